@@ -1,0 +1,57 @@
+#pragma once
+/// Pipeline configurations: TOML files whose every key is checked, with line numbers in the errors.
+///
+/// A key that nothing reads is an error, so a misspelt option never passes silently.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace sightline {
+
+/// One configuration, that is: a file, and values that override it (from the command line).
+/// Thread-safety: none; read it in one thread.
+class Config {
+ public:
+  using Value = std::variant<double, std::string>;
+
+  /// Reads a file. Throws Error (usage) with file and line on bad syntax, and Error (usage) where it cannot
+  /// be read.
+  static Config load(const std::filesystem::path& file);
+  /// From text; `name` stands for the file in errors.
+  static Config parse(std::string_view text, const std::string& name);
+
+  Config(Config&&) noexcept;
+  Config& operator=(Config&&) noexcept;
+  ~Config();
+
+  /// Overrides or adds `section.key`.
+  void set(const std::string& section, const std::string& key, Value value);
+
+  /// Values by section and key. Each throws Error (usage), with file, line and key, where the value has
+  /// another type or lies outside the given range. Reading a key marks it as known.
+  std::string text(const std::string& section, const std::string& key, std::string_view fallback) const;
+  double number(const std::string& section, const std::string& key, double fallback, double smallest,
+                double largest) const;
+  std::optional<double> optional_number(const std::string& section, const std::string& key, double smallest,
+                                        double largest) const;
+
+  /// A path from the configuration, relative to the file's folder unless absolute or given by `set`.
+  std::filesystem::path path(const std::string& section, const std::string& key,
+                             std::string_view fallback) const;
+
+  /// Throws Error (usage) naming the first section or key that nothing has read.
+  void expect_all_known() const;
+
+  const std::string& name() const;
+
+ private:
+  struct Data;
+  explicit Config(std::unique_ptr<Data> data);
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace sightline

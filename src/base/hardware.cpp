@@ -1,0 +1,73 @@
+#include "base/hardware.hpp"
+
+#include <hwy/targets.h>
+#include <oneapi/tbb/info.h>
+
+#include <iterator>
+
+#include "base/error.hpp"
+
+namespace sightline {
+namespace {
+
+struct Target {
+  std::int64_t bit;
+  const char* option;
+  const char* name;
+};
+
+// From the best to the least.
+constexpr Target kTargets[] = {
+    {HWY_AVX3_DL, "avx512-vnni", "AVX-512 with VNNI"},
+    {HWY_AVX3, "avx512", "AVX-512"},
+    {HWY_AVX2, "avx2", "AVX2"},
+    {HWY_SSE4, "sse4", "SSE4"},
+    {HWY_SSSE3, "ssse3", "SSSE3"},
+    {HWY_NEON, "neon", "NEON"},
+};
+
+}  // namespace
+
+BuildInfo build_info() {
+  BuildInfo info{SIGHTLINE_VERSION, SIGHTLINE_BUILD_TYPE, false};
+#if defined(__OPTIMIZE__)
+  info.optimised = true;
+#endif
+  return info;
+}
+
+std::string instruction_set() {
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (const Target& target : kTargets) {
+    if (supported & target.bit) return target.name;
+  }
+  return "scalar";
+}
+
+void limit_instruction_set(const std::string& name) {
+  if (name == "best") {
+    hwy::DisableTargets(0);
+    return;
+  }
+  std::int64_t disabled = 0;
+  std::string choices = "best";
+  hwy::DisableTargets(0);
+  for (const Target& target : kTargets) {
+    if (hwy::SupportedTargets() & target.bit) choices += std::string(", ") + target.option;
+  }
+  for (const Target& target : kTargets) {
+    if (name == target.option && (hwy::SupportedTargets() & target.bit)) {
+      hwy::DisableTargets(disabled);
+      return;
+    }
+    disabled |= target.bit;
+  }
+  throw Error(ExitCode::usage, "instruction set '" + name + "' is not known or not supported here",
+              "use one of " + choices);
+}
+
+int hardware_threads() {
+  return oneapi::tbb::info::default_concurrency();
+}
+
+}  // namespace sightline
