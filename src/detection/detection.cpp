@@ -1,0 +1,31 @@
+#include "detection/detection.hpp"
+
+#include <algorithm>
+
+namespace sightline {
+
+double intersection_area(const Box& a, const Box& b) {
+  const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x);
+  const double height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
+  return width > 0 && height > 0 ? width * height : 0.0;
+}
+
+double intersection_over_union(const Box& a, const Box& b) {
+  const double both = intersection_area(a, b);
+  const double either = a.area() + b.area() - both;
+  return either > 0 ? both / either : 0.0;
+}
+
+const char* to_string(FrameStatus status) {
+  switch (status) {
+    case FrameStatus::ok:
+      return "ok";
+    case FrameStatus::skipped:
+      return "skipped";
+    case FrameStatus::failed:
+      return "failed";
+  }
+  return "failed";
+}
+
+}  // namespace sightline

@@ -1,0 +1,54 @@
+#pragma once
+/// What a detector finds, and what becomes of a frame.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sightline {
+
+/// An axis-aligned rectangle in pixels of the frame, origin top left; may reach past the frame's edges.
+struct Box {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+  double area() const { return width * height; }
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Area of the intersection of two boxes, in square pixels.
+double intersection_area(const Box& a, const Box& b);
+
+/// Intersection over union (Jaccard index), 0..1; 0 where both are empty.
+double intersection_over_union(const Box& a, const Box& b);
+
+struct Detection {
+  Box box;
+  double score = 0;  ///< any real number, higher is surer; comparable within one model
+  int label = 0;     ///< index into the detector's labels
+  friend bool operator==(const Detection&, const Detection&) = default;
+};
+
+enum class FrameStatus {
+  ok,       ///< searched; `objects` is the result
+  skipped,  ///< deliberately not searched (too small for the detector)
+  failed,   ///< could not be searched; `message` says why
+};
+
+/// "ok", "skipped" or "failed".
+const char* to_string(FrameStatus status);
+
+/// One frame's line in a detections file.
+struct FrameResult {
+  std::string source;      ///< as the user named it
+  std::int64_t frame = 0;  ///< number in the source, from 1
+  double time = 0;         ///< presentation time in seconds from the start of the source
+  FrameStatus status = FrameStatus::ok;
+  int width = 0;
+  int height = 0;
+  std::vector<Detection> objects;  ///< by falling score
+  std::string message;             ///< reason, where the status is not `ok`
+};
+
+}  // namespace sightline

@@ -1,0 +1,11 @@
+#include "detection/detector.hpp"
+
+namespace sightline {
+
+std::vector<Detection> detect(const Detector& detector, Workspace& workspace, GrayView frame) {
+  if (!detector.prepare(workspace, frame)) return {};
+  for (std::size_t stage = 0; stage < detector.stages().size(); ++stage) detector.run_stage(stage, workspace);
+  return detector.take_detections(workspace);
+}
+
+}  // namespace sightline
