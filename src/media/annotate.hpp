@@ -1,0 +1,49 @@
+#pragma once
+/// Draws detections into video pictures.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "detection/detection.hpp"
+#include "image/canvas.hpp"
+#include "image/view.hpp"
+#include "media/frame.hpp"
+
+namespace sightline::media {
+
+/// A picture in yuv420p: luma at full size, chroma at half (rounded up).
+struct Yuv420View {
+  ImageView<std::uint8_t> y;
+  ImageView<std::uint8_t> u;
+  ImageView<std::uint8_t> v;
+  LumaRange range = LumaRange::limited;
+  bool bt709 = false;  ///< the matrix: BT.709, else BT.601
+};
+
+/// The colour of a label, from a palette of ten that repeats.
+Color label_color(int label);
+
+/// "person 1.23"; the number alone for a label without a name.
+std::string caption_of(const Detection& object, std::span<const std::string> labels);
+
+/// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
+/// above it (inside where the picture ends). What lies outside is clipped; boxes that are not finite, empty
+/// or wholly outside are left out.
+///
+/// Keeps rasterised text between calls: reuse one object for a stream. Ten boxes on 1080 rows take well below
+/// 1 ms. Thread-safety: one thread at a time. Errors: none (Error (failed) only where memory is out).
+class Annotator {
+ public:
+  void draw(const Yuv420View& picture, std::span<const Detection> objects,
+            std::span<const std::string> labels);
+
+ private:
+  const TextMask& mask_of(const std::string& text, int size);
+
+  std::map<std::pair<std::string, int>, TextMask> masks_;
+};
+
+}  // namespace sightline::media

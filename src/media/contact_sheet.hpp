@@ -1,0 +1,45 @@
+#pragma once
+/// One picture that shows a whole stream: a grid of frames with what was found in them.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "detection/detection.hpp"
+#include "media/frame.hpp"
+
+namespace sightline::media {
+
+/// Collects frames spaced evenly over a stream whose length is not known, in bounded memory: every k-th frame
+/// is kept, small; when there are twice too many, every other one is thrown away and k doubles.
+///
+/// Thread-safety: one thread at a time.
+class ContactSheet {
+ public:
+  static constexpr int kMaxCount = 400;
+
+  /// @param count       pictures on the sheet at most, 1..kMaxCount
+  /// @param tile_width  of each, in pixels, 64..1920; the height follows from the first frame's proportions
+  /// @throws Error (usage) for values out of range
+  explicit ContactSheet(int count = 9, int tile_width = 560);
+  ~ContactSheet();
+  ContactSheet(ContactSheet&&) noexcept;
+  ContactSheet& operator=(ContactSheet&&) noexcept;
+
+  /// Offers the stream's next frame; cheap if it is not kept.
+  void add(const Frame& frame, std::span<const Detection> objects, std::span<const std::string> labels);
+
+  /// Frames offered so far.
+  std::int64_t offered() const;
+
+  /// Writes the sheet as PNG: a title, and the pictures with number, time and count of objects.
+  /// @throws Error (failed) if there was no frame, or the file cannot be written
+  void write(const std::string& path, const std::string& title) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sightline::media

@@ -1,0 +1,165 @@
+#include "media/encoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace sightline::media {
+namespace {
+
+const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& container,
+                            const std::string& name) {
+  const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
+  if (!codec || codec->type != AVMEDIA_TYPE_VIDEO)
+    throw Error(ExitCode::usage, "there is no video encoder named '" + name + "'",
+                "`ffmpeg -encoders` lists what this FFmpeg has; libx264 is the default");
+  // image2 claims to hold anything, but the extension decides what readers expect.
+  const bool images = (container.flags & AVFMT_NOFILE) && std::string_view(container.name) == "image2";
+  if (!images && avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL) != 0) return codec;
+  const AVCodecID id = av_guess_codec(&container, nullptr, path.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  const AVCodec* own = avcodec_find_encoder(id);
+  if (images && own && own->id == codec->id) return codec;
+  if (name != WriteOptions().encoder || !own)
+    throw Error(ExitCode::usage,
+                "'" + path + "' (" + container.name + ") cannot hold what " + name + " encodes",
+                "choose another encoder, or write to .mp4 or .mkv");
+  return own;
+}
+
+// MPEG-4 part 2 and older count time in the frame rate, and no finer.
+bool counts_in_frames(AVCodecID id) {
+  switch (id) {
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_H263P:
+    case AV_CODEC_ID_FLV1:
+    case AV_CODEC_ID_WMV1:
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_THEORA:
+    case AV_CODEC_ID_GIF:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& container, const StreamInfo& video,
+                           const WriteOptions& options)
+    : codec_(choose_codec(path, container, options.encoder)), fitted_(video.size, video.color) {
+  context_.reset(avcodec_alloc_context3(codec_));
+  if (!context_) throw std::bad_alloc();
+  choose_format();
+  choose_time_base(container, video);
+
+  const AVFrame& picture = fitted_.picture();
+  const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(context_->pix_fmt);
+  const bool subsampled = format.log2_chroma_w > 0 || format.log2_chroma_h > 0;
+  context_->width = subsampled ? picture.width : video.size.width;
+  context_->height = subsampled ? picture.height : video.size.height;
+  context_->sample_aspect_ratio = {std::max(video.sample_aspect.num, 0),
+                                   std::max(video.sample_aspect.den, 1)};
+  if (is_yuv(context_->pix_fmt)) {
+    context_->color_range = context_->pix_fmt == AV_PIX_FMT_YUVJ420P ? AVCOL_RANGE_JPEG : picture.color_range;
+    context_->colorspace = picture.colorspace;
+    context_->color_primaries = picture.color_primaries;
+    context_->color_trc = picture.color_trc;
+  }
+  context_->thread_count = options.threads;
+  if (container.flags & AVFMT_GLOBALHEADER) context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  set_quality(options);
+
+  // Some encoders look at their preset only now.
+  const int result = avcodec_open2(context_.get(), codec_, nullptr);
+  if (result < 0)
+    throw Error(ExitCode::usage,
+                std::string("the encoder ") + codec_->name + " cannot be set up for " +
+                    std::to_string(context_->width) + "x" + std::to_string(context_->height) +
+                    " pixels with the preset '" + options.preset + "' (" + error_text(result) + ")",
+                "choose other settings or another encoder");
+  if (context_->pix_fmt != AV_PIX_FMT_YUV420P || context_->width != picture.width ||
+      context_->height != picture.height) {
+    converted_ = make_picture(context_->pix_fmt, context_->width, context_->height);
+    converted_->color_range = is_yuv(context_->pix_fmt) ? context_->color_range : AVCOL_RANGE_UNSPECIFIED;
+    converted_->colorspace = context_->colorspace;
+  }
+}
+
+void VideoEncoder::choose_format() {
+  context_->pix_fmt = AV_PIX_FMT_YUV420P;
+  if (!codec_->pix_fmts) return;
+  bool has_j = false;
+  for (const AVPixelFormat* f = codec_->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+    has_j |= *f == AV_PIX_FMT_YUVJ420P;
+  // JPEG lists the limited range too, but has no way to say which it is and means full.
+  if (codec_->id == AV_CODEC_ID_MJPEG && has_j)
+    context_->pix_fmt = AV_PIX_FMT_YUVJ420P;
+  else
+    context_->pix_fmt = avcodec_find_best_pix_fmt_of_list(codec_->pix_fmts, AV_PIX_FMT_YUV420P, 0, nullptr);
+}
+
+void VideoEncoder::choose_time_base(const AVOutputFormat& container, const StreamInfo& video) {
+  const AVRational rate = video.frame_rate.num > 0 && video.frame_rate.den > 0
+                              ? AVRational{video.frame_rate.num, video.frame_rate.den}
+                              : AVRational{25, 1};
+  context_->framerate = rate;
+  const bool in_frames = counts_in_frames(codec_->id) || !(container.flags & AVFMT_VARIABLE_FPS);
+  context_->time_base = in_frames ? av_inv_q(rate) : AVRational{1, 90000};
+  // These codecs write the rate with 16 bits.
+  if (counts_in_frames(codec_->id))
+    av_reduce(&context_->time_base.num, &context_->time_base.den, rate.den, rate.num, 65535);
+}
+
+void VideoEncoder::set_quality(const WriteOptions& options) {
+  void* codec = context_->priv_data;
+  const auto knows = [&](const char* name) {
+    return codec && codec_->priv_class && av_opt_find(codec, name, nullptr, 0, 0) != nullptr;
+  };
+  if (knows("crf")) {
+    av_opt_set(codec, "crf", std::to_string(options.quality).c_str(), 0);
+  } else {
+    context_->flags |= AV_CODEC_FLAG_QSCALE;
+    context_->global_quality = FF_QP2LAMBDA * std::clamp(options.quality / 5, 1, 31);
+  }
+  if (knows("preset") && !options.preset.empty() &&
+      av_opt_set(codec, "preset", options.preset.c_str(), 0) < 0)
+    throw Error(
+        ExitCode::usage,
+        std::string("the encoder ") + codec_->name + " has no preset '" + options.preset + "'",
+        "libx264 has ultrafast, superfast, veryfast, faster, fast, medium, slow, slower and veryslow");
+}
+
+int VideoEncoder::encode(double time) {
+  AVFrame* picture = &fitted_.picture();
+  if (converted_) {
+    if (av_frame_make_writable(converted_.get()) < 0) throw std::bad_alloc();
+    const int width = picture->width, height = picture->height;
+    picture->width = context_->width;  // leaves out the repeated column and row where the encoder needs none
+    picture->height = context_->height;
+    scaler_.convert(*picture, *converted_);
+    picture->width = width;
+    picture->height = height;
+    picture = converted_.get();
+  }
+  const double ticks = std::round(time / av_q2d(context_->time_base));
+  picture->pts = std::max(static_cast<std::int64_t>(std::clamp(ticks, -1e15, 1e15)), last_time_ + 1);
+  last_time_ = picture->pts;
+  picture->quality = context_->global_quality;  // what QSCALE encoders look at
+  return avcodec_send_frame(context_.get(), picture);
+}
+
+int VideoEncoder::drain() {
+  return avcodec_send_frame(context_.get(), nullptr);
+}
+
+int VideoEncoder::receive(AVPacket& packet) {
+  return avcodec_receive_packet(context_.get(), &packet);
+}
+
+}  // namespace sightline::media

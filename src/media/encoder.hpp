@@ -1,0 +1,45 @@
+#pragma once
+/// Internal to src/media: a video encoder set up for a container.
+
+#include <string>
+
+#include "media/ffmpeg.hpp"
+#include "media/fit.hpp"
+#include "media/stream_info.hpp"
+#include "media/writer.hpp"
+
+namespace sightline::media {
+
+class VideoEncoder {
+ public:
+  /// @throws Error (usage) for an encoder or preset that is unknown or unfit
+  VideoEncoder(const std::string& path, const AVOutputFormat& container, const StreamInfo& video,
+               const WriteOptions& options);
+
+  const AVCodecContext& context() const { return *context_; }
+  /// Where frames are put and drawn on before `encode`.
+  FittedPicture& picture() { return fitted_; }
+
+  /// Gives the encoder the picture, shown at `time` seconds from the first. Times that would not rise are
+  /// made to.
+  /// @return FFmpeg's code
+  int encode(double time);
+  /// Announces the end. @return FFmpeg's code
+  int drain();
+  /// The next packet; AVERROR(EAGAIN) if more pictures are needed, AVERROR_EOF after the last.
+  int receive(AVPacket& packet);
+
+ private:
+  void choose_format();
+  void choose_time_base(const AVOutputFormat& container, const StreamInfo& video);
+  void set_quality(const WriteOptions& options);
+
+  const AVCodec* codec_ = nullptr;
+  CodecContextPtr context_;
+  FittedPicture fitted_;
+  Scaler scaler_;
+  FramePtr converted_;  // for encoders that do not take the fitted picture as it is
+  std::int64_t last_time_ = -1;
+};
+
+}  // namespace sightline::media

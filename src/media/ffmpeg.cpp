@@ -1,0 +1,66 @@
+#include "media/ffmpeg.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdarg>
+#include <mutex>
+#include <new>
+#include <string_view>
+
+namespace sightline::media {
+namespace {
+
+// What FFmpeg finds worth an error line (a damaged slice, say) is not one for our user: errors that matter
+// reach us as return values and are reported from there, in our words. Hence all is debug.
+void log_to_spdlog(void* object, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_INFO || !spdlog::should_log(spdlog::level::debug)) return;
+  try {
+    char line[1024];
+    int print_prefix = 1;
+    av_log_format_line2(object, level, format, arguments, line, sizeof line, &print_prefix);
+    std::string_view text(line);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    if (!text.empty()) spdlog::debug("ffmpeg: {}", text);
+  } catch (...) {  // called by C code, which an exception must not cross
+  }
+}
+
+}  // namespace
+
+FramePtr make_av_frame() {
+  FramePtr frame(av_frame_alloc());
+  if (!frame) throw std::bad_alloc();
+  return frame;
+}
+
+PacketPtr make_av_packet() {
+  PacketPtr packet(av_packet_alloc());
+  if (!packet) throw std::bad_alloc();
+  return packet;
+}
+
+FramePtr make_picture(AVPixelFormat format, int width, int height) {
+  FramePtr frame = make_av_frame();
+  frame->format = format;
+  frame->width = width;
+  frame->height = height;
+  if (av_frame_get_buffer(frame.get(), 64) < 0) throw std::bad_alloc();
+  return frame;
+}
+
+std::string error_text(int code) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(code, text, sizeof text);
+  return text;
+}
+
+void start_ffmpeg() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    av_log_set_callback(log_to_spdlog);
+    avdevice_register_all();
+    avformat_network_init();
+  });
+}
+
+}  // namespace sightline::media

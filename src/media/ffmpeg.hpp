@@ -1,0 +1,73 @@
+#pragma once
+/// Internal to src/media: FFmpeg's headers, owners for its objects, its error texts, its log.
+///
+/// This is the only header that includes FFmpeg; public headers forward-declare what they name.
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavdevice/avdevice.h>
+#include <libavformat/avformat.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <memory>
+#include <string>
+
+namespace sightline::media {
+
+/// Deleter for the FFmpeg functions that take the address of the pointer.
+template <auto Free>
+struct FreeByAddress {
+  template <typename T>
+  void operator()(T* object) const {
+    Free(&object);
+  }
+};
+/// Deleter for the ones that take the pointer.
+template <auto Free>
+struct FreeByPointer {
+  template <typename T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+
+using FramePtr = std::unique_ptr<AVFrame, FreeByAddress<av_frame_free>>;
+using PacketPtr = std::unique_ptr<AVPacket, FreeByAddress<av_packet_free>>;
+using CodecContextPtr = std::unique_ptr<AVCodecContext, FreeByAddress<avcodec_free_context>>;
+using CodecParametersPtr = std::unique_ptr<AVCodecParameters, FreeByAddress<avcodec_parameters_free>>;
+using InputContextPtr = std::unique_ptr<AVFormatContext, FreeByAddress<avformat_close_input>>;
+using ScaleContextPtr = std::unique_ptr<SwsContext, FreeByPointer<sws_freeContext>>;
+
+/// An AVDictionary of options, freed with the object.
+class Dictionary {
+ public:
+  Dictionary() = default;
+  ~Dictionary() { av_dict_free(&dictionary_); }
+  Dictionary(const Dictionary&) = delete;
+  Dictionary& operator=(const Dictionary&) = delete;
+  void set(const char* key, const std::string& value) { av_dict_set(&dictionary_, key, value.c_str(), 0); }
+  AVDictionary** address() { return &dictionary_; }
+
+ private:
+  AVDictionary* dictionary_ = nullptr;
+};
+
+/// Objects that FFmpeg allocates; std::bad_alloc where it cannot.
+FramePtr make_av_frame();
+PacketPtr make_av_packet();
+
+/// A picture with memory of its own (uninitialised).
+FramePtr make_picture(AVPixelFormat format, int width, int height);
+
+/// FFmpeg's words for one of its error codes.
+std::string error_text(int code);
+
+/// Registers devices and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe; everything
+/// here that opens something calls it first.
+void start_ffmpeg();
+
+}  // namespace sightline::media

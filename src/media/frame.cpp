@@ -1,0 +1,69 @@
+#include "media/frame.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "media/ffmpeg.hpp"
+#include "media/scaler.hpp"
+
+namespace sightline::media {
+
+FrameBuilder::FrameBuilder() : scaler_(std::make_unique<Scaler>()) {}
+FrameBuilder::~FrameBuilder() = default;
+FrameBuilder::FrameBuilder(FrameBuilder&&) noexcept = default;
+FrameBuilder& FrameBuilder::operator=(FrameBuilder&&) noexcept = default;
+
+Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
+                          std::string name) {
+  Frame frame;
+  if (has_plain_luma(static_cast<AVPixelFormat>(picture->format))) {
+    frame.gray_ = GrayView(picture->data[0], picture->width, picture->height, picture->linesize[0]);
+    frame.range_ = is_full_range(*picture) ? LumaRange::full : LumaRange::limited;
+  } else {
+    auto gray = std::make_shared<Image<std::uint8_t>>();
+    scaler_->to_gray(*picture, *gray);
+    frame.gray_ = std::as_const(*gray).view();
+    frame.range_ = LumaRange::full;
+    frame.converted_ = std::move(gray);
+  }
+  frame.picture_ = std::move(picture);
+  frame.number_ = number;
+  frame.time_ = time;
+  frame.name_ = std::move(name);
+  return frame;
+}
+
+Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number, double time) {
+  FramePtr picture = make_picture(AV_PIX_FMT_RGB24, size.width, size.height);
+  const std::size_t row = static_cast<std::size_t>(size.width) * 3;
+  for (int y = 0; y < size.height; ++y)
+    std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0],
+                rgb + static_cast<std::size_t>(y) * row, row);
+  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+}
+
+Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
+  FramePtr picture = make_picture(AV_PIX_FMT_GRAY8, gray.width(), gray.height());
+  picture->color_range = AVCOL_RANGE_JPEG;
+  for (int y = 0; y < gray.height(); ++y)
+    std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0], gray.row(y),
+                static_cast<std::size_t>(gray.width()));
+  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+}
+
+std::vector<std::uint8_t> to_rgb(const Frame& frame) {
+  if (frame.empty()) return {};
+  const AVFrame& picture = *frame.picture();
+  FramePtr target = make_picture(AV_PIX_FMT_RGB24, picture.width, picture.height);
+  target->color_range = AVCOL_RANGE_JPEG;
+  Scaler().convert(picture, *target);
+  const std::size_t row = static_cast<std::size_t>(picture.width) * 3;
+  std::vector<std::uint8_t> rgb(row * static_cast<std::size_t>(picture.height));
+  for (int y = 0; y < picture.height; ++y)
+    std::memcpy(rgb.data() + static_cast<std::size_t>(y) * row,
+                target->data[0] + static_cast<std::ptrdiff_t>(y) * target->linesize[0], row);
+  return rgb;
+}
+
+}  // namespace sightline::media

@@ -1,0 +1,89 @@
+#pragma once
+/// One decoded picture of a source.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "image/view.hpp"
+
+struct AVFrame;
+
+namespace sightline::media {
+
+class Scaler;
+
+/// What 8-bit luma means: black 16 and white 235 (limited), or black 0 and white 255 (full).
+enum class LumaRange { limited, full };
+
+/// A decoded picture with its number and time. A handle: copies are cheap and share the pixels, which live
+/// until the last copy is gone and are never changed.
+///
+/// Rotation metadata (a display matrix) is not applied: pictures are as stored.
+/// Thread-safety: constant after construction; copies may be used from different threads at once.
+class Frame {
+ public:
+  /// No picture; `empty()`.
+  Frame() = default;
+
+  bool empty() const { return picture_ == nullptr; }
+  /// From 1, counted from the first frame at or after ReadOptions::start; grows over loops; frames that
+  /// ReadOptions::every leaves out are counted too.
+  std::int64_t number() const { return number_; }
+  /// Presentation time in seconds from the start of the source (not from ReadOptions::start); rises from
+  /// frame to frame, over loops as well.
+  double time() const { return time_; }
+  Size size() const { return gray_.size(); }
+  /// 8-bit luma, valid as long as any copy of this frame. A view of the decoder's own Y plane where that is
+  /// 8-bit and not interleaved (yuv420p, yuv422p, nv12, gray, ...), else (RGB, palette, 10-bit, packed YUV)
+  /// converted. The stride may be negative; bytes past a row's end must not be read.
+  GrayView gray() const { return gray_; }
+  /// By-reference luma is as stored: the range is the source's. Converted luma is always of full range.
+  LumaRange luma_range() const { return range_; }
+  bool luma_is_by_reference() const { return converted_ == nullptr; }
+  /// The file's name for a picture out of a folder, else empty.
+  const std::string& name() const { return name_; }
+  /// The whole decoded picture, owned by the frame; null if `empty()`.
+  const AVFrame* picture() const { return picture_.get(); }
+
+ private:
+  friend class FrameBuilder;
+  std::shared_ptr<const AVFrame> picture_;
+  std::shared_ptr<const Image<std::uint8_t>> converted_;
+  GrayView gray_;
+  LumaRange range_ = LumaRange::limited;
+  std::int64_t number_ = 0;
+  double time_ = 0;
+  std::string name_;
+};
+
+/// Makes frames out of decoded pictures. Reader has one; other sources (a camera, a test) may have theirs.
+/// Thread-safety: one thread at a time.
+class FrameBuilder {
+ public:
+  FrameBuilder();
+  ~FrameBuilder();
+  FrameBuilder(FrameBuilder&&) noexcept;
+  FrameBuilder& operator=(FrameBuilder&&) noexcept;
+
+  /// Shares the picture, which nobody may change from here on.
+  /// @throws Error (input) for a pixel format that has no conversion to gray
+  Frame build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
+              std::string name = {});
+
+ private:
+  std::unique_ptr<Scaler> scaler_;
+};
+
+/// A frame of RGB pixels, 3 bytes each, copied from `rgb` (row after row, no padding).
+Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number = 1, double time = 0);
+
+/// A frame of gray pixels (full range), copied.
+Frame frame_from_gray(GrayView gray, std::int64_t number = 1, double time = 0);
+
+/// RGB pixels of a frame, 3 bytes each, row after row without padding.
+/// @throws Error (input) for a pixel format that has no conversion
+std::vector<std::uint8_t> to_rgb(const Frame& frame);
+
+}  // namespace sightline::media

@@ -1,0 +1,195 @@
+#include "media/reader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/error.hpp"
+#include "media/scaler.hpp"
+#include "media/source.hpp"
+
+namespace sightline::media {
+namespace {
+
+constexpr double kHalfMicrosecond = 0.5e-6;  // times come from integers: this much is rounding
+
+void check(const ReadOptions& options) {
+  const auto refuse = [](const char* problem) { throw Error(ExitCode::usage, problem); };
+  if (!(options.start >= 0) || !std::isfinite(options.start))
+    refuse("the start of reading must be 0 s or later");
+  if (options.duration && !(*options.duration > 0)) refuse("the duration of reading must be above 0 s");
+  if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
+  if (options.loop < -1) refuse("the number of loops must be -1 (for ever), 0 or more");
+  if (options.threads < 0) refuse("the number of decoder threads must be 0 (automatic) or more");
+  if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");
+}
+
+}  // namespace
+
+struct Reader::Impl {
+  Impl(const std::string& input, const ReadOptions& read_options)
+      : input_(input), options_(read_options), errors_(input) {
+    check(options_);
+    start_ffmpeg();
+    if (input_ == "-" && options_.loop != 0)
+      throw Error(ExitCode::usage, "standard input cannot be read more than once",
+                  "store it in a file to loop");
+    if (options_.duration) end_ = options_.start + *options_.duration;
+    open();
+    info_ = source_->info();
+    source_period_ = info_.frame_rate.num > 0 ? 1 / info_.frame_rate.value() : 1.0 / 25;
+    ahead_ = next();
+    if (!ahead_) explain_nothing();
+    complete_info();
+  }
+
+  void open() {
+    const SourceContext context{options_, errors_, audio_, loop_shift_};
+    source_ = open_source(input_, context);
+    if (options_.start > 0 && !source_->seek(options_.start)) source_ = open_source(input_, context);
+    in_this_pass_ = 0;
+  }
+
+  bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  std::optional<Frame> next() {
+    while (!done_ && !stopped()) {
+      std::optional<SourceFrame> found = source_->next();
+      if (!found || found->time >= end_ - kHalfMicrosecond) {
+        done_ = !begin_again();
+        continue;
+      }
+      seen_any_ = true;
+      if (found->time < options_.start - kHalfMicrosecond) continue;
+      ++number_;
+      ++in_this_pass_;
+      last_time_ = found->time + loop_shift_;
+      if ((number_ - 1) % options_.every != 0) continue;
+      try {
+        return builder_.build(std::move(found->picture), number_, last_time_, std::move(found->name));
+      } catch (const Error& error) {
+        errors_.add(error.what());
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool begin_again() {
+    // A pass that gave nothing would be followed by another, for ever.
+    if (loops_done_ == options_.loop || in_this_pass_ == 0 || stopped()) return false;
+    ++loops_done_;
+    loop_shift_ = last_time_ + source_period_ - options_.start;
+    open();
+    return true;
+  }
+
+  [[noreturn]] void explain_nothing() const {
+    if (stopped())
+      throw Error(ExitCode::failed, "reading '" + input_ + "' was stopped before its first frame");
+    const bool past_end = info_.duration && options_.start >= *info_.duration;
+    if (options_.start > 0 && (seen_any_ || past_end || errors_.total() == 0))
+      throw Error(ExitCode::input,
+                  "'" + input_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
+                  "start earlier");
+    throw Error(ExitCode::input,
+                "no frame could be decoded from '" + input_ + "'" +
+                    (errors_.last().empty() ? "" : " (" + errors_.last() + ")"),
+                input_ == "-" ? "MP4 files must have their index in front to be piped"
+                              : "the file is damaged or incomplete; check it with a player");
+  }
+
+  void complete_info() {
+    const AVFrame& picture = *ahead_->picture();
+    const auto format = static_cast<AVPixelFormat>(picture.format);
+    const char* name = av_get_pix_fmt_name(format);
+    info_.size = ahead_->size();
+    info_.pixel_format = name ? name : "unknown";
+    if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
+      info_.sample_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
+    info_.color = {picture.color_primaries, picture.color_trc, is_yuv(format) ? int{picture.colorspace} : 0,
+                   is_yuv(format) && is_full_range(picture)};
+    if (info_.frame_rate.num <= 0) info_.frame_rate = {25, 1};
+    info_.frames = estimate(info_.frames);
+    av_reduce(&info_.frame_rate.num, &info_.frame_rate.den, info_.frame_rate.num,
+              std::int64_t{info_.frame_rate.den} * options_.every, 1 << 30);
+  }
+
+  std::optional<std::int64_t> estimate(std::optional<std::int64_t> frames) const {
+    const double rate = info_.frame_rate.value();
+    if (!frames && info_.duration) frames = std::llround(*info_.duration * rate);
+    if (options_.start > 0 && frames) *frames -= std::llround(std::ceil(options_.start * rate - 1e-6));
+    if (options_.duration && (frames || options_.loop == 0)) {
+      const double wanted = std::min(std::ceil(*options_.duration * rate - 1e-6), 1e15);
+      frames = std::min<std::int64_t>(frames.value_or(std::int64_t{1} << 50), std::llround(wanted));
+    }
+    if (!frames || options_.loop < 0) return std::nullopt;
+    const std::int64_t all = std::max<std::int64_t>(*frames, 1) * (options_.loop + 1);
+    return (all + options_.every - 1) / options_.every;
+  }
+
+  const std::string input_;
+  const ReadOptions options_;
+  DecodeErrors errors_;
+  std::shared_ptr<AudioTrack> audio_;
+  std::unique_ptr<Source> source_;
+  FrameBuilder builder_;
+  StreamInfo info_;
+  std::optional<Frame> ahead_;
+  double end_ = std::numeric_limits<double>::infinity();
+  double source_period_ = 0;
+  double loop_shift_ = 0;
+  double last_time_ = 0;
+  std::int64_t number_ = 0;
+  std::int64_t in_this_pass_ = 0;
+  int loops_done_ = 0;
+  bool seen_any_ = false;
+  bool done_ = false;
+};
+
+Reader::Reader(const std::string& input, const ReadOptions& options)
+    : impl_(std::make_unique<Impl>(input, options)) {}
+Reader::~Reader() = default;
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+
+std::optional<Frame> Reader::read() {
+  if (impl_->ahead_) return std::exchange(impl_->ahead_, std::nullopt);
+  return impl_->next();
+}
+
+const StreamInfo& Reader::info() const {
+  return impl_->info_;
+}
+std::int64_t Reader::decode_errors() const {
+  return impl_->errors_.total();
+}
+std::shared_ptr<AudioTrack> Reader::audio() const {
+  return impl_->audio_;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+void DecodeErrors::add(const std::string& reason) {
+  ++total_;
+  last_ = reason;
+  spdlog::debug("{}: {}", input_, reason);
+  if (++in_a_row_ >= kMaxInARow)
+    throw Error(
+        ExitCode::input,
+        std::to_string(kMaxInARow) + " decode errors in a row in '" + input_ + "' (the last: " + reason + ")",
+        "the input is damaged from here on");
+}
+
+std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context) {
+  std::error_code ignored;
+  if (input.empty()) throw Error(ExitCode::usage, "the name of the input is empty");
+  if (std::filesystem::is_directory(input, ignored)) return open_folder(input, context);
+  return open_stream(input, context);
+}
+
+}  // namespace sightline::media

@@ -1,0 +1,71 @@
+#pragma once
+/// Reads pictures from files, image sequences, folders, streams and generators.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "media/audio_track.hpp"
+#include "media/frame.hpp"
+#include "media/stream_info.hpp"
+
+namespace sightline::media {
+
+struct ReadOptions {
+  double start = 0;                ///< seconds from the source's start; frames before are not delivered
+  std::optional<double> duration;  ///< seconds from `start` on
+  int loop = 0;                    ///< how many more times to read the source; -1: for ever
+  int every = 1;                   ///< deliver the 1st, (1 + every)th, ... frame only
+  int threads = 0;                 ///< of the decoder; 0: FFmpeg's choice
+  bool low_delay = false;   ///< for live streams: no frame threading, which delays by threads - 1 frames
+  bool keep_audio = false;  ///< fill `Reader::audio()`
+  std::int64_t max_pixels = std::int64_t{1}
+                            << 27;  ///< of one picture; guards against bombs and damaged headers
+  /// Set to true (from any thread or a signal handler) to make blocking reads return: `read` then ends the
+  /// stream. Must outlive the reader. May be null.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// A source of frames.
+///
+/// Input is one of
+///   - a file or URL that FFmpeg opens (its first video stream; cover pictures do not count),
+///   - a printf pattern of numbered images (`img%03d.png`),
+///   - a folder: its images, sorted by name with numbers by value, each of a size of its own; 25 a second,
+///   - one image,
+///   - `lavfi:` and a filter graph (`lavfi:testsrc=duration=2`),
+///   - `-`, standard input.
+///
+/// Errors: what makes the input unusable throws Error (ExitCode::input) from the constructor, which decodes
+/// the first frame ahead. Damaged frames are counted and left out (or, where the decoder could conceal the
+/// damage, counted and delivered). Thread-safety: one thread at a time, but for `decode_errors`, `audio` and
+/// `info`, which any thread may call.
+class Reader {
+ public:
+  /// @throws Error (input; usage for options out of range; failed when stopped meanwhile)
+  explicit Reader(const std::string& input, const ReadOptions& options = {});
+  ~Reader();
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+
+  /// The next frame; none at the end or when stopped.
+  /// @throws Error (input) for 100 failures in a row, or a picture over `max_pixels`
+  std::optional<Frame> read();
+
+  const StreamInfo& info() const;
+  /// Packets and pictures found damaged so far.
+  std::int64_t decode_errors() const;
+  /// The source's sound if there is any and ReadOptions::keep_audio was set, else null. Filled by `read`.
+  std::shared_ptr<AudioTrack> audio() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Whether two paths are one existing file (links followed). False for anything that is not a file.
+bool is_same_file(const std::string& a, const std::string& b);
+
+}  // namespace sightline::media

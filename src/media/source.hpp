@@ -1,0 +1,76 @@
+#pragma once
+/// Internal to src/media: what Reader reads from, once through.
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "media/audio_track.hpp"
+#include "media/ffmpeg.hpp"
+#include "media/reader.hpp"
+
+namespace sightline::media {
+
+/// Counts decode errors and ends the reading when there are only errors.
+/// Thread-safety: `total` from any thread, the rest from the reading one.
+class DecodeErrors {
+ public:
+  static constexpr int kMaxInARow = 100;
+
+  explicit DecodeErrors(std::string input) : input_(std::move(input)) {}
+  /// @throws Error (input) for the kMaxInARow-th call without a `good` between
+  void add(const std::string& reason);
+  /// A picture that was delivered though damaged.
+  void add_concealed() { ++total_; }
+  void good() { in_a_row_ = 0; }
+  std::int64_t total() const { return total_; }
+  const std::string& last() const { return last_; }
+
+ private:
+  std::string input_;
+  std::string last_;
+  std::atomic<std::int64_t> total_{0};
+  int in_a_row_ = 0;
+};
+
+struct SourceFrame {
+  std::shared_ptr<const AVFrame> picture;
+  double time = 0;  ///< seconds from the source's start
+  std::string name;
+};
+
+/// One reading of an input from its start to its end.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// The next picture that can be decoded; none at the end. Never throws for a damaged one (see
+  /// DecodeErrors).
+  virtual std::optional<SourceFrame> next() = 0;
+  /// Moves to a frame at or before `time`, or stays where it is if the input cannot move. False if it moved
+  /// to where it does not know: then the input must be opened anew. To be called before the first `next`.
+  virtual bool seek(double time) = 0;
+  /// Facts of the container; the size and pixel format are Reader's to fill in from the first picture.
+  virtual StreamInfo info() const = 0;
+};
+
+/// What the sources of one reader share.
+struct SourceContext {
+  const ReadOptions& options;
+  DecodeErrors& errors;
+  std::shared_ptr<AudioTrack>& audio;  ///< made by the first opening that finds sound
+  double audio_shift = 0;              ///< seconds to add to the times of packets
+};
+
+/// Opens any input of Reader's. @throws Error
+std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context);
+
+/// Images of a folder, in order. @throws Error where there is none
+std::unique_ptr<Source> open_folder(const std::string& folder, const SourceContext& context);
+
+/// A file, URL, pattern, generator or standard input. @throws Error
+std::unique_ptr<Source> open_stream(const std::string& input, const SourceContext& context);
+
+}  // namespace sightline::media

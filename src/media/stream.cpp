@@ -1,0 +1,296 @@
+// Decodes the video stream of one opened container.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "base/error.hpp"
+#include "media/source.hpp"
+#include "media/stream_input.hpp"
+
+namespace sightline::media {
+namespace {
+
+constexpr int kMaxReadErrors = 50;  // in a row; what cannot be read for so long is over
+
+class Stream final : public Source {
+ public:
+  Stream(const std::string& input, const SourceContext& context)
+      : name_(input),
+        options_(context.options),
+        errors_(context.errors),
+        audio_shift_(context.audio_shift),
+        input_(input, context.options.stop, context.options.max_pixels) {
+    choose_streams();
+    open_decoder();
+    set_times();
+    if (audio_stream_) open_audio(context.audio);
+  }
+
+  std::optional<SourceFrame> next() override {
+    std::shared_ptr<const AVFrame> picture = ahead_ ? std::move(ahead_) : decode();
+    ahead_.reset();
+    if (!picture) return std::nullopt;
+    if (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT)) errors_.add_concealed();
+    errors_.good();
+    const double time = time_of(*picture);
+    return SourceFrame{std::move(picture), time, {}};
+  }
+
+  // Some formats (MPEG-TS and PS) seek to any frame rather than a key frame, and the decoder then skips to
+  // the next of these, past the goal: so what comes first is looked at, and if need be the start is put
+  // further back.
+  bool seek(double time) override {
+    const AVFormatContext& context = input_.context();
+    if (context.iformat->flags & (AVFMT_NOTIMESTAMPS | AVFMT_NOFILE)) return true;
+    if (!context.pb || !(context.pb->seekable & AVIO_SEEKABLE_NORMAL)) return true;
+    // Streams without an index and without times count from wherever one begins to read.
+    if (context.duration <= 0 || context.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
+      return true;
+    if (time / av_q2d(video_->time_base) > 9e18) return true;
+    for (double back = 0;; back = std::min(time, back == 0 ? 1 : 4 * back)) {
+      const auto ticks = static_cast<std::int64_t>(std::floor((time - back) / av_q2d(video_->time_base)));
+      if (av_seek_frame(&input_.context(), video_->index, base_ + ticks, AVSEEK_FLAG_BACKWARD) < 0)
+        return back == 0;
+      avcodec_flush_buffers(decoder_.get());
+      draining_ = false;
+      std::shared_ptr<const AVFrame> picture = decode();
+      if (picture && picture->best_effort_timestamp == AV_NOPTS_VALUE) return false;
+      if (picture && seconds_of(*picture) <= time + period_ / 2) {
+        ahead_ = std::move(picture);
+        return true;
+      }
+      if (back >= time || input_.stopped()) return false;
+    }
+  }
+
+  StreamInfo info() const override {
+    const AVFormatContext& context = input_.context();
+    StreamInfo info;
+    info.frame_rate = {rate_.num, rate_.den};
+    info.codec = avcodec_get_name(video_->codecpar->codec_id);
+    info.has_audio = av_find_best_stream(&input_.context(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0) >= 0;
+    const AVRational aspect = av_guess_sample_aspect_ratio(&input_.context(), video_, nullptr);
+    if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
+    if (input_.is_single_image()) {
+      info.frames = 1;
+    } else {
+      if (video_->nb_frames > 0) info.frames = video_->nb_frames;
+      if (video_->duration > 0)
+        info.duration = static_cast<double>(video_->duration) * av_q2d(video_->time_base);
+      else if (context.duration > 0)
+        info.duration = static_cast<double>(context.duration) / AV_TIME_BASE;
+    }
+    return info;
+  }
+
+ private:
+  void choose_streams() {
+    AVFormatContext& context = input_.context();
+    int best = av_find_best_stream(&context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+    if (best >= 0 && (context.streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)) best = -1;
+    if (best < 0)
+      throw Error(ExitCode::input, "'" + name_ + "' has no video stream",
+                  context.nb_streams > 0 ? "it may be sound only" : "");
+    video_ = context.streams[best];
+    if (options_.keep_audio) {
+      const int audio = av_find_best_stream(&context, AVMEDIA_TYPE_AUDIO, -1, best, nullptr, 0);
+      if (audio >= 0) audio_stream_ = context.streams[audio];
+    }
+    for (unsigned i = 0; i < context.nb_streams; ++i)
+      if (context.streams[i] != video_ && context.streams[i] != audio_stream_)
+        context.streams[i]->discard = AVDISCARD_ALL;
+  }
+
+  void open_decoder() {
+    const AVCodecParameters& parameters = *video_->codecpar;
+    check_size(parameters.width, parameters.height);
+    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+    if (!codec)
+      throw Error(ExitCode::input,
+                  "no decoder for the codec " + std::string(avcodec_get_name(parameters.codec_id)) + " of '" +
+                      name_ + "'",
+                  "convert it, for instance to H.264");
+    decoder_.reset(avcodec_alloc_context3(codec));
+    if (!decoder_ || avcodec_parameters_to_context(decoder_.get(), &parameters) < 0) throw std::bad_alloc();
+    decoder_->pkt_timebase = video_->time_base;
+    decoder_->thread_count = input_.is_single_image() ? 1 : options_.threads;
+    decoder_->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+    if (options_.low_delay) decoder_->flags |= AV_CODEC_FLAG_LOW_DELAY;
+    decoder_->opaque = this;
+    decoder_->get_buffer2 = get_buffer;
+    const int result = avcodec_open2(decoder_.get(), codec, nullptr);
+    if (result < 0)
+      throw Error(ExitCode::input, std::string("cannot start the decoder ") + codec->name + " for '" + name_ +
+                                       "' (" + error_text(result) + ")");
+  }
+
+  void set_times() {
+    rate_ = video_->avg_frame_rate;
+    if (rate_.num <= 0 || rate_.den <= 0) rate_ = av_guess_frame_rate(&input_.context(), video_, nullptr);
+    if (rate_.num <= 0 || rate_.den <= 0) rate_ = {25, 1};
+    period_ = av_q2d(av_inv_q(rate_));
+    base_ = video_->start_time;
+    if (base_ == AV_NOPTS_VALUE) {
+      const std::int64_t start = input_.context().start_time;
+      base_ =
+          start == AV_NOPTS_VALUE ? 0 : av_rescale_q(start, AVRational{1, AV_TIME_BASE}, video_->time_base);
+    }
+  }
+
+  void open_audio(std::shared_ptr<AudioTrack>& track) {
+    if (!track) track = std::make_shared<AudioTrack>(*audio_stream_->codecpar, audio_stream_->time_base);
+    audio_ = track;
+    const double base = static_cast<double>(base_) * av_q2d(video_->time_base);
+    audio_offset_ = std::llround((audio_shift_ - base) / av_q2d(audio_stream_->time_base));
+    audio_from_ =
+        options_.start > 0 ? options_.start + audio_shift_ : -std::numeric_limits<double>::infinity();
+    audio_until_ = options_.duration ? options_.start + *options_.duration + audio_shift_
+                                     : std::numeric_limits<double>::infinity();
+  }
+
+  bool is_too_large(int width, int height) const {
+    return static_cast<std::int64_t>(width) * height > options_.max_pixels;
+  }
+
+  void check_size(int width, int height) const {
+    if (is_too_large(width, height))
+      throw Error(ExitCode::input,
+                  "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" +
+                      name_ + "' is larger than the limit of " + std::to_string(options_.max_pixels) +
+                      " pixels",
+                  "raise the limit if the picture is meant to be so large");
+  }
+
+  // Called by the decoder, from any of its threads, before it allocates a picture: what is too large never
+  // is.
+  static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
+    auto* self = static_cast<Stream*>(context->opaque);
+    if (self->is_too_large(frame->width, frame->height)) {
+      self->large_width_ = frame->width;
+      self->large_height_ = frame->height;
+      return AVERROR(EINVAL);
+    }
+    return avcodec_default_get_buffer2(context, frame, flags);
+  }
+
+  std::shared_ptr<const AVFrame> decode() {
+    for (;;) {
+      if (input_.stopped()) return nullptr;
+      FramePtr frame = make_av_frame();
+      const int result = avcodec_receive_frame(decoder_.get(), frame.get());
+      if (result >= 0) return std::shared_ptr<const AVFrame>(std::move(frame));
+      if (result == AVERROR_EOF) return nullptr;
+      if (result != AVERROR(EAGAIN))
+        note_error(result);
+      else if (draining_)
+        return nullptr;
+      else
+        feed();
+    }
+  }
+
+  /// Gives the decoder one packet, or the end of the stream.
+  void feed() {
+    const int result = av_read_frame(&input_.context(), packet_.get());
+    if (result >= 0) {
+      read_errors_ = 0;
+      if (packet_->stream_index == video_->index) {
+        if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
+        const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+        if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
+      } else if (audio_ && packet_->stream_index == audio_stream_->index) {
+        pass_audio();
+      }
+      av_packet_unref(packet_.get());
+      return;
+    }
+    if (result == AVERROR(EAGAIN)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return;
+    }
+    const AVIOContext* io = input_.context().pb;
+    const bool over = result == AVERROR_EOF || result == AVERROR_EXIT ||
+                      (io && avio_feof(input_.context().pb)) || ++read_errors_ >= kMaxReadErrors;
+    if (result != AVERROR_EOF && result != AVERROR_EXIT) note_error(result);
+    if (over) {
+      draining_ = true;
+      avcodec_send_packet(decoder_.get(), nullptr);
+    }
+  }
+
+  void note_error(int code) {
+    if (const int width = large_width_.exchange(0)) check_size(width, large_height_);
+    errors_.add(error_text(code));
+  }
+
+  void pass_audio() {
+    for (std::int64_t* time : {&packet_->pts, &packet_->dts})
+      if (*time != AV_NOPTS_VALUE) *time += audio_offset_;
+    const std::int64_t ticks = packet_->pts != AV_NOPTS_VALUE ? packet_->pts : packet_->dts;
+    const double time = static_cast<double>(ticks) * av_q2d(audio_stream_->time_base);
+    if (ticks != AV_NOPTS_VALUE && (time < audio_from_ || time >= audio_until_)) return;
+    audio_->push(*packet_);
+  }
+
+  /// Of a picture that has a timestamp.
+  double seconds_of(const AVFrame& picture) const {
+    return static_cast<double>(picture.best_effort_timestamp - base_) * av_q2d(video_->time_base);
+  }
+
+  /// Seconds from the start; always later than the frame before.
+  double time_of(const AVFrame& picture) {
+    constexpr double kJump = 1.0;  // a step back by more is a new count of time, not a disorder in this one
+    double time = last_time_ + period_;
+    if (picture.best_effort_timestamp != AV_NOPTS_VALUE) {
+      const double stamp = seconds_of(picture);
+      if (stamp + rebase_ > last_time_) {
+        time = stamp + rebase_;
+      } else if (stamp + rebase_ < last_time_ - kJump) {
+        rebase_ = time - stamp;
+      } else {
+        time = last_time_ + period_ / 8;  // out of order by a little: leaves the later ones in their place
+      }
+    } else if (!any_time_) {
+      time = 0;
+    }
+    any_time_ = true;
+    return last_time_ = time;
+  }
+
+  const std::string name_;
+  const ReadOptions options_;
+  DecodeErrors& errors_;
+  const double audio_shift_;
+  // av_find_best_stream and the like want a mutable context even where they change nothing.
+  mutable StreamInput input_;
+  AVStream* video_ = nullptr;         // owned by the input
+  AVStream* audio_stream_ = nullptr;  // owned by the input
+  CodecContextPtr decoder_;
+  std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
+  PacketPtr packet_ = make_av_packet();
+  AVRational rate_{25, 1};
+  double period_ = 0;
+  std::int64_t base_ = 0;
+  double rebase_ = 0;
+  double last_time_ = -std::numeric_limits<double>::infinity();
+  bool any_time_ = false;
+  bool draining_ = false;
+  int read_errors_ = 0;
+  std::atomic<int> large_width_{0};
+  std::atomic<int> large_height_{0};
+  std::shared_ptr<AudioTrack> audio_;
+  std::int64_t audio_offset_ = 0;
+  double audio_from_ = 0;
+  double audio_until_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_stream(const std::string& input, const SourceContext& context) {
+  return std::make_unique<Stream>(input, context);
+}
+
+}  // namespace sightline::media

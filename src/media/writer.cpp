@@ -1,0 +1,266 @@
+#include "media/writer.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "media/encoder.hpp"
+#include "media/reader.hpp"
+
+namespace sightline::media {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseOutput {
+  void operator()(AVFormatContext* context) const {
+    if (context->oformat && !(context->oformat->flags & AVFMT_NOFILE)) avio_closep(&context->pb);
+    avformat_free_context(context);
+  }
+};
+using OutputContextPtr = std::unique_ptr<AVFormatContext, CloseOutput>;
+
+/// Makes a folder into a pattern of images in it.
+std::string resolve(const std::string& path, const WriteOptions& options) {
+  if (path.empty()) throw Error(ExitCode::usage, "the name of the output is empty");
+  if (!options.input.empty() && is_same_file(path, options.input))
+    throw Error(ExitCode::usage, "the output '" + path + "' is the input", "write to another file");
+  std::error_code error;
+  if (!path.ends_with('/') && !fs::is_directory(path, error)) return path;
+  fs::create_directories(path, error);
+  if (error) throw Error(ExitCode::failed, "cannot make the folder '" + path + "' (" + error.message() + ")");
+  return (fs::path(path) / "%06d.png").string();
+}
+
+const AVOutputFormat& container_for(const std::string& path) {
+  start_ffmpeg();
+  const AVOutputFormat* container = av_guess_format(nullptr, path.c_str(), nullptr);
+  if (!container)
+    throw Error(ExitCode::usage, "the type of '" + path + "' cannot be told by its name",
+                "let it end in .mp4 or .mkv");
+  return *container;
+}
+
+}  // namespace
+
+struct Writer::Impl {
+  Impl(const std::string& path, const StreamInfo& video, const WriteOptions& options)
+      : path_(resolve(path, options)),
+        encoder_(path_, container_for(path_), video, options),
+        audio_(options.audio) {
+    AVFormatContext* raw = nullptr;
+    if (avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
+      throw std::bad_alloc();
+    output_.reset(raw);
+    add_video(video);
+    if (audio_) add_audio();
+    open_file();
+    period_ = 1 / av_q2d(encoder_.context().framerate);
+  }
+
+  void add_video(const StreamInfo& video) {
+    video_ = avformat_new_stream(output_.get(), nullptr);
+    if (!video_ || avcodec_parameters_from_context(video_->codecpar, &encoder_.context()) < 0)
+      throw std::bad_alloc();
+    video_->time_base = encoder_.context().time_base;
+    video_->avg_frame_rate = encoder_.context().framerate;
+    video_->sample_aspect_ratio = {std::max(video.sample_aspect.num, 0),
+                                   std::max(video.sample_aspect.den, 1)};
+  }
+
+  void add_audio() {
+    const AVCodecParameters& parameters = audio_->parameters();
+    if (avformat_query_codec(output_->oformat, parameters.codec_id, FF_COMPLIANCE_NORMAL) != 1) {
+      spdlog::warn("{}: {} files cannot hold the sound of the input ({}); written without sound", path_,
+                   output_->oformat->name, avcodec_get_name(parameters.codec_id));
+      audio_.reset();
+      return;
+    }
+    sound_ = avformat_new_stream(output_.get(), nullptr);
+    if (!sound_ || avcodec_parameters_copy(sound_->codecpar, &parameters) < 0) throw std::bad_alloc();
+    sound_->codecpar->codec_tag = 0;  // the input container's; the output has its own
+    sound_->time_base = audio_->time_base();
+  }
+
+  void open_file() {
+    if (!(output_->oformat->flags & AVFMT_NOFILE)) {
+      const int result = avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
+      if (result < 0)
+        throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
+                    "check that the folder exists and may be written to");
+    } else {
+      check_folder();
+    }
+    Dictionary options;
+    if (av_filename_number_test(path_.c_str()) == 0)
+      options.set("update", "1");  // image2: one file, ever anew
+    const int result = avformat_write_header(output_.get(), options.address());
+    if (result < 0) fail(result);
+  }
+
+  // image2 opens its files one by one; that it will not be able to should be known now.
+  void check_folder() const {
+    const fs::path folder = fs::path(path_).parent_path();
+    std::error_code ignored;
+    if (!folder.empty() && !fs::is_directory(folder, ignored))
+      throw Error(ExitCode::failed,
+                  "cannot write '" + path_ + "' (there is no folder '" + folder.string() + "')");
+  }
+
+  void write(const Frame& frame, std::span<const Detection> objects, std::span<const std::string> labels) {
+    if (closed_ || failed_)
+      throw Error(ExitCode::failed, "'" + path_ + "' is closed: no more can be written");
+    if (frame.empty()) return;
+    FittedPicture& picture = encoder_.picture();
+    picture.put(frame);
+    if (!objects.empty()) {
+      mapped_.assign(objects.begin(), objects.end());
+      for (Detection& object : mapped_) object.box = picture.map(object.box);
+      annotator_.draw(picture.view(), mapped_, labels);
+    }
+    if (!first_time_) first_time_ = frame.time();
+    const double time = frame.time() - *first_time_;
+    check(encoder_.encode(time));
+    ++frames_;
+    write_video();
+    write_audio(time + period_);
+    check_file();
+  }
+
+  void write_video() {
+    for (;;) {
+      const int result = encoder_.receive(*packet_);
+      if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
+      check(result);
+      // Says how long the last picture stays; of the others the next one's time does.
+      if (packet_->duration == 0)
+        packet_->duration =
+            std::max<std::int64_t>(std::llround(period_ / av_q2d(encoder_.context().time_base)), 1);
+      av_packet_rescale_ts(packet_.get(), encoder_.context().time_base, video_->time_base);
+      packet_->stream_index = video_->index;
+      check(av_interleaved_write_frame(output_.get(), packet_.get()));
+    }
+  }
+
+  /// Writes the sound up to a time, in seconds from the first picture.
+  void write_audio(double until) {
+    if (!audio_ || !first_time_) return;
+    double time = 0;
+    while (audio_->next_time(time) && time - *first_time_ < until && audio_->pop(*packet_)) {
+      const std::int64_t shift = std::llround(*first_time_ / av_q2d(audio_->time_base()));
+      for (std::int64_t* stamp : {&packet_->pts, &packet_->dts})
+        if (*stamp != AV_NOPTS_VALUE) *stamp -= shift;
+      // Loops meet within a packet's length; containers want times that rise.
+      if (packet_->dts != AV_NOPTS_VALUE) {
+        if (last_audio_ != AV_NOPTS_VALUE && packet_->dts <= last_audio_)
+          packet_->pts = packet_->dts = last_audio_ + 1;
+        last_audio_ = packet_->dts;
+      }
+      av_packet_rescale_ts(packet_.get(), audio_->time_base(), sound_->time_base);
+      packet_->stream_index = sound_->index;
+      packet_->pos = -1;
+      check(av_interleaved_write_frame(output_.get(), packet_.get()));
+      ++audio_packets_;
+    }
+  }
+
+  void finish() {
+    if (std::exchange(closed_, true)) return;
+    int result = 0;
+    std::optional<Error> first;
+    if (!failed_) {
+      try {
+        check(encoder_.drain());
+        write_video();
+        write_audio(std::numeric_limits<double>::infinity());
+      } catch (const Error& error) {
+        first = error;  // the trailer is worth a try all the same: it makes playable what is there
+      }
+    }
+    const bool reported = failed_ && !first;
+    result = av_write_trailer(output_.get());
+    if (AVIOContext* io = output_->pb; io && !(output_->oformat->flags & AVFMT_NOFILE)) {
+      avio_flush(io);
+      if (result >= 0) result = io->error;
+      const int closing = avio_closep(&output_->pb);
+      if (result >= 0) result = closing;
+    }
+    if (first) throw *first;
+    if (result < 0 && !reported) fail(result);
+  }
+
+  void check_file() {
+    if (output_->pb && output_->pb->error < 0) fail(output_->pb->error);
+  }
+  void check(int result) {
+    if (result < 0) fail(result);
+  }
+  [[noreturn]] void fail(int code) {
+    failed_ = true;
+    throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
+                code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
+  }
+
+  const std::string path_;
+  VideoEncoder encoder_;
+  std::shared_ptr<AudioTrack> audio_;
+  OutputContextPtr output_;
+  AVStream* video_ = nullptr;  // owned by output_
+  AVStream* sound_ = nullptr;  // owned by output_
+  PacketPtr packet_ = make_av_packet();
+  Annotator annotator_;
+  std::vector<Detection> mapped_;
+  std::optional<double> first_time_;
+  double period_ = 0;
+  std::int64_t frames_ = 0;
+  std::int64_t audio_packets_ = 0;
+  std::int64_t last_audio_ = AV_NOPTS_VALUE;
+  bool failed_ = false;
+  bool closed_ = false;
+};
+
+Writer::Writer(const std::string& path, const StreamInfo& video, const WriteOptions& options)
+    : impl_(std::make_unique<Impl>(path, video, options)) {}
+
+Writer::~Writer() {
+  if (!impl_) return;
+  try {
+    impl_->finish();
+  } catch (const std::exception& error) {
+    try {
+      spdlog::error("{}", error.what());
+    } catch (...) {  // a destructor must not throw
+    }
+  }
+}
+
+Writer::Writer(Writer&&) noexcept = default;
+
+Writer& Writer::operator=(Writer&& other) noexcept {
+  if (this != &other) {
+    Writer ended(std::move(*this));  // finishes the file that was being written here
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+void Writer::write(const Frame& frame, std::span<const Detection> objects,
+                   std::span<const std::string> labels) {
+  impl_->write(frame, objects, labels);
+}
+void Writer::finish() {
+  impl_->finish();
+}
+std::int64_t Writer::frames() const {
+  return impl_->frames_;
+}
+std::int64_t Writer::audio_packets() const {
+  return impl_->audio_packets_;
+}
+
+}  // namespace sightline::media

@@ -1,0 +1,73 @@
+#pragma once
+/// Writes annotated video.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "detection/detection.hpp"
+#include "media/audio_track.hpp"
+#include "media/frame.hpp"
+#include "media/stream_info.hpp"
+
+namespace sightline::media {
+
+struct WriteOptions {
+  std::string encoder =
+      "libx264";  ///< FFmpeg's name; containers that cannot hold H.264 get their own default
+  /// Constant rate factor, 0 (best) to 51, lower is better and larger; encoders without one get quality / 5
+  /// as the quantiser, within 1..31.
+  int quality = 23;
+  std::string preset = "veryfast";    ///< where the encoder knows presets
+  int threads = 0;                    ///< of the encoder; 0: its choice
+  std::shared_ptr<AudioTrack> audio;  ///< sound to copy along (Reader::audio); may be null
+  std::string input;                  ///< refused as the output, when it is the same file; may be empty
+};
+
+/// A video file being written: MP4, Matroska, or what else FFmpeg makes of the path's extension. With `%d` in
+/// the path
+/// (`out%04d.png`), or a path that is a folder or ends with a slash, numbered images are written instead.
+///
+/// - The picture has the size and colour tags of StreamInfo (the source's); an odd width or height is rounded
+/// up to
+///   even by repeating the last column or row where chroma is subsampled. Frames of another size are scaled
+///   into it, with black bars where the proportions differ; boxes go along.
+/// - Times are kept (variable frame rate too), counted from the first frame written. Containers without
+/// variable rate
+///   round to their rate.
+/// - Sound is copied as it is; where the container cannot hold it, it is left out with a warning.
+/// - Whatever ends the writing, `finish` or the destructor leaves a playable file.
+///
+/// Owns the file. Thread-safety: one thread at a time.
+class Writer {
+ public:
+  /// Opens the file and the encoder. Of `video` the size, rate, sample aspect and colours count.
+  /// @throws Error (failed) if the path cannot be written; (usage) for an encoder, preset or extension that
+  /// is not
+  ///         known or not possible, or an output that is the input
+  Writer(const std::string& path, const StreamInfo& video, const WriteOptions& options = {});
+  /// Finishes if `finish` was not called; problems are logged.
+  ~Writer();
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+
+  /// Encodes a frame with the objects drawn in; frames come in the order of their times.
+  /// @throws Error (failed) if the file cannot be written any further (the disk is full, say): no more may be
+  /// written
+  void write(const Frame& frame, std::span<const Detection> objects = {},
+             std::span<const std::string> labels = {});
+
+  /// Writes what is pending and closes the file. Further calls do nothing.
+  /// @throws Error (failed) if something could not be written
+  void finish();
+
+  std::int64_t frames() const;         ///< written so far
+  std::int64_t audio_packets() const;  ///< written so far
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sightline::media

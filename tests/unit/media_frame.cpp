@@ -1,0 +1,129 @@
+// Frame and FrameBuilder: luma by reference, conversions.
+#include "media/frame.hpp"
+
+#include <array>
+
+#include "media_support.hpp"
+
+extern "C" {
+#include <libavutil/frame.h>
+}
+
+namespace sightline::media {
+namespace {
+
+using namespace test;
+
+Frame first_of(const std::string& graph) {
+  return *Reader("lavfi:" + graph).read();
+}
+
+class LumaByReference : public testing::TestWithParam<const char*> {};
+
+TEST_P(LumaByReference, IsTheDecodersPlane) {
+  const std::string format = GetParam();
+  const Frame frame = first_of("testsrc=size=98x54:duration=0.1,format=" + format);
+  EXPECT_TRUE(frame.luma_is_by_reference());
+  EXPECT_EQ(frame.gray().data(), frame.picture()->data[0]);
+  EXPECT_EQ(frame.gray().stride(), frame.picture()->linesize[0]);
+  EXPECT_EQ(frame.size(), (Size{98, 54}));
+  const bool full = format == "gray" || format.starts_with("yuvj");
+  EXPECT_EQ(frame.luma_range(), full ? LumaRange::full : LumaRange::limited);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, LumaByReference,
+                         testing::Values("yuv420p", "yuv422p", "yuv444p", "yuv410p", "yuva420p", "nv12",
+                                         "nv21", "gray"));
+
+class LumaConverted : public testing::TestWithParam<const char*> {};
+
+// Black, white and gray survive as full range, whatever they were stored in.
+TEST_P(LumaConverted, IsFullRange) {
+  const std::string format = GetParam();
+  for (const auto& [color, luma] : {std::pair{"black", 0}, {"white", 255}, {"0x808080", 128}}) {
+    const Frame frame = first_of(std::string("color=") + color + ":size=64x48:duration=0.1,format=" + format);
+    EXPECT_FALSE(frame.luma_is_by_reference());
+    EXPECT_EQ(frame.luma_range(), LumaRange::full);
+    ASSERT_EQ(frame.size(), (Size{64, 48}));
+    for (int y = 0; y < 48; y += 47)
+      for (int x = 0; x < 64; x += 21) EXPECT_NEAR(frame.gray().at(x, y), luma, 2) << color;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, LumaConverted,
+                         testing::Values("rgb24", "bgra", "gbrp", "yuyv422", "uyvy422", "yuv420p10le",
+                                         "bgr0"));
+
+TEST(MediaFrame, PaletteIsLookedUp) {
+  // pal8 stores indices; taken for luma they would be small numbers.
+  const Frame frame = first_of(
+      "color=white:size=32x32:duration=0.1,format=rgb24,split[a][b];[a]palettegen[p];[b][p]"
+      "paletteuse,format=pal8");
+  EXPECT_FALSE(frame.luma_is_by_reference());
+  EXPECT_GE(mean(frame.gray()), 250);
+}
+
+TEST(MediaFrame, LumaOfPureColoursFollowsBt601) {
+  for (const auto& [rgb, luma] : {std::pair{std::array<std::uint8_t, 3>{255, 0, 0}, 76.2},
+                                  {std::array<std::uint8_t, 3>{0, 255, 0}, 149.7},
+                                  {std::array<std::uint8_t, 3>{0, 0, 255}, 29.1}}) {
+    std::vector<std::uint8_t> pixels;
+    for (int i = 0; i < 16 * 16; ++i) pixels.insert(pixels.end(), rgb.begin(), rgb.end());
+    EXPECT_NEAR(mean(frame_from_rgb(pixels.data(), {16, 16}).gray()), luma, 2.5);
+  }
+}
+
+TEST(MediaFrame, RgbGoesThroughUnchanged) {
+  std::vector<std::uint8_t> pixels;
+  for (int i = 0; i < 7 * 5 * 3; ++i) pixels.push_back(static_cast<std::uint8_t>(i * 37));
+  EXPECT_EQ(to_rgb(frame_from_rgb(pixels.data(), {7, 5})), pixels);
+}
+
+TEST(MediaFrame, NegativeStride) {
+  std::shared_ptr<AVFrame> picture(av_frame_alloc(), [](AVFrame* p) { av_frame_free(&p); });
+  picture->format = AV_PIX_FMT_GRAY8;
+  picture->width = 8;
+  picture->height = 4;
+  ASSERT_GE(av_frame_get_buffer(picture.get(), 0), 0);
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 8; ++x)
+      picture->data[0][y * picture->linesize[0] + x] = static_cast<std::uint8_t>(10 * y);
+  picture->data[0] += 3 * picture->linesize[0];
+  picture->linesize[0] = -picture->linesize[0];
+  const Frame frame = FrameBuilder().build(picture, 1, 0);
+  EXPECT_TRUE(frame.luma_is_by_reference());
+  EXPECT_LT(frame.gray().stride(), 0);
+  EXPECT_EQ(frame.gray().at(0, 0), 30);
+  EXPECT_EQ(frame.gray().at(7, 3), 0);
+  TempDir dir;
+  StreamInfo info;
+  info.size = frame.size();
+  info.frame_rate = {25, 1};
+  Writer(dir / "a.png", info).write(frame);
+  const Frame back = *Reader(dir / "a.png").read();
+  EXPECT_NEAR(back.gray().at(0, 0), 30, 3);
+  EXPECT_NEAR(back.gray().at(7, 3), 0, 3);
+}
+
+TEST(MediaFrame, CopiesShareThePixelsAndOutliveTheReader) {
+  Frame copy;
+  {
+    Reader reader("lavfi:testsrc=size=64x48:duration=0.2,format=yuv420p");
+    const Frame frame = *reader.read();
+    copy = frame;
+    EXPECT_EQ(copy.gray().data(), frame.gray().data());
+  }
+  EXPECT_GT(mean(copy.gray()), 16);
+}
+
+TEST(MediaFrame, OnePixel) {
+  for (const char* format : {"gray", "rgb24", "yuv420p", "yuv420p10le"}) {
+    const Frame frame =
+        first_of(std::string("color=white:size=16x16:duration=0.1,scale=1:1,format=") + format);
+    EXPECT_EQ(frame.size(), (Size{1, 1})) << format;
+    EXPECT_GE(frame.gray().at(0, 0), 230) << format;
+  }
+}
+
+}  // namespace
+}  // namespace sightline::media

@@ -1,0 +1,284 @@
+// Reader on all kinds of input, good, odd and broken.
+#include <fcntl.h>
+
+#include <chrono>
+#include <thread>
+
+#include "media_support.hpp"
+
+namespace sightline::media {
+namespace {
+
+using namespace test;
+
+/// Puts a descriptor over standard input, and the old one back.
+class StandardInput {
+ public:
+  explicit StandardInput(int fd) : old_(dup(STDIN_FILENO)) { dup2(fd, STDIN_FILENO); }
+  ~StandardInput() {
+    dup2(old_, STDIN_FILENO);
+    close(old_);
+  }
+  StandardInput(const StandardInput&) = delete;
+  StandardInput& operator=(const StandardInput&) = delete;
+
+ private:
+  int old_;
+};
+
+const std::string kClip = "testsrc=size=128x96:rate=25:duration=2,format=yuv420p";
+
+TEST(MediaInputs, FolderInNaturalOrderWithSizesOfTheirOwn) {
+  TempDir dir;
+  fs::create_directory(dir / "images");
+  const auto image = [&](const std::string& name, const std::string& size) {
+    make_clip(dir / ("images/" + name), "testsrc=size=" + size + ":rate=1:duration=1");
+  };
+  image("shot10.png", "30x20");
+  image("shot9.jpg", "64x48");
+  image("shot100.bmp", "50x40");
+  image("SHOT1.PNG", "33x21");
+  store(dir / "images/notes.txt", std::string("no image"));
+  store(dir / "images/.hidden.png", std::string("no image"));
+  store(dir / "images/shot50.png", std::string("no image, but claims to be"));
+  fs::create_directory(dir / "images/folder.png");
+  Reader reader(dir / "images");
+  EXPECT_EQ(reader.info().frames, 5);
+  const auto frames = read_all(reader);
+  ASSERT_EQ(frames.size(), 4u);
+  EXPECT_EQ(frames[0].name(), "SHOT1.PNG");
+  EXPECT_EQ(frames[1].name(), "shot9.jpg");
+  EXPECT_EQ(frames[2].name(), "shot10.png");
+  EXPECT_EQ(frames[3].name(), "shot100.bmp");
+  EXPECT_EQ(frames[0].size(), (Size{33, 21}));
+  EXPECT_EQ(frames[1].size(), (Size{64, 48}));
+  EXPECT_EQ(frames[2].size(), (Size{30, 20}));
+  EXPECT_EQ(frames[3].number(), 4);
+  EXPECT_EQ(reader.decode_errors(), 1);
+  for (std::size_t i = 1; i < frames.size(); ++i) EXPECT_GT(frames[i].time(), frames[i - 1].time());
+  ReadOptions twice;
+  twice.loop = 1;
+  EXPECT_EQ(read_all(dir / "images", twice).size(), 8u);
+}
+
+TEST(MediaInputs, FolderWithoutImages) {
+  TempDir dir;
+  expect_error(ExitCode::input, "no images in the folder", [&] { Reader(dir.path()); });
+  store(dir / "a.txt", std::string("text"));
+  expect_error(ExitCode::input, "no images in the folder", [&] { Reader(dir.path()); });
+  store(dir / "a.png", std::string("text"));
+  expect_error(ExitCode::input, "no frame could be decoded", [&] { Reader(dir.path()); });
+}
+
+TEST(MediaInputs, NumberedImages) {
+  TempDir dir;
+  make_clip(dir / "img%03d.png", "testsrc=size=40x30:rate=25:duration=0.2");
+  EXPECT_TRUE(fs::exists(dir / "img005.png"));
+  EXPECT_FALSE(fs::exists(dir / "img006.png"));
+  const auto frames = read_all(dir / "img%03d.png");
+  ASSERT_EQ(frames.size(), 5u);
+  EXPECT_EQ(frames[4].size(), (Size{40, 30}));
+  EXPECT_NEAR(frames[4].time(), 0.16, 1e-6);
+  expect_error(ExitCode::input, "", [&] { Reader(dir / "none%03d.png"); });
+}
+
+TEST(MediaInputs, FolderIsWrittenAndRead) {
+  TempDir dir;
+  make_clip(dir / "new/", "testsrc=size=41x31:rate=25:duration=0.2");
+  const auto frames = read_all(dir / "new");
+  ASSERT_EQ(frames.size(), 5u);
+  EXPECT_EQ(frames[0].size(), (Size{41, 31}));
+}
+
+TEST(MediaInputs, SingleImages) {
+  TempDir dir;
+  for (const char* name : {"a.png", "b.jpg", "c.bmp", "100%d.png", "a:b.png"}) {
+    make_clip(dir / "x.png", "testsrc=size=50x40:rate=1:duration=1");
+    if (std::string(name).ends_with(".png"))
+      fs::copy_file(dir / "x.png", dir / name);
+    else
+      make_clip(dir / name, "testsrc=size=50x40:rate=1:duration=1");
+    Reader reader(dir / name);
+    EXPECT_EQ(reader.info().frames, 1) << name;
+    const auto frames = read_all(reader);
+    ASSERT_EQ(frames.size(), 1u) << name;
+    EXPECT_EQ(frames[0].size(), (Size{50, 40})) << name;
+    EXPECT_EQ(frames[0].time(), 0) << name;
+  }
+}
+
+TEST(MediaInputs, StandardInput) {
+  TempDir dir;
+  make_clip(dir / "a.mkv", kClip);
+  const std::vector<char> bytes = load(dir / "a.mkv");
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::thread feeder([&] {
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t n = ::write(ends[1], bytes.data() + done, bytes.size() - done);
+      if (n <= 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    close(ends[1]);
+  });
+  {
+    const StandardInput input(ends[0]);
+    EXPECT_EQ(read_all("-").size(), 50u);
+  }
+  close(ends[0]);
+  feeder.join();
+}
+
+TEST(MediaInputs, StandardInputCanBeInterrupted) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);  // into which nobody ever writes
+  std::atomic<bool> stop{false};
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop = true;
+  });
+  {
+    const StandardInput input(ends[0]);
+    ReadOptions options;
+    options.stop = &stop;
+    expect_error(ExitCode::failed, "stopped", [&] { Reader("-", options); });
+  }
+  stopper.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(MediaInputs, StandardInputIsReadOnce) {
+  ReadOptions options;
+  options.loop = 1;
+  expect_error(ExitCode::usage, "standard input", [&] { Reader("-", options); });
+}
+
+TEST(MediaInputs, Unusable) {
+  TempDir dir;
+  expect_error(ExitCode::usage, "empty", [] { Reader(""); });
+  expect_error(ExitCode::input, "none.mp4", [&] { Reader(dir / "none.mp4"); });
+  store(dir / "empty.mp4", std::string());
+  expect_error(ExitCode::input, "is empty", [&] { Reader(dir / "empty.mp4"); });
+  std::string prose;
+  for (int i = 0; i < 500; ++i) prose += "It was a dark and stormy night.\n";
+  for (const char* name : {"a.txt", "a.mp4", "a.nfo", "a"}) {
+    store(dir / name, prose);
+    expect_error(ExitCode::input, dir / name, [&] { Reader(dir / name); });
+  }
+  std::string noise;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 100000; ++i) noise += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  store(dir / "noise.bin", noise);
+  expect_error(ExitCode::input, "noise.bin", [&] { Reader(dir / "noise.bin"); });
+  expect_error(ExitCode::input, "generator", [] { Reader("lavfi:nosuchfilter=1"); });
+}
+
+TEST(MediaInputs, Unreadable) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  TempDir dir;
+  make_clip(dir / "a.mkv", kClip);
+  fs::permissions(dir / "a.mkv", fs::perms::none);
+  expect_error(ExitCode::input, "permissions", [&] { Reader(dir / "a.mkv"); });
+}
+
+TEST(MediaInputs, SoundOnly) {
+  TempDir dir;
+  // A WAV header for one second of 8 kHz mono 16 bit.
+  const auto number = [](std::uint32_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    return text;
+  };
+  store(dir / "a.wav", "RIFF" + number(36 + 16000, 4) + "WAVEfmt " + number(16, 4) + number(1, 2) +
+                           number(1, 2) + number(8000, 4) + number(16000, 4) + number(2, 2) + number(16, 2) +
+                           "data" + number(16000, 4) + std::string(16000, '\0'));
+  expect_error(ExitCode::input, "no video stream", [&] { Reader(dir / "a.wav"); });
+}
+
+TEST(MediaInputs, TooLarge) {
+  TempDir dir;
+  make_clip(dir / "a.png", "testsrc=size=400x300:rate=1:duration=1");
+  make_clip(dir / "a.mkv", "testsrc=size=400x300:rate=5:duration=1");
+  ReadOptions options;
+  options.max_pixels = 119999;
+  for (const char* name : {"a.png", "a.mkv"})
+    expect_error(ExitCode::input, "400x300", [&] { Reader(dir / name, options); });
+  options.max_pixels = 120000;
+  EXPECT_EQ(read_all(dir / "a.png", options).size(), 1u);
+}
+
+TEST(MediaInputs, GrowsTooLargeMidStream) {
+  TempDir dir;
+  make_clip(dir / "a.h264", "testsrc=size=128x96:rate=25:duration=0.4,format=yuv420p");
+  make_clip(dir / "b.h264", "testsrc=size=640x480:rate=25:duration=0.4,format=yuv420p");
+  std::vector<char> both = load(dir / "a.h264");
+  const std::vector<char> second = load(dir / "b.h264");
+  both.insert(both.end(), second.begin(), second.end());
+  store(dir / "both.h264", both);
+  ReadOptions options;
+  options.max_pixels = 100000;
+  Reader reader(dir / "both.h264", options);
+  expect_error(ExitCode::input, "640x480", [&] { read_all(reader); });
+}
+
+TEST(MediaInputs, Truncated) {
+  TempDir dir;
+  make_clip(dir / "a.mkv", "testsrc2=size=320x240:rate=25:duration=2,format=yuv420p");
+  std::vector<char> bytes = load(dir / "a.mkv");
+  bytes.resize(bytes.size() * 6 / 10);
+  store(dir / "cut.mkv", bytes);
+  const std::size_t count = read_all(dir / "cut.mkv").size();
+  EXPECT_GT(count, 15u);
+  EXPECT_LT(count, 50u);
+}
+
+TEST(MediaInputs, TruncatedPastTheIndexOfMp4) {
+  TempDir dir;
+  make_clip(dir / "a.mp4", "testsrc2=size=320x240:rate=25:duration=2,format=yuv420p");
+  std::vector<char> bytes = load(dir / "a.mp4");
+  bytes.resize(bytes.size() / 2);
+  store(dir / "cut.mp4", bytes);
+  expect_error(ExitCode::input, "cut.mp4", [&] { Reader(dir / "cut.mp4"); });
+}
+
+TEST(MediaInputs, BitFlips) {
+  TempDir dir;
+  make_clip(dir / "a.mkv", "testsrc2=size=320x240:rate=25:duration=4,format=yuv420p");
+  const std::vector<char> good = load(dir / "a.mkv");
+  std::int64_t errors = 0, delivered = 0;
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    std::vector<char> bytes = good;
+    std::uint32_t state = seed;
+    for (int i = 0; i < 60; ++i) {
+      state = state * 1664525 + 1013904223;
+      const std::size_t at = 4000 + state % (bytes.size() - 4000);
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << (state >> 29)));
+    }
+    store(dir / "bad.mkv", bytes);
+    try {
+      Reader reader(dir / "bad.mkv");
+      delivered += static_cast<std::int64_t>(read_all(reader).size());
+      errors += reader.decode_errors();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+    }
+  }
+  EXPECT_GT(errors, 0);
+  EXPECT_GT(delivered, 300);
+}
+
+TEST(MediaInputs, ManyErrorsInARowEndIt) {
+  TempDir dir;
+  fs::create_directory(dir / "images");
+  make_clip(dir / "images/0.png", "testsrc=size=30x20:rate=1:duration=1");
+  for (int i = 1; i <= 120; ++i)
+    store(dir / ("images/" + std::to_string(i) + ".png"), std::string("no image"));
+  Reader reader(dir / "images");
+  EXPECT_TRUE(reader.read());
+  expect_error(ExitCode::input, "in a row", [&] { reader.read(); });
+  EXPECT_EQ(reader.decode_errors(), 100);
+}
+
+}  // namespace
+}  // namespace sightline::media

@@ -1,0 +1,286 @@
+// Writer: what is written can be read again; what cannot be written is said.
+#include "media/writer.hpp"
+
+#include "media_support.hpp"
+
+namespace sightline::media {
+namespace {
+
+using namespace test;
+
+const std::string kClip = "testsrc=size=128x96:rate=25:duration=2,format=yuv420p";
+
+StreamInfo info_of(Size size) {
+  StreamInfo info;
+  info.size = size;
+  info.frame_rate = {25, 1};
+  return info;
+}
+
+Frame gray_frame(Size size, std::uint8_t value, double time = 0) {
+  const std::vector<std::uint8_t> pixels(
+      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), value);
+  return frame_from_gray({pixels.data(), size.width, size.height, size.width}, 1, time);
+}
+
+class RoundTrip : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(RoundTrip, KeepsFramesSizesTimesAndLuma) {
+  const auto [name, encoder] = GetParam();
+  TempDir dir;
+  WriteOptions options;
+  options.encoder = encoder;
+  options.quality = 12;
+  ASSERT_EQ(make_clip(dir / name, kClip, options), 50);
+  const auto source = read_all("lavfi:" + kClip), written = read_all(dir / name);
+  ASSERT_EQ(written.size(), source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    EXPECT_EQ(written[i].size(), source[i].size());
+    EXPECT_NEAR(written[i].time(), source[i].time(), 1e-3);
+    EXPECT_LT(mean_difference(written[i].gray(), source[i].gray()), 4);
+    EXPECT_EQ(written[i].luma_range(), source[i].luma_range());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Containers, RoundTrip,
+                         testing::Values(std::pair{"a.mp4", "libx264"}, std::pair{"a.mkv", "libx264"},
+                                         std::pair{"a.mov", "libx264"}, std::pair{"a.avi", "mpeg4"},
+                                         std::pair{"a.ts", "libx264"}, std::pair{"a.mkv", "ffv1"}));
+
+TEST(MediaWriter, ContainerChoosesItsEncoder) {
+  TempDir dir;
+  make_clip(dir / "a.webm", "testsrc=size=64x48:rate=25:duration=0.2");
+  EXPECT_EQ(Reader(dir / "a.webm").info().codec.substr(0, 2), "vp");
+}
+
+TEST(MediaWriter, FullRangeStaysFullRange) {
+  TempDir dir;
+  make_clip(dir / "a.jpg", "color=white:size=64x48:rate=1:duration=1");
+  Reader jpeg(dir / "a.jpg");
+  ASSERT_TRUE(jpeg.info().color.full_range);
+  const Frame frame = *jpeg.read();
+  Writer writer(dir / "a.mp4", jpeg.info());
+  writer.write(frame);
+  writer.finish();
+  const Frame back = *Reader(dir / "a.mp4").read();
+  EXPECT_EQ(back.luma_range(), LumaRange::full);
+  EXPECT_NEAR(mean(back.gray()), 255, 2);
+}
+
+TEST(MediaWriter, RgbBecomesLimitedRange) {
+  TempDir dir;
+  make_clip(dir / "a.mp4", "color=white:size=64x48:rate=25:duration=0.2,format=rgb24");
+  const Frame back = *Reader(dir / "a.mp4").read();
+  EXPECT_EQ(back.luma_range(), LumaRange::limited);
+  EXPECT_NEAR(mean(back.gray()), 235, 2);
+  for (const std::uint8_t value : to_rgb(back)) ASSERT_NEAR(value, 255, 3);
+}
+
+TEST(MediaWriter, OddSizesAreRoundedUpWithoutASeam) {
+  TempDir dir;
+  for (const Size size : {Size{1, 1}, Size{33, 21}, Size{64, 47}, Size{35, 48}}) {
+    {
+      Writer writer(dir / "odd.mp4", info_of(size));
+      for (int i = 0; i < 3; ++i) writer.write(gray_frame(size, 200, i / 25.0));
+      writer.finish();
+    }
+    const auto frames = read_all(dir / "odd.mp4");
+    ASSERT_EQ(frames.size(), 3u);
+    const Size even{(size.width + 1) / 2 * 2, (size.height + 1) / 2 * 2};
+    ASSERT_EQ(frames[0].size(), even);
+    const GrayView gray = frames[0].gray();
+    EXPECT_NEAR(gray.at(even.width - 1, even.height - 1), gray.at(0, 0), 3);
+  }
+}
+
+TEST(MediaWriter, OddSizesOfImagesAreKept) {
+  TempDir dir;
+  Writer(dir / "odd.png", info_of({33, 21})).write(gray_frame({33, 21}, 200));
+  EXPECT_EQ(Reader(dir / "odd.png").info().size, (Size{33, 21}));
+}
+
+TEST(MediaWriter, TimesThatDoNotRiseAreMadeTo) {
+  TempDir dir;
+  {
+    Writer writer(dir / "a.mp4", info_of({64, 48}));
+    for (int i = 0; i < 5; ++i) writer.write(gray_frame({64, 48}, 100, 1));
+    writer.finish();
+  }
+  EXPECT_EQ(read_all(dir / "a.mp4").size(), 5u);
+}
+
+TEST(MediaWriter, DestructorLeavesAPlayableFile) {
+  TempDir dir;
+  for (const char* name : {"a.mp4", "a.mkv"}) {
+    {
+      Reader reader("lavfi:" + kClip);
+      Writer writer(dir / name, reader.info());
+      for (int i = 0; i < 20; ++i) writer.write(*reader.read());
+    }
+    EXPECT_EQ(read_all(dir / name).size(), 20u) << name;
+  }
+}
+
+TEST(MediaWriter, MovedOntoFinishesTheOldFile) {
+  TempDir dir;
+  Writer writer(dir / "a.mp4", info_of({64, 48}));
+  writer.write(gray_frame({64, 48}, 100));
+  writer = Writer(dir / "b.mp4", info_of({64, 48}));
+  EXPECT_EQ(read_all(dir / "a.mp4").size(), 1u);
+  writer.write(gray_frame({64, 48}, 100));
+  writer.finish();
+  writer.finish();
+  expect_error(ExitCode::failed, "closed", [&] { writer.write(gray_frame({64, 48}, 100)); });
+  EXPECT_EQ(read_all(dir / "b.mp4").size(), 1u);
+}
+
+TEST(MediaWriter, SoundIsCopied) {
+  TempDir dir;
+  const std::string graph =
+      "testsrc=size=64x48:rate=25:duration=2,format=yuv420p[out0];sine=frequency=440:duration=2[out1]";
+  make_clip(dir / "a.mkv", graph, {}, true);
+  ReadOptions options;
+  options.keep_audio = true;
+  Reader reader(dir / "a.mkv", options);
+  ASSERT_TRUE(reader.info().has_audio);
+  ASSERT_TRUE(reader.audio());
+  WriteOptions write;
+  write.audio = reader.audio();
+  Writer writer(dir / "b.mkv", reader.info(), write);
+  while (auto frame = reader.read()) writer.write(*frame);
+  writer.finish();
+  EXPECT_GT(reader.audio()->pushed(), 10);
+  EXPECT_EQ(reader.audio()->dropped(), 0);
+  EXPECT_EQ(writer.audio_packets(), reader.audio()->pushed());
+
+  Reader again(dir / "b.mkv", options);
+  EXPECT_EQ(read_all(again).size(), 50u);
+  EXPECT_EQ(again.audio()->pushed(), reader.audio()->pushed());
+}
+
+TEST(MediaWriter, SoundOfAPartStartsWithThePart) {
+  TempDir dir;
+  make_clip(dir / "a.mkv", "testsrc=size=64x48:rate=25:duration=4,format=yuv420p[out0];sine=duration=4[out1]",
+            {}, true);
+  ReadOptions options;
+  options.keep_audio = true;
+  const auto sound_of = [&](const std::string& path) {
+    Reader reader(path, options);
+    while (reader.read()) {
+    }
+    return reader.audio()->pushed();
+  };
+  const std::int64_t all = sound_of(dir / "a.mkv");
+  options.start = 1;
+  options.duration = 2;
+  EXPECT_NEAR(static_cast<double>(sound_of(dir / "a.mkv")), static_cast<double>(all) / 2, 2);
+  options.loop = 1;
+  Reader reader(dir / "a.mkv", options);
+  WriteOptions write;
+  write.audio = reader.audio();
+  Writer writer(dir / "b.mkv", reader.info(), write);
+  while (auto frame = reader.read()) writer.write(*frame);
+  writer.finish();
+  EXPECT_NEAR(static_cast<double>(writer.audio_packets()), static_cast<double>(all), 3);
+  const Reader again(dir / "b.mkv");
+  ASSERT_TRUE(again.info().duration);
+  EXPECT_NEAR(*again.info().duration, 4, 0.15);
+}
+
+TEST(MediaWriter, SoundThatTheContainerCannotHoldIsLeftOut) {
+  TempDir dir;
+  make_clip(dir / "a.mp4", "testsrc=size=64x48:duration=1,format=yuv420p[out0];sine=duration=1[out1]", {},
+            true);
+  EXPECT_FALSE(Reader(dir / "a.mp4").info().has_audio);
+  EXPECT_EQ(read_all(dir / "a.mp4").size(), 25u);
+}
+
+TEST(MediaWriter, SoundThatNobodyTakesIsBounded) {
+  ReadOptions options;
+  options.keep_audio = true;
+  options.loop = 30;
+  Reader reader("lavfi:color=size=16x16:rate=2:duration=20[out0];sine=duration=20[out1]", options);
+  while (reader.read()) {
+  }
+  EXPECT_GT(reader.audio()->pushed(), static_cast<std::int64_t>(AudioTrack::kMaxPackets));
+  EXPECT_GE(reader.audio()->dropped(),
+            reader.audio()->pushed() - static_cast<std::int64_t>(AudioTrack::kMaxPackets));
+}
+
+TEST(MediaWriter, Unwritable) {
+  TempDir dir;
+  expect_error(ExitCode::failed, "/none/a.mp4", [&] { Writer(dir / "none/a.mp4", info_of({64, 48})); });
+  expect_error(ExitCode::failed, "/none/", [&] { Writer(dir / "none/%d.png", info_of({64, 48})); });
+  expect_error(ExitCode::usage, "type", [&] { Writer(dir / "a.unheardof", info_of({64, 48})); });
+  expect_error(ExitCode::usage, "nosuchencoder", [&] {
+    WriteOptions options;
+    options.encoder = "nosuchencoder";
+    Writer(dir / "a.mp4", info_of({64, 48}), options);
+  });
+  expect_error(ExitCode::usage, "preset", [&] {
+    WriteOptions options;
+    options.preset = "lightning";
+    Writer(dir / "a.mp4", info_of({64, 48}), options);
+  });
+  expect_error(ExitCode::usage, "cannot hold", [&] {
+    WriteOptions options;
+    options.encoder = "mpeg4";
+    Writer(dir / "a.webm", info_of({64, 48}), options);
+  });
+  EXPECT_TRUE(fs::is_empty(dir.path()));  // nothing is left of what failed
+}
+
+TEST(MediaWriter, DoesNotWriteOverItsInput) {
+  TempDir dir;
+  make_clip(dir / "a.mp4", kClip);
+  fs::create_hard_link(dir / "a.mp4", dir / "b.mp4");
+  fs::create_symlink(dir / "a.mp4", dir / "c.mp4");
+  const auto before = load(dir / "a.mp4");
+  WriteOptions options;
+  options.input = dir / "a.mp4";
+  for (const char* name : {"a.mp4", "b.mp4", "c.mp4"})
+    expect_error(ExitCode::usage, "is the input", [&] { Writer(dir / name, info_of({64, 48}), options); });
+  EXPECT_EQ(load(dir / "a.mp4"), before);
+  EXPECT_FALSE(is_same_file(dir / "a.mp4", dir / "none.mp4"));
+}
+
+TEST(MediaWriter, FullDisk) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  TempDir dir;
+  for (const char* name : {"a.mkv", "a.mp4"}) {
+    fs::create_symlink("/dev/full", dir / name);
+    expect_error(ExitCode::failed, "No space left", [&] {
+      Reader reader("lavfi:testsrc2=size=320x240:duration=4");
+      Writer writer(dir / name, reader.info());
+      while (auto frame = reader.read()) writer.write(*frame);
+      writer.finish();
+    });
+    // And nothing escapes the destructor.
+    EXPECT_NO_THROW({
+      try {
+        Writer writer(dir / name, info_of({64, 48}));
+        writer.write(gray_frame({64, 48}, 100));
+      } catch (const Error&) {  // the header may be what does not fit
+      }
+    });
+  }
+}
+
+TEST(MediaWriter, BoxesAreInTheFile) {
+  TempDir dir;
+  const std::vector<std::string> labels{"person"};
+  const std::vector<Detection> objects{{{20, 40, 60, 40}, 1.5, 0}};
+  {
+    Writer writer(dir / "a.mkv", info_of({128, 96}));
+    writer.write(gray_frame({128, 96}, 40), objects, labels);
+    writer.write(gray_frame({128, 96}, 40, 0.04));
+    writer.finish();
+  }
+  const auto frames = read_all(dir / "a.mkv");
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_GT(mean(frames[0].gray()), mean(frames[1].gray()) + 5);
+  EXPECT_NEAR(frames[0].gray().at(50, 60), frames[1].gray().at(50, 60), 12);  // the inside stays
+}
+
+}  // namespace
+}  // namespace sightline::media
