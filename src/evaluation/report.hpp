@@ -1,0 +1,45 @@
+#pragma once
+/// Miss rate curves as a table and as a picture.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evaluation/curves.hpp"
+
+namespace sightline {
+
+/// What the false positives are counted by.
+enum class FalsePositiveUnit { per_window, per_image };
+
+/// A curve with what a reader needs to judge it.
+struct NamedCurve {
+  std::string name;  ///< in the legend, e.g. "filter bank, 100 words"
+  std::string
+      summary;  ///< the figure that sums it up, e.g. "6.5% at 10⁻⁴" or "log-average 31%"; may be empty
+  std::vector<DetPoint> points;  ///< by falling threshold
+  std::uint64_t positives = 0;   ///< objects or windows that were to be found
+  std::uint64_t trials = 0;      ///< windows or images that were searched
+};
+
+/// A table with the header `curve,threshold,false_positives_per_window,miss_rate,positives,windows`
+/// (`..._per_image` and `images`), a row a point; numbers in the shortest form that reads back as the same
+/// number.
+std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit);
+
+/// A detection error trade-off plot: both axes logarithmic, curves as the staircases they are, nothing
+/// smoothed, each with a line in the legend. Points at zero lie on the lower edge of their axis. A picture of
+/// its own: no fonts, styles or scripts from elsewhere; colours (after M. Okabe, K. Ito, "Color Universal
+/// Design", 2008) that colour-blind readers can tell apart, and line styles for readers of black and white.
+std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
+                          const std::string& title);
+
+/// Writes a report to a file. Throws Error(failed) with the path and the system's reason.
+void write_report(const std::filesystem::path& path, const std::string& text);
+
+/// "0.0648" -> "6.5%": three significant digits at most, for summaries.
+std::string percent(double share);
+
+}  // namespace sightline

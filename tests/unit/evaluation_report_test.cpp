@@ -1,0 +1,71 @@
+#include "evaluation/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace sightline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Report, CsvIsExact) {
+  const std::vector<NamedCurve> curves{{"a, \"b\"", "", {{1.5, 0, 1}, {-0.1, 1e-5, 0.25}}, 492, 2160000}};
+  EXPECT_EQ(curves_as_csv(curves, FalsePositiveUnit::per_window),
+            "curve,threshold,false_positives_per_window,miss_rate,positives,windows\n"
+            "\"a, \"\"b\"\"\",1.5,0,1,492,2160000\n"
+            "\"a, \"\"b\"\"\",-0.1,1e-05,0.25,492,2160000\n");
+  EXPECT_EQ(curves_as_csv({}, FalsePositiveUnit::per_image),
+            "curve,threshold,false_positives_per_image,miss_rate,positives,images\n");
+}
+
+TEST(Report, SvgShowsCurvesAsStairs) {
+  const std::vector<NamedCurve> curves{
+      {"one", "5% at 10⁻²", {{3, 0, 0.5}, {2, 0.01, 0.5}, {1, 0.01, 0.1}}, 10, 1000}};
+  const auto svg = curves_as_svg(curves, FalsePositiveUnit::per_window, "A title");
+  // From the left edge at 50% along to 0.01, where the miss rate falls to the lowest tick, 10%.
+  EXPECT_THAT(svg, HasSubstr("d=\"M84 190.4H408V484\""));
+  EXPECT_THAT(svg, HasSubstr(">false positives per window<"));
+  EXPECT_THAT(svg, HasSubstr(">miss rate<"));
+  EXPECT_THAT(svg, HasSubstr(">A title<"));
+  EXPECT_THAT(svg, HasSubstr(">5% at 10⁻²<"));
+  EXPECT_THAT(svg, HasSubstr("10 positives, 1,000 windows"));
+}
+
+TEST(Report, SvgShowsACurveWithoutFalsePositives) {
+  const std::vector<NamedCurve> curves{{"one", "", {{3, 0, 0.5}}, 10, 1000}};
+  EXPECT_THAT(curves_as_svg(curves, FalsePositiveUnit::per_image, ""), HasSubstr("d=\"M84 244.9h8\""));
+}
+
+TEST(Report, SvgEscapesTextAndSurvivesOddInput) {
+  const std::vector<NamedCurve> curves{{"<a> & \"b\" \xff\x01", "", {}, 0, 0}};
+  const auto svg = curves_as_svg(curves, FalsePositiveUnit::per_image, "");
+  EXPECT_THAT(svg, HasSubstr("&lt;a&gt; &amp; &quot;b&quot; \xEF\xBF\xBD "));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(curves_as_svg({}, FalsePositiveUnit::per_image, "t"), Not(HasSubstr("nan")));
+}
+
+TEST(Report, Percent) {
+  EXPECT_EQ(percent(0.0648), "6.5%");
+  EXPECT_EQ(percent(0.5), "50%");
+  EXPECT_EQ(percent(0.123), "12.3%");
+  EXPECT_EQ(percent(0.0005), "0.05%");
+  EXPECT_EQ(percent(0), "0%");
+  EXPECT_EQ(percent(1), "100%");
+}
+
+TEST(Report, AFullDiskIsAnError) {
+  try {
+    write_report("/dev/full", "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    EXPECT_STREQ(error.what(), "cannot write report '/dev/full': No space left on device");
+  }
+  EXPECT_THROW(write_report("/nowhere/at/all.csv", ""), Error);
+}
+
+}  // namespace
+}  // namespace sightline

@@ -1,0 +1,285 @@
+#include "model/safetensors.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace sightline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Bytes = std::vector<std::byte>;
+namespace fs = std::filesystem;
+
+/// A file with this header and so many bytes of data.
+Bytes file_of(const std::string& header, std::size_t data) {
+  Bytes file(8 + header.size() + data);
+  const std::uint64_t length = header.size();
+  std::memcpy(file.data(), &length, 8);
+  std::memcpy(file.data() + 8, header.data(), header.size());
+  return file;
+}
+
+/// The complaint about a file, which must be an Error(model); "" where there is none.
+std::string complaint(const Bytes& file) {
+  try {
+    Safetensors::parse(file, "m");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::model) << error.what();
+    EXPECT_THAT(error.what(), ::testing::StartsWith("'m': "));
+    return std::string(error.what()).substr(5);
+  }
+  return "";
+}
+
+template <typename Work>
+std::string model_error(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::model);
+    return error.what();
+  }
+  return "no error";
+}
+
+Safetensors example() {
+  Safetensors model;
+  model.metadata = {{"kind", "filterbank"}, {"name", "ä \"quoted\""}};
+  model.set<std::int8_t>("words", {2, 3}, std::vector<std::int8_t>{1, -2, 3, -4, 5, -128});
+  model.set<double>("bias", {}, std::vector{-0.5});
+  model.set<float>("weights", {3}, std::vector{1.0F, 2.5F, -3.0F});
+  model.set<std::int32_t>("none", {0, 7}, {});
+  return model;
+}
+
+TEST(Safetensors, RoundTrip) {
+  const auto bytes = example().serialize();
+  const auto model = Safetensors::parse(bytes, "m");
+  EXPECT_EQ(model.metadata, example().metadata);
+  EXPECT_THAT(model.array<std::int8_t>("words", {2, 3}), ElementsAre(1, -2, 3, -4, 5, -128));
+  EXPECT_THAT(model.array<std::int8_t>("words", {Safetensors::kAny, 3}), ::testing::SizeIs(6));
+  EXPECT_THAT(model.array<double>("bias", {}), ElementsAre(-0.5));
+  EXPECT_THAT(model.array<float>("weights", {3}), ElementsAre(1.0F, 2.5F, -3.0F));
+  EXPECT_TRUE(model.array<std::int32_t>("none", {0, 7}).empty());
+  EXPECT_EQ(model.tensors().size(), 4U);
+  EXPECT_EQ(model.serialize(), bytes);
+}
+
+TEST(Safetensors, EveryNumberType) {
+  Safetensors model;
+  model.set<std::uint8_t>("u8", {1}, std::vector<std::uint8_t>{255});
+  model.set<std::int16_t>("i16", {1}, std::vector<std::int16_t>{-32768});
+  model.set<std::int64_t>("i64", {1}, std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min()});
+  const auto again = Safetensors::parse(model.serialize(), "m");
+  EXPECT_EQ(again.array<std::uint8_t>("u8", {1})[0], 255);
+  EXPECT_EQ(again.array<std::int16_t>("i16", {1})[0], -32768);
+  EXPECT_EQ(again.array<std::int64_t>("i64", {1})[0], std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(Safetensors, BytesAreExactAndAligned) {
+  Safetensors model;
+  model.metadata["k"] = "v";
+  model.set<std::int8_t>("a", {1}, std::vector<std::int8_t>{7});
+  model.set<float>("b", {1}, std::vector{1.0F});
+  const auto bytes = model.serialize();
+  // b lies before a, so that its number is aligned.
+  const std::string header =
+      R"({"__metadata__":{"k":"v"},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+      R"("a":{"dtype":"I8","shape":[1],"data_offsets":[4,5]}})";
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), 8);
+  EXPECT_EQ(length % 8, 0U);
+  EXPECT_EQ(length, (header.size() + 7) / 8 * 8);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()) + 8, length);
+  EXPECT_EQ(text, header + std::string(length - header.size(), ' '));
+  EXPECT_EQ(bytes.size(), 8 + length + 5);
+  EXPECT_EQ(bytes.back(), std::byte{7});
+}
+
+TEST(Safetensors, AnyCutIsAnError) {
+  const auto whole = example().serialize();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_NE(complaint({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), "") << size;
+  }
+  auto longer = whole;
+  longer.push_back(std::byte{0});
+  EXPECT_EQ(complaint(longer), "1 bytes at the end belong to no array");
+}
+
+TEST(Safetensors, AnyChangedByteIsAnErrorOrAnotherModelButNoCrash) {
+  const auto whole = example().serialize();
+  int refused = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const int change : {1, 0x20, 0x80, 0xff}) {
+      auto changed = whole;
+      changed[i] ^= static_cast<std::byte>(change);
+      refused += complaint(changed).empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(refused, 500);
+}
+
+TEST(Safetensors, HeaderLengthsBeyondTheFile) {
+  for (const std::uint64_t length : {std::uint64_t{3}, std::uint64_t{100'000'001}, std::uint64_t{1} << 63,
+                                     std::numeric_limits<std::uint64_t>::max()}) {
+    auto file = file_of("{}", 0);
+    std::memcpy(file.data(), &length, 8);
+    EXPECT_THAT(complaint(file), HasSubstr("a header of " + std::to_string(length) + " bytes"));
+  }
+  EXPECT_EQ(complaint(file_of("{}", 0)), "");
+}
+
+TEST(Safetensors, HeadersThatAreNotOfTheForm) {
+  const auto of = [](const std::string& header) { return complaint(file_of(header, 4)); };
+  const std::string good = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+  EXPECT_EQ(of("{" + good + "}"), "");
+  EXPECT_EQ(of("{" + good + "}   "), "");
+  EXPECT_THAT(of(""), HasSubstr("no safetensors header"));
+  EXPECT_THAT(of(" {}"), HasSubstr("no safetensors header"));
+  EXPECT_THAT(of("[1]"), HasSubstr("no safetensors header"));
+  EXPECT_THAT(of("{" + good + "}" + std::string(4, '\0')), HasSubstr("no safetensors header"));
+  EXPECT_THAT(of("{" + good), HasSubstr("not valid JSON near byte"));
+  EXPECT_THAT(of("{" + good + "}{}"), HasSubstr("not valid JSON near byte"));
+  EXPECT_THAT(of("{\"\xff\":1}"), HasSubstr("not valid JSON near byte"));
+  EXPECT_THAT(of("{" + good + "," + good + "}"), HasSubstr("array 'a': it is listed twice"));
+  EXPECT_THAT(of(R"({"a":{"dtype":"F32","dtype":"F32"}})"),
+              HasSubstr("array 'a': a part of it appears twice"));
+  EXPECT_THAT(of(R"({"a":{"dtype":"F32","shape":[1]}})"),
+              HasSubstr("it needs dtype, shape and data_offsets"));
+  EXPECT_THAT(of(R"({"a":{"more":1}})"), HasSubstr("'more' is not part of the format"));
+  EXPECT_THAT(of(R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})"),
+              HasSubstr("type 'BF16' is not supp"));
+  EXPECT_THAT(of(R"({"a":{"dtype":4}})"), HasSubstr("a number where none belongs"));
+  EXPECT_THAT(of(R"({"a":{"shape":[-1]}})"), HasSubstr("a negative number"));
+  EXPECT_THAT(of(R"({"a":{"shape":[1.0]}})"), HasSubstr("'1.0' is not a whole number"));
+  EXPECT_THAT(of(R"({"a":{"shape":[18446744073709551615]}})"), HasSubstr("too large"));
+  EXPECT_THAT(of(R"({"a":{"shape":[99999999999999999999999]}})"), HasSubstr("is not a whole number"));
+  EXPECT_THAT(of(R"({"a":{"shape":[1e9999]}})"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(of(R"({"a":{"shape":[[1]]}})"), HasSubstr("a list where none belongs"));
+  EXPECT_THAT(of(R"({"a":{"shape":null}})"), HasSubstr("a null"));
+  EXPECT_THAT(of(R"({"a":{"data_offsets":[0]}})"), HasSubstr("data_offsets needs two numbers"));
+  EXPECT_THAT(of(R"({"a":{"data_offsets":[0,4,4]}})"), HasSubstr("a number where none belongs"));
+  EXPECT_THAT(of(R"({"a":true})"), HasSubstr("a boolean"));
+  EXPECT_THAT(of(R"({"a":[]})"), HasSubstr("a list where none belongs"));
+  EXPECT_THAT(of(R"({"__metadata__":{"a":1}})"), HasSubstr("a number where none belongs"));
+  EXPECT_THAT(of(R"({"__metadata__":{"a":"1","a":"2"}})"), HasSubstr("metadata 'a' appears twice"));
+  EXPECT_THAT(of(R"({"__metadata__":{},"__metadata__":{}})"), HasSubstr("twice"));
+  std::string many = "1";
+  for (int i = 0; i < 32; ++i) many += ",1";
+  EXPECT_THAT(of(R"({"a":{"shape":[)" + many + "]}}"), HasSubstr("too many dimensions"));
+}
+
+TEST(Safetensors, ArraysMustCoverTheDataExactly) {
+  const auto of = [](const std::string& a, const std::string& b, std::size_t data) {
+    return complaint(
+        file_of("{\"a\":{\"dtype\":\"U8\"," + a + "},\"b\":{\"dtype\":\"F32\"," + b + "}}", data));
+  };
+  const std::string a = R"("shape":[2,2],"data_offsets":[0,4])";
+  EXPECT_EQ(of(a, R"("shape":[1],"data_offsets":[4,8])", 8), "");
+  EXPECT_EQ(of(R"("shape":[2,0],"data_offsets":[4,4])", R"("shape":[1],"data_offsets":[0,4])", 4), "");
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[2,6])", 6),
+              HasSubstr("overlapping arrays before array 'b'"));
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[0,4])", 4), HasSubstr("overlapping arrays"));
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[5,9])", 9), HasSubstr("a gap before array 'b'"));
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[4,8])", 9), HasSubstr("1 bytes at the end"));
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[4,8])", 7), HasSubstr("lies at bytes 4 to 8 of 7"));
+  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[8,4])", 8), HasSubstr("lies at bytes 8 to 4"));
+  EXPECT_THAT(of(a, R"("shape":[2],"data_offsets":[4,8])", 8), HasSubstr("F32 [2] has 4 bytes"));
+  EXPECT_THAT(of(a, R"("shape":[4611686018427387905],"data_offsets":[4,8])", 8),
+              HasSubstr("has 4 bytes"));  // wraps
+  EXPECT_THAT(of(a, R"("shape":[4294967296,4294967296],"data_offsets":[4,4])", 4), HasSubstr("has 0 bytes"));
+}
+
+TEST(Safetensors, DeeplyNestedHeadersAreRefusedAtOnce) {
+  for (const std::string open : {"[", "{\"a\":"}) {
+    std::string header = "{\"a\":";
+    for (int i = 0; i < 2'000'000; ++i) header += open;
+    EXPECT_NE(complaint(file_of(header, 0)), "");
+  }
+}
+
+TEST(Safetensors, AccessNamesWhatIsWrong) {
+  const auto model = Safetensors::parse(example().serialize(), "people.safetensors");
+  EXPECT_EQ(model_error([&] { model.array<float>("nothing", {1}); }),
+            "'people.safetensors': has no array 'nothing'");
+  EXPECT_EQ(model_error([&] {
+              model.array<float>("words", {2, 3});
+            }),
+            "'people.safetensors': array 'words' is I8 [2, 3] where F32 [2, 3] is expected");
+  EXPECT_EQ(model_error([&] {
+              model.array<std::int8_t>("words", {Safetensors::kAny, 4});
+            }),
+            "'people.safetensors': array 'words' is I8 [2, 3] where I8 [any, 4] is expected");
+  EXPECT_NE(model_error([&] { model.array<std::int8_t>("words", {6}); }), "no error");
+}
+
+TEST(Safetensors, FloatsMustBeFinite) {
+  Safetensors model;
+  model.set<float>("f", {3}, std::vector{0.0F, 1.0F, std::nanf("")});
+  model.set<double>("d", {2}, std::vector{0.0, -std::numeric_limits<double>::infinity()});
+  EXPECT_THAT(model_error([&] { model.array<float>("f", {3}); }),
+              AllOf(HasSubstr("'f'"), HasSubstr("index 2")));
+  EXPECT_THAT(model_error([&] { model.array<double>("d", {2}); }),
+              AllOf(HasSubstr("'d'"), HasSubstr("index 1")));
+}
+
+TEST(Safetensors, SettingWhatDoesNotFit) {
+  Safetensors model;
+  EXPECT_THROW(model.set<float>("a", {2}, std::vector{1.0F}), std::invalid_argument);
+  EXPECT_THROW(model.set<float>("a", {-1}, {}), std::invalid_argument);
+  EXPECT_THROW(model.set<float>("__metadata__", {1}, std::vector{1.0F}), std::invalid_argument);
+  model.metadata["a"] = "\xff";
+  try {
+    model.serialize();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+  }
+}
+
+TEST(Safetensors, Files) {
+  const fs::path folder = fs::temp_directory_path() / ("sightline-model-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const fs::path path = folder / "m.safetensors";
+  std::ofstream(path) << "old";
+  example().save(path);
+  EXPECT_EQ(Safetensors::load(path).serialize(), example().serialize());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);  // no temporary file stays
+  fs::resize_file(path, fs::file_size(path) - 1);
+  EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr(path.string()));
+  EXPECT_THAT(model_error([&] { Safetensors::load(folder / "none"); }), HasSubstr("no model file"));
+  EXPECT_THAT(model_error([&] { Safetensors::load(folder); }), HasSubstr("is not a file"));
+  EXPECT_THAT(model_error([&] { Safetensors::load("/dev/zero"); }), HasSubstr("is not a file"));
+  {
+    // A hole in the file: no disk space. The header fits the file and yet is longer than the format allows.
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    const std::uint64_t length = 100'000'001;
+    file.write(reinterpret_cast<const char*>(&length), 8);
+    file.close();
+    fs::resize_file(path, 100'000'100);
+    EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr("a header of 100000001 bytes"));
+  }
+  for (const fs::path& bad : {folder / "no/such/folder", folder, fs::path("/dev/full")}) {
+    try {
+      example().save(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::failed);
+      EXPECT_THAT(error.what(), HasSubstr(bad.string()));
+    }
+  }
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace sightline
