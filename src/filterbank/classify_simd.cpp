@@ -1,0 +1,212 @@
+// Block normalisation and the linear window classifier in SIMD: blocks lie in lanes.
+//
+// The classifier is a direct convolution over blocks: a row of features serves every window row that covers
+// it, so each vector of features is loaded once for up to kRowsAtOnce window rows, whose weights are
+// broadcast.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "filterbank/classify_simd.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "filterbank/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+#include "base/vnni_target.hpp"
+namespace sightline::filterbank::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::CappedTag<float, kLanePad>;
+using I32 = hn::RebindToSigned<F32>;
+using VI32 = hn::VFromD<I32>;
+
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features) {
+  const F32 df;
+  const I32 di;
+  const int lanes = static_cast<int>(hn::Lanes(df));
+  const int pitch = grid.pitch();
+  const auto largest = hn::Set(di, 255);
+  for (int x = 0; x < pitch; x += lanes) {
+    // The last vector of a row reads one cell past it; that column is padding and its result is masked to 0.
+    const std::int32_t* t = totals + x;
+    const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
+                                     hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),
+                             hn::Set(di, epsilon));
+    const auto used =
+        hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
+    const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
+    const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
+    std::uint8_t* out = features + static_cast<std::size_t>(x) * 4;
+    for (int cell = 0; cell < kBlockCells; ++cell) {
+      const float* root = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
+      for (int bin = 0; bin < grid.bins; bin += 4) {
+        auto word = hn::Zero(di);
+        const auto feature = [&] {
+          const auto value = hn::NearestInt(hn::Mul(hn::LoadU(df, root), factor));
+          root += pitch;
+          return hn::Min(value, largest);
+        };
+        word = feature();
+        word = hn::Or(word, hn::ShiftLeft<8>(feature()));
+        word = hn::Or(word, hn::ShiftLeft<16>(feature()));
+        word = hn::Or(word, hn::ShiftLeft<24>(feature()));
+        const hn::Repartition<std::uint8_t, I32> d8;
+        hn::StoreU(hn::BitCast(d8, word), d8, out);
+        out += static_cast<std::size_t>(pitch) * 4;
+      }
+    }
+  }
+}
+
+// sum + dot product of four unsigned features and four signed weights in each lane.
+HWY_INLINE VI32 dot4(VI32 features, VI32 weights, VI32 sum) {
+#if SIGHTLINE_VNNI
+  return VI32{_mm512_dpbusd_epi32(sum.raw, features.raw, weights.raw)};
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return VI32{_mm512_add_epi32(
+      sum.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(features.raw, weights.raw), _mm512_set1_epi16(1)))};
+#elif HWY_TARGET == HWY_AVX2
+  return VI32{_mm256_add_epi32(
+      sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(features.raw, weights.raw), _mm256_set1_epi16(1)))};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  return VI32{_mm_add_epi32(sum.raw,
+                            _mm_madd_epi16(_mm_maddubs_epi16(features.raw, weights.raw), _mm_set1_epi16(1)))};
+#else
+  const I32 d;
+  const hn::RebindToUnsigned<I32> du;
+  const auto unsigned_byte = [&](auto shifted) {
+    return hn::BitCast(d, hn::ShiftRight<24>(hn::BitCast(du, shifted)));
+  };
+  sum = hn::Add(sum, hn::Mul(unsigned_byte(hn::ShiftLeft<24>(features)),
+                             hn::ShiftRight<24>(hn::ShiftLeft<24>(weights))));
+  sum = hn::Add(sum, hn::Mul(unsigned_byte(hn::ShiftLeft<16>(features)),
+                             hn::ShiftRight<24>(hn::ShiftLeft<16>(weights))));
+  sum = hn::Add(
+      sum, hn::Mul(unsigned_byte(hn::ShiftLeft<8>(features)), hn::ShiftRight<24>(hn::ShiftLeft<8>(weights))));
+  return hn::Add(sum, hn::Mul(unsigned_byte(features), hn::ShiftRight<24>(weights)));
+#endif
+}
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+constexpr int kRowsAtOnce = 8;  // 32 registers
+#else
+constexpr int kRowsAtOnce = 4;
+#endif
+
+// One row of features, kRows window rows of which the first uses row `block_y` of the weights and every next
+// one the row before, kVectors vectors of windows.
+template <int kRows, int kVectors>
+HWY_INLINE void accumulate(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                           int block_y, std::int32_t* scores) {
+  const I32 d;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const int pitch = grid.pitch();
+  VI32 sum[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::LoadU(d, scores + r * pitch + v * lanes);
+  }
+  const std::ptrdiff_t weight_row =
+      static_cast<std::ptrdiff_t>(weights.window().blocks_x()) * weights.quads();
+  const std::int32_t* word = weights.row(block_y);
+  for (int bx = 0; bx < weights.window().blocks_x(); ++bx) {
+    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(bx) * 4;
+    for (int quad = 0; quad < grid.quads(); ++quad, ++word, block += static_cast<std::ptrdiff_t>(pitch) * 4) {
+      VI32 value[kVectors];
+      for (int v = 0; v < kVectors; ++v) value[v] = hn::BitCast(d, hn::LoadU(d8, block + v * lanes * 4));
+      for (int r = 0; r < kRows; ++r) {
+        const VI32 weight = hn::Set(d, word[-r * weight_row]);
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = dot4(value[v], weight, sum[r][v]);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, scores + r * pitch + v * lanes);
+  }
+}
+
+template <int kRows>
+HWY_INLINE void accumulate_row(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                               int block_y, std::int32_t* scores) {
+  const int lanes = static_cast<int>(hn::Lanes(I32()));
+  const int windows = grid.cells_x - weights.window().cells_x + 1;
+  int x = 0;
+  for (; x + lanes < windows; x += 2 * lanes) {
+    accumulate<kRows, 2>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y, scores + x);
+  }
+  if (x < windows)
+    accumulate<kRows, 1>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y, scores + x);
+}
+
+template <int kRows>
+HWY_INLINE void accumulate_rows(int rows, const std::uint8_t* features, const Grid& grid,
+                                const PackedWeights& weights, int block_y, std::int32_t* scores) {
+  if (rows == kRows) {
+    accumulate_row<kRows>(features, grid, weights, block_y, scores);
+  } else if constexpr (kRows > 1) {
+    accumulate_rows<kRows - 1>(rows, features, grid, weights, block_y, scores);
+  }
+}
+
+void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
+                   int y_end, std::int32_t* scores) {
+  const int reach = weights.window().blocks_y();
+  for (int y = y_begin; y < y_end - 1 + reach; ++y) {
+    const int first = std::max(y_begin, y - reach + 1);
+    const int last = std::min(y_end, y + 1);
+    for (int row = first; row < last; row += kRowsAtOnce) {
+      accumulate_rows<kRowsAtOnce>(std::min(kRowsAtOnce, last - row), features + y * grid.features_row(),
+                                   grid, weights, y - row,
+                                   scores + static_cast<std::ptrdiff_t>(row) * grid.pitch());
+    }
+  }
+}
+
+}  // namespace sightline::filterbank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <string>
+
+#include "base/error.hpp"
+
+namespace sightline::filterbank {
+HWY_EXPORT(normalise_row);
+HWY_EXPORT(classify_rows);
+
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features) {
+  HWY_DYNAMIC_DISPATCH(normalise_row)(roots, totals, grid, epsilon, features);
+}
+
+void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
+                   int y_end, std::int32_t* scores) {
+  HWY_DYNAMIC_DISPATCH(classify_rows)(features, grid, weights, y_begin, y_end, scores);
+}
+
+PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size)
+    : window_(window), quads_(kBlockCells * round_up(dictionary_size, 4) / 4) {
+  words_.assign(static_cast<std::size_t>(window.blocks()) * quads_, 0);
+  const int bins = round_up(dictionary_size, 4);
+  std::size_t next = 0;
+  for (int block = 0; block < window.blocks(); ++block) {
+    for (int cell = 0; cell < kBlockCells; ++cell) {
+      for (int bin = 0; bin < dictionary_size; ++bin, ++next) {
+        const int weight = weights[next];
+        if (std::abs(weight) > kMaxWeight) {
+          throw Error(ExitCode::model,
+                      "classifier weight " + std::to_string(next) + " is " + std::to_string(weight),
+                      "weights must lie between -" + std::to_string(kMaxWeight) + " and " +
+                          std::to_string(kMaxWeight));
+        }
+        std::int32_t& word = words_[static_cast<std::size_t>(block) * quads_ + (cell * bins + bin) / 4];
+        word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
+                                         (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (bin % 4)));
+      }
+    }
+  }
+}
+}  // namespace sightline::filterbank
+#endif  // HWY_ONCE

@@ -1,0 +1,322 @@
+#include "filterbank/detector.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "detection/grouping.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kNormalise, kClassify, kGroup };
+
+constexpr StageInfo kStages[] = {
+    {"pyramid", "frame", "levels"},     {"filter", "levels", "votes"},      {"histogram", "votes", "roots"},
+    {"normalise", "roots", "features"}, {"classify", "features", "scores"}, {"group", "scores", "detections"},
+};
+
+// Rows a band: enough work to be worth a task, few enough to spread over the threads.
+constexpr int kImageRows = 32;
+constexpr int kCellRows = 4;
+constexpr int kWindowRows = 16;
+
+void add_bands(std::vector<Band>& bands, int level, int rows, int step) {
+  for (int y = 0; y < rows; y += step) bands.push_back({level, y, std::min(y + step, rows)});
+}
+
+template <typename Work>
+void for_each(const std::vector<Band>& bands, std::vector<Level>& levels, const Work& work) {
+  oneapi::tbb::parallel_for(std::size_t{0}, bands.size(),
+                            [&](std::size_t i) { work(levels[bands[i].level], bands[i]); });
+}
+
+FilterbankWorkspace& own(Workspace& workspace) {
+  return static_cast<FilterbankWorkspace&>(workspace);
+}
+
+}  // namespace
+
+FilterbankDetector::FilterbankDetector(Model model, const Options& options)
+    : model_(std::move(model)), options_(options) {
+  const double natural = model_.object.height;
+  pyramid_.step = options.scale_step;
+  pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
+  if (options.max_size > 0) pyramid_.last_scale = options.max_size / natural;
+  if (options.max_size > 0 && pyramid_.last_scale < pyramid_.first_scale) {
+    throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
+  }
+  plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
+  info_.family = "filterbank";
+  info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
+  info_.labels = {model_.label};
+  info_.smallest_object = natural * pyramid_.first_scale;
+  info_.threshold = options.threshold;
+
+  const std::size_t size = model_.weights_per_template();
+  for (int t = 0; t < model_.templates(); ++t) {
+    const std::span<const std::int8_t> weights(model_.weights.data() + t * size, size);
+    weights_.emplace_back(weights, model_.window, model_.dictionary.size());
+    std::int32_t energy = 0;
+    for (const int w : weights) energy += w * w;
+    template_energies_.push_back(energy);
+  }
+}
+
+std::span<const StageInfo> FilterbankDetector::stages() const {
+  return kStages;
+}
+
+std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
+  return std::make_unique<FilterbankWorkspace>();
+}
+
+bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
+  FilterbankWorkspace& w = own(workspace);
+  w.frame = frame;
+  w.detections.clear();
+  if (w.frame_size == frame.size()) return !w.levels.empty();
+
+  w.frame_size = frame.size();
+  const std::vector<PyramidLevel> plan = plan_pyramid(frame.size(), model_.window.pixels(), pyramid_);
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  int octaves = 0;
+  for (const PyramidLevel& level : plan) octaves = std::max(octaves, level.octave);
+  w.octaves.resize(octaves);
+  for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width() >> (i + 1), frame.height() >> (i + 1));
+  w.levels.resize(plan.size());
+  for (auto* bands : {&w.image_bands, &w.cell_bands, &w.block_bands, &w.window_bands}) bands->clear();
+
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    Level& level = w.levels[i];
+    level.plan = plan[i];
+    const Size source = plan[i].octave == 0 ? frame.size()
+                                            : Size{w.octaves[plan[i].octave - 1].width(),
+                                                   w.octaves[plan[i].octave - 1].height()};
+    level.resizer =
+        std::make_unique<Resizer>(source, plan[i].size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+    level.image.resize(plan[i].size);
+    const Grid grid(plan[i].size, model_.dictionary.size());
+    level.grid = grid;
+    level.windows_x = grid.cells_x - model_.window.cells_x + 1;
+    level.windows_y = grid.cells_y - model_.window.cells_y + 1;
+    const auto pitch = static_cast<std::size_t>(grid.pitch());
+    const auto scores = pitch * level.windows_y;
+    if (exact) {
+      level.votes.resize(plan[i].size.width, plan[i].size.height);
+      level.roots.resize(grid.roots_row() * grid.cells_y + kLanePad);
+      level.totals.resize(pitch * grid.cells_y + kLanePad);
+      level.features.resize(grid.features_row() * grid.blocks_y() + 4 * kLanePad);
+      level.scores.resize(scores);
+      if (model_.classifier == ClassifierKind::distance)
+        level.scratch.resize(scores + pitch * grid.blocks_y());
+    } else {
+      level.responses.resize(plan[i].size.width, plan[i].size.height);
+      level.indices.resize(plan[i].size.width, plan[i].size.height);
+      const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
+      level.float_histograms.resize(cells * model_.dictionary.size());
+      level.float_features.resize(cells * kBlockCells * model_.dictionary.size());
+      level.float_scores.resize(scores);
+    }
+    const int index = static_cast<int>(i);
+    add_bands(w.image_bands, index, plan[i].size.height, kImageRows);
+    add_bands(w.cell_bands, index, grid.cells_y, kCellRows);
+    add_bands(w.block_bands, index, grid.blocks_y(), kCellRows);
+    add_bands(w.window_bands, index, level.windows_y, kWindowRows);
+  }
+  return !w.levels.empty();
+}
+
+void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
+  GrayView source = w.frame;
+  for (Image<std::uint8_t>& octave : w.octaves) {
+    const ImageView<std::uint8_t> target = octave.view();
+    const int bands = (target.height() + kImageRows - 1) / kImageRows;
+    oneapi::tbb::parallel_for(0, bands, [&](int band) {
+      halve(source, target, band * kImageRows, std::min((band + 1) * kImageRows, target.height()));
+    });
+    source = target;
+  }
+  for_each(w.image_bands, w.levels, [&](Level& level, const Band& band) {
+    const GrayView from =
+        level.plan.octave == 0 ? w.frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
+    level.resizer->run(from, level.image.view(), band.begin, band.end);
+    level.image.fill_border(band.begin, band.end);
+  });
+}
+
+void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  FilterbankWorkspace& w = own(workspace);
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  const int filters = model_.dictionary.size();
+  switch (stage) {
+    case kPyramid:
+      build_pyramid(w);
+      break;
+    case kFilter:
+      for_each(w.image_bands, w.levels, [&](Level& level, const Band& band) {
+        const GrayView image = std::as_const(level.image).view();
+        if (exact) {
+          filter_rows(image, model_.dictionary, band.begin, band.end, level.votes.view());
+        } else {
+          filter_rows_float(image, model_.dictionary, band.begin, band.end, level.responses.view(),
+                            level.indices.view());
+        }
+      });
+      break;
+    case kHistogram:
+      for_each(w.cell_bands, w.levels, [&](Level& level, const Band& band) {
+        for (int y = band.begin; y < band.end; ++y) {
+          if (exact) {
+            histogram_row(std::as_const(level.votes).view(), level.grid, y,
+                          level.roots.data() + y * level.grid.roots_row(),
+                          level.totals.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
+          } else {
+            float_method::histogram_row(level, filters, y);
+          }
+        }
+      });
+      break;
+    case kNormalise:
+      for_each(w.block_bands, w.levels, [&](Level& level, const Band& band) {
+        for (int y = band.begin; y < band.end; ++y) {
+          if (exact) {
+            normalise_row(level.roots.data() + y * level.grid.roots_row(),
+                          level.totals.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch(),
+                          level.grid, model_.epsilon, level.features.data() + y * level.grid.features_row());
+          } else {
+            float_method::normalise_row(level, filters, model_.epsilon, y);
+          }
+        }
+      });
+      break;
+    case kClassify:
+      if (exact && model_.classifier == ClassifierKind::distance) {
+        for_each(w.block_bands, w.levels, [&](Level& level, const Band& band) {
+          const std::size_t offset = static_cast<std::size_t>(level.grid.pitch()) * level.windows_y;
+          for (int y = band.begin; y < band.end; ++y) {
+            block_energies(
+                level.features.data() + y * level.grid.features_row(), level.grid,
+                level.scratch.data() + offset + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
+          }
+        });
+      }
+      for_each(w.window_bands, w.levels, [&](Level& level, const Band& band) {
+        if (exact) {
+          classify_band(level, band.begin, band.end);
+        } else {
+          for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
+        }
+      });
+      break;
+    case kGroup:
+      group(w);
+      break;
+    default:
+      throw Error(ExitCode::failed, "the filter-bank detector has no stage " + std::to_string(stage));
+  }
+}
+
+void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) const {
+  if (model_.classifier == ClassifierKind::distance) {
+    classify_band_by_distance(level, y_begin, y_end);
+    return;
+  }
+  const int pitch = level.grid.pitch();
+  std::fill(level.scores.data() + static_cast<std::ptrdiff_t>(y_begin) * pitch,
+            level.scores.data() + static_cast<std::ptrdiff_t>(y_end) * pitch, 0);
+  classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+}
+
+double FilterbankDetector::score(const Level& level, int x, int y) const {
+  const std::size_t at = static_cast<std::size_t>(y) * level.grid.pitch() + x;
+  if (options_.arithmetic == Arithmetic::floating_point) return level.float_scores[at];
+  return static_cast<double>(level.scores[at] + model_.bias) * model_.scale;
+}
+
+Box FilterbankDetector::box(const Level& level, int x, int y) const {
+  const double scale = level.plan.scale;
+  return {(x * kCell + model_.object.x) * scale, (y * kCell + model_.object.y) * scale,
+          model_.object.width * scale, model_.object.height * scale};
+}
+
+void FilterbankDetector::group(FilterbankWorkspace& w) const {
+  std::vector<Detection> candidates;
+  for (const Level& level : w.levels) {
+    for (int y = 0; y < level.windows_y; ++y) {
+      for (int x = 0; x < level.windows_x; ++x) {
+        const double value = score(level, x, y);
+        if (value >= options_.threshold) candidates.push_back({box(level, x, y), value, 0});
+      }
+    }
+  }
+  const auto limit = static_cast<std::size_t>(options_.max_candidates);
+  if (candidates.size() > limit) {
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Detection& a, const Detection& b) { return a.score > b.score; });
+    candidates.resize(limit);
+  }
+  w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+}
+
+std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace) const {
+  return std::move(own(workspace).detections);
+}
+
+void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
+  for (std::size_t stage = kPyramid; stage < kGroup; ++stage) run_stage(stage, workspace);
+}
+
+void FilterbankDetector::copy_features(const Level& level, int x, int y,
+                                       std::span<std::uint8_t> features) const {
+  const Grid& grid = level.grid;
+  const int filters = model_.dictionary.size();
+  std::size_t next = 0;
+  for (int by = 0; by < model_.window.blocks_y(); ++by) {
+    for (int bx = 0; bx < model_.window.blocks_x(); ++bx) {
+      const std::uint8_t* block =
+          level.features.data() + (y + by) * grid.features_row() + static_cast<std::size_t>(x + bx) * 4;
+      for (int cell = 0; cell < kBlockCells; ++cell) {
+        for (int bin = 0; bin < filters; ++bin) {
+          const int feature = cell * grid.bins + bin;
+          features[next++] = block[static_cast<std::size_t>(feature / 4) * grid.pitch() * 4 + feature % 4];
+        }
+      }
+    }
+  }
+}
+
+std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window) {
+  const int left = (picture.width() - window.pixels().width) / 2;
+  const int top = (picture.height() - window.pixels().height) / 2;
+  if (picture.width() < window.pixels().width || picture.height() < window.pixels().height)
+    return std::nullopt;
+  const int cut_x = left % kCell;
+  const int cut_y = top % kCell;
+  const GrayView view(picture.row(cut_y) + cut_x, picture.width() - cut_x, picture.height() - cut_y,
+                      picture.stride());
+  return CentredWindow{view, left / kCell, top / kCell};
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config) {
+  Options options;
+  const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
+  Model model = load_model(file);
+  options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
+  options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
+  options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
+  options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
+  options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
+  const std::string arithmetic = config.text("detector", "arithmetic", "exact");
+  if (arithmetic == "float") {
+    options.arithmetic = Arithmetic::floating_point;
+  } else if (arithmetic != "exact") {
+    throw Error(ExitCode::usage, config.name() + ": arithmetic '" + arithmetic + "' is not known",
+                "use 'exact' or 'float'");
+  }
+  return std::make_unique<FilterbankDetector>(std::move(model), options);
+}
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,135 @@
+#pragma once
+/// The filter-bank detector: pyramid, filter, histogram, normalise, classify, group.
+
+#include <memory>
+#include <optional>
+
+#include "base/config.hpp"
+#include "detection/detector.hpp"
+#include "filterbank/kernels.hpp"
+#include "filterbank/model.hpp"
+#include "image/pyramid.hpp"
+
+namespace sightline::filterbank {
+
+/// Which arithmetic the stages use.
+enum class Arithmetic {
+  exact,           ///< integers and correctly rounded roots: the same bits everywhere
+  floating_point,  ///< the method as published, with the float dictionary: the reference for accuracy, not
+                   ///< for speed
+};
+
+struct Options {
+  double scale_step = 1.1;  ///< ratio of neighbouring pyramid scales
+  double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
+  double max_size = 0;      ///< of the largest; 0: as large as the frame allows
+  double threshold = 0;     ///< lowest score that is reported
+  double max_overlap = 0.65;   ///< see suppress_non_maxima
+  int max_candidates = 20000;  ///< windows over the threshold kept for grouping, the best ones
+  Arithmetic arithmetic = Arithmetic::exact;
+};
+
+/// One pyramid level's intermediate results; see layout.hpp.
+struct Level {
+  PyramidLevel plan;
+  Grid grid;
+  std::unique_ptr<Resizer> resizer;
+  PaddedImage image;
+  Image<std::uint32_t> votes;
+  AlignedBuffer<float> roots;
+  AlignedBuffer<std::int32_t> totals;
+  AlignedBuffer<std::uint8_t> features;
+  AlignedBuffer<std::int32_t> scores;  ///< raw, [window y][pitch]
+  AlignedBuffer<std::int32_t>
+      scratch;  ///< distance classifier: one template's products, and the blocks' energies
+
+  // The float method's own: responses and indices, histograms [cell][filter], features [block][cell][filter].
+  Image<float> responses;
+  Image<std::uint8_t> indices;
+  AlignedBuffer<float> float_histograms;
+  AlignedBuffer<float> float_features;
+  AlignedBuffer<double> float_scores;  ///< [window y][pitch], final
+
+  int windows_x = 0;
+  int windows_y = 0;
+};
+
+/// A part of one stage's work that one thread does: rows [begin, end) of one level.
+struct Band {
+  int level = 0;
+  int begin = 0;
+  int end = 0;
+};
+
+class FilterbankWorkspace : public Workspace {
+ public:
+  Size frame_size;
+  GrayView frame;
+  std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
+  std::vector<Level> levels;
+  std::vector<Band> image_bands, cell_bands, block_bands, window_bands;
+  std::vector<Detection> detections;
+};
+
+class FilterbankDetector : public Detector {
+ public:
+  /// Throws Error (usage) on options out of range.
+  FilterbankDetector(Model model, const Options& options);
+
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const StageInfo> stages() const override;
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, GrayView frame) const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+  const Model& model() const { return model_; }
+  const Options& options() const { return options_; }
+
+  /// Runs the stages before `group`, so that every window has its score.
+  void score_windows(FilterbankWorkspace& workspace) const;
+  /// Score of a window whose first cell is (x, y) of the level, once scored.
+  double score(const Level& level, int x, int y) const;
+  /// The object's box in frame pixels for a window of the level.
+  Box box(const Level& level, int x, int y) const;
+
+  /// The features of one window, [block y][block x][cell][filter]; `features` has
+  /// model().weights_per_template() elements. For training; the stages up to normalise must have run.
+  void copy_features(const Level& level, int x, int y, std::span<std::uint8_t> features) const;
+
+ private:
+  void build_pyramid(FilterbankWorkspace& workspace) const;
+  void classify_band(Level& level, int y_begin, int y_end) const;
+  void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
+  void group(FilterbankWorkspace& workspace) const;
+
+  Model model_;
+  Options options_;
+  PyramidOptions pyramid_;
+  DetectorInfo info_;
+  std::vector<PackedWeights> weights_;           ///< one a template
+  std::vector<std::int32_t> template_energies_;  ///< squared length of each template
+};
+
+/// The float method's stages, each for a band of rows; see Arithmetic::floating_point.
+namespace float_method {
+void histogram_row(Level& level, int filters, int cell_y);
+void normalise_row(Level& level, int filters, int epsilon, int block_y);
+void classify_row(Level& level, const Model& model, int window_y);
+}  // namespace float_method
+
+/// The window in the middle of a picture of one object.
+struct CentredWindow {
+  GrayView view;  ///< the picture, less up to seven columns and rows, so that the window lies on whole cells
+  int x = 0;      ///< the window's first cell in that view
+  int y = 0;
+};
+
+/// None where the picture is smaller than the window. Pictures larger than the window give it its real
+/// surroundings.
+std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
+
+/// Options and model from section [detector] of a configuration.
+std::unique_ptr<Detector> make_detector(const Config& config);
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,51 @@
+#pragma once
+/// The dictionary of 3x3 filters, in the exact 8-bit form, the float form it comes from, and packed for SIMD.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "filterbank/layout.hpp"
+
+namespace sightline::filterbank {
+
+using Filter = std::array<std::int8_t, kTaps>;  ///< row-major, sums to exactly 0
+using FloatFilter = std::array<float, kTaps>;   ///< row-major, zero mean, unit L2 norm
+
+/// Largest sum of the positive coefficients of a filter. With 8-bit pixels it keeps every |response| below
+/// 2^16, so that a vote fits into 24 bits, and a cell's sum of 64 votes below 2^24, exact in float as well.
+inline constexpr int kMaxPositiveSum = 257;
+
+/// Rounds filters to 8 bits: one scale for all, the largest |coefficient| becomes 127 (less where
+/// kMaxPositiveSum would be passed), and the rounding of each is corrected where it costs least, so that the
+/// filter still sums to exactly 0.
+std::vector<Filter> quantise(std::span<const FloatFilter> filters);
+
+/// Immutable after construction, safe to share between threads.
+class Dictionary {
+ public:
+  Dictionary() = default;
+  /// Both forms have the same number of filters, 1..256. Throws Error (model) where a filter does not sum to
+  /// zero, is too large (see kMaxPositiveSum) or is not finite.
+  Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> reference);
+
+  int size() const { return static_cast<int>(filters_.size()); }
+  std::span<const Filter> filters() const { return filters_; }
+  std::span<const FloatFilter> reference() const { return reference_; }
+
+  /// For each filter three words, one a row: bytes (left, middle, right, 0), for the four-element 8-bit dot
+  /// product.
+  std::span<const std::int32_t> quads() const { return quads_; }
+  /// For each filter five words of two int16: rows' (left, middle); (right of row 0, right of row 1); (right
+  /// of row 2, 0), for the two-element 16-bit dot product.
+  std::span<const std::int32_t> pairs() const { return pairs_; }
+
+ private:
+  std::vector<Filter> filters_;
+  std::vector<FloatFilter> reference_;
+  std::vector<std::int32_t> quads_;
+  std::vector<std::int32_t> pairs_;
+};
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,96 @@
+#pragma once
+/// The stages' inner loops on the CPU, on plain memory (see layout.hpp), each in two forms that give the same
+/// bits: `sightline::filterbank::X` in SIMD, dispatched at run time to the best instruction set, and
+/// `sightline::filterbank::reference::X` in plain scalar code. A call handles a range of rows; rows are
+/// independent. Thread-safety: pure functions of their arguments.
+
+#include <cstdint>
+#include <span>
+
+#include "filterbank/dictionary.hpp"
+#include "filterbank/layout.hpp"
+#include "image/view.hpp"
+
+namespace sightline::filterbank {
+
+/// The window classifier's weights, packed for `classify_rows`. Immutable after construction.
+class PackedWeights {
+ public:
+  PackedWeights() = default;
+  /// @param weights  [block y][block x][cell of block][filter], each within +-kMaxWeight
+  PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size);
+
+  WindowShape window() const { return window_; }
+  int quads() const { return quads_; }
+  /// Word of four weights for the given block of the window: [block y][block x][quad].
+  const std::int32_t* row(int block_y) const {
+    return words_.data() + static_cast<std::size_t>(block_y) * window_.blocks_x() * quads_;
+  }
+
+ private:
+  WindowShape window_;
+  int quads_ = 0;
+  std::vector<std::int32_t> words_;
+};
+
+/// Largest |weight|. Two features of one block have an L2 norm of at most 255.8 and two weights one of at
+/// most 127.3, so the sum of two products never reaches 2^15 and AVX2's saturating 16-bit pair sum is exact.
+inline constexpr int kMaxWeight = 90;
+
+// --- filter: image -> votes
+// -------------------------------------------------------------------------------------
+
+/// Response of every filter to the 3x3 patch at every pixel of rows [y_begin, y_end); keeps the largest
+/// |response| and the lowest index that reaches it. `image` must have one readable pixel all round and 19 to
+/// the right (PaddedImage). `votes` has the image's size; its rows may be written up to the stride.
+void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                 ImageView<std::uint32_t> votes);
+
+/// The float form: reference dictionary, float responses in `responses`, indices in `indices` (strides >=
+/// width rounded up to 16).
+void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+
+// --- histogram: votes -> square roots of cell histograms
+// --------------------------------------------------------
+
+/// One row of cells: sums the votes of each cell's 64 pixels by index, and stores the square roots of the
+/// sums (every cell is part of four blocks, its roots are taken once) and the sum of all. Padding cells are
+/// set to 0.
+void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
+                   std::int32_t* totals);
+
+// --- normalise: -> 8-bit block features
+// -------------------------------------------------------------------------
+
+/// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
+/// four totals plus epsilon; all 0 where n is 0. `roots` and `totals` are those of the upper row of cells,
+/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even.
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features);
+
+// --- classify: features -> window scores
+// ------------------------------------------------------------------------
+
+/// Adds the window sums of weight times feature to the rows [y_begin, y_end) of `scores` ([window y][pitch]).
+/// `features` is the level's whole array. Columns past the last window get unspecified values.
+void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
+                   int y_end, std::int32_t* scores);
+
+/// Squared length of each block's features, for the distance classifier.
+void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
+
+namespace reference {
+void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                 ImageView<std::uint32_t> votes);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
+                   std::int32_t* totals);
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features);
+void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
+                   int y_end, std::int32_t* scores);
+}  // namespace reference
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,75 @@
+#pragma once
+/// How the filter-bank detector's intermediate results lie in memory. All stages, on every processor, share
+/// this.
+///
+/// | data       | element          | order                                  | made by     |
+/// |------------|------------------|----------------------------------------|-------------|
+/// | votes      | uint32           | [y][x], response << 8 or index         | filter      |
+/// | roots      | float            | [cell y][bin][cell x]                  | histogram   |
+/// | totals     | int32            | [cell y][cell x]                       | histogram   |
+/// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
+/// | scores     | int32            | [window y][window x]                   | classify    |
+///
+/// Cells lie in SIMD lanes: the innermost dimension runs over x, padded to `pitch` cells. A *quad* is four
+/// consecutive features of one block, the unit of the 8-bit dot product.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "image/view.hpp"
+
+namespace sightline::filterbank {
+
+inline constexpr int kCell = 8;  ///< pixels a side of a cell
+inline constexpr int kBlockCells =
+    4;  ///< 2x2 cells a block, in the order left-top, right-top, left-bottom, right-bottom
+inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
+inline constexpr int kMaxFilters = 256;  ///< the index of a vote has eight bits
+inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
+
+constexpr int round_up(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Cells, blocks and windows of one pyramid level.
+struct Grid {
+  int cells_x = 0;
+  int cells_y = 0;
+  int bins = 0;  ///< dictionary size rounded up to a multiple of 4; the added bins are always empty
+
+  Grid() = default;
+  Grid(Size image, int dictionary_size)
+      : cells_x(image.width / kCell), cells_y(image.height / kCell), bins(round_up(dictionary_size, 4)) {}
+
+  /// Elements between two rows of cells; there is always room to read one vector past the last cell.
+  int pitch() const { return round_up(cells_x, kLanePad) + kLanePad; }
+  int blocks_x() const { return cells_x - 1; }
+  int blocks_y() const { return cells_y - 1; }
+  int quads() const { return kBlockCells * bins / 4; }
+
+  std::size_t roots_row() const { return static_cast<std::size_t>(bins) * pitch(); }
+  std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
+};
+
+/// A pixel's vote: the largest |response| over the dictionary and the lowest index that reaches it.
+constexpr std::uint32_t make_vote(std::uint32_t response, std::uint32_t index) {
+  return response << 8 | index;
+}
+constexpr std::uint32_t vote_response(std::uint32_t vote) {
+  return vote >> 8;
+}
+constexpr std::uint32_t vote_index(std::uint32_t vote) {
+  return vote & 0xFF;
+}
+
+/// A detection window in blocks: one fewer than cells on each side.
+struct WindowShape {
+  int cells_x = 8;
+  int cells_y = 16;
+  int blocks_x() const { return cells_x - 1; }
+  int blocks_y() const { return cells_y - 1; }
+  int blocks() const { return blocks_x() * blocks_y(); }
+  Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
+};
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,195 @@
+#include "filterbank/model.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "filterbank/kernels.hpp"
+#include "model/safetensors.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+constexpr std::string_view kKind = "sightline.filterbank";
+constexpr int kVersion = 1;
+constexpr int kMaxWindowCells = 64;
+constexpr int kMaxTemplates = 1024;
+
+// The header's fields of one file, with errors that name them.
+class Header {
+ public:
+  Header(const Safetensors& file, const std::filesystem::path& path) : file_(file), path_(path) {}
+
+  [[noreturn]] void fail(const std::string& problem, std::string_view remedy = {}) const {
+    throw Error(ExitCode::model, path_.string() + ": " + problem, remedy);
+  }
+
+  std::string text(const std::string& key) const {
+    const auto found = file_.metadata.find(key);
+    if (found == file_.metadata.end())
+      fail("the header has no '" + key + "'", "this is not a Sightline model");
+    return found->second;
+  }
+
+  void expect(const std::string& key, std::string_view value, std::string_view remedy) const {
+    if (text(key) != value) {
+      fail("'" + key + "' is '" + text(key) + "', but this program reads '" + std::string(value) + "'",
+           remedy);
+    }
+  }
+
+  // Exactly `count` numbers separated by `separator`.
+  std::vector<double> numbers(const std::string& key, std::size_t count, char separator) const {
+    const std::string value = text(key);
+    std::vector<double> result;
+    const char* at = value.data();
+    const char* const end = at + value.size();
+    for (;;) {
+      double number = 0;
+      const auto [stop, error] = std::from_chars(at, end, number);
+      if (error != std::errc() || !std::isfinite(number)) break;
+      result.push_back(number);
+      at = stop;
+      if (at == end || *at != separator) break;
+      ++at;
+    }
+    if (at != end || result.size() != count) {
+      fail("'" + key + "' is '" + value + "', which is not " + std::to_string(count) + " finite number(s)");
+    }
+    return result;
+  }
+
+  double number(const std::string& key, double smallest, double largest) const {
+    const double value = numbers(key, 1, ',')[0];
+    if (value < smallest || value > largest) fail("'" + key + "' is " + text(key) + ", out of range");
+    return value;
+  }
+
+ private:
+  const Safetensors& file_;
+  const std::filesystem::path& path_;
+};
+
+std::string join(std::initializer_list<double> values, char separator) {
+  std::string text;
+  for (const double value : values) {
+    if (!text.empty()) text += separator;
+    char buffer[32];
+    text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  }
+  return text;
+}
+
+Dictionary load_dictionary(const Safetensors& file) {
+  const auto filters = file.array<std::int8_t>("dictionary", {Safetensors::kAny, 3, 3});
+  const auto count = static_cast<std::int64_t>(filters.size() / kTaps);
+  const auto reference = file.array<float>("dictionary.reference", {count, 3, 3});
+  std::vector<Filter> exact(count);
+  std::vector<FloatFilter> floats(count);
+  std::memcpy(exact.data(), filters.data(), filters.size_bytes());
+  std::memcpy(floats.data(), reference.data(), reference.size_bytes());
+  return {std::move(exact), std::move(floats)};
+}
+
+}  // namespace
+
+Model load_model(const std::filesystem::path& path) {
+  const Safetensors file = Safetensors::load(path);
+  const Header header(file, path);
+  header.expect("kind", kKind,
+                "choose a model of the filter-bank detector, or the configuration that fits this model");
+  header.expect("version", std::to_string(kVersion),
+                "train it again, or use the program that it was made for");
+  header.expect("cell", std::to_string(kCell), "train it again with this program");
+  header.expect("normalisation", "l1-sqrt", "train it again with this program");
+
+  Model model;
+  model.label = header.text("label");
+  if (model.label.empty() || model.label.size() > 64) header.fail("'label' must have 1 to 64 characters");
+  const auto window = header.numbers("window", 2, 'x');
+  model.window = {static_cast<int>(window[0] / kCell), static_cast<int>(window[1] / kCell)};
+  if (model.window.cells_x < 2 || model.window.cells_y < 2 || model.window.cells_x > kMaxWindowCells ||
+      model.window.cells_y > kMaxWindowCells || model.window.cells_x * kCell != window[0] ||
+      model.window.cells_y * kCell != window[1]) {
+    header.fail("'window' is '" + header.text("window") + "'",
+                "each side must be a multiple of 8 from 16 to 512");
+  }
+  const auto object = header.numbers("object", 4, ',');
+  model.object = {object[0], object[1], object[2], object[3]};
+  if (!(object[0] >= 0 && object[1] >= 0 && object[2] > 0 && object[3] > 0 &&
+        object[0] + object[2] <= window[0] && object[1] + object[3] <= window[1])) {
+    header.fail("'object' is '" + header.text("object") + "', which does not lie inside the window");
+  }
+  model.epsilon = static_cast<int>(header.number("epsilon", 0, 1 << 20));
+  model.bias = static_cast<std::int64_t>(header.number("bias", -1e12, 1e12));
+  model.scale = header.number("scale", 1e-30, 1e30);
+  model.threshold = header.number("threshold", -1e9, 1e9);
+  model.provenance = header.text("provenance");
+  const std::string classifier = header.text("classifier");
+  if (classifier == "distance") {
+    model.classifier = ClassifierKind::distance;
+  } else if (classifier != "linear") {
+    header.fail("'classifier' is '" + classifier + "'", "it must be 'linear' or 'distance'");
+  }
+
+  try {
+    model.dictionary = load_dictionary(file);
+  } catch (const Error& e) {
+    const std::string what = e.what();
+    if (what.find(path.string()) != std::string::npos) throw;
+    header.fail(what);
+  }
+  const auto weights =
+      file.array<std::int8_t>("weights", {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(),
+                                          kBlockCells, model.dictionary.size()});
+  model.weights.assign(weights.begin(), weights.end());
+  const int templates = model.templates();
+  if (templates < 1 || templates > kMaxTemplates ||
+      (model.classifier == ClassifierKind::linear && templates != 1)) {
+    header.fail("'weights' holds " + std::to_string(templates) + " templates",
+                "a linear classifier has one, a distance classifier up to " + std::to_string(kMaxTemplates));
+  }
+  for (std::size_t i = 0; i < model.weights.size(); ++i) {
+    const int weight = model.weights[i];
+    if (weight > kMaxWeight || weight < (model.classifier == ClassifierKind::distance ? 0 : -kMaxWeight)) {
+      header.fail("'weights' holds " + std::to_string(weight) + " at " + std::to_string(i),
+                  "weights lie between -90 and 90, templates between 0 and 90");
+    }
+  }
+  return model;
+}
+
+void save_model(const Model& model, const std::filesystem::path& path) {
+  Safetensors file;
+  const Size window = model.window.pixels();
+  file.metadata = {
+      {"kind", std::string(kKind)},
+      {"version", std::to_string(kVersion)},
+      {"label", model.label},
+      {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},
+      {"cell", std::to_string(kCell)},
+      {"object", join({model.object.x, model.object.y, model.object.width, model.object.height}, ',')},
+      {"normalisation", "l1-sqrt"},
+      {"epsilon", std::to_string(model.epsilon)},
+      {"classifier", model.classifier == ClassifierKind::linear ? "linear" : "distance"},
+      {"bias", std::to_string(model.bias)},
+      {"scale", join({model.scale}, ',')},
+      {"threshold", join({model.threshold}, ',')},
+      {"provenance", model.provenance},
+  };
+  const std::int64_t filters = model.dictionary.size();
+  std::vector<std::int8_t> exact;
+  std::vector<float> floats;
+  for (const Filter& f : model.dictionary.filters()) exact.insert(exact.end(), f.begin(), f.end());
+  for (const FloatFilter& f : model.dictionary.reference()) floats.insert(floats.end(), f.begin(), f.end());
+  file.set<std::int8_t>("dictionary", {filters, 3, 3}, exact);
+  file.set<float>("dictionary.reference", {filters, 3, 3}, floats);
+  file.set<std::int8_t>(
+      "weights", {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, filters},
+      model.weights);
+  file.save(path);
+}
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,121 @@
+// Plain scalar code for every stage: what the methods mean. Optimised forms, on whatever processor, are
+// checked against this.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "filterbank/kernels.hpp"
+
+namespace sightline::filterbank::reference {
+
+void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                 ImageView<std::uint32_t> votes) {
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      int best = -1;
+      int best_index = 0;
+      for (int k = 0; k < dictionary.size(); ++k) {
+        const Filter& filter = dictionary.filters()[k];
+        int response = 0;
+        for (int i = 0; i < kTaps; ++i) response += filter[i] * image.at(x + i % 3 - 1, y + i / 3 - 1);
+        if (std::abs(response) > best) {
+          best = std::abs(response);
+          best_index = k;
+        }
+      }
+      votes.at(x, y) = make_vote(static_cast<std::uint32_t>(best), static_cast<std::uint32_t>(best_index));
+    }
+  }
+}
+
+void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      float best = -1;
+      int best_index = 0;
+      for (int k = 0; k < dictionary.size(); ++k) {
+        const FloatFilter& filter = dictionary.reference()[k];
+        float response = 0;
+        for (int i = 0; i < kTaps; ++i) {
+          response =
+              std::fma(filter[i], static_cast<float>(image.at(x + i % 3 - 1, y + i / 3 - 1)), response);
+        }
+        if (std::fabs(response) > best) {
+          best = std::fabs(response);
+          best_index = k;
+        }
+      }
+      responses.at(x, y) = best;
+      indices.at(x, y) = static_cast<std::uint8_t>(best_index);
+    }
+  }
+}
+
+void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
+                   std::int32_t* totals) {
+  const int pitch = grid.pitch();
+  std::fill(roots, roots + grid.roots_row(), 0.0F);
+  std::fill(totals, totals + pitch, 0);
+  std::vector<std::int32_t> sums(grid.bins);
+  for (int cx = 0; cx < grid.cells_x; ++cx) {
+    std::fill(sums.begin(), sums.end(), 0);
+    for (int y = cell_y * kCell; y < (cell_y + 1) * kCell; ++y) {
+      for (int x = cx * kCell; x < (cx + 1) * kCell; ++x) {
+        const std::uint32_t vote = votes.at(x, y);
+        sums[vote_index(vote)] += static_cast<std::int32_t>(vote_response(vote));
+        totals[cx] += static_cast<std::int32_t>(vote_response(vote));
+      }
+    }
+    for (int bin = 0; bin < grid.bins; ++bin) {
+      roots[bin * pitch + cx] = std::sqrt(static_cast<float>(sums[bin]));
+    }
+  }
+}
+
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features) {
+  const int pitch = grid.pitch();
+  std::fill(features, features + grid.features_row(), std::uint8_t{0});
+  for (int x = 0; x < grid.blocks_x(); ++x) {
+    const std::int32_t sum = totals[x] + totals[x + 1] + totals[pitch + x] + totals[pitch + x + 1] + epsilon;
+    const float factor = sum > 0 ? 255.0F / std::sqrt(static_cast<float>(sum)) : 0.0F;
+    for (int cell = 0; cell < kBlockCells; ++cell) {
+      const float* cell_roots = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
+      for (int bin = 0; bin < grid.bins; ++bin) {
+        const long value = std::lrint(cell_roots[bin * pitch] * factor);
+        const int quad = (cell * grid.bins + bin) / 4;
+        features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + bin % 4] =
+            static_cast<std::uint8_t>(std::min(value, 255L));
+      }
+    }
+  }
+}
+
+void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
+                   int y_end, std::int32_t* scores) {
+  const int pitch = grid.pitch();
+  const WindowShape window = weights.window();
+  for (int wy = y_begin; wy < y_end; ++wy) {
+    for (int wx = 0; wx <= grid.cells_x - window.cells_x; ++wx) {
+      std::int32_t sum = 0;
+      for (int by = 0; by < window.blocks_y(); ++by) {
+        for (int bx = 0; bx < window.blocks_x(); ++bx) {
+          const std::uint8_t* block =
+              features + (wy + by) * grid.features_row() + static_cast<std::size_t>(wx + bx) * 4;
+          const std::int32_t* words = weights.row(by) + bx * grid.quads();
+          for (int quad = 0; quad < grid.quads(); ++quad) {
+            for (int i = 0; i < 4; ++i) {
+              const auto weight = static_cast<std::int8_t>(words[quad] >> (8 * i));
+              sum += weight * block[static_cast<std::size_t>(quad) * pitch * 4 + i];
+            }
+          }
+        }
+      }
+      scores[static_cast<std::size_t>(wy) * pitch + wx] += sum;
+    }
+  }
+}
+
+}  // namespace sightline::filterbank::reference

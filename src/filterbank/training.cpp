@@ -1,0 +1,323 @@
+#include "filterbank/training.hpp"
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.hpp"
+#include "filterbank/detector.hpp"
+#include "filterbank/random.hpp"
+#include "filterbank/templates.hpp"
+#include "filterbank/training_state.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+// Turns fractions of phases into an estimate of the whole. The phases' shares of the time were measured on
+// INRIA Person with the default options; they matter for the estimate alone.
+class Clock {
+ public:
+  Clock(const std::function<bool(const TrainingProgress&)>& report, double total_cost)
+      : report_(report), total_cost_(total_cost) {}
+
+  void enter(std::string phase, double cost) {
+    done_cost_ += phase_cost_;
+    phase_cost_ = cost;
+    phase_ = std::move(phase);
+    tick(0);
+  }
+  // A phase that was found finished on disk took no time: the estimate must not learn from it.
+  void skip(double cost) { total_cost_ -= cost; }
+  bool tick(double fraction) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    const double cost = done_cost_ + fraction * phase_cost_;
+    const double left = cost > 0.02 * total_cost_ ? elapsed.count() * (total_cost_ - cost) / cost : -1;
+    return report_({phase_, fraction, elapsed.count(), left});
+  }
+  void check(double fraction) {
+    if (!tick(fraction)) throw TrainingStopped();
+  }
+
+ private:
+  const std::function<bool(const TrainingProgress&)>& report_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::string phase_;
+  double total_cost_;
+  double done_cost_ = 0;
+  double phase_cost_ = 0;
+};
+
+// Seconds on two cores, roughly; see Clock.
+constexpr double kPatchCost = 15;
+constexpr double kDictionaryCost = 30;
+constexpr double kPositiveCost = 5;
+constexpr double kExtractCost = 15;
+constexpr double kSvmCost = 60;
+constexpr double kScanCost = 40;
+
+// Runs `work(index, workspace)` for all pictures on all threads, in pieces, so that progress is reported and
+// stopping works from the calling thread.
+template <typename Work>
+void for_each_image(std::size_t count, const FilterbankDetector& detector, Clock& clock, const Work& work) {
+  constexpr std::size_t kPiece = 32;
+  oneapi::tbb::enumerable_thread_specific<std::unique_ptr<Workspace>> workspaces(
+      [&] { return detector.make_workspace(); });
+  for (std::size_t begin = 0; begin < count; begin += kPiece) {
+    clock.check(static_cast<double>(begin) / static_cast<double>(count));
+    oneapi::tbb::parallel_for(begin, std::min(count, begin + kPiece), [&](std::size_t i) {
+      work(i, static_cast<FilterbankWorkspace&>(*workspaces.local()));
+    });
+  }
+}
+
+// The stages before the classifier.
+void compute_features(const FilterbankDetector& detector, FilterbankWorkspace& workspace) {
+  for (std::size_t stage = 0; detector.stages()[stage].name != "classify"; ++stage)
+    detector.run_stage(stage, workspace);
+}
+
+class Trainer {
+ public:
+  Trainer(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+          const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report)
+      : positive_images_(positives),
+        negative_images_(negatives),
+        options_(options),
+        state_(state, signature()),
+        clock_(report, kPatchCost + kDictionaryCost + kPositiveCost + kExtractCost + kSvmCost +
+                           options.rounds * (kScanCost + kExtractCost + kSvmCost)) {}
+
+  Model run() {
+    learn_model_dictionary();
+    const std::size_t features = model_.weights_per_template();
+    model_.weights.assign(features, 0);
+    positives_.features = negatives_.features = features;
+    clock_.enter("positives", kPositiveCost);
+    extract_positives();
+    add_negatives(0, [&] { return random_windows(); });
+    for (int round = 1; round <= options_.rounds; ++round) {
+      fit();
+      add_negatives(round, [&] { return hard_windows(round); });
+    }
+    fit();
+    model_.provenance = provenance();
+    return model_;
+  }
+
+ private:
+  // Everything that the result depends on, so that a state folder is never used for another run.
+  std::string signature() const {
+    nlohmann::json json = {
+        {"options",
+         {options_.filters, options_.patches, options_.dictionary_rounds, options_.epsilon, options_.cost,
+          options_.random_negatives, options_.hard_negatives, options_.hard_threshold, options_.scale_step,
+          options_.seed, options_.window.cells_x, options_.window.cells_y,
+          static_cast<int>(options_.classifier), options_.templates}},
+        {"positives", positive_images_.size()},
+        {"negatives", negative_images_.size()}};
+    std::string names;
+    for (const ImageSet* set : {&positive_images_, &negative_images_}) {
+      for (std::size_t i = 0; i < set->size(); ++i) names += set->name(i) + '\n';
+    }
+    json["names"] = std::hash<std::string>()(names);
+    return json.dump();
+  }
+
+  void learn_model_dictionary() {
+    model_.label = options_.label;
+    model_.window = options_.window;
+    model_.object = options_.object;
+    model_.epsilon = options_.epsilon;
+    model_.classifier = options_.classifier;
+    auto filters = state_.dictionary();
+    if (!filters) {
+      clock_.enter("sampling patches", kPatchCost);
+      const auto patches = sample_patches({&positive_images_, &negative_images_}, options_.patches,
+                                          options_.seed, [&](double f) { return clock_.tick(f); });
+      clock_.enter("dictionary", kDictionaryCost);
+      filters = learn_dictionary(patches, options_.filters, options_.dictionary_rounds, options_.seed,
+                                 [&](double f) { return clock_.tick(f); });
+      state_.save_dictionary(*filters);
+    } else {
+      clock_.skip(kPatchCost + kDictionaryCost);
+    }
+    model_.dictionary = Dictionary(quantise(*filters), *filters);
+  }
+
+  // The window in the middle of the picture, as it is: pictures larger than the window give it its real
+  // surroundings.
+  void extract_positives() {
+    const Size window = options_.window.pixels();
+    Options single;
+    single.max_size = model_.object.height;
+    const FilterbankDetector detector(model_, single);
+    positives_.values.resize(positive_images_.size() * positives_.features);
+    for_each_image(
+        positive_images_.size(), detector, clock_, [&](std::size_t i, FilterbankWorkspace& workspace) {
+          const Image<std::uint8_t> image = positive_images_.load(i);
+          const auto centred = centre_window(image.view(), options_.window);
+          if (!centred) {
+            throw Error(ExitCode::input,
+                        "'" + positive_images_.name(i) + "' is " + std::to_string(image.width()) + "x" +
+                            std::to_string(image.height()) + ", smaller than the window",
+                        "positives must be at least " + std::to_string(window.width) + "x" +
+                            std::to_string(window.height));
+          }
+          detector.prepare(workspace, centred->view);
+          compute_features(detector, workspace);
+          detector.copy_features(workspace.levels[0], centred->x, centred->y,
+                                 {positives_.values.data() + i * positives_.features, positives_.features});
+        });
+  }
+
+  Options scan_options() const {
+    Options options;
+    options.scale_step = options_.scale_step;
+    return options;
+  }
+
+  template <typename Find>
+  void add_negatives(int step, const Find& find) {
+    auto keys = state_.negatives(step);
+    if (!keys) {
+      keys = find();
+      state_.save_negatives(step, *keys);
+    } else if (step > 0) {
+      clock_.skip(kScanCost);
+    }
+    clock_.enter("features of negatives", kExtractCost);
+    const std::size_t first = negatives_.size();
+    negatives_.values.resize((first + keys->size()) * negatives_.features);
+    std::vector<std::size_t> starts(negative_images_.size() + 1, 0);  // keys are ordered by picture
+    for (const WindowKey& key : *keys) ++starts[key.image + 1];
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i) starts[i + 1] += starts[i];
+    const FilterbankDetector detector(model_, scan_options());
+    for_each_image(
+        negative_images_.size(), detector, clock_, [&](std::size_t i, FilterbankWorkspace& workspace) {
+          if (starts[i] == starts[i + 1]) return;
+          const Image<std::uint8_t> image = negative_images_.load(i);
+          detector.prepare(workspace, image.view());
+          compute_features(detector, workspace);
+          for (std::size_t k = starts[i]; k < starts[i + 1]; ++k) {
+            const WindowKey& key = (*keys)[k];
+            detector.copy_features(
+                workspace.levels.at(key.level), key.x, key.y,
+                {negatives_.values.data() + (first + k) * negatives_.features, negatives_.features});
+          }
+        });
+    used_.insert(keys->begin(), keys->end());
+    spdlog::info("step {}: {} negatives added, {} in all", step, keys->size(), negatives_.size());
+  }
+
+  std::vector<WindowKey> random_windows() {
+    const FilterbankDetector detector(model_, scan_options());
+    const std::unique_ptr<Workspace> workspace = detector.make_workspace();
+    auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+    std::vector<WindowKey> keys;
+    for (std::uint32_t i = 0; i < negative_images_.size(); ++i) {
+      const Image<std::uint8_t> image = negative_images_.load(i);
+      if (!detector.prepare(w, image.view())) continue;
+      Random random(options_.seed, 0x4E000000ULL + i);
+      std::set<WindowKey> chosen;
+      for (int n = 0; n < options_.random_negatives; ++n) {
+        const auto index = static_cast<std::uint16_t>(random.below(w.levels.size()));
+        const Level& level = w.levels[index];
+        chosen.insert({i, index, static_cast<std::uint16_t>(random.below(level.windows_x)),
+                       static_cast<std::uint16_t>(random.below(level.windows_y))});
+      }
+      keys.insert(keys.end(), chosen.begin(), chosen.end());
+    }
+    return keys;
+  }
+
+  std::vector<WindowKey> hard_windows(int round) {
+    clock_.enter("hard negatives, round " + std::to_string(round) + " of " + std::to_string(options_.rounds),
+                 kScanCost);
+    const FilterbankDetector detector(model_, scan_options());
+    std::vector<std::vector<WindowKey>> found(negative_images_.size());
+    std::atomic<std::int64_t> windows = 0;
+    std::atomic<std::int64_t> positive = 0;
+    for_each_image(
+        negative_images_.size(), detector, clock_, [&](std::size_t i, FilterbankWorkspace& workspace) {
+          const Image<std::uint8_t> image = negative_images_.load(i);
+          if (!detector.prepare(workspace, image.view())) return;
+          detector.score_windows(workspace);
+          std::vector<std::pair<double, WindowKey>> hard;
+          for (std::size_t l = 0; l < workspace.levels.size(); ++l) {
+            const Level& level = workspace.levels[l];
+            windows += static_cast<std::int64_t>(level.windows_x) * level.windows_y;
+            for (int y = 0; y < level.windows_y; ++y) {
+              for (int x = 0; x < level.windows_x; ++x) {
+                const double score = detector.score(level, x, y);
+                if (score > 0) ++positive;
+                const WindowKey key{static_cast<std::uint32_t>(i), static_cast<std::uint16_t>(l),
+                                    static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y)};
+                if (score > options_.hard_threshold && !used_.contains(key)) hard.emplace_back(-score, key);
+              }
+            }
+          }
+          const auto keep = std::min<std::size_t>(hard.size(), options_.hard_negatives);
+          std::partial_sort(hard.begin(), hard.begin() + static_cast<std::ptrdiff_t>(keep), hard.end());
+          for (std::size_t k = 0; k < keep; ++k) found[i].push_back(hard[k].second);
+          std::sort(found[i].begin(), found[i].end());
+        });
+    spdlog::info("round {}: {} of {} windows are false positives", round, positive.load(), windows.load());
+    std::vector<WindowKey> keys;
+    for (const auto& one : found) keys.insert(keys.end(), one.begin(), one.end());
+    return keys;
+  }
+
+  void fit() {
+    clock_.enter("classifier", kSvmCost);
+    if (options_.classifier == ClassifierKind::distance) {
+      fit_templates(positives_, negatives_, options_.templates, options_.seed, model_);
+    } else {
+      quantise_separator(train_svm(positives_, negatives_, options_.cost,
+                                   static_cast<unsigned>(options_.seed), [&] { clock_.tick(0.5); }),
+                         model_);
+    }
+  }
+
+  std::string provenance() const {
+    nlohmann::ordered_json json = {{"data", options_.provenance},
+                                   {"positives", positives_.size()},
+                                   {"negative_images", negative_images_.size()},
+                                   {"negatives", negatives_.size()},
+                                   {"patches", options_.patches},
+                                   {"cost", options_.cost},
+                                   {"random_negatives", options_.random_negatives},
+                                   {"rounds", options_.rounds},
+                                   {"hard_negatives", options_.hard_negatives},
+                                   {"hard_threshold", options_.hard_threshold},
+                                   {"scale_step", options_.scale_step},
+                                   {"seed", options_.seed}};
+    return json.dump();
+  }
+
+  const ImageSet& positive_images_;
+  const ImageSet& negative_images_;
+  const TrainingOptions& options_;
+  TrainingState state_;
+  Clock clock_;
+  Model model_;
+  Samples positives_;
+  Samples negatives_;
+  std::set<WindowKey> used_;
+};
+
+}  // namespace
+
+Model train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+            const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report) {
+  if (positives.size() == 0) throw Error(ExitCode::input, "there are no positive pictures");
+  if (negatives.size() == 0) throw Error(ExitCode::input, "there are no negative pictures");
+  return Trainer(positives, negatives, options, state, report).run();
+}
+
+}  // namespace sightline::filterbank

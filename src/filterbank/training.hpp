@@ -1,0 +1,101 @@
+#pragma once
+/// Training of filter-bank models: dictionary, window classifier, hard negatives.
+///
+/// Method: see M. Dikmen's thesis (UIUC) for the descriptor; spherical k-medoids for the dictionary; a linear
+/// SVM (LIBLINEAR, L2-regularised L2-loss, dual) on the 8-bit features that the exact detector computes; then
+/// rounds in which all negatives are scanned and windows above `hard_threshold` are added ("hard negatives").
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "filterbank/model.hpp"
+
+namespace sightline::filterbank {
+
+/// Pictures to train on, loaded one at a time. Thread-safety: `load` is called from several threads at once.
+class ImageSet {
+ public:
+  virtual ~ImageSet() = default;
+  virtual std::size_t size() const = 0;
+  /// Throws Error (input) where a picture cannot be read.
+  virtual Image<std::uint8_t> load(std::size_t index) const = 0;
+  virtual std::string name(std::size_t index) const = 0;
+};
+
+struct TrainingOptions {
+  std::string label = "person";
+  WindowShape window;
+  Box object{12.3, 16, 39.4, 96};  ///< the object inside the window: 16 px margin, width 0.41 x height
+  int filters = 100;
+  int patches = 1'000'000;     ///< 3x3 patches that the dictionary is learned from
+  int dictionary_rounds = 15;  ///< k-medoids iterations
+  int epsilon = 0;             ///< added to a block's sum before it is normalised
+  ClassifierKind classifier = ClassifierKind::linear;
+  int templates = 16;        ///< of the distance classifier
+  double cost = 1.0;         ///< LIBLINEAR's C
+  int random_negatives = 8;  ///< windows a negative picture, at random
+  int rounds = 2;            ///< of hard negatives
+  int hard_negatives = 20;   ///< windows a negative picture and round, the hardest
+  double hard_threshold = -0.8;
+  double scale_step = 1.2;  ///< at which negatives are scanned
+  std::uint64_t seed = 1;
+  std::string provenance;  ///< what the pictures are; goes into the model
+};
+
+/// Where training stands. `left` is an estimate in seconds, negative where there is none yet.
+struct TrainingProgress {
+  std::string phase;
+  double fraction = 0;  ///< of the phase, 0..1
+  double elapsed = 0;   ///< seconds since the start of this run
+  double left = -1;     ///< seconds until training ends
+};
+
+/// Thrown out of train() when `report` asked to stop; what was finished is in the state folder.
+class TrainingStopped : public std::exception {};
+
+/// Trains a model. Deterministic: same pictures in the same order, options and seed give the same model,
+/// stopped and resumed or not, on any number of threads.
+///
+/// @param state   a folder for finished steps (made if it does not exist); training resumes from what is
+/// there when it
+///                was made with the same options and pictures, and otherwise starts afresh
+/// @param report  called from one thread now and then; returns false to stop
+Model train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+            const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report);
+
+/// Learns `count` unit-length zero-mean 3x3 filters by spherical k-medoids with absolute cosine similarity.
+/// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop.
+std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patches, int count, int rounds,
+                                          std::uint64_t seed, const std::function<bool(double)>& progress);
+
+/// Draws 3x3 patches with probability proportional to their contrast ||p - mean||, `count` in all over all
+/// pictures; returned with mean removed and unit length.
+std::vector<FloatFilter> sample_patches(const std::vector<const ImageSet*>& sets, int count,
+                                        std::uint64_t seed, const std::function<bool(double)>& progress);
+
+/// The window descriptors of one class, eight bits a feature, one after the other.
+struct Samples {
+  std::size_t features = 0;  ///< a window
+  std::vector<std::uint8_t> values;
+  std::size_t size() const { return features == 0 ? 0 : values.size() / features; }
+  const std::uint8_t* operator[](std::size_t i) const { return values.data() + i * features; }
+};
+
+/// A linear separator: `weights . (feature / 255 * 0.1) + bias`, positive for positives.
+struct Separator {
+  std::vector<double> weights;
+  double bias = 0;
+};
+
+/// LIBLINEAR's L2-loss dual SVM with a bias term. `tick` is called now and then.
+Separator train_svm(const Samples& positives, const Samples& negatives, double cost, unsigned seed,
+                    const std::function<void()>& tick);
+
+/// Rounds a separator's weights to integers within +-kMaxWeight; fills `weights`, `bias` and `scale` of the
+/// model.
+void quantise_separator(const Separator& separator, Model& model);
+
+}  // namespace sightline::filterbank

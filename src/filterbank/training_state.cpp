@@ -1,0 +1,79 @@
+#include "filterbank/training_state.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.hpp"
+#include "model/safetensors.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+// The container, where it exists, is whole and belongs to this run.
+std::optional<Safetensors> load(const std::filesystem::path& file, const std::string& signature) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::nullopt;
+  try {
+    Safetensors container = Safetensors::load(file);
+    const auto found = container.metadata.find("signature");
+    if (found != container.metadata.end() && found->second == signature) return container;
+    spdlog::info("{}: made with other options or pictures, starting afresh", file.string());
+  } catch (const Error& e) {
+    spdlog::warn("{}; the step is done again", e.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TrainingState::TrainingState(std::filesystem::path folder, std::string signature)
+    : folder_(std::move(folder)), signature_(std::move(signature)) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error) {
+    throw Error(ExitCode::failed, "the folder '" + folder_.string() + "' cannot be made: " + error.message(),
+                "choose another with --state");
+  }
+}
+
+std::optional<std::vector<FloatFilter>> TrainingState::dictionary() const {
+  const auto container = load(file("dictionary"), signature_);
+  if (!container) return std::nullopt;
+  const auto values = container->array<float>("filters", {Safetensors::kAny, kTaps});
+  std::vector<FloatFilter> filters(values.size() / kTaps);
+  for (std::size_t i = 0; i < values.size(); ++i) filters[i / kTaps][i % kTaps] = values[i];
+  return filters;
+}
+
+void TrainingState::save_dictionary(const std::vector<FloatFilter>& filters) const {
+  std::vector<float> values;
+  for (const FloatFilter& f : filters) values.insert(values.end(), f.begin(), f.end());
+  Safetensors container;
+  container.metadata["signature"] = signature_;
+  container.set<float>("filters", {static_cast<std::int64_t>(filters.size()), kTaps}, values);
+  container.save(file("dictionary"));
+}
+
+std::optional<std::vector<WindowKey>> TrainingState::negatives(int step) const {
+  const auto container = load(file("negatives-" + std::to_string(step)), signature_);
+  if (!container) return std::nullopt;
+  const auto values = container->array<std::int32_t>("windows", {Safetensors::kAny, 4});
+  std::vector<WindowKey> keys(values.size() / 4);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = {static_cast<std::uint32_t>(values[4 * i]), static_cast<std::uint16_t>(values[4 * i + 1]),
+               static_cast<std::uint16_t>(values[4 * i + 2]), static_cast<std::uint16_t>(values[4 * i + 3])};
+  }
+  return keys;
+}
+
+void TrainingState::save_negatives(int step, const std::vector<WindowKey>& keys) const {
+  std::vector<std::int32_t> values;
+  for (const WindowKey& key : keys) {
+    values.insert(values.end(), {static_cast<std::int32_t>(key.image), key.level, key.x, key.y});
+  }
+  Safetensors container;
+  container.metadata["signature"] = signature_;
+  container.set<std::int32_t>("windows", {static_cast<std::int64_t>(keys.size()), 4}, values);
+  container.save(file("negatives-" + std::to_string(step)));
+}
+
+}  // namespace sightline::filterbank
