@@ -1,0 +1,52 @@
+#pragma once
+/// The sinks that the program uses.
+
+#include <string>
+#include <vector>
+
+#include "detection/result_writer.hpp"
+#include "media/contact_sheet.hpp"
+#include "media/writer.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::pipeline {
+
+/// Every frame into a detections file. The writer must outlive the sink.
+class ResultSink : public Sink {
+ public:
+  explicit ResultSink(ResultWriter& writer) : writer_(writer) {}
+  void accept(const media::Frame&, const FrameResult& result) override { writer_.write(result); }
+
+ private:
+  ResultWriter& writer_;
+};
+
+/// Every frame with its boxes into a video. The writer must outlive the sink.
+class VideoSink : public Sink {
+ public:
+  VideoSink(media::Writer& writer, std::vector<std::string> labels)
+      : writer_(writer), labels_(std::move(labels)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    writer_.write(frame, result.objects, labels_);
+  }
+
+ private:
+  media::Writer& writer_;
+  std::vector<std::string> labels_;
+};
+
+/// A picture of the whole run. The sheet must outlive the sink.
+class ContactSheetSink : public Sink {
+ public:
+  ContactSheetSink(media::ContactSheet& sheet, std::vector<std::string> labels)
+      : sheet_(sheet), labels_(std::move(labels)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    sheet_.add(frame, result.objects, labels_);
+  }
+
+ private:
+  media::ContactSheet& sheet_;
+  std::vector<std::string> labels_;
+};
+
+}  // namespace sightline::pipeline
