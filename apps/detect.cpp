@@ -1,0 +1,244 @@
+// `sightline detect`: objects in video files, pictures and streams, into files.
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "commands.hpp"
+#include "detector_options.hpp"
+#include "pipeline/pipeline.hpp"
+#include "pipeline/sinks.hpp"
+#include "progress.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DetectArguments {
+  std::vector<std::string> inputs;
+  DetectorOptions detector;
+  std::string output;
+  std::string detections;
+  std::string format;
+  std::string contact_sheet;
+  media::WriteOptions writing;
+  media::ReadOptions reading;
+  pipeline::Schedule schedule;
+  bool no_audio = false;
+};
+
+// The annotated video of one input: the given path, or one in the given folder where there are several
+// inputs.
+std::string output_for(const DetectArguments& a, const std::string& input) {
+  if (a.inputs.size() == 1) return a.output;
+  fs::path name = fs::path(input).filename();
+  if (name.empty()) name = fs::path(input).parent_path().filename();
+  return (fs::path(a.output) / (name.stem().string() + "-detected.mp4")).string();
+}
+
+void check(const DetectArguments& a) {
+  if (a.inputs.size() > 1 && !a.output.empty()) {
+    std::error_code error;
+    fs::create_directories(a.output, error);
+    if (!fs::is_directory(a.output)) {
+      throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
+                  "name a folder; each input gets a video of its own in it");
+    }
+    std::vector<std::string> names;
+    for (const std::string& input : a.inputs) names.push_back(output_for(a, input));
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) {
+      throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
+                  "run them one by one");
+    }
+  }
+  for (const std::string& input : a.inputs) {
+    for (const std::string* file : {&a.detections, &a.contact_sheet}) {
+      if (!file->empty() && media::is_same_file(input, *file)) {
+        throw Error(ExitCode::usage, "'" + *file + "' is the input", "choose another name for the output");
+      }
+    }
+  }
+}
+
+void describe(const Detector& detector, const pipeline::Pipeline& pipeline) {
+  const BuildInfo build = build_info();
+  spdlog::info("sightline {} ({} build), {}, {} thread(s), {} frames in flight", build.version,
+               build.build_type, instruction_set(), pipeline.threads(), pipeline.frames_in_flight());
+  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
+  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
+               detector.info().smallest_object, detector.info().threshold);
+}
+
+void describe(const std::string& input, const media::StreamInfo& info) {
+  std::string text =
+      fmt::format("{}: {} {}x{} {}", input, info.codec, info.size.width, info.size.height, info.pixel_format);
+  if (info.frame_rate.value() > 0) text += fmt::format(", {:.4g} frames/s", info.frame_rate.value());
+  if (info.frames) text += fmt::format(", about {} frame(s)", *info.frames);
+  spdlog::info("{}", text);
+}
+
+void summarise(const pipeline::RunReport& report) {
+  const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
+  std::string stages;
+  for (const pipeline::StageTime& stage : report.stages) {
+    stages +=
+        fmt::format("{}{} {:.2f}", stages.empty() ? "" : ", ", stage.name, 1000 * stage.seconds / frames);
+  }
+  std::fprintf(stderr, "%s\n",
+               fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)", report.frames,
+                           report.seconds, frames / std::max(report.seconds, 1e-9), report.objects)
+                   .c_str());
+  std::fprintf(stderr, "ms a frame: %s\n", stages.c_str());
+  if (report.skipped > 0)
+    std::fprintf(stderr, "%lld frame(s) too small to be searched\n", static_cast<long long>(report.skipped));
+  if (report.failed > 0) {
+    std::fprintf(stderr, "%lld frame(s) failed, the first because: %s\n",
+                 static_cast<long long>(report.failed), report.first_failure.c_str());
+  }
+  if (report.decode_errors > 0)
+    std::fprintf(stderr, "%lld decode error(s)\n", static_cast<long long>(report.decode_errors));
+}
+
+int run(DetectArguments a, int verbosity) {
+  check(a);
+  const std::atomic<bool>& stop = stop_requested();
+  a.reading.stop = &stop;
+  a.reading.keep_audio = !a.output.empty() && !a.no_audio;
+  if (a.schedule.threads > 0) a.reading.threads = a.writing.threads = a.schedule.threads;
+
+  const std::unique_ptr<Detector> detector = a.detector.make();
+  const std::vector<std::string>& labels = detector->info().labels;
+  pipeline::Pipeline pipeline(*detector, a.schedule);
+  describe(*detector, pipeline);
+
+  // Without any output, detections go to standard output: the program is never silent about what it found.
+  if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
+  std::unique_ptr<ResultWriter> results;
+  std::unique_ptr<media::ContactSheet> sheet;
+  pipeline::RunReport total;
+  for (const std::string& input : a.inputs) {
+    media::Reader reader(input, a.reading);
+    describe(input, reader.info());
+
+    std::vector<std::unique_ptr<pipeline::Sink>> sinks;
+    std::unique_ptr<media::Writer> video;
+    if (!a.output.empty()) {
+      a.writing.input = input;
+      a.writing.audio = reader.audio();
+      video = std::make_unique<media::Writer>(output_for(a, input), reader.info(), a.writing);
+      sinks.push_back(std::make_unique<pipeline::VideoSink>(*video, labels));
+    }
+    if (!a.detections.empty()) {
+      if (!results) {  // only now: a bad input must not empty an existing file
+        const ResultFormat format = a.format.empty()
+                                        ? guess_result_format(a.detections).value_or(ResultFormat::jsonl)
+                                        : parse_result_format(a.format);
+        results = ResultWriter::open(a.detections, format, labels);
+      }
+      sinks.push_back(std::make_unique<pipeline::ResultSink>(*results));
+    }
+    if (!a.contact_sheet.empty()) {
+      if (!sheet) sheet = std::make_unique<media::ContactSheet>();
+      sinks.push_back(std::make_unique<pipeline::ContactSheetSink>(*sheet, labels));
+    }
+
+    std::vector<pipeline::Sink*> pointers;
+    for (const auto& sink : sinks) pointers.push_back(sink.get());
+    ProgressDisplay display(verbosity >= 0);
+    pipeline::RunOptions options;
+    options.source = input;
+    options.stop = &stop;
+    options.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
+    const pipeline::RunReport report = pipeline.run(reader, pointers, options);
+    display.end();
+    if (video) {
+      video->finish();
+      spdlog::info("wrote {}", output_for(a, input));
+    }
+    total.add(report);
+    if (stop) break;
+  }
+  if (results) results->finish();
+  if (sheet && sheet->offered() > 0) {
+    sheet->write(a.contact_sheet, fs::path(a.inputs.front()).filename().string());
+    spdlog::info("wrote {}", a.contact_sheet);
+  }
+  if (a.detections != "-" && !a.detections.empty()) spdlog::info("wrote {}", a.detections);
+  if (verbosity >= 0) summarise(total);
+  if (stop) {
+    spdlog::warn("stopped on request; what is written is complete up to the last frame above");
+    return stop_exit_code();
+  }
+  return total.failed > 0 && total.failed == total.frames ? static_cast<int>(ExitCode::failed) : 0;
+}
+
+}  // namespace
+
+void add_detect(CLI::App& app, Common& common) {
+  CLI::App* command = app.add_subcommand("detect", "Find objects in video files, pictures or streams");
+  auto a = std::make_shared<DetectArguments>();
+  command
+      ->add_option("input", a->inputs,
+                   "Videos, pictures, folders of pictures, patterns (img%03d.png), URLs, lavfi:GRAPH, or - "
+                   "for standard input")
+      ->required();
+  const std::string outputs = "Output";
+  command
+      ->add_option("-o,--output", a->output,
+                   "Annotated video (.mp4, .mkv, ...), picture, or folder; a folder for several inputs")
+      ->group(outputs);
+  command
+      ->add_option("-d,--detections", a->detections,
+                   "Detections file; - is standard output, the default without any output")
+      ->group(outputs);
+  command
+      ->add_option(
+          "-f,--format", a->format,
+          "Of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else jsonl)")
+      ->group(outputs);
+  command
+      ->add_option("--contact-sheet", a->contact_sheet,
+                   "Picture (PNG) with annotated frames spread over the run")
+      ->group(outputs);
+  command->add_option("--encoder", a->writing.encoder, "Video encoder, by FFmpeg's name")
+      ->capture_default_str()
+      ->group(outputs);
+  command->add_option("--quality", a->writing.quality, "Of the video: 0 (best) to 51")
+      ->check(CLI::Range(0, 51))
+      ->capture_default_str()
+      ->group(outputs);
+  command->add_option("--preset", a->writing.preset, "Of the encoder")->capture_default_str()->group(outputs);
+  command->add_flag("--no-audio", a->no_audio, "Leave the sound out")->group(outputs);
+  const std::string inputs = "Input";
+  command->add_option("--start", a->reading.start, "Skip so many seconds")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inputs);
+  command->add_option("--duration", a->reading.duration, "Read so many seconds")
+      ->check(CLI::PositiveNumber)
+      ->group(inputs);
+  command->add_option("--every", a->reading.every, "Read every n-th frame")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str()
+      ->group(inputs);
+  command->add_option("--loop", a->reading.loop, "Read the input so many more times; -1: for ever")
+      ->check(CLI::Range(-1, 1'000'000))
+      ->group(inputs);
+  a->detector.add_to(*command);
+  command->add_option("--threads", a->schedule.threads, "CPU threads (default: all)")
+      ->check(CLI::Range(1, 1024))
+      ->group("Schedule");
+  command
+      ->add_option("--in-flight", a->schedule.frames_in_flight,
+                   "Frames worked on at once (default: threads + 1)")
+      ->check(CLI::Range(1, 64))
+      ->group("Schedule");
+  command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
+}
+
+}  // namespace sightline::apps

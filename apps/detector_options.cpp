@@ -1,0 +1,67 @@
+#include "detector_options.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/error.hpp"
+#include "detector_families.hpp"
+
+namespace sightline::apps {
+namespace fs = std::filesystem;
+
+void DetectorOptions::add_to(CLI::App& command) {
+  const std::string group = "Detector";
+  command.add_option("-c,--config", config_, "Pipeline: a .toml file, or the name of one that ships")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("-m,--model", model_, "Model file instead of the configuration's")->group(group);
+  command
+      .add_option("-t,--threshold", threshold_, "Lowest score that is reported; any number, lower finds more")
+      ->group(group);
+  command
+      .add_option("--scale-step", scale_step_,
+                  "Ratio of neighbouring scales, above 1; smaller finds more, slower")
+      ->group(group);
+  command
+      .add_option("--min-size", min_size_, "Height in pixels of the smallest object; small ones cost most")
+      ->group(group);
+  command.add_option("--max-size", max_size_, "Height in pixels of the largest object")->group(group);
+  command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
+      ->group(group);
+}
+
+std::unique_ptr<Detector> DetectorOptions::make(std::optional<double> fallback_threshold) const {
+  Config config = Config::load(find_config(config_));
+  if (!model_.empty()) config.set("detector", "model", model_);
+  if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
+  const std::optional<double> threshold = threshold_ ? threshold_ : fallback_threshold;
+  if (threshold) config.set("detector", "threshold", *threshold);
+  if (scale_step_) config.set("detector", "scale_step", *scale_step_);
+  if (min_size_) config.set("detector", "min_size", *min_size_);
+  if (max_size_) config.set("detector", "max_size", *max_size_);
+  return make_detector(config);
+}
+
+fs::path find_config(const std::string& path_or_name) {
+  std::error_code error;
+  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
+  std::vector<fs::path> folders;
+  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  folders.push_back(program / "../share/sightline/configs");
+  folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  std::string names;
+  for (const fs::path& folder : folders) {
+    const fs::path file = folder / (path_or_name + ".toml");
+    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml")
+        names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+    }
+  }
+  throw Error(
+      ExitCode::usage, "there is no configuration '" + path_or_name + "'",
+      names.empty() ? "set SIGHTLINE_CONFIGS to the folder that holds people.toml" : "there are: " + names);
+}
+
+}  // namespace sightline::apps

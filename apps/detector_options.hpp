@@ -1,0 +1,37 @@
+#pragma once
+/// Options that choose and tune a detector, the same for every subcommand that runs one.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "detection/detector.hpp"
+
+namespace sightline::apps {
+
+class DetectorOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  /// Throws Error (usage, model) as make_detector does. `fallback_threshold` replaces the model's own
+  /// threshold where the user gave none (evaluation wants low scores too).
+  std::unique_ptr<Detector> make(std::optional<double> fallback_threshold = {}) const;
+
+ private:
+  std::string config_ = "people";
+  std::string model_;
+  std::string arithmetic_;
+  std::optional<double> threshold_;
+  std::optional<double> scale_step_;
+  std::optional<double> min_size_;
+  std::optional<double> max_size_;
+};
+
+/// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in
+/// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
+/// build. Throws Error (usage) where there is none.
+std::filesystem::path find_config(const std::string& path_or_name);
+
+}  // namespace sightline::apps

@@ -1,0 +1,274 @@
+// `sightline evaluate`: how good a detector is, per window and per frame.
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "commands.hpp"
+#include "detector_options.hpp"
+#include "evaluation/curves.hpp"
+#include "evaluation/ground_truth.hpp"
+#include "evaluation/matching.hpp"
+#include "evaluation/report.hpp"
+#include "filterbank/detector.hpp"
+#include "image_set.hpp"
+#include "media/reader.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+struct ReportArguments {
+  std::string name;
+  std::string csv;
+  std::string svg;
+};
+
+void add_report_options(CLI::App& command, ReportArguments& report) {
+  command.add_option("--name", report.name, "Of the curve, in the reports");
+  command.add_option("--csv", report.csv, "Write the curve as a table");
+  command.add_option("--svg", report.svg, "Write the curve as a picture");
+}
+
+void write_reports(const ReportArguments& report, NamedCurve curve, FalsePositiveUnit unit,
+                   const std::string& title) {
+  if (!report.name.empty()) curve.name = report.name;
+  const std::vector<NamedCurve> curves{std::move(curve)};
+  if (!report.csv.empty()) write_report(report.csv, curves_as_csv(curves, unit));
+  if (!report.svg.empty()) write_report(report.svg, curves_as_svg(curves, unit, title));
+  for (const std::string* file : {&report.csv, &report.svg}) {
+    if (!file->empty()) spdlog::info("wrote {}", *file);
+  }
+}
+
+void throw_if_stopped() {
+  if (stop_requested()) throw Error(ExitCode::failed, "stopped on request before there was a result");
+}
+
+// --- windows
+// ----------------------------------------------------------------------------------------------------
+
+struct WindowArguments {
+  std::string model;
+  std::string config = "people";
+  std::string positives;
+  std::string folder;
+  std::string negatives;
+  std::string arithmetic = "exact";
+  double scale_step = 1.2;
+  ReportArguments report;
+};
+
+double score_centre(const filterbank::FilterbankDetector& detector,
+                    filterbank::FilterbankWorkspace& workspace, const Image<std::uint8_t>& image,
+                    const std::string& name) {
+  const auto centred = filterbank::centre_window(image.view(), detector.model().window);
+  if (!centred) throw Error(ExitCode::input, "'" + name + "' is smaller than the model's window");
+  detector.prepare(workspace, centred->view);
+  detector.score_windows(workspace);
+  return detector.score(workspace.levels[0], centred->x, centred->y);
+}
+
+int run_windows(const WindowArguments& a) {
+  const FileImageSet positives(a.positives, a.folder);
+  const FileImageSet negatives(a.negatives);
+  std::filesystem::path file = a.model;
+  if (file.empty()) {
+    const Config config = Config::load(find_config(a.config));
+    file = config.path("detector", "model", "models/people.safetensors");
+  }
+  const filterbank::Model model = filterbank::load_model(file);
+  filterbank::Options options;
+  options.scale_step = a.scale_step;
+  if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
+  const filterbank::FilterbankDetector scanner(model, options);
+  options.max_size = model.object.height;
+  const filterbank::FilterbankDetector single(model, options);
+
+  using Workspaces = oneapi::tbb::enumerable_thread_specific<std::unique_ptr<Workspace>>;
+  Workspaces workspaces([&] { return scanner.make_workspace(); });
+  const auto local = [&]() -> filterbank::FilterbankWorkspace& {
+    return static_cast<filterbank::FilterbankWorkspace&>(*workspaces.local());
+  };
+  std::vector<double> positive_scores(positives.size());
+  oneapi::tbb::parallel_for(std::size_t{0}, positives.size(), [&](std::size_t i) {
+    throw_if_stopped();
+    // Inside, stages run in parallel too; a waiting thread must not start on another picture in the same
+    // workspace.
+    oneapi::tbb::this_task_arena::isolate(
+        [&] { positive_scores[i] = score_centre(single, local(), positives.load(i), positives.name(i)); });
+  });
+  workspaces.clear();  // another detector's from here on
+
+  oneapi::tbb::enumerable_thread_specific<NegativeScores> negative_scores;
+  oneapi::tbb::parallel_for(std::size_t{0}, negatives.size(), [&](std::size_t i) {
+    throw_if_stopped();
+    const Image<std::uint8_t> image = negatives.load(i);
+    oneapi::tbb::this_task_arena::isolate([&] {
+      filterbank::FilterbankWorkspace& workspace = local();
+      if (!scanner.prepare(workspace, image.view())) return;
+      scanner.score_windows(workspace);
+      NegativeScores& scores = negative_scores.local();
+      for (const filterbank::Level& level : workspace.levels) {
+        for (int y = 0; y < level.windows_y; ++y) {
+          for (int x = 0; x < level.windows_x; ++x) scores.add(scanner.score(level, x, y));
+        }
+      }
+    });
+  });
+  NegativeScores all;
+  for (const NegativeScores& scores : negative_scores) all.merge(scores);
+
+  std::printf("%zu positive windows, %llu negative windows from %zu pictures (stride 8, scale step %g)\n",
+              positives.size(), static_cast<unsigned long long>(all.windows()), negatives.size(),
+              a.scale_step);
+  std::printf("%-28s %-10s %s\n", "false positives per window", "miss rate", "threshold");
+  const std::vector<double> rates{1e-2, 1e-3, 1e-4, 1e-5};
+  std::string summary;
+  for (const WindowOperatingPoint& point : miss_rates_per_window(positive_scores, all, rates)) {
+    std::printf("%-28g %-10s %.4f\n", point.requested_rate, percent(point.miss_rate()).c_str(),
+                point.threshold);
+    if (point.requested_rate == 1e-4) summary = percent(point.miss_rate()) + " at 10⁻⁴";
+  }
+  write_reports(a.report,
+                {file.stem().string(), summary, miss_rate_per_window(positive_scores, all), positives.size(),
+                 all.windows()},
+                FalsePositiveUnit::per_window, "Miss rate per window");
+  return 0;
+}
+
+void add_windows(CLI::App& evaluate, Common& common) {
+  CLI::App* command =
+      evaluate.add_subcommand("windows", "Miss rate against false positives per window (filter-bank models)");
+  auto a = std::make_shared<WindowArguments>();
+  command
+      ->add_option("--positives", a->positives,
+                   "Folder or list of pictures with one object in the middle each")
+      ->required();
+  command->add_option("--folder", a->folder, "Where the pictures of the list are, if not beside it");
+  command
+      ->add_option("--negatives", a->negatives,
+                   "Folder or list of pictures without the object; every window is scored")
+      ->required();
+  command->add_option("-c,--config", a->config, "Pipeline whose model is evaluated")->capture_default_str();
+  command->add_option("-m,--model", a->model, "Model file instead of the configuration's");
+  command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
+      ->check(CLI::Range(1.01, 8.0))
+      ->capture_default_str();
+  command->add_option("--arithmetic", a->arithmetic, "exact or float")
+      ->check(CLI::IsMember({"exact", "float"}))
+      ->capture_default_str();
+  add_report_options(*command, a->report);
+  command->callback([a, &common] { common.run = [a] { return run_windows(*a); }; });
+}
+
+// --- frames
+// -----------------------------------------------------------------------------------------------------
+
+struct FrameArguments {
+  std::string input;
+  std::string truth;
+  std::string truth_format = "mot";
+  std::string protocol = "people";
+  double first_pixel = 0;
+  DetectorOptions detector;
+  ReportArguments report;
+};
+
+// What the ground truth calls a frame: its number, or the name of its picture.
+const std::vector<TruthBox>* truth_of(const GroundTruth& truth, const media::Frame& frame) {
+  return frame.name().empty() ? truth.find(frame.number())
+                              : truth.find(std::filesystem::path(frame.name()).filename().string());
+}
+
+GroundTruth load_truth(const FrameArguments& a) {
+  if (a.truth_format == "mot") return load_mot_truth(a.truth, a.first_pixel);
+  if (a.truth_format == "boxes") return load_box_list(a.truth);
+  // YOLO boxes are relative: the pictures' sizes are needed first.
+  std::map<std::string, Size> sizes;
+  media::Reader reader(a.input);
+  while (const auto frame = reader.read()) {
+    const std::string name = frame->name().empty() ? std::to_string(frame->number())
+                                                   : std::filesystem::path(frame->name()).filename().string();
+    sizes[name] = frame->size();
+  }
+  return load_yolo_truth(a.truth, sizes);
+}
+
+int run_frames(const FrameArguments& a) {
+  const GroundTruth truth = load_truth(a);
+  // Everything that scores above -1 enters the curve; below lie the easy negatives of a support vector
+  // machine.
+  const std::unique_ptr<Detector> detector = a.detector.make(-1.0);
+  const std::unique_ptr<Workspace> workspace = detector->make_workspace();
+  MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
+  if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
+
+  media::ReadOptions reading;
+  reading.stop = &stop_requested();
+  media::Reader reader(a.input, reading);
+  ImageScores scores;
+  while (const auto frame = reader.read()) {
+    const std::vector<TruthBox>* boxes = truth_of(truth, *frame);
+    if (!boxes) continue;
+    const std::vector<Detection> found = detect(*detector, *workspace, frame->gray());
+    scores.add(found, match_detections(found, *boxes, matching));
+  }
+  throw_if_stopped();
+  if (scores.images == 0) {
+    throw Error(ExitCode::input, "no frame of '" + a.input + "' is marked in '" + a.truth + "'",
+                "frames are matched by number, pictures of a folder by file name");
+  }
+
+  const std::vector<DetPoint> curve = miss_rate_per_image(scores);
+  const double average = log_average_miss_rate(curve);
+  std::printf("%lld frames with %lld objects; protocol %s\n", static_cast<long long>(scores.images),
+              static_cast<long long>(scores.positives), a.protocol.c_str());
+  std::printf("log-average miss rate   %.4f\n", average);
+  std::printf("average precision       %.4f\n", average_precision(precision_recall(scores)));
+  std::printf("%-28s %s\n", "false positives per image", "miss rate");
+  for (const double rate : {0.01, 0.1, 1.0})
+    std::printf("%-28g %s\n", rate, percent(miss_rate_at(curve, rate)).c_str());
+  write_reports(a.report,
+                {std::filesystem::path(a.input).filename().string(), "log-average " + percent(average), curve,
+                 static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)},
+                FalsePositiveUnit::per_image, "Miss rate per frame");
+  return 0;
+}
+
+void add_frames(CLI::App& evaluate, Common& common) {
+  CLI::App* command =
+      evaluate.add_subcommand("frames", "Miss rate against false positives per frame, with marked objects");
+  auto a = std::make_shared<FrameArguments>();
+  command->add_option("input", a->input, "Video or folder of pictures")->required();
+  command->add_option("--truth", a->truth, "The marked objects: a file, or for YOLO a folder")->required();
+  command->add_option("--truth-format", a->truth_format, "mot, yolo, or boxes (lines of: name x1 y1 x2 y2)")
+      ->check(CLI::IsMember({"mot", "yolo", "boxes"}))
+      ->capture_default_str();
+  command->add_option("--first-pixel", a->first_pixel, "1 where a MOT file counts pixels from 1")
+      ->check(CLI::IsMember({0.0, 1.0}))
+      ->capture_default_str();
+  command
+      ->add_option("--protocol", a->protocol,
+                   "people (overlap 0.5 at a width of 0.41 x height), faces (overlap 0.4), centre "
+                   "(detection's centre in the box)")
+      ->check(CLI::IsMember({"people", "faces", "centre"}))
+      ->capture_default_str();
+  a->detector.add_to(*command);
+  add_report_options(*command, a->report);
+  command->callback([a, &common] { common.run = [a] { return run_frames(*a); }; });
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Common& common) {
+  CLI::App* evaluate = app.add_subcommand("evaluate", "Measure how good a detector is");
+  evaluate->require_subcommand(1);
+  add_windows(*evaluate, common);
+  add_frames(*evaluate, common);
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,67 @@
+#include "image_set.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "media/reader.hpp"
+
+namespace sightline::apps {
+namespace fs = std::filesystem;
+
+namespace {
+bool is_picture(const fs::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  for (const char* known :
+       {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif"}) {
+    if (extension == known) return true;
+  }
+  return false;
+}
+}  // namespace
+
+FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.is_regular_file() && is_picture(entry.path())) files_.push_back(entry.path());
+    }
+    std::sort(files_.begin(), files_.end());
+  } else if (fs::is_regular_file(path, error)) {
+    std::ifstream list(path);
+    const fs::path base = folder.empty() ? path.parent_path() : folder;
+    int number = 0;
+    for (std::string line; std::getline(list, line);) {
+      ++number;
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty() || line[0] == '#') continue;
+      if (!fs::is_regular_file(base / line, error)) {
+        throw Error(ExitCode::input,
+                    path.string() + ":" + std::to_string(number) + ": there is no picture '" +
+                        (base / line).string() + "'",
+                    "say where the listed pictures are with --folder");
+      }
+      files_.push_back(base / line);
+    }
+  } else {
+    throw Error(ExitCode::input, "'" + path.string() + "' is neither a folder nor a list of pictures");
+  }
+  if (files_.empty()) throw Error(ExitCode::input, "'" + path.string() + "' holds no pictures");
+}
+
+Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
+  media::ReadOptions options;
+  options.threads = 1;
+  media::Reader reader(files_[index].string(), options);
+  const auto frame = reader.read();
+  if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' holds no picture");
+  const GrayView gray = frame->gray();
+  Image<std::uint8_t> image(gray.width(), gray.height());
+  for (int y = 0; y < gray.height(); ++y) std::memcpy(image.view().row(y), gray.row(y), gray.width());
+  return image;
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,32 @@
+#pragma once
+/// Training and evaluation pictures: a folder, or a list file with one name a line.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "filterbank/training.hpp"
+
+namespace sightline::apps {
+
+class FileImageSet : public filterbank::ImageSet {
+ public:
+  /// @param path    a folder (all its pictures, by name) or a text file that lists pictures, one a line
+  /// @param folder  where the listed names are, if not beside the list
+  /// Throws Error (input) where there is nothing, or a listed file is missing.
+  explicit FileImageSet(const std::filesystem::path& path, const std::filesystem::path& folder = {});
+
+  /// Adds all of another folder or list.
+  void add(const FileImageSet& other) {
+    files_.insert(files_.end(), other.files_.begin(), other.files_.end());
+  }
+
+  std::size_t size() const override { return files_.size(); }
+  Image<std::uint8_t> load(std::size_t index) const override;
+  std::string name(std::size_t index) const override { return files_[index].filename().string(); }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+};
+
+}  // namespace sightline::apps

@@ -1,0 +1,70 @@
+// The `sightline` program: parses the command line, runs a subcommand, turns errors into messages and exit
+// codes.
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "commands.hpp"
+
+namespace {
+
+void configure_logging(int verbosity) {
+  auto logger = spdlog::stderr_color_mt("sightline");
+  logger->set_pattern(verbosity > 0 ? "%H:%M:%S.%e %^%l%$ %v" : "%^%l%$: %v");
+  logger->set_level(verbosity > 0   ? spdlog::level::debug
+                    : verbosity < 0 ? spdlog::level::err
+                                    : spdlog::level::info);
+  spdlog::set_default_logger(logger);
+}
+
+int code_of(sightline::ExitCode code) {
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using sightline::ExitCode;
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
+
+  CLI::App app("Finds objects in video in real time, on whatever processors a machine has.", "sightline");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "sightline " + sightline::build_info().version);
+  sightline::apps::Common common;
+  bool quiet = false;
+  bool verbose = false;
+  std::string instruction_set = "best";
+  CLI::Option* quiet_option = app.add_flag("-q,--quiet", quiet, "Say nothing but errors");
+  app.add_flag("-v,--verbose", verbose, "Say more")->excludes(quiet_option);
+  app.add_option("--instruction-set", instruction_set,
+                 "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
+  sightline::apps::add_detect(app, common);
+  sightline::apps::add_evaluate(app, common);
+  sightline::apps::add_train(app, common);
+  sightline::apps::add_model(app, common);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : code_of(ExitCode::usage);
+  }
+  common.verbosity = quiet ? -1 : verbose ? 1 : 0;
+  configure_logging(common.verbosity);
+  try {
+    sightline::limit_instruction_set(instruction_set);
+    return common.run();
+  } catch (const sightline::Error& e) {
+    spdlog::error("{}", e.what());
+    return code_of(e.code());
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory; use smaller frames, a larger --min-size or a larger --scale-step");
+    return code_of(ExitCode::failed);
+  } catch (const std::exception& e) {
+    spdlog::error("unexpected: {}", e.what());
+    return code_of(ExitCode::failed);
+  }
+}

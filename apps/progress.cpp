@@ -1,0 +1,63 @@
+#include "progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace sightline::apps {
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<long>(seconds + 0.5);
+  char text[48];
+  if (s >= 3600) {
+    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%ld:%02ld", s / 60, s % 60);
+  }
+  return text;
+}
+
+ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void ProgressDisplay::show(const pipeline::Progress& progress) {
+  constexpr double kTerminalInterval = 0.1;
+  constexpr double kPlainInterval = 5;
+  if (!enabled_ || progress.seconds < next_) return;
+  if (!terminal_ && next_ == 0) {  // no line for what ends within the first interval
+    next_ = kPlainInterval;
+    return;
+  }
+  next_ = progress.seconds + (terminal_ ? kTerminalInterval : kPlainInterval);
+  const double rate = static_cast<double>(progress.frames) / std::max(progress.seconds, 1e-9);
+  std::string line;
+  char part[96];
+  if (progress.total && *progress.total > 0) {
+    const double share =
+        std::min(1.0, static_cast<double>(progress.frames) / static_cast<double>(*progress.total));
+    if (terminal_) {
+      constexpr int kWidth = 24;
+      const int filled = static_cast<int>(share * kWidth);
+      line += "[" + std::string(filled, '#') + std::string(kWidth - filled, '.') + "] ";
+    }
+    const double left =
+        std::max(0.0, static_cast<double>(*progress.total - progress.frames)) / std::max(rate, 1e-9);
+    std::snprintf(part, sizeof part, "%3.0f%%  frame %lld of %lld  %.1f frames/s  %s left", 100 * share,
+                  static_cast<long long>(progress.frames), static_cast<long long>(*progress.total), rate,
+                  duration_text(left).c_str());
+  } else {
+    std::snprintf(part, sizeof part, "frame %lld  %.1f frames/s  %s", static_cast<long long>(progress.frames),
+                  rate, duration_text(progress.seconds).c_str());
+  }
+  line += part;
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
+  shown_ = true;
+}
+
+void ProgressDisplay::end() {
+  if (terminal_ && shown_) std::fprintf(stderr, "\r\033[K");
+  shown_ = false;
+  next_ = 0;
+}
+
+}  // namespace sightline::apps

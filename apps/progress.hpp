@@ -1,0 +1,29 @@
+#pragma once
+/// How far a run has got: a bar that is rewritten on a terminal, a plain line now and then elsewhere.
+
+#include <chrono>
+#include <string>
+
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::apps {
+
+/// Writes to standard error. Thread-safety: one thread at a time.
+class ProgressDisplay {
+ public:
+  explicit ProgressDisplay(bool enabled);
+  void show(const pipeline::Progress& progress);
+  /// Ends the bar's line, if there is one.
+  void end();
+
+ private:
+  bool enabled_;
+  bool terminal_;
+  bool shown_ = false;
+  double next_ = 0;  ///< seconds at which to show again
+};
+
+/// "1:05" or "2:00:13".
+std::string duration_text(double seconds);
+
+}  // namespace sightline::apps

@@ -1,0 +1,173 @@
+// `sightline train filterbank`: a model from pictures.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "commands.hpp"
+#include "filterbank/training.hpp"
+#include "image_set.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+struct TrainArguments {
+  std::vector<std::string> positives;
+  std::vector<std::string> negatives;
+  std::string folder;
+  std::string output = "model.safetensors";
+  std::string state;
+  std::string classifier = "linear";
+  std::string window = "64x128";
+  filterbank::TrainingOptions options;
+};
+
+FileImageSet collect(const std::vector<std::string>& paths, const std::string& folder) {
+  FileImageSet set(paths.front(), folder);
+  for (std::size_t i = 1; i < paths.size(); ++i) set.add(FileImageSet(paths[i], folder));
+  return set;
+}
+
+std::string clock_text(double seconds) {
+  char text[32];
+  const auto s = static_cast<int>(seconds + 0.5);
+  std::snprintf(text, sizeof text, "%d:%02d", s / 60, s % 60);
+  return text;
+}
+
+// One line that is rewritten on a terminal, and a line a phase elsewhere.
+class TrainProgressLine {
+ public:
+  void show(const filterbank::TrainingProgress& progress) {
+    if (!terminal_) {
+      if (progress.phase != phase_)
+        std::fprintf(stderr, "%6s  %s\n", clock_text(progress.elapsed).c_str(), progress.phase.c_str());
+      phase_ = progress.phase;
+      return;
+    }
+    const std::string left =
+        progress.left < 0 ? "estimating" : "about " + clock_text(progress.left) + " left";
+    std::fprintf(stderr, "\r\033[K%6s  %-32s %3.0f%%  %s", clock_text(progress.elapsed).c_str(),
+                 progress.phase.c_str(), 100 * progress.fraction, left.c_str());
+  }
+  void end() const {
+    if (terminal_) std::fprintf(stderr, "\n");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  std::string phase_;
+};
+
+int run(TrainArguments arguments, int verbosity) {
+  filterbank::TrainingOptions& options = arguments.options;
+  options.classifier = arguments.classifier == "linear" ? filterbank::ClassifierKind::linear
+                                                        : filterbank::ClassifierKind::distance;
+  int width = 0;
+  int height = 0;
+  char rest = 0;
+  if (std::sscanf(arguments.window.c_str(), "%dx%d%c", &width, &height, &rest) != 2 ||
+      width % filterbank::kCell != 0 || height % filterbank::kCell != 0 || width < 16 || height < 16 ||
+      width > 512 || height > 512) {
+    throw Error(ExitCode::usage, "window '" + arguments.window + "' is not usable",
+                "give WIDTHxHEIGHT in pixels, multiples of 8 from 16 to 512, for example 64x128");
+  }
+  options.window = {width / filterbank::kCell, height / filterbank::kCell};
+  // A margin of an eighth above and below, as in INRIA Person; width 0.41 x height (Caltech pedestrian
+  // protocol).
+  const double object_height = 0.75 * height;
+  const double object_width = std::min(0.41 * object_height, 1.0 * width);
+  options.object = {(width - object_width) / 2, (height - object_height) / 2, object_width, object_height};
+  if (arguments.state.empty()) arguments.state = arguments.output + ".training";
+
+  const FileImageSet positives = collect(arguments.positives, arguments.folder);
+  const FileImageSet negatives = collect(arguments.negatives, "");
+  spdlog::info("{} positive and {} negative pictures, seed {}; finished steps are kept in {}",
+               positives.size(), negatives.size(), options.seed, arguments.state);
+
+  const std::atomic<bool>& stop = stop_requested();
+  TrainProgressLine line;
+  try {
+    const filterbank::Model model = filterbank::train(positives, negatives, options, arguments.state,
+                                                      [&](const filterbank::TrainingProgress& p) {
+                                                        if (verbosity >= 0) line.show(p);
+                                                        return !stop.load();
+                                                      });
+    if (verbosity >= 0) line.end();
+    filterbank::save_model(model, arguments.output);
+  } catch (const filterbank::TrainingStopped&) {
+    line.end();
+    spdlog::warn("stopped; run the same command again to go on from the last finished step");
+    return stop_exit_code();
+  }
+  std::printf("%s\n", arguments.output.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Common& common) {
+  CLI::App* train = app.add_subcommand("train", "Make a model from pictures");
+  train->require_subcommand(1);
+  CLI::App* command =
+      train->add_subcommand("filterbank", "Train a filter-bank detector (see `evaluate` to judge it)");
+  auto a = std::make_shared<TrainArguments>();
+  filterbank::TrainingOptions& o = a->options;
+  command
+      ->add_option("--positives", a->positives,
+                   "Folders or lists of pictures with one object in the middle each")
+      ->required();
+  command->add_option("--negatives", a->negatives, "Folders or lists of pictures without the object")
+      ->required();
+  command->add_option("--folder", a->folder, "Where the pictures of a list are, if not beside it");
+  command->add_option("-o,--output", a->output, "Model file to write")->capture_default_str();
+  command->add_option("--state", a->state,
+                      "Folder for finished steps, to resume from (default: OUTPUT.training)");
+  command->add_option("--label", o.label, "What the object is called")->capture_default_str();
+  command
+      ->add_option("--window", a->window,
+                   "Window in pixels, with an eighth of margin above and below the object")
+      ->capture_default_str();
+  command->add_option("--filters", o.filters, "Size of the dictionary")
+      ->check(CLI::Range(4, 256))
+      ->capture_default_str();
+  command->add_option("--patches", o.patches, "3x3 patches that the dictionary is learned from")
+      ->check(CLI::Range(1000, 10'000'000))
+      ->capture_default_str();
+  command->add_option("--classifier", a->classifier, "linear (SVM) or distance (nearest template)")
+      ->check(CLI::IsMember({"linear", "distance"}))
+      ->capture_default_str();
+  command->add_option("--templates", o.templates, "Templates of the distance classifier")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--epsilon", o.epsilon,
+                   "Added to a block's sum before normalisation: damps noise in flat areas")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--cost", o.cost, "C of the support vector machine")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->capture_default_str();
+  command->add_option("--random-negatives", o.random_negatives, "Windows a negative picture taken at random")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--rounds", o.rounds, "Rounds of hard negatives")
+      ->check(CLI::Range(0, 20))
+      ->capture_default_str();
+  command->add_option("--hard-negatives", o.hard_negatives, "Hard windows a negative picture and round")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--hard-threshold", o.hard_threshold, "Score from which a window is hard")
+      ->capture_default_str();
+  command->add_option("--scale-step", o.scale_step, "Scale step at which negatives are scanned")
+      ->check(CLI::Range(1.01, 4.0))
+      ->capture_default_str();
+  command->add_option("--seed", o.seed, "Same seed, same model")->capture_default_str();
+  command->add_option("--provenance", o.provenance, "A note on the data, kept in the model");
+  command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
+}
+
+}  // namespace sightline::apps
