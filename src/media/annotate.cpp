@@ -186,11 +186,19 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
     if (const std::string label = label_text(object, labels); !label.empty()) parts = {label, " "};
     for (const char c : score_text(object.score)) parts.emplace_back(1, c);
     if (parts.empty()) continue;
-    double text_width = 0;
-    for (const std::string& part : parts) text_width += mask_of(part, text_size).advance;
+    const auto width_of_tag = [&] {
+      double text_width = 0;
+      for (const std::string& part : parts) text_width += mask_of(part, text_size).advance;
+      return static_cast<int>(std::ceil(text_width)) + 2 * padding;
+    };
+    int tag_width = width_of_tag();
+    // Small boxes side by side: their tags would hide each other to repeat the only name there is.
+    if (labels.size() == 1 && parts.size() > 2 && tag_width > 1.3 * b.width) {
+      parts.erase(parts.begin(), parts.begin() + 2);
+      tag_width = width_of_tag();
+    }
 
     Rect tag{};
-    const int tag_width = static_cast<int>(std::ceil(text_width)) + 2 * padding;
     tag.left = std::clamp(box.left, 0, std::max(0, width - tag_width));
     tag.top = box.top - tag_height >= 0 ? box.top - tag_height : std::max(box.top, 0);
     tag.right = tag.left + tag_width;

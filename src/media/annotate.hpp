@@ -30,7 +30,8 @@ Color label_color(int label);
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
 
 /// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
-/// above it (inside where the picture ends). What lies outside is clipped; boxes that are not finite, empty
+/// above it (inside where the picture ends); a tag much wider than its box leaves out the name
+/// where there is only one. What lies outside is clipped; boxes that are not finite, empty
 /// or wholly outside are left out.
 ///
 /// Keeps rasterised text between calls: reuse one object for a stream. Ten boxes on 1080 rows take well below

@@ -1,0 +1,87 @@
+// The whole people detector against OpenCV's HOG people detector: same frame, same scale step, same threads,
+// in one run.
+//
+//   bench_detector [VIDEO [THREADS]]     the first frame of VIDEO, scaled to 768x576 (default: a test
+//   pattern), on
+//                                        THREADS threads (default: all)
+#include <benchmark/benchmark.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/hardware.hpp"
+#include "detector_families.hpp"
+#include "image/pyramid.hpp"
+#include "media/reader.hpp"
+#ifdef SIGHTLINE_OPENCV
+#include <opencv2/core.hpp>
+#include <opencv2/objdetect.hpp>
+#endif
+
+namespace sightline {
+namespace {
+
+constexpr Size kFrame{768, 576};
+Image<std::uint8_t> frame;
+
+void load_frame(const std::string& input) {
+  media::Reader reader(input);
+  const auto read = reader.read();
+  const GrayView gray = read->gray();
+  frame.resize(kFrame.width, kFrame.height);
+  const double ratio = std::min(static_cast<double>(gray.width()) / kFrame.width,
+                                static_cast<double>(gray.height()) / kFrame.height);
+  Resizer(gray.size(), kFrame, ratio).run(gray, frame.view(), 0, kFrame.height);
+}
+
+void sightline_people(benchmark::State& state, double step) {
+  Config config = Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml");
+  config.set("detector", "scale_step", step);
+  const auto detector = make_detector(config);
+  const auto workspace = detector->make_workspace();
+  std::size_t objects = 0;
+  for (auto _ : state) objects = detect(*detector, *workspace, std::as_const(frame).view()).size();
+  state.counters["objects"] = static_cast<double>(objects);
+}
+
+#ifdef SIGHTLINE_OPENCV
+void opencv_hog(benchmark::State& state, double step) {
+  cv::HOGDescriptor hog;
+  hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
+  const cv::Mat image(kFrame.height, kFrame.width, CV_8UC1, frame.view().data(),
+                      static_cast<std::size_t>(frame.stride()));
+  std::vector<cv::Rect> found;
+  for (auto _ : state) hog.detectMultiScale(image, found, 0, cv::Size(8, 8), cv::Size(), step, 2);
+  state.counters["objects"] = static_cast<double>(found.size());
+}
+#endif
+
+void add(double step) {
+  const std::string suffix = "/step:" + std::to_string(step).substr(0, 4);
+  const auto settle = [](benchmark::internal::Benchmark* b) {
+    b->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->ReportAggregatesOnly(true);
+  };
+  settle(benchmark::RegisterBenchmark(("sightline_people" + suffix).c_str(), sightline_people, step));
+#ifdef SIGHTLINE_OPENCV
+  settle(benchmark::RegisterBenchmark(("opencv_hog" + suffix).c_str(), opencv_hog, step));
+#endif
+}
+
+}  // namespace
+}  // namespace sightline
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  const int threads = argc > 2 ? std::atoi(argv[2]) : sightline::hardware_threads();
+  const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+#ifdef SIGHTLINE_OPENCV
+  cv::setNumThreads(threads);
+#endif
+  sightline::load_frame(argc > 1 ? argv[1] : "lavfi:testsrc2=size=768x576:duration=1");
+  std::printf("768x576, %d thread(s), %s\n", threads, sightline::instruction_set().c_str());
+  for (const double step : {1.05, 1.1, 1.2}) sightline::add(step);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
