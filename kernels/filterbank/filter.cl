@@ -1,0 +1,105 @@
+// Filter: for every pixel the filter of the largest |response| to its 3x3 neighbourhood.
+//
+// All values are integers that float holds exactly (|response| < 2^16), so any order of multiply-adds gives the same
+// bits. The argmax is one maximum: |response| * 256 + (255 - index) stays below 2^24, exact as well, and the lowest
+// index wins a tie.
+//
+// Build options: FILTERS, V (pixels a work-item along x), ROWS (along y), and the variant:
+//   VARIANT_PLAIN     one pixel, loops as in the textbook
+//   VARIANT_UNROLLED  one pixel, its nine taps in registers
+//   VARIANT_VECTOR    V x ROWS pixels in registers while the dictionary streams past (coefficients read through the cache)
+//   VARIANT_LOCAL     the same, the dictionary copied to local memory first
+// A dictionary entry is twelve floats: nine taps, 255 - index, and padding.
+
+#define ENTRY 12
+
+inline float key_of(float response, float index) { return fma(fabs(response), 256.0f, index); }
+
+kernel void filter(global const uchar* restrict images, constant Level* levels, global const Tile* restrict tiles,
+#ifdef VARIANT_LOCAL
+                   global const float* restrict dictionary,
+#else
+                   constant float* dictionary,
+#endif
+                   global uint* restrict votes) {
+  const Tile tile = tiles[get_group_id(0)];
+  constant Level* level = levels + tile.level;
+  const int x = tile.x + V * (int)get_local_id(0);
+  const int y = tile.y + ROWS * (int)get_local_id(1);
+
+#ifdef VARIANT_LOCAL
+  local float coefficients[FILTERS * ENTRY];
+  const int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
+  for (int i = item; i < FILTERS * ENTRY; i += get_local_size(0) * get_local_size(1)) coefficients[i] = dictionary[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#else
+  constant float* coefficients = dictionary;
+#endif
+  if (x >= level->width || y >= level->height) return;
+  global const uchar* image = images + level->image_offset;
+  const int stride = level->image_stride;
+
+#if defined(VARIANT_PLAIN)
+  float best = 0.0f;
+  for (int k = 0; k < FILTERS; ++k) {
+    float response = 0.0f;
+    for (int i = 0; i < 9; ++i) {
+      response = fma(coefficients[k * ENTRY + i], convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]), response);
+    }
+    best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
+  }
+  votes[level->votes_offset + y * level->votes_stride + x] = convert_uint(best) ^ 255u;
+
+#elif defined(VARIANT_UNROLLED)
+  float p[9];
+#pragma unroll
+  for (int i = 0; i < 9; ++i) p[i] = convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]);
+  float best = 0.0f;
+  for (int k = 0; k < FILTERS; ++k) {
+    float response = 0.0f;
+#pragma unroll
+    for (int i = 0; i < 9; ++i) response = fma(coefficients[k * ENTRY + i], p[i], response);
+    best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
+  }
+  votes[level->votes_offset + y * level->votes_stride + x] = convert_uint(best) ^ 255u;
+
+#else
+  // Rows past the last one read the border row again; their results are not stored.
+  floatv p[ROWS + 2][3];
+#pragma unroll
+  for (int r = 0; r < ROWS + 2; ++r) {
+    global const uchar* row = image + min(y + r - 1, level->height) * stride + x;
+#pragma unroll
+    for (int i = 0; i < 3; ++i) p[r][i] = TO_FLOAT(LOAD(row + i - 1));
+  }
+  floatv best[ROWS];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) best[r] = (floatv)(0.0f);
+  for (int k = 0; k < FILTERS; ++k) {
+    // Three vector loads a filter, shared by all pixels.
+    const float4 a = vload4(3 * k, coefficients);
+    const float4 b = vload4(3 * k + 1, coefficients);
+    const float4 c = vload4(3 * k + 2, coefficients);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      floatv response = p[r][0] * (floatv)(a.s0);
+      response = fma(p[r][1], (floatv)(a.s1), response);
+      response = fma(p[r][2], (floatv)(a.s2), response);
+      response = fma(p[r + 1][0], (floatv)(a.s3), response);
+      response = fma(p[r + 1][1], (floatv)(b.s0), response);
+      response = fma(p[r + 1][2], (floatv)(b.s1), response);
+      response = fma(p[r + 2][0], (floatv)(b.s2), response);
+      response = fma(p[r + 2][1], (floatv)(b.s3), response);
+      response = fma(p[r + 2][2], (floatv)(c.s0), response);
+      const floatv key = fma(fabs(response), (floatv)(256.0f), (floatv)(c.s1));
+      best[r] = key > best[r] ? key : best[r];
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    if (y + r < level->height) {
+      STORE(TO_UINT(best[r]) ^ (uintv)(255u), votes + level->votes_offset + (y + r) * level->votes_stride + x);
+    }
+  }
+#endif
+}

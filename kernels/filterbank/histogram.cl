@@ -1,0 +1,60 @@
+// Histogram: the votes of each 8x8 cell summed by index; the square roots of the sums, and their total.
+//
+// A tile is CELLS neighbouring cells of one row. Sums are integers, so their order does not matter.
+// Build options: BINS, CELLS, and the variant:
+//   VARIANT_OWNER   a work-item a cell: no two touch the same sum (work-group CELLS x 1)
+//   VARIANT_ATOMIC  a work-item a column of eight pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
+//   VARIANT_RACY    as ATOMIC without the atomics, as published: votes get lost. Inexact; for measurements only.
+
+kernel void histogram(global const uint* restrict votes, constant Level* levels, global const Tile* restrict tiles,
+                      global float* restrict roots, global int* restrict totals) {
+  local int sums[BINS * CELLS];
+  const Tile tile = tiles[get_group_id(0)];
+  constant Level* level = levels + tile.level;
+  const int item = get_local_id(0);
+  const int items = get_local_size(0);
+  for (int i = item; i < BINS * CELLS; i += items) sums[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  global const uint* first = votes + level->votes_offset + tile.y * 8 * level->votes_stride + tile.x * 8;
+#ifdef VARIANT_OWNER
+  if (tile.x + item < level->cells_x) {
+    for (int y = 0; y < 8; ++y) {
+      const uint8 vote = vload8(item, first + y * level->votes_stride);
+      sums[(vote.s0 & 255u) * CELLS + item] += (int)(vote.s0 >> 8);
+      sums[(vote.s1 & 255u) * CELLS + item] += (int)(vote.s1 >> 8);
+      sums[(vote.s2 & 255u) * CELLS + item] += (int)(vote.s2 >> 8);
+      sums[(vote.s3 & 255u) * CELLS + item] += (int)(vote.s3 >> 8);
+      sums[(vote.s4 & 255u) * CELLS + item] += (int)(vote.s4 >> 8);
+      sums[(vote.s5 & 255u) * CELLS + item] += (int)(vote.s5 >> 8);
+      sums[(vote.s6 & 255u) * CELLS + item] += (int)(vote.s6 >> 8);
+      sums[(vote.s7 & 255u) * CELLS + item] += (int)(vote.s7 >> 8);
+    }
+  }
+#else
+  const int cell = item / 8;
+  if (tile.x + cell < level->cells_x) {
+    for (int y = 0; y < 8; ++y) {
+      const uint vote = first[y * level->votes_stride + item];
+      local int* sum = sums + (vote & 255u) * CELLS + cell;
+#ifdef VARIANT_RACY
+      *sum += (int)(vote >> 8);
+#else
+      atomic_add(sum, (int)(vote >> 8));
+#endif
+    }
+  }
+#endif
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  // Padding cells get zeros: the pitch is a multiple of CELLS, and a tile never passes it.
+  global float* root = roots + level->roots_offset + tile.y * BINS * level->pitch + tile.x;
+  for (int i = item; i < BINS * CELLS; i += items) {
+    root[(i / CELLS) * level->pitch + i % CELLS] = sqrt(convert_float(sums[i]));
+  }
+  if (item < CELLS) {
+    int total = 0;
+    for (int bin = 0; bin < BINS; ++bin) total += sums[bin * CELLS + item];
+    totals[level->totals_offset + tile.y * level->pitch + tile.x + item] = total;
+  }
+}

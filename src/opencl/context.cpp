@@ -1,0 +1,141 @@
+#include "opencl/context.hpp"
+
+#include <algorithm>
+
+#include "opencl/error.hpp"
+
+namespace sightline::opencl {
+
+Event::Times Event::times(const std::string& device) const {
+  Times times;
+  const auto read = [&](cl_profiling_info what, std::uint64_t& value) {
+    cl_ulong ns = 0;
+    check(clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr), "clGetEventProfilingInfo",
+          device);
+    value = ns;
+  };
+  read(CL_PROFILING_COMMAND_QUEUED, times.queued);
+  read(CL_PROFILING_COMMAND_SUBMIT, times.submitted);
+  read(CL_PROFILING_COMMAND_START, times.started);
+  read(CL_PROFILING_COMMAND_END, times.ended);
+  return times;
+}
+
+Context::Context(const ChosenDevice& chosen)
+    : device_(chosen.device), id_(static_cast<cl_device_id>(chosen.device.handle)) {
+  if (chosen.compute_units > 0 && chosen.compute_units < device_.compute_units) {
+    const cl_device_partition_property partition[] = {CL_DEVICE_PARTITION_BY_COUNTS, chosen.compute_units,
+                                                      CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+    cl_device_id part = nullptr;
+    const cl_int code = clCreateSubDevices(id_, partition, 1, &part, nullptr);
+    if (code != CL_SUCCESS) {
+      throw Error(ExitCode::device,
+                  "device '" + device_.name + "' cannot be divided into parts of " +
+                      std::to_string(chosen.compute_units) + " compute unit(s): " + error_name(code),
+                  "use the whole device");
+    }
+    sub_device_ = OwnedSubDevice(part);
+    id_ = part;
+    device_.compute_units = chosen.compute_units;
+    device_.name += ":" + std::to_string(chosen.compute_units);
+  }
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device_.platform_handle), 0};
+  cl_int code = CL_SUCCESS;
+  context_ = OwnedContext(clCreateContext(properties, 1, &id_, nullptr, nullptr, &code));
+  check(code, "clCreateContext", name());
+}
+
+Buffer::Buffer(const Context& context, std::size_t bytes, Access access)
+    : bytes_(std::max<std::size_t>(bytes, 1)) {
+  cl_int code = CL_SUCCESS;
+  const cl_mem_flags flags = access == Access::read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+  memory_ = OwnedMemory(clCreateBuffer(context.get(), flags, bytes_, nullptr, &code));
+  check(code, "clCreateBuffer", context.name());
+}
+
+Queue::Queue(const Context& context) : context_(&context) {
+  cl_int code = CL_SUCCESS;
+  queue_ = OwnedQueue(clCreateCommandQueue(context.get(), context.id(), CL_QUEUE_PROFILING_ENABLE, &code));
+  check(code, "clCreateCommandQueue", context.name());
+}
+
+Event Queue::write(const Buffer& buffer, const void* source, std::size_t bytes, std::size_t offset) {
+  cl_event event = nullptr;
+  check(clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, source, 0, nullptr, &event),
+        "clEnqueueWriteBuffer", context_->name());
+  return Event(event);
+}
+
+Event Queue::read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset) {
+  cl_event event = nullptr;
+  check(clEnqueueReadBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, target, 0, nullptr, &event),
+        "clEnqueueReadBuffer", context_->name());
+  return Event(event);
+}
+
+Event Queue::fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes) {
+  cl_event event = nullptr;
+  check(clEnqueueFillBuffer(queue_.get(), buffer.get(), &value, sizeof value, 0, bytes, 0, nullptr, &event),
+        "clEnqueueFillBuffer", context_->name());
+  return Event(event);
+}
+
+Event Queue::marker() {
+  cl_event event = nullptr;
+  check(clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList",
+        context_->name());
+  return Event(event);
+}
+
+void Queue::flush() {
+  check(clFlush(queue_.get()), "clFlush", context_->name());
+}
+void Queue::finish() {
+  check(clFinish(queue_.get()), "clFinish", context_->name());
+}
+
+void Queue::wait(const Event& event) {
+  const cl_event handle = event.get();
+  check(clWaitForEvents(1, &handle), "clWaitForEvents", context_->name());
+}
+
+StagingBuffer::StagingBuffer(Queue& queue, std::size_t bytes)
+    : queue_(queue.get()), bytes_(std::max<std::size_t>(bytes, 1)) {
+  const Context& context = queue.context();
+  cl_int code = CL_SUCCESS;
+  memory_ = OwnedMemory(
+      clCreateBuffer(context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes_, nullptr, &code));
+  check(code, "clCreateBuffer", context.name());
+  mapped_ = clEnqueueMapBuffer(queue_, memory_.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes_, 0,
+                               nullptr, nullptr, &code);
+  check(code, "clEnqueueMapBuffer", context.name());
+}
+
+StagingBuffer::~StagingBuffer() {
+  release();
+}
+
+StagingBuffer::StagingBuffer(StagingBuffer&& other) noexcept
+    : memory_(std::move(other.memory_)),
+      queue_(other.queue_),
+      mapped_(std::exchange(other.mapped_, nullptr)),
+      bytes_(other.bytes_) {}
+
+StagingBuffer& StagingBuffer::operator=(StagingBuffer&& other) noexcept {
+  if (this != &other) {
+    release();
+    memory_ = std::move(other.memory_);
+    queue_ = other.queue_;
+    mapped_ = std::exchange(other.mapped_, nullptr);
+    bytes_ = other.bytes_;
+  }
+  return *this;
+}
+
+void StagingBuffer::release() {
+  if (mapped_)
+    clEnqueueUnmapMemObject(queue_, memory_.get(), std::exchange(mapped_, nullptr), 0, nullptr, nullptr);
+}
+
+}  // namespace sightline::opencl

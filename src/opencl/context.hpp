@@ -1,0 +1,121 @@
+#pragma once
+/// One OpenCL device in use: context, queues, buffers, events.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "opencl/api.hpp"
+#include "opencl/device.hpp"
+
+namespace sightline::opencl {
+
+/// Something the device was asked to do. Owned handle; cheap to move.
+/// Thread-safety: as for the handle: any thread may wait.
+class Event {
+ public:
+  Event() = default;
+  explicit Event(cl_event handle) : handle_(handle) {}
+  cl_event get() const { return handle_.get(); }
+  explicit operator bool() const { return static_cast<bool>(handle_); }
+
+  /// Device times in nanoseconds on the device's clock; valid once complete, on queues with profiling.
+  struct Times {
+    std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
+  };
+  /// Throws DeviceError.
+  Times times(const std::string& device) const;
+
+ private:
+  OwnedEvent handle_;
+};
+
+/// A device with a context of its own. Immutable but for `mark_dead`; any thread.
+class Context {
+ public:
+  /// Opens a device, or a sub-device of it. Throws DeviceError, or Error (device) where it cannot be
+  /// partitioned.
+  explicit Context(const ChosenDevice& chosen);
+
+  const DeviceInfo& device() const { return device_; }
+  const std::string& name() const { return device_.name; }
+  cl_context get() const { return context_.get(); }
+  cl_device_id id() const { return id_; }
+
+ private:
+  DeviceInfo device_;
+  OwnedSubDevice sub_device_;
+  cl_device_id id_ = nullptr;
+  OwnedContext context_;
+};
+
+/// Memory of the device. Host and device share it where the device has unified memory; see Queue for how it
+/// is filled.
+class Buffer {
+ public:
+  enum class Access { read_write, read_only };
+
+  Buffer() = default;
+  /// @param bytes  at least 1 is allocated, so that empty data needs no special case
+  Buffer(const Context& context, std::size_t bytes, Access access = Access::read_write);
+  cl_mem get() const { return memory_.get(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  OwnedMemory memory_;
+  std::size_t bytes_ = 0;
+};
+
+/// An in-order queue with profiling. Commands run one after the other; nothing waits for the host unless
+/// asked. Thread-safety: one thread at a time.
+class Queue {
+ public:
+  explicit Queue(const Context& context);
+  cl_command_queue get() const { return queue_.get(); }
+  const Context& context() const { return *context_; }
+
+  /// Copies host memory to a buffer. The source may be reused once the event is complete.
+  Event write(const Buffer& buffer, const void* source, std::size_t bytes, std::size_t offset = 0);
+  /// Copies a buffer to host memory, valid once the event is complete.
+  Event read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset = 0);
+  Event fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes);
+  /// A command that does nothing: complete when all before it are.
+  Event marker();
+  /// Hands everything to the device. Without it, an event may never complete.
+  void flush();
+  /// Waits for everything.
+  void finish();
+  /// Waits for one event. Throws DeviceError where the command failed.
+  void wait(const Event& event);
+
+ private:
+  const Context* context_;
+  OwnedQueue queue_;
+};
+
+/// Host memory that transfers to and from the device run at full speed with (page-locked where that exists),
+/// mapped for its whole life. Thread-safety: as for plain memory.
+class StagingBuffer {
+ public:
+  StagingBuffer() = default;
+  StagingBuffer(Queue& queue, std::size_t bytes);
+  ~StagingBuffer();
+  StagingBuffer(StagingBuffer&& other) noexcept;
+  StagingBuffer& operator=(StagingBuffer&& other) noexcept;
+
+  std::byte* data() { return static_cast<std::byte*>(mapped_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void release();
+  OwnedMemory memory_;
+  cl_command_queue queue_ = nullptr;
+  void* mapped_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace sightline::opencl

@@ -1,0 +1,199 @@
+#include "opencl/device.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "opencl/api.hpp"
+#include "opencl/error.hpp"
+
+namespace sightline::opencl {
+namespace {
+
+template <typename T>
+T number(cl_device_id device, cl_device_info what) {
+  T value{};
+  return clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : T{};
+}
+
+template <typename Object, typename Query>
+std::string text(Object object, cl_uint what, const Query& query) {
+  std::size_t size = 0;
+  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string value(size, '\0');
+  if (query(object, what, size, value.data(), nullptr) != CL_SUCCESS) return "";
+  value.resize(value.find('\0') == std::string::npos ? value.size() : value.find('\0'));
+  return value;
+}
+
+DeviceType type_of(cl_device_type type) {
+  if (type & CL_DEVICE_TYPE_GPU) return DeviceType::gpu;
+  if (type & CL_DEVICE_TYPE_CPU) return DeviceType::cpu;
+  if (type & CL_DEVICE_TYPE_ACCELERATOR) return DeviceType::accelerator;
+  return DeviceType::other;
+}
+
+DeviceInfo describe(cl_platform_id platform, cl_device_id device) {
+  DeviceInfo info;
+  info.platform = text(platform, CL_PLATFORM_NAME, clGetPlatformInfo);
+  info.name = text(device, CL_DEVICE_NAME, clGetDeviceInfo);
+  info.vendor = text(device, CL_DEVICE_VENDOR, clGetDeviceInfo);
+  info.version = text(device, CL_DEVICE_VERSION, clGetDeviceInfo);
+  info.driver_version = text(device, CL_DRIVER_VERSION, clGetDeviceInfo);
+  info.extensions = text(device, CL_DEVICE_EXTENSIONS, clGetDeviceInfo);
+  info.type = type_of(number<cl_device_type>(device, CL_DEVICE_TYPE));
+  info.compute_units = static_cast<int>(number<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+  info.clock_mhz = static_cast<int>(number<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY));
+  info.memory_bytes = number<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.largest_buffer_bytes = number<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  info.local_memory_bytes = number<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  info.local_memory_is_ordinary =
+      number<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_GLOBAL;
+  info.cache_bytes = number<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  info.largest_work_group = number<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  info.preferred_float_width =
+      static_cast<int>(number<cl_uint>(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT));
+  info.native_float_width = static_cast<int>(number<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
+  info.unified_memory = number<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+  info.integer_dot_product = info.extensions.find("cl_khr_integer_dot_product") != std::string::npos;
+  info.correctly_rounded_divide_sqrt = (number<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG) &
+                                        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  info.timer_resolution_ns = number<std::size_t>(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
+  info.compiler_available = number<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
+  info.platform_handle = platform;
+  info.handle = device;
+  return info;
+}
+
+std::string lower(std::string value) {
+  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
+  return value;
+}
+
+// Without these, a device cannot give the results that Sightline promises.
+std::string unusable_because(const DeviceInfo& device) {
+  if (!device.compiler_available) return "it has no compiler for kernels";
+  if (!device.correctly_rounded_divide_sqrt) return "its square roots are not correctly rounded";
+  return "";
+}
+
+std::string names_of(const std::vector<DeviceInfo>& devices) {
+  std::string names;
+  for (const DeviceInfo& d : devices) {
+    names += (names.empty() ? "" : ", ") + std::to_string(d.index) + " '" + d.name + "'";
+  }
+  return names.empty() ? "there is no OpenCL device here; install a driver (pocl-opencl-icd works on any CPU)"
+                       : "there are: " + names;
+}
+
+}  // namespace
+
+const char* to_string(DeviceType type) {
+  switch (type) {
+    case DeviceType::cpu:
+      return "CPU";
+    case DeviceType::gpu:
+      return "GPU";
+    case DeviceType::accelerator:
+      return "accelerator";
+    case DeviceType::other:
+      break;
+  }
+  return "other";
+}
+
+std::vector<DeviceInfo> list_devices() {
+  std::vector<DeviceInfo> result;
+  cl_uint count = 0;
+  // Without any driver the loader answers with an error: that is no error here.
+  if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return result;
+  std::vector<cl_platform_id> platforms(count);
+  clGetPlatformIDs(count, platforms.data(), nullptr);
+  for (const cl_platform_id platform : platforms) {
+    cl_uint devices_count = 0;
+    const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices_count);
+    if (code != CL_SUCCESS) {
+      if (code != CL_DEVICE_NOT_FOUND) {
+        spdlog::warn("OpenCL platform '{}' is left out: {}",
+                     text(platform, CL_PLATFORM_NAME, clGetPlatformInfo), error_name(code));
+      }
+      continue;
+    }
+    std::vector<cl_device_id> devices(devices_count);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices_count, devices.data(), nullptr);
+    for (const cl_device_id device : devices) {
+      result.push_back(describe(platform, device));
+      result.back().index = static_cast<int>(result.size()) - 1;
+    }
+  }
+  return result;
+}
+
+DeviceChoice parse_device_choice(const std::string& text) {
+  DeviceChoice choice{text, 0};
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos) {
+    const char* const begin = text.data() + colon + 1;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, choice.compute_units);
+    if (error != std::errc() || stop != end || choice.compute_units < 1) {
+      throw Error(ExitCode::usage, "device '" + text + "' is not understood",
+                  "after a colon comes the number of compute units to use, as in cpu:1");
+    }
+    choice.what = text.substr(0, colon);
+  }
+  if (choice.what.empty()) {
+    throw Error(ExitCode::usage, "device '" + text + "' is not understood",
+                "use auto, none, cpu, gpu, an index or a part of a name");
+  }
+  return choice;
+}
+
+std::optional<ChosenDevice> choose_device(const DeviceChoice& choice,
+                                          const std::vector<DeviceInfo>& devices) {
+  const std::string what = lower(choice.what);
+  if (what == "none") return std::nullopt;
+  const auto usable = [](const DeviceInfo& d) { return unusable_because(d).empty(); };
+
+  if (what == "auto") {
+    const DeviceInfo* best = nullptr;
+    for (const DeviceInfo& d : devices) {
+      if (d.type == DeviceType::gpu && usable(d) && (!best || d.compute_units > best->compute_units))
+        best = &d;
+    }
+    if (!best) return std::nullopt;
+    return ChosenDevice{*best, choice.compute_units, "the GPU with the most compute units"};
+  }
+
+  const DeviceInfo* found = nullptr;
+  std::string why;
+  int index = -1;
+  const auto [stop, error] = std::from_chars(what.data(), what.data() + what.size(), index);
+  const bool is_index = error == std::errc() && stop == what.data() + what.size();
+  for (const DeviceInfo& d : devices) {
+    const bool type_matches =
+        (what == "gpu" && d.type == DeviceType::gpu) || (what == "cpu" && d.type == DeviceType::cpu);
+    const bool name_matches =
+        what != "gpu" && what != "cpu" && !is_index && lower(d.name).find(what) != std::string::npos;
+    if (type_matches || name_matches || (is_index && d.index == index)) {
+      found = &d;
+      why = type_matches ? "the first " + std::string(to_string(d.type)) : "asked for";
+      break;
+    }
+  }
+  if (!found)
+    throw Error(ExitCode::device, "there is no OpenCL device '" + choice.what + "'", names_of(devices));
+  if (!usable(*found)) {
+    throw Error(ExitCode::device, "device '" + found->name + "' cannot be used: " + unusable_because(*found),
+                names_of(devices));
+  }
+  if (choice.compute_units > found->compute_units) {
+    throw Error(ExitCode::device, "device '" + found->name + "' has " + std::to_string(found->compute_units) +
+                                      " compute unit(s), not " + std::to_string(choice.compute_units));
+  }
+  return ChosenDevice{*found, choice.compute_units, why};
+}
+
+}  // namespace sightline::opencl

@@ -1,0 +1,72 @@
+#pragma once
+/// The OpenCL devices of this machine.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sightline::opencl {
+
+enum class DeviceType { cpu, gpu, accelerator, other };
+
+/// "CPU", "GPU", ...
+const char* to_string(DeviceType type);
+
+/// What a device is and can do. A plain value; 0 or empty means unknown or unsupported.
+struct DeviceInfo {
+  int index = 0;  ///< as `--device` takes it
+  std::string platform;
+  std::string name;
+  std::string vendor;
+  std::string version;  ///< OpenCL version of the device
+  std::string driver_version;
+  DeviceType type = DeviceType::other;
+  int compute_units = 0;
+  int clock_mhz = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t largest_buffer_bytes = 0;
+  std::uint64_t local_memory_bytes = 0;   ///< a work-group
+  bool local_memory_is_ordinary = false;  ///< local memory is main memory: tiling into it gains nothing
+  std::uint64_t cache_bytes = 0;          ///< of global memory
+  std::uint64_t largest_work_group = 0;
+  int preferred_float_width = 0;  ///< vector width that kernels should be written in
+  int native_float_width = 0;
+  bool unified_memory = false;  ///< host and device share memory: buffers are mapped, not copied
+  bool integer_dot_product = false;
+  bool correctly_rounded_divide_sqrt = false;  ///< needed for results equal to the CPU's
+  std::uint64_t timer_resolution_ns = 0;
+  bool compiler_available = false;
+  std::string extensions;
+
+  /// OpenCL's handles of the platform and the device; valid for the life of the process.
+  void* platform_handle = nullptr;
+  void* handle = nullptr;
+};
+
+/// All devices of all platforms, in the loader's order. Empty where there is no platform or no device; a
+/// platform that fails is left out with a warning. Never throws for a machine's state.
+std::vector<DeviceInfo> list_devices();
+
+/// What the user asked for with `--device`.
+struct DeviceChoice {
+  std::string what;       ///< "auto", "none", "cpu", "gpu", an index, or a part of a name
+  int compute_units = 0;  ///< above 0: a sub-device of so many compute units ("cpu:1")
+};
+
+/// Parses "WHAT" or "WHAT:UNITS". Throws Error (usage).
+DeviceChoice parse_device_choice(const std::string& text);
+
+struct ChosenDevice {
+  DeviceInfo device;
+  int compute_units = 0;  ///< of the sub-device to make; 0: the whole device
+  std::string why;        ///< for people
+};
+
+/// The device of a choice; none for "none", and for "auto" where there is no usable device. `auto` takes the
+/// GPU with the most compute units; without one, none: the CPU's own SIMD stages are faster than OpenCL on a
+/// CPU. Throws Error (device) where a device was named that is not there or cannot be used, listing those
+/// that are.
+std::optional<ChosenDevice> choose_device(const DeviceChoice& choice, const std::vector<DeviceInfo>& devices);
+
+}  // namespace sightline::opencl

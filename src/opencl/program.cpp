@@ -1,0 +1,114 @@
+#include "opencl/program.hpp"
+
+#include <vector>
+
+#include "opencl/error.hpp"
+#include "opencl/program_cache.hpp"
+
+namespace sightline::opencl {
+namespace {
+
+std::string build_log(cl_program program, cl_device_id device) {
+  std::size_t size = 0;
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  std::string log(size, '\0');
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  return log;
+}
+
+std::vector<std::byte> binary_of(cl_program program) {
+  std::size_t size = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
+    return {};
+  std::vector<std::byte> binary(size);
+  auto* data = reinterpret_cast<unsigned char*>(binary.data());
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS) return {};
+  return binary;
+}
+
+OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& binary,
+                         const std::string& options) {
+  const auto* data = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t size = binary.size();
+  const cl_device_id id = context.id();
+  cl_int status = CL_SUCCESS;
+  cl_int code = CL_SUCCESS;
+  OwnedProgram program(clCreateProgramWithBinary(context.get(), 1, &id, &size, &data, &status, &code));
+  if (code != CL_SUCCESS || status != CL_SUCCESS) return {};
+  if (clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr) != CL_SUCCESS) return {};
+  return program;
+}
+
+}  // namespace
+
+std::string exact_build_options() {
+  return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+}
+
+Program::Program(const Context& context, const std::string& name, const std::string& options,
+                 ProgramCache* cache)
+    : context_(&context) {
+  const std::string source =
+      std::string(kernel_source("common.clh")) + "\n" + std::string(kernel_source(name));
+  const std::string all_options = exact_build_options() + " " + options;
+  const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
+  if (cache) {
+    if (const auto binary = cache->load(key)) {
+      program_ = from_binary(context, *binary, all_options);
+      if (program_) return;
+      cache->remove(key);
+    }
+  }
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  program_ = OwnedProgram(clCreateProgramWithSource(context.get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource", context.name());
+  const cl_device_id id = context.id();
+  code = clBuildProgram(program_.get(), 1, &id, all_options.c_str(), nullptr, nullptr);
+  if (code == CL_BUILD_PROGRAM_FAILURE) {
+    throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + all_options + "'",
+                      context.name() + "\n" + build_log(program_.get(), id) + "\n");
+  }
+  check(code, "clBuildProgram", context.name());
+  if (cache) cache->store(key, binary_of(program_.get()));
+}
+
+Kernel::Kernel(const Program& program, const std::string& name) : context_(&program.context()), name_(name) {
+  cl_int code = CL_SUCCESS;
+  kernel_ = OwnedKernel(clCreateKernel(program.get(), name.c_str(), &code));
+  check(code, ("clCreateKernel(" + name + ")").c_str(), context_->name());
+}
+
+void Kernel::set(cl_uint index, const Buffer& buffer) {
+  const cl_mem memory = buffer.get();
+  set_bytes(index, sizeof memory, &memory);
+}
+
+void Kernel::set_bytes(cl_uint index, std::size_t size, const void* value) {
+  check(clSetKernelArg(kernel_.get(), index, size, value), "clSetKernelArg", context_->name());
+}
+
+void Kernel::local_argument(cl_uint index, std::size_t bytes) {
+  set_bytes(index, bytes, nullptr);
+}
+
+Event Kernel::enqueue(Queue& queue, const Range& range) const {
+  cl_event event = nullptr;
+  const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
+  check(clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(), local, 0, nullptr,
+                               &event),
+        "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
+  return Event(event);
+}
+
+std::size_t Kernel::largest_work_group() const {
+  std::size_t size = 0;
+  check(clGetKernelWorkGroupInfo(kernel_.get(), context_->id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size,
+                                 nullptr),
+        "clGetKernelWorkGroupInfo", context_->name());
+  return size;
+}
+
+}  // namespace sightline::opencl

@@ -1,0 +1,77 @@
+#pragma once
+/// Kernels: their sources, building them, and launching.
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "opencl/context.hpp"
+
+namespace sightline::opencl {
+
+/// Source text of a file under kernels/, for example "filterbank/filter.cl": built into the program. Throws
+/// std::out_of_range for a name that does not exist.
+std::string_view kernel_source(const std::string& name);
+
+class ProgramCache;
+
+/// A built program. Thread-safety: immutable; kernels are made from any thread.
+class Program {
+ public:
+  Program() = default;
+  /// Builds kernels/common.clh followed by kernels/NAME with the given options (`-D...`). Takes the binary
+  /// from the cache where there is one, and puts it there otherwise; `cache` may be null. Throws DeviceError
+  /// whose message ends with the compiler's log, where the source does not build.
+  Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache);
+
+  const Context& context() const { return *context_; }
+  cl_program get() const { return program_.get(); }
+
+ private:
+  const Context* context_ = nullptr;
+  OwnedProgram program_;
+};
+
+/// Options every kernel is built with: exact square roots and divisions, no contraction of multiply and add.
+std::string exact_build_options();
+
+/// Sizes of a launch: work-items in each dimension, and in each work-group (0: the driver's choice).
+struct Range {
+  std::array<std::size_t, 3> global{1, 1, 1};
+  std::array<std::size_t, 3> local{0, 0, 0};
+};
+
+/// A kernel with its arguments. Thread-safety: one thread at a time (arguments are state); one object a slot.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Program& program, const std::string& name);
+
+  /// Sets all arguments in order: buffers, and plain values of OpenCL's types.
+  template <typename... Arguments>
+  Kernel& arguments(const Arguments&... values) {
+    cl_uint index = 0;
+    (set(index++, values), ...);
+    return *this;
+  }
+  /// `bytes` of local memory as argument `index`.
+  void local_argument(cl_uint index, std::size_t bytes);
+
+  Event enqueue(Queue& queue, const Range& range) const;
+  std::size_t largest_work_group() const;
+
+ private:
+  void set(cl_uint index, const Buffer& buffer);
+  template <typename T>
+  requires std::is_arithmetic_v<T>
+  void set(cl_uint index, T value) { set_bytes(index, sizeof value, &value); }
+  void set_bytes(cl_uint index, std::size_t size, const void* value);
+
+  const Context* context_ = nullptr;
+  OwnedKernel kernel_;
+  std::string name_;
+};
+
+}  // namespace sightline::opencl

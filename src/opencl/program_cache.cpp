@@ -1,0 +1,143 @@
+#include "opencl/program_cache.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace sightline::opencl {
+namespace fs = std::filesystem;
+namespace {
+
+// FNV-1a, 64 bits.
+std::uint64_t hash(const void* data, std::size_t size, std::uint64_t seed = 0xcbf29ce484222325ULL) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) seed = (seed ^ bytes[i]) * 0x100000001b3ULL;
+  return seed;
+}
+
+struct Header {
+  char magic[8] = {'S', 'L', 'K', 'E', 'R', 'N', '0', '1'};
+  std::uint64_t size = 0;
+  std::uint64_t checksum = 0;
+};
+
+void warn_once(const fs::path& folder, const std::string& reason) {
+  static std::atomic_flag warned = ATOMIC_FLAG_INIT;
+  if (!warned.test_and_set()) {
+    spdlog::warn("the kernel cache '{}' cannot be used ({}): every start will build the kernels again",
+                 folder.string(), reason);
+  }
+}
+
+}  // namespace
+
+ProgramCache::ProgramCache(fs::path folder, std::uint64_t limit_bytes)
+    : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+
+fs::path ProgramCache::default_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return fs::path(cache) / "sightline" / "kernels";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "sightline" / "kernels";
+  return {};
+}
+
+std::string ProgramCache::key(const DeviceInfo& device, const std::string& source,
+                              const std::string& options) {
+  std::string text;
+  for (const std::string& part :
+       {device.platform, device.name, device.version, device.driver_version, source, options}) {
+    text += part + '\0';
+  }
+  char name[40];
+  std::snprintf(name, sizeof name, "%016llx%016llx",
+                static_cast<unsigned long long>(hash(text.data(), text.size())),
+                static_cast<unsigned long long>(hash(text.data(), text.size(), 0x9e3779b97f4a7c15ULL)));
+  return name;
+}
+
+std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const fs::path file = folder_ / key;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  Header header;
+  const Header expected;
+  if (error || !stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
+      std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ||
+      header.size != size - sizeof header) {
+    remove(key);
+    return std::nullopt;
+  }
+  std::vector<std::byte> binary(header.size);
+  if (!stream.read(reinterpret_cast<char*>(binary.data()), static_cast<std::streamsize>(binary.size())) ||
+      hash(binary.data(), binary.size()) != header.checksum) {
+    remove(key);
+    return std::nullopt;
+  }
+  fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // used: not to be evicted next
+  return binary;
+}
+
+void ProgramCache::store(const std::string& key, const std::vector<std::byte>& binary) const {
+  if (folder_.empty() || binary.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return warn_once(folder_, error.message());
+  const fs::path temporary = folder_ / (key + ".tmp" + std::to_string(getpid()));
+  Header header;
+  header.size = binary.size();
+  header.checksum = hash(binary.data(), binary.size());
+  {
+    std::ofstream stream(temporary, std::ios::binary);
+    stream.write(reinterpret_cast<const char*>(&header), sizeof header);
+    stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
+    stream.close();
+    if (!stream) {
+      warn_once(folder_, std::strerror(errno));
+      fs::remove(temporary, error);
+      return;
+    }
+  }
+  fs::rename(temporary, folder_ / key, error);
+  if (error) fs::remove(temporary, error);
+  evict();
+}
+
+void ProgramCache::remove(const std::string& key) const {
+  std::error_code error;
+  fs::remove(folder_ / key, error);
+}
+
+void ProgramCache::evict() const {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t size;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  std::uintmax_t total = 0;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(folder_, error)) {
+    std::error_code gone;  // another process may be evicting too
+    const Entry entry{file.last_write_time(gone), file.file_size(gone), file.path()};
+    if (gone) continue;
+    total += entry.size;
+    entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes_) break;
+    fs::remove(entry.path, error);
+    total -= entry.size;
+  }
+}
+
+}  // namespace sightline::opencl
