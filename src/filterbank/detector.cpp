@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "detection/grouping.hpp"
@@ -63,6 +64,14 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     for (const int w : weights) energy += w * w;
     template_energies_.push_back(energy);
   }
+
+  // The smallest raw score whose score reaches the threshold: found by division, then made exact.
+  constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
+  constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
+  const double estimate = std::ceil(options.threshold / model_.scale - static_cast<double>(model_.bias));
+  raw_threshold_ = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
+  while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= options.threshold) --raw_threshold_;
+  while (raw_threshold_ < kHighest && score_of(raw_threshold_) < options.threshold) ++raw_threshold_;
 }
 
 std::span<const StageInfo> FilterbankDetector::stages() const {
@@ -79,7 +88,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
   w.detections.clear();
   if (w.frame_size == frame.size()) return !w.levels.empty();
 
-  w.frame_size = frame.size();
+  w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
   const std::vector<PyramidLevel> plan = plan_pyramid(frame.size(), model_.window.pixels(), pyramid_);
   const bool exact = options_.arithmetic == Arithmetic::exact;
   int octaves = 0;
@@ -126,6 +135,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
     add_bands(w.block_bands, index, grid.blocks_y(), kCellRows);
     add_bands(w.window_bands, index, level.windows_y, kWindowRows);
   }
+  w.frame_size = frame.size();
   return !w.levels.empty();
 }
 
@@ -233,7 +243,7 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
 double FilterbankDetector::score(const Level& level, int x, int y) const {
   const std::size_t at = static_cast<std::size_t>(y) * level.grid.pitch() + x;
   if (options_.arithmetic == Arithmetic::floating_point) return level.float_scores[at];
-  return static_cast<double>(level.scores[at] + model_.bias) * model_.scale;
+  return score_of(level.scores[at]);
 }
 
 Box FilterbankDetector::box(const Level& level, int x, int y) const {
@@ -243,15 +253,42 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
-  std::vector<Detection> candidates;
-  for (const Level& level : w.levels) {
+  if (options_.arithmetic == Arithmetic::floating_point) {
+    std::vector<Detection> candidates;
+    for (const Level& level : w.levels) {
+      for (int y = 0; y < level.windows_y; ++y) {
+        for (int x = 0; x < level.windows_x; ++x) {
+          const double value = score(level, x, y);
+          if (value >= options_.threshold) candidates.push_back({box(level, x, y), value, 0});
+        }
+      }
+    }
+    group_detections(w, std::move(candidates));
+    return;
+  }
+  w.candidates.clear();
+  for (std::size_t l = 0; l < w.levels.size(); ++l) {
+    const Level& level = w.levels[l];
     for (int y = 0; y < level.windows_y; ++y) {
+      const std::int32_t* row = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
       for (int x = 0; x < level.windows_x; ++x) {
-        const double value = score(level, x, y);
-        if (value >= options_.threshold) candidates.push_back({box(level, x, y), value, 0});
+        if (row[x] >= raw_threshold_) w.candidates.push_back({static_cast<std::int32_t>(l), x, y, row[x]});
       }
     }
   }
+  group_candidates(w, w.candidates);
+}
+
+void FilterbankDetector::group_candidates(FilterbankWorkspace& w,
+                                          std::span<const Candidate> candidates) const {
+  std::vector<Detection> detections;
+  detections.reserve(candidates.size());
+  for (const Candidate& c : candidates)
+    detections.push_back({box(w.levels[c.level], c.x, c.y), score_of(c.raw), 0});
+  group_detections(w, std::move(detections));
+}
+
+void FilterbankDetector::group_detections(FilterbankWorkspace& w, std::vector<Detection> candidates) const {
   const auto limit = static_cast<std::size_t>(options_.max_candidates);
   if (candidates.size() > limit) {
     std::stable_sort(candidates.begin(), candidates.end(),

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
@@ -61,6 +62,14 @@ struct Band {
   int end = 0;
 };
 
+/// A window over the threshold: window (x, y) of a level, with its exact raw score.
+struct Candidate {
+  std::int32_t level = 0;
+  std::int32_t x = 0;
+  std::int32_t y = 0;
+  std::int32_t raw = 0;
+};
+
 class FilterbankWorkspace : public Workspace {
  public:
   Size frame_size;
@@ -68,6 +77,7 @@ class FilterbankWorkspace : public Workspace {
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   std::vector<Band> image_bands, cell_bands, block_bands, window_bands;
+  std::vector<Candidate> candidates;
   std::vector<Detection> detections;
 };
 
@@ -93,6 +103,14 @@ class FilterbankDetector : public Detector {
   /// The object's box in frame pixels for a window of the level.
   Box box(const Level& level, int x, int y) const;
 
+  /// The lowest raw score that is reported: exactly the windows whose `score` reaches the threshold.
+  std::int32_t raw_threshold() const { return raw_threshold_; }
+  /// Turns candidates, ordered by level, y, x, into the workspace's grouped detections.
+  void group_candidates(FilterbankWorkspace& workspace, std::span<const Candidate> candidates) const;
+  const PackedWeights& packed_weights(int template_index) const { return weights_[template_index]; }
+  /// Squared length of a template.
+  std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
+
   /// The features of one window, [block y][block x][cell][filter]; `features` has
   /// model().weights_per_template() elements. For training; the stages up to normalise must have run.
   void copy_features(const Level& level, int x, int y, std::span<std::uint8_t> features) const;
@@ -102,11 +120,16 @@ class FilterbankDetector : public Detector {
   void classify_band(Level& level, int y_begin, int y_end) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
   void group(FilterbankWorkspace& workspace) const;
+  void group_detections(FilterbankWorkspace& workspace, std::vector<Detection> candidates) const;
+  double score_of(std::int32_t raw) const {
+    return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
+  }
 
   Model model_;
   Options options_;
   PyramidOptions pyramid_;
   DetectorInfo info_;
+  std::int32_t raw_threshold_ = 0;
   std::vector<PackedWeights> weights_;           ///< one a template
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };

@@ -1,0 +1,500 @@
+#include "filterbank/opencl_stages.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+
+#include "base/error.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+// Mirrors `Level` in kernels/common.clh.
+struct DeviceLevel {
+  cl_int width, height;
+  cl_int source_offset, source_stride;
+  cl_int source_width, source_height;
+  cl_int columns_offset, rows_offset;
+  cl_int image_offset, image_stride;
+  cl_int votes_offset, votes_stride;
+  cl_int cells_x, cells_y, pitch;
+  cl_int roots_offset, totals_offset, features_offset, scores_offset;
+  cl_int windows_x, windows_y;
+  cl_int unused[3];
+};
+static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
+
+// Mirrors `Tile`.
+struct Tile {
+  cl_int level, x, y, unused;
+};
+
+constexpr int kResizeTileX = 128;  // pixels: 32 work-items of four
+constexpr int kResizeTileY = 4;
+constexpr int kWeightPad = 16;  // weights a (block x, quad): BY_PAD in the kernel
+constexpr int kDictionaryEntry = 12;
+constexpr std::size_t kFirstCapacity =
+    4096;  // candidates that are read back with their count in one transfer
+
+std::vector<Tile> make_tiles(const std::vector<DeviceLevel>& levels, int step_x, int step_y, int from_x,
+                             int from_y, const auto& extent) {
+  std::vector<Tile> tiles;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const Size size = extent(levels[l]);
+    for (int y = from_y; y < size.height; y += step_y) {
+      for (int x = from_x; x < size.width; x += step_x) tiles.push_back({static_cast<cl_int>(l), x, y, 0});
+    }
+  }
+  return tiles;
+}
+
+template <typename T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
+}
+
+}  // namespace
+
+KernelTuning default_tuning(const opencl::DeviceInfo& device) {
+  KernelTuning tuning;
+  if (device.type == opencl::DeviceType::cpu) {
+    // A CPU driver makes vectors of explicit vector types; local memory is main memory there.
+    const int width = std::clamp(device.native_float_width, 4, 16);
+    tuning.filter_width = width;
+    tuning.filter_rows = 4;
+    tuning.filter_group = 8;
+    tuning.filter_group_rows = 4;
+    tuning.histogram = "owner";
+    tuning.normalise_width = width;
+    tuning.classify = "float";
+    tuning.classify_width = width;
+    tuning.classify_rows = 8;
+    tuning.classify_group = 1;
+  }
+  return tuning;
+}
+
+// Everything a level needs, for one frame size.
+struct OpenClSlot::Impl {
+  explicit Impl(const opencl::Context& context) : queue(context) {}
+
+  opencl::Queue queue;
+  Size frame_size;
+  std::vector<DeviceLevel> levels;
+  std::vector<int> octave_offsets, octave_strides;
+  std::vector<Size> octave_sizes;
+  int widest_pitch = 0;
+  std::size_t scores_count = 0;
+  std::size_t tiles_resize = 0, tiles_filter = 0, tiles_histogram = 0, tiles_classify = 0;
+  std::size_t rows_blocks = 0, rows_windows = 0;
+  std::size_t capacity = 0;
+
+  opencl::Buffer level_buffer, tables, resize_tiles, filter_tiles, histogram_tiles, classify_tiles,
+      block_rows, window_rows;
+  opencl::Buffer octaves, images, votes, roots, totals, features, scores, products, energies, found;
+  opencl::StagingBuffer frame_staging, found_staging;
+  opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
+      subtract_energies, candidates;
+  std::vector<StageEvents> events;
+  opencl::Event found_read;
+};
+
+struct OpenClStages::Impl {
+  const FilterbankDetector* detector;
+  const opencl::Context* context;
+  KernelTuning tuning;
+  int bins = 0;
+  opencl::Program pyramid, filter, histogram, normalise, classify, candidates;
+  opencl::Buffer dictionary;
+  std::vector<opencl::Buffer> weights;  ///< one a template
+  std::vector<std::int32_t> energies;
+  int raw_threshold = 0;
+};
+
+OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
+  const OpenClStages::Impl& s = *stages.impl_;
+  Impl& i = *impl_;
+  i.halve = opencl::Kernel(s.pyramid, "halve");
+  i.resize = opencl::Kernel(s.pyramid, "resize");
+  i.filter = opencl::Kernel(s.filter, "filter");
+  i.histogram = opencl::Kernel(s.histogram, "histogram");
+  i.normalise = opencl::Kernel(s.normalise, "normalise");
+  i.classify = opencl::Kernel(s.classify, "classify");
+  i.block_energies = opencl::Kernel(s.classify, "block_energies");
+  i.keep_nearest = opencl::Kernel(s.classify, "keep_nearest");
+  i.subtract_energies = opencl::Kernel(s.classify, "subtract_energies");
+  i.candidates = opencl::Kernel(s.candidates, "candidates");
+}
+
+OpenClSlot::~OpenClSlot() = default;
+OpenClSlot::OpenClSlot(OpenClSlot&&) noexcept = default;
+const std::vector<OpenClSlot::StageEvents>& OpenClSlot::events() const {
+  return impl_->events;
+}
+
+OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
+                           opencl::ProgramCache* cache, const KernelTuning& tuning)
+    : impl_(std::make_unique<Impl>()) {
+  Impl& s = *impl_;
+  s.detector = &detector;
+  s.context = &context;
+  s.tuning = tuning;
+  const Model& model = detector.model();
+  s.bins = round_up(model.dictionary.size(), 4);
+  if (detector.options().arithmetic != Arithmetic::exact) {
+    throw Error(ExitCode::usage, "float arithmetic runs on the CPU only",
+                "use --device none with --arithmetic float");
+  }
+  if (model.window.blocks_y() > kWeightPad) {
+    throw Error(
+        ExitCode::model,
+        "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
+        "use --device none");
+  }
+  if (s.tuning.classify == "auto") {
+    const bool nvidia = context.device().vendor.find("NVIDIA") != std::string::npos;
+    s.tuning.classify = nvidia ? "ptx" : context.device().integer_dot_product ? "khr" : "integer";
+  }
+
+  const auto define = [](const std::string& name, int value) {
+    return " -D" + name + "=" + std::to_string(value);
+  };
+  const auto upper = [](std::string text) {
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+  };
+  const bool scalar_filter = s.tuning.filter == "plain" || s.tuning.filter == "unrolled";
+  if (scalar_filter) s.tuning.filter_width = s.tuning.filter_rows = 1;
+  const std::string bins = define("BINS", s.bins);
+  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
+  s.filter =
+      opencl::Program(context, "filterbank/filter.cl",
+                      define("FILTERS", model.dictionary.size()) + define("V", s.tuning.filter_width) +
+                          define("ROWS", s.tuning.filter_rows) + " -DVARIANT_" + upper(s.tuning.filter),
+                      cache);
+  s.histogram = opencl::Program(
+      context, "filterbank/histogram.cl",
+      bins + define("CELLS", s.tuning.histogram_cells) + " -DVARIANT_" + upper(s.tuning.histogram), cache);
+  s.normalise =
+      opencl::Program(context, "filterbank/normalise.cl",
+                      bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon), cache);
+  s.classify =
+      opencl::Program(context, "filterbank/classify.cl",
+                      bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
+                          define("BLOCKS_X", model.window.blocks_x()) +
+                          define("BLOCKS_Y", model.window.blocks_y()) + " -DDOT_" + upper(s.tuning.classify),
+                      cache);
+  s.candidates = opencl::Program(context, "filterbank/candidates.cl", "", cache);
+
+  opencl::Queue queue(context);
+  std::vector<float> dictionary(static_cast<std::size_t>(model.dictionary.size()) * kDictionaryEntry, 0.0F);
+  for (int k = 0; k < model.dictionary.size(); ++k) {
+    float* entry = dictionary.data() + k * kDictionaryEntry;
+    for (int i = 0; i < kTaps; ++i) entry[i] = model.dictionary.filters()[k][i];
+    entry[kTaps] = static_cast<float>(255 - k);
+  }
+  s.dictionary = opencl::Buffer(context, bytes_of(dictionary), opencl::Buffer::Access::read_only);
+  queue.write(s.dictionary, dictionary.data(), bytes_of(dictionary));
+
+  std::vector<std::vector<cl_int>> packed_templates;
+  for (int t = 0; t < model.templates(); ++t) {
+    const PackedWeights& weights = detector.packed_weights(t);
+    std::vector<cl_int> packed(static_cast<std::size_t>(model.window.blocks_x()) * s.bins * kWeightPad, 0);
+    for (int by = 0; by < model.window.blocks_y(); ++by) {
+      const std::int32_t* row = weights.row(by);
+      for (int i = 0; i < model.window.blocks_x() * s.bins; ++i)
+        packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
+    }
+    packed_templates.push_back(std::move(packed));
+    s.weights.emplace_back(context, bytes_of(packed_templates.back()), opencl::Buffer::Access::read_only);
+    queue.write(s.weights.back(), packed_templates.back().data(), bytes_of(packed_templates.back()));
+    s.energies.push_back(detector.template_energy(t));
+  }
+  queue.finish();
+
+  s.raw_threshold = detector.raw_threshold();
+}
+
+OpenClStages::~OpenClStages() = default;
+const KernelTuning& OpenClStages::tuning() const {
+  return impl_->tuning;
+}
+
+void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
+  const Impl& s = *impl_;
+  OpenClSlot::Impl& i = *slot.impl_;
+  if (i.frame_size == workspace.frame_size) return;
+  i.frame_size = {};  // until everything below has succeeded
+  const opencl::Context& context = *s.context;
+  const Model& model = s.detector->model();
+
+  // Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
+  std::int64_t octaves = 0, images = 0, votes = 0, roots = 0, totals = 0, features = 0, scores = 0;
+  const auto take = [](std::int64_t& next, std::int64_t count) {
+    const std::int64_t at = next;
+    next += (count + 63) / 64 * 64;
+    if (next > std::numeric_limits<cl_int>::max()) {
+      throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
+                  "use a larger --min-size, a larger --scale-step, or --device none");
+    }
+    return static_cast<cl_int>(at);
+  };
+
+  i.octave_offsets.clear();
+  i.octave_strides.clear();
+  i.octave_sizes.clear();
+  for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
+    const Size size = o == 0 ? workspace.frame_size
+                             : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
+    i.octave_sizes.push_back(size);
+    i.octave_strides.push_back(round_up(size.width, 64));
+    i.octave_offsets.push_back(
+        take(octaves, static_cast<std::int64_t>(i.octave_strides.back()) * size.height));
+  }
+
+  std::vector<cl_int> tables;
+  const auto add_table = [&](const ResizeAxis& axis) {
+    const auto at = static_cast<cl_int>(tables.size());
+    for (std::size_t k = 0; k < axis.first.size(); ++k) tables.push_back(axis.first[k] << 8 | axis.weight[k]);
+    return at;
+  };
+  i.levels.clear();
+  i.widest_pitch = 0;
+  for (const Level& level : workspace.levels) {
+    DeviceLevel d{};
+    d.width = level.plan.size.width;
+    d.height = level.plan.size.height;
+    const int octave = level.plan.octave;
+    d.source_offset = i.octave_offsets[octave];
+    d.source_stride = i.octave_strides[octave];
+    d.source_width = i.octave_sizes[octave].width;
+    d.source_height = i.octave_sizes[octave].height;
+    d.columns_offset = add_table(level.resizer->columns());
+    d.rows_offset = add_table(level.resizer->rows());
+    // Room for the border, and for vectors that reach past the last pixel.
+    d.image_stride = 64 + round_up(d.width + 32, 64);
+    d.image_offset =
+        take(images, static_cast<std::int64_t>(d.image_stride) * (d.height + 2)) + d.image_stride + 64;
+    d.votes_stride = round_up(d.width, 64);
+    d.votes_offset = take(votes, static_cast<std::int64_t>(d.votes_stride) * d.height);
+    d.cells_x = level.grid.cells_x;
+    d.cells_y = level.grid.cells_y;
+    d.pitch = round_up(level.grid.pitch(), 32);
+    d.roots_offset = take(roots, static_cast<std::int64_t>(s.bins) * d.pitch * d.cells_y);
+    d.totals_offset = take(totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
+    d.features_offset = take(features, static_cast<std::int64_t>(s.bins) * d.pitch * (d.cells_y - 1));
+    d.windows_x = level.windows_x;
+    d.windows_y = level.windows_y;
+    d.scores_offset = take(scores, static_cast<std::int64_t>(d.pitch) * d.windows_y);
+    i.widest_pitch = std::max(i.widest_pitch, d.pitch);
+    i.levels.push_back(d);
+  }
+  i.scores_count = static_cast<std::size_t>(scores);
+
+  // Tiles of every stage.
+  const KernelTuning& t = s.tuning;
+  const auto pixels = [](const DeviceLevel& d) { return Size{d.width, d.height}; };
+  const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
+    buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
+    if (!values.empty()) i.queue.write(buffer, values.data(), bytes_of(values));
+    i.queue.finish();  // `values` may be a temporary
+    return values.size();
+  };
+  upload(i.level_buffer, i.levels);
+  upload(i.tables, tables);
+  i.tiles_resize = upload(i.resize_tiles,
+                          make_tiles(i.levels, kResizeTileX, kResizeTileY, -4, -1, [](const DeviceLevel& d) {
+                            return Size{d.width + 1, d.height + 1};
+                          }));
+  i.tiles_filter = upload(i.filter_tiles, make_tiles(i.levels, t.filter_width * t.filter_group,
+                                                     t.filter_rows * t.filter_group_rows, 0, 0, pixels));
+  i.tiles_histogram =
+      upload(i.histogram_tiles, make_tiles(i.levels, t.histogram_cells, 1, 0, 0, [](const DeviceLevel& d) {
+               return Size{d.pitch, d.cells_y};
+             }));
+  i.tiles_classify = upload(i.classify_tiles, make_tiles(i.levels, t.classify_width * t.classify_group,
+                                                         t.classify_rows, 0, 0, [](const DeviceLevel& d) {
+                                                           return Size{d.windows_x, d.windows_y};
+                                                         }));
+  i.rows_blocks = upload(i.block_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
+                           return Size{1, d.cells_y - 1};
+                         }));
+  i.rows_windows = upload(i.window_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
+                            return Size{1, d.windows_y};
+                          }));
+
+  // Slack at the ends: vectors read past the last element of a level, never write past it.
+  constexpr std::int64_t kSlack = 256;
+  const auto make = [&](std::int64_t bytes) {
+    return opencl::Buffer(context, static_cast<std::size_t>(bytes + kSlack));
+  };
+  i.octaves = make(octaves);
+  i.images = make(images);
+  i.votes = make(votes * 4);
+  i.roots = make(roots * 4);
+  i.totals = make(totals * 4);
+  i.features = make(features * 4);
+  i.scores = make(scores * 4);
+  if (model.classifier == ClassifierKind::distance) {
+    i.products = make(scores * 4);
+    i.energies = make(totals * 4);
+  }
+  i.capacity = kFirstCapacity;
+  i.found = make(static_cast<std::int64_t>(i.capacity + 1) * 16);
+  i.frame_staging = opencl::StagingBuffer(
+      i.queue, static_cast<std::size_t>(i.octave_strides[0]) * workspace.frame_size.height);
+  i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
+
+  i.resize.arguments(i.octaves, i.images, i.level_buffer, i.resize_tiles, i.tables);
+  i.filter.arguments(i.images, i.level_buffer, i.filter_tiles, s.dictionary, i.votes);
+  i.histogram.arguments(i.votes, i.level_buffer, i.histogram_tiles, i.roots, i.totals);
+  i.normalise.arguments(i.roots, i.totals, i.level_buffer, i.block_rows, i.features);
+  i.frame_size = workspace.frame_size;
+}
+
+void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
+  const Impl& s = *impl_;
+  OpenClSlot::Impl& i = *slot.impl_;
+  const KernelTuning& t = s.tuning;
+  const Model& model = s.detector->model();
+  i.events.clear();
+  const auto stage = [&](const char* name, opencl::Event event) {
+    if (i.events.empty() || i.events.back().name != name) {
+      i.events.push_back({name, std::move(event), {}});
+    } else {
+      i.events.back().last = std::move(event);
+    }
+  };
+
+  const int stride = i.octave_strides[0];
+  for (int y = 0; y < workspace.frame.height(); ++y) {
+    std::memcpy(i.frame_staging.data() + static_cast<std::size_t>(y) * stride, workspace.frame.row(y),
+                workspace.frame.width());
+  }
+  stage("upload", i.queue.write(i.octaves, i.frame_staging.data(),
+                                static_cast<std::size_t>(stride) * workspace.frame.height()));
+
+  for (std::size_t o = 1; o < i.octave_sizes.size(); ++o) {
+    const auto width = static_cast<std::size_t>(i.octave_sizes[o].width);
+    const auto height = static_cast<std::size_t>(i.octave_sizes[o].height);
+    i.halve.arguments(i.octaves, i.octave_offsets[o - 1], i.octave_strides[o - 1], i.octaves,
+                      i.octave_offsets[o], i.octave_strides[o], i.octave_sizes[o].width,
+                      i.octave_sizes[o].height);
+    stage("pyramid",
+          i.halve.enqueue(i.queue, {{(width + 31) / 32 * 32, (height + 3) / 4 * 4, 1}, {32, 4, 1}}));
+  }
+  constexpr std::size_t kResizeItems = kResizeTileX / 4;
+  stage("pyramid", i.resize.enqueue(i.queue, {{i.tiles_resize * kResizeItems, kResizeTileY, 1},
+                                              {kResizeItems, kResizeTileY, 1}}));
+
+  const auto group_x = static_cast<std::size_t>(t.filter_group);
+  const auto group_y = static_cast<std::size_t>(t.filter_group_rows);
+  stage("filter", i.filter.enqueue(i.queue, {{i.tiles_filter * group_x, group_y, 1}, {group_x, group_y, 1}}));
+
+  const auto histogram_items =
+      static_cast<std::size_t>(t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells);
+  stage("histogram",
+        i.histogram.enqueue(i.queue, {{i.tiles_histogram * histogram_items, 1, 1}, {histogram_items, 1, 1}}));
+
+  const auto widest = static_cast<std::size_t>(i.widest_pitch);
+  const std::size_t normalise_x = widest / t.normalise_width;
+  stage("normalise",
+        i.normalise.enqueue(i.queue,
+                            {{normalise_x, static_cast<std::size_t>(s.bins), i.rows_blocks}, {0, 0, 0}}));
+
+  const auto classify_items = static_cast<std::size_t>(t.classify_group);
+  const auto parts = static_cast<std::size_t>(kBlockCells * model.window.blocks_x());
+  const opencl::Range classify_range{{i.tiles_classify * classify_items, 1, parts}, {classify_items, 1, 1}};
+  if (model.classifier == ClassifierKind::linear) {
+    stage("classify", i.queue.fill(i.scores, 0, i.scores_count * 4));
+    i.classify.arguments(i.features, i.level_buffer, i.classify_tiles, s.weights[0], i.scores);
+    stage("classify", i.classify.enqueue(i.queue, classify_range));
+  } else {
+    stage("classify", i.queue.fill(i.products, 0, i.scores_count * 4));
+    i.block_energies.arguments(i.features, i.level_buffer, i.block_rows, i.energies);
+    stage("classify", i.block_energies.enqueue(i.queue, {{widest, 1, i.rows_blocks}, {0, 0, 0}}));
+    for (std::size_t k = 0; k < s.weights.size(); ++k) {
+      i.classify.arguments(i.features, i.level_buffer, i.classify_tiles, s.weights[k], i.products);
+      stage("classify", i.classify.enqueue(i.queue, classify_range));
+      i.keep_nearest.arguments(i.products, i.scores, static_cast<cl_int>(i.scores_count), s.energies[k],
+                               cl_int{k == 0});
+      stage("classify", i.keep_nearest.enqueue(i.queue, {{i.scores_count, 1, 1}, {0, 0, 0}}));
+    }
+    i.subtract_energies.arguments(i.energies, i.level_buffer, i.window_rows, i.scores);
+    stage("classify", i.subtract_energies.enqueue(i.queue, {{widest, 1, i.rows_windows}, {0, 0, 0}}));
+  }
+
+  stage("candidates", i.queue.fill(i.found, 0, 16));
+  i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold},
+                         static_cast<cl_int>(i.capacity), i.found);
+  stage("candidates", i.candidates.enqueue(i.queue, {{widest, 1, i.rows_windows}, {0, 0, 0}}));
+  i.found_read =
+      i.queue.read(i.found, i.found_staging.data(), (std::min(i.capacity, kFirstCapacity) + 1) * 16);
+  i.queue.flush();
+}
+
+void OpenClStages::finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
+  const Impl& s = *impl_;
+  OpenClSlot::Impl& i = *slot.impl_;
+  i.queue.wait(i.found_read);
+  cl_int count = 0;
+  std::memcpy(&count, i.found_staging.data(), sizeof count);
+  auto needed = static_cast<std::size_t>(count);
+  if (needed > i.capacity) {  // more than fits: ask again with room for all
+    i.capacity = needed + needed / 4;
+    i.found = opencl::Buffer(*s.context, (i.capacity + 1) * 16);
+    i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
+    i.queue.fill(i.found, 0, 16);
+    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold},
+                           static_cast<cl_int>(i.capacity), i.found);
+    i.candidates.enqueue(i.queue, {{static_cast<std::size_t>(i.widest_pitch), 1, i.rows_windows}, {0, 0, 0}});
+  }
+  if (needed > kFirstCapacity) {
+    i.queue.wait(i.queue.read(i.found, i.found_staging.data(), (needed + 1) * 16));
+  }
+
+  std::vector<Candidate> candidates(needed);
+  for (std::size_t k = 0; k < needed; ++k) {
+    cl_int record[4];
+    std::memcpy(record, i.found_staging.data() + (k + 1) * 16, sizeof record);
+    candidates[k] = {record[0], record[1], record[2], record[3]};
+  }
+  // The device appends in any order; the CPU finds them in this one.
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
+  });
+  s.detector->group_candidates(workspace, candidates);
+}
+
+void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
+  const Impl& s = *impl_;
+  OpenClSlot::Impl& i = *slot.impl_;
+  for (std::size_t l = 0; l < i.levels.size(); ++l) {
+    const DeviceLevel& d = i.levels[l];
+    Level& level = workspace.levels[l];
+    const int pitch = level.grid.pitch();
+    const auto rows = [&](const opencl::Buffer& buffer, int offset, int stride, int count, int width,
+                          auto* target, std::ptrdiff_t target_stride) {
+      using T = std::remove_pointer_t<decltype(target)>;
+      std::vector<T> data(static_cast<std::size_t>(stride) * count);
+      i.queue.wait(
+          i.queue.read(buffer, data.data(), bytes_of(data), static_cast<std::size_t>(offset) * sizeof(T)));
+      for (int y = 0; y < count; ++y)
+        std::copy_n(data.data() + static_cast<std::size_t>(y) * stride, width, target + y * target_stride);
+    };
+    const ImageView<std::uint8_t> image = level.image.view();
+    rows(i.images, d.image_offset - d.image_stride - 1, d.image_stride, d.height + 2, d.width + 2,
+         image.row(-1) - 1, image.stride());
+    rows(i.votes, d.votes_offset, d.votes_stride, d.height, d.width, level.votes.view().data(),
+         level.votes.stride());
+    rows(i.roots, d.roots_offset, d.pitch, d.cells_y * s.bins, pitch, level.roots.data(), pitch);
+    rows(i.totals, d.totals_offset, d.pitch, d.cells_y, pitch, level.totals.data(), pitch);
+    rows(i.features, d.features_offset, d.pitch, (d.cells_y - 1) * s.bins, pitch,
+         reinterpret_cast<std::uint32_t*>(level.features.data()), pitch);
+    rows(i.scores, d.scores_offset, d.pitch, d.windows_y, d.windows_x, level.scores.data(), pitch);
+  }
+}
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,120 @@
+#pragma once
+/// The filter-bank detector's stages on an OpenCL device; the kernels are under kernels/filterbank.
+///
+/// All pyramid levels lie one after the other in one buffer for each kind of data, and a stage is one launch
+/// over all of them (the octaves excepted), so a frame costs about ten launches. Nothing waits for the host
+/// between stages.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "filterbank/detector.hpp"
+#include "opencl/context.hpp"
+#include "opencl/program.hpp"
+#include "opencl/program_cache.hpp"
+
+namespace sightline::filterbank {
+
+/// How the kernels are built for a device. Every choice gives the same results (but `racy`).
+struct KernelTuning {
+  std::string filter = "vector";     ///< plain, unrolled, vector, local
+  int filter_width = 4;              ///< pixels a work-item along x: 1, 2, 4, 8, 16
+  int filter_rows = 2;               ///< along y: 1..8
+  int filter_group = 32;             ///< work-items along x
+  int filter_group_rows = 4;         ///< work-items along y
+  std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
+  int histogram_cells = 16;          ///< cells a work-group: 16 or 32
+  int normalise_width = 1;           ///< blocks a work-item
+  std::string classify = "auto";     ///< ptx, khr, float, integer; auto: the best the device has
+  int classify_width = 1;            ///< windows a work-item
+  int classify_rows = 16;            ///< rows of windows a work-item
+  int classify_group = 32;           ///< work-items along x
+  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
+};
+
+/// What works well on devices of this kind without having been tuned.
+KernelTuning default_tuning(const opencl::DeviceInfo& device);
+
+class OpenClStages;
+
+/// The buffers of one frame in flight on one device.
+class OpenClSlot {
+ public:
+  explicit OpenClSlot(const OpenClStages& stages);
+  ~OpenClSlot();
+  OpenClSlot(OpenClSlot&&) noexcept;
+
+  /// What the launches of the last frame took on the device, by stage: upload, pyramid, filter, histogram,
+  /// normalise, classify, candidates. Valid after `finish`.
+  struct StageEvents {
+    std::string name;
+    opencl::Event first, last;
+  };
+  const std::vector<StageEvents>& events() const;
+
+  struct Impl;
+
+ private:
+  friend class OpenClStages;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The kernels of one detector on one device. Thread-safety: slots are independent; one thread at a time a
+/// slot.
+class OpenClStages {
+ public:
+  /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
+  OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
+               opencl::ProgramCache* cache, const KernelTuning& tuning);
+  ~OpenClStages();
+
+  /// Readies a slot for frames like the one that the workspace is prepared for.
+  void prepare(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
+  /// Copies the frame in and enqueues all stages up to `candidates`; returns at once.
+  void enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
+  /// Waits, and leaves the grouped detections in the workspace.
+  void finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
+
+  /// Copies intermediate results of the last frame into the workspace's levels, for comparison with the CPU.
+  void download(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
+
+  const KernelTuning& tuning() const;
+  struct Impl;
+
+ private:
+  friend class OpenClSlot;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A filter-bank detector whose stages run on an OpenCL device. When the device fails, the frame is done
+/// again on the CPU, and so are all that follow; the log says so once.
+class OpenClFilterbankDetector : public Detector {
+ public:
+  OpenClFilterbankDetector(std::unique_ptr<FilterbankDetector> cpu, const opencl::ChosenDevice& device,
+                           const KernelTuning& tuning);
+  ~OpenClFilterbankDetector() override;
+
+  const DetectorInfo& info() const override { return cpu_->info(); }
+  std::span<const StageInfo> stages() const override { return cpu_->stages(); }
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, GrayView frame) const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+  const FilterbankDetector& cpu() const { return *cpu_; }
+  const OpenClStages& device_stages() const { return *stages_; }
+
+ private:
+  struct DeviceWorkspace;
+  void take_out(const std::exception& error) const;
+
+  std::unique_ptr<FilterbankDetector> cpu_;
+  std::unique_ptr<opencl::Context> context_;
+  std::unique_ptr<opencl::ProgramCache> cache_;
+  std::unique_ptr<OpenClStages> stages_;
+  mutable std::atomic<bool> device_lost_{false};
+};
+
+}  // namespace sightline::filterbank
