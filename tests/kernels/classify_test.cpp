@@ -1,0 +1,174 @@
+// The classify stage: features -> window scores.
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "filterbank/kernels.hpp"
+#include "kernels/kernel_test.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using test::Guarded;
+using test::Numbers;
+
+class ClassifyKernel : public test::KernelTest {};
+INSTANTIATE_TEST_SUITE_P(AllTargets, ClassifyKernel, ::testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
+
+enum class Fill { random, extreme };
+
+// Features as normalise_row makes them: two neighbours have a norm of at most 255.8.
+std::vector<std::uint8_t> make_features(const Grid& grid, Fill fill, Numbers& numbers) {
+  std::vector<std::uint8_t> features(grid.features_row() * std::max(grid.blocks_y(), 0) + 4 * kLanePad, 0);
+  constexpr int kExtremes[][2] = {{180, 181}, {181, 180}, {255, 16}, {16, 255}, {255, 0}, {0, 0}};
+  for (std::size_t i = 0; i + 1 < features.size(); i += 2) {
+    if (fill == Fill::extreme) {
+      const int* pair = kExtremes[numbers(0, 5)];
+      features[i] = static_cast<std::uint8_t>(pair[0]);
+      features[i + 1] = static_cast<std::uint8_t>(pair[1]);
+    } else if (numbers(0, 2) != 0) {
+      features[i] = static_cast<std::uint8_t>(numbers(0, 180));
+      features[i + 1] = static_cast<std::uint8_t>(numbers(0, 180));
+    }
+  }
+  return features;
+}
+
+std::vector<std::int8_t> make_weights(WindowShape window, int filters, Fill fill, Numbers& numbers) {
+  std::vector<std::int8_t> weights(static_cast<std::size_t>(window.blocks()) * kBlockCells * filters);
+  const int sign = numbers(0, 2) - 1;  // all negative, mixed, all positive
+  for (std::int8_t& w : weights) {
+    const int side = sign != 0 ? sign : numbers(0, 1) * 2 - 1;
+    w = static_cast<std::int8_t>(fill == Fill::extreme ? side * kMaxWeight
+                                                       : numbers(-kMaxWeight, kMaxWeight));
+  }
+  return weights;
+}
+
+void check(Size cells, WindowShape window, int filters, Fill fill, int y_begin, int y_end, unsigned seed) {
+  Numbers numbers(seed);
+  const Grid grid({cells.width * kCell, cells.height * kCell}, filters);
+  const std::vector<std::uint8_t> features = make_features(grid, fill, numbers);
+  const PackedWeights weights(make_weights(window, filters, fill, numbers), window, filters);
+  const std::ptrdiff_t pitch = grid.pitch();
+  const int windows_x = std::max(grid.cells_x - window.cells_x + 1, 0);
+  const int windows_y = std::max(grid.cells_y - window.cells_y + 1, 0);
+  Guarded<std::int32_t> scores(pitch * windows_y), expected(pitch * windows_y);
+  for (int y = y_begin; y < y_end; ++y) {  // the kernel adds
+    for (int x = 0; x < pitch; ++x)
+      scores.data()[y * pitch + x] = expected.data()[y * pitch + x] = numbers(-9999, 9999);
+  }
+  classify_rows(features.data(), grid, weights, y_begin, y_end, scores.data());
+  reference::classify_rows(features.data(), grid, weights, y_begin, y_end, expected.data());
+  for (int y = y_begin; y < y_end; ++y) {
+    ASSERT_EQ(test::first_difference(scores.data() + y * pitch, expected.data() + y * pitch, windows_x), "")
+        << cells.width << "x" << cells.height << " cells, window " << window.cells_x << "x" << window.cells_y
+        << ", " << filters << " filters, row " << y << " of " << y_begin << " to " << y_end;
+  }
+  ASSERT_TRUE(scores.untouched_outside(y_begin * pitch, y_end * pitch));
+}
+
+TEST_P(ClassifyKernel, HandWorked) {
+  // A window of one block, and two filters (two bins more are always empty).
+  const WindowShape window{2, 2};
+  const Grid grid({3 * kCell, 2 * kCell}, 2);
+  std::vector<std::uint8_t> features(grid.features_row() + 4 * kLanePad, 0);
+  const auto set = [&](int x, int cell, int bin, int value) {
+    features[(static_cast<std::size_t>(cell) * grid.pitch() + x) * 4 + bin] =
+        static_cast<std::uint8_t>(value);
+  };
+  set(0, 0, 0, 10);
+  set(0, 1, 1, 20);
+  set(0, 2, 0, 30);
+  set(0, 3, 1, 40);
+  set(1, 0, 0, 255);
+  const std::vector<std::int8_t> weights{1, 7, 7, -2, 3, 7, 7, 90};  // [cell][filter]
+  Guarded<std::int32_t> scores(grid.pitch());
+  scores.data()[0] = 5;
+  scores.data()[1] = -1;
+  classify_rows(features.data(), grid, PackedWeights(weights, window, 2), 0, 1, scores.data());
+  EXPECT_EQ(scores.data()[0], 5 + 10 - 40 + 90 + 3600);
+  EXPECT_EQ(scores.data()[1], -1 + 255);
+}
+
+TEST_P(ClassifyKernel, EveryDictionarySize) {
+  for (const int filters : {1, 3, 9, 25, 70, 100, 255, 256}) {
+    for (const Fill fill : {Fill::random, Fill::extreme}) {
+      check({19, 18}, {8, 16}, filters, fill, 0, 3, static_cast<unsigned>(filters));
+    }
+  }
+}
+
+TEST_P(ClassifyKernel, EveryWidth) {
+  for (int cells_x = 2; cells_x <= 50; ++cells_x) {
+    check({cells_x, 6}, {3, 4}, 3, Fill::random, 0, 3, static_cast<unsigned>(cells_x));
+    check({cells_x, 17}, {8, 16}, 3, Fill::extreme, 0, 2, static_cast<unsigned>(cells_x));
+  }
+}
+
+TEST_P(ClassifyKernel, EveryRangeOfRows) {
+  constexpr int kRows = 13;  // more than a tile of eight
+  for (int begin = 0; begin <= kRows; ++begin) {
+    for (int end = begin; end <= kRows; ++end) {
+      check({12, kRows + 4}, {4, 5}, 5, Fill::random, begin, end, static_cast<unsigned>(begin * 100 + end));
+    }
+  }
+}
+
+TEST_P(ClassifyKernel, OtherWindows) {
+  for (const WindowShape window : {WindowShape{2, 2}, {2, 16}, {16, 2}, {3, 5}, {16, 8}, {24, 24}, {64, 2}}) {
+    for (const int extra : {0, 1, 15, 16, 17}) {
+      const int rows = 1 + extra;
+      check({window.cells_x + extra, window.cells_y + extra}, window, 6, Fill::random, 0, rows, 7);
+      check({window.cells_x + extra, window.cells_y + extra}, window, 6, Fill::extreme, extra / 2, rows, 8);
+    }
+  }
+}
+
+TEST_P(ClassifyKernel, TooFewCellsForAWindow) {
+  // Enough rows, too few columns: nothing may be written, whatever the range of rows.
+  const Grid grid({7 * kCell, 20 * kCell}, 9);
+  Numbers numbers(1);
+  const WindowShape window{8, 16};
+  const std::vector<std::uint8_t> features = make_features(grid, Fill::random, numbers);
+  const PackedWeights weights(make_weights(window, 9, Fill::random, numbers), window, 9);
+  Guarded<std::int32_t> scores(static_cast<std::size_t>(grid.pitch()) * 5);
+  classify_rows(features.data(), grid, weights, 0, 5, scores.data());
+  EXPECT_TRUE(scores.untouched_outside(0, 0));
+}
+
+TEST(PackedWeights, RefusesWhatThePairSumsCannotHold) {
+  const WindowShape window{2, 2};
+  for (const int bad : {-128, -91, 91, 127}) {
+    std::vector<std::int8_t> weights(4, 0);
+    weights[2] = static_cast<std::int8_t>(bad);
+    try {
+      PackedWeights(weights, window, 1);
+      FAIL() << bad;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::model);
+      EXPECT_NE(std::string(e.what()).find("weight 2"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_NO_THROW(PackedWeights(std::vector<std::int8_t>{-90, 90, 0, 1}, window, 1));
+}
+
+TEST(BlockEnergies, AreTheSquaredLengths) {
+  const Grid grid({17 * kCell, 2 * kCell}, 5);
+  Numbers numbers(3);
+  const std::vector<std::uint8_t> features = make_features(grid, Fill::extreme, numbers);
+  Guarded<std::int32_t> energies(grid.pitch());
+  block_energies(features.data(), grid, energies.data());
+  for (int x = 0; x < grid.pitch(); ++x) {
+    int sum = 0;
+    for (int i = 0; i < 4 * grid.quads(); ++i) {
+      const int value = features[(static_cast<std::size_t>(i / 4) * grid.pitch() + x) * 4 + i % 4];
+      sum += value * value;
+    }
+    ASSERT_EQ(energies.data()[x], sum) << x;
+  }
+  EXPECT_TRUE(energies.untouched_outside(0, grid.pitch()));
+}
+
+}  // namespace
+}  // namespace sightline::filterbank

@@ -1,0 +1,258 @@
+// The histogram and the normalise stage: votes -> square roots of cell histograms -> 8-bit block features.
+#include <algorithm>
+#include <cmath>
+
+#include "filterbank/kernels.hpp"
+#include "kernels/kernel_test.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using test::first_difference;
+using test::Guarded;
+using test::Numbers;
+
+class HistogramKernel : public test::KernelTest {};
+INSTANTIATE_TEST_SUITE_P(AllTargets, HistogramKernel, ::testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
+class NormaliseKernel : public test::KernelTest {};
+INSTANTIATE_TEST_SUITE_P(AllTargets, NormaliseKernel, ::testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
+
+constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
+
+// --- histogram
+// --------------------------------------------------------------------------------------------------
+
+TEST_P(HistogramKernel, HandWorked) {
+  // Two cells. The left: 32 votes of 2 for bin 0 and 32 of 8 for bin 2, sums 64 and 256. The right: one vote
+  // of 9.
+  Image<std::uint32_t> votes(16, 8);
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 16; ++x)
+      votes.view().at(x, y) = x >= 8 ? make_vote(0, 0) : y < 4 ? make_vote(2, 0) : make_vote(8, 2);
+  }
+  votes.view().at(15, 7) = make_vote(9, 1);
+  const Grid grid({16, 8}, 3);
+  ASSERT_EQ(grid.cells_x, 2);
+  ASSERT_EQ(grid.bins, 4);
+  Guarded<float> roots(grid.roots_row());
+  Guarded<std::int32_t> totals(grid.pitch());
+  histogram_row(votes.view(), grid, 0, roots.data(), totals.data());
+  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.pitch() + cell]; };
+  EXPECT_EQ(root(0, 0), 8.0F);
+  EXPECT_EQ(root(1, 0), 0.0F);
+  EXPECT_EQ(root(2, 0), 16.0F);
+  EXPECT_EQ(root(3, 0), 0.0F);
+  EXPECT_EQ(root(1, 1), 3.0F);
+  EXPECT_EQ(totals.data()[0], 320);
+  EXPECT_EQ(totals.data()[1], 9);
+  EXPECT_EQ(totals.data()[2], 0);  // padding
+}
+
+void check_histogram(Size size, int filters, unsigned seed, bool extreme) {
+  Numbers numbers(seed);
+  Image<std::uint32_t> votes(size.width, size.height);
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < votes.stride(); ++x) {  // what lies beside the image must not count
+      const int response = extreme ? 65535 : numbers(0, 3) == 0 ? 0 : numbers(0, 65535);
+      const int index = extreme ? filters - 1 : numbers(0, filters - 1);
+      votes.view().at(x, y) =
+          make_vote(static_cast<std::uint32_t>(response), static_cast<std::uint32_t>(index));
+    }
+  }
+  const Grid grid(size, filters);
+  const auto pitch = static_cast<std::ptrdiff_t>(grid.pitch());
+  const auto row = static_cast<std::ptrdiff_t>(grid.roots_row());
+  for (int y = 0; y < grid.cells_y; ++y) {
+    Guarded<float> roots(row * grid.cells_y), expected_roots(row * grid.cells_y);
+    Guarded<std::int32_t> totals(pitch * grid.cells_y), expected_totals(pitch * grid.cells_y);
+    histogram_row(votes.view(), grid, y, roots.data() + y * row, totals.data() + y * pitch);
+    reference::histogram_row(votes.view(), grid, y, expected_roots.data() + y * row,
+                             expected_totals.data() + y * pitch);
+    ASSERT_EQ(first_difference(roots.data() + y * row, expected_roots.data() + y * row, row), "")
+        << size.width << "x" << size.height << ", " << filters << " filters";
+    ASSERT_EQ(first_difference(totals.data() + y * pitch, expected_totals.data() + y * pitch, pitch), "")
+        << size.width << "x" << size.height << ", " << filters << " filters";
+    ASSERT_TRUE(roots.untouched_outside(y * row, (y + 1) * row));
+    ASSERT_TRUE(totals.untouched_outside(y * pitch, (y + 1) * pitch));
+  }
+}
+
+TEST_P(HistogramKernel, EqualsReference) {
+  for (const int filters : kDictionarySizes) {
+    // Cells 0, 1, 2, 15, 16, 17, 31, 33: around the sixteen that are worked on at a time.
+    for (const int width : {7, 8, 9, 16, 23, 120, 128, 136, 143, 248, 264}) {
+      check_histogram({width, 17}, filters, static_cast<unsigned>(filters * 1000 + width), false);
+    }
+  }
+}
+
+TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, exact in float
+  check_histogram({136, 8}, 100, 1, true);
+  check_histogram({136, 8}, 256, 1, true);
+}
+
+// --- normalise
+// --------------------------------------------------------------------------------------------------
+
+// Two rows of cells' roots and totals, in guarded memory with the vector of slack that the detector has.
+struct Cells {
+  Cells(const Grid& g, unsigned seed, int empty_percent)
+      : grid(g), roots(2 * g.roots_row() + kLanePad), totals(2 * g.pitch() + kLanePad) {
+    Numbers numbers(seed);
+    std::fill(roots.data(), roots.data() + roots.size(), 0.0F);
+    std::fill(totals.data(), totals.data() + totals.size(), 0);
+    for (int y = 0; y < 2; ++y) {
+      for (int x = 0; x < g.cells_x; ++x) {
+        if (numbers(0, 99) < empty_percent) continue;
+        for (int votes = 0; votes < 64; ++votes)
+          add(x, y, numbers(0, g.bins - 1), numbers(0, 9) == 0 ? 65535 : numbers(0, 900));
+      }
+    }
+    finish();
+  }
+  // Sums are kept in `roots` until finish().
+  void add(int x, int y, int bin, int response) {
+    roots.data()[y * grid.roots_row() + static_cast<std::size_t>(bin) * grid.pitch() + x] +=
+        static_cast<float>(response);
+    totals.data()[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] += response;
+  }
+  void finish() {
+    for (std::size_t i = 0; i < roots.size(); ++i) roots.data()[i] = std::sqrt(roots.data()[i]);
+  }
+  Grid grid;
+  Guarded<float> roots;
+  Guarded<std::int32_t> totals;
+};
+
+int feature(const std::uint8_t* features, const Grid& grid, int x, int cell, int bin) {
+  const int quad = (cell * grid.bins + bin) / 4;
+  return features[(static_cast<std::ptrdiff_t>(quad) * grid.pitch() + x) * 4 + bin % 4];
+}
+
+TEST_P(NormaliseKernel, HandWorked) {
+  const Grid grid({32, 16}, 3);  // 4 x 2 cells, 3 blocks
+  Cells cells(grid, 0, 100);
+  std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
+  cells.add(0, 0, 0, 25);  // block 0: 25 in each of its cells, each in another bin
+  cells.add(1, 0, 1, 25);
+  cells.add(0, 1, 2, 25);
+  cells.add(1, 1, 0, 25);
+  cells.finish();
+  Guarded<std::uint8_t> features(grid.features_row());
+  normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+  // Block 0: 255 * sqrt(25 / 100) = 127.5, to even: 128. Block 1: two of 50: 180.3. Block 2 is empty.
+  EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), 128);
+  EXPECT_EQ(feature(features.data(), grid, 0, 0, 1), 0);
+  EXPECT_EQ(feature(features.data(), grid, 0, 1, 1), 128);
+  EXPECT_EQ(feature(features.data(), grid, 0, 2, 2), 128);
+  EXPECT_EQ(feature(features.data(), grid, 0, 3, 0), 128);
+  EXPECT_EQ(feature(features.data(), grid, 1, 0, 1), 180);
+  EXPECT_EQ(feature(features.data(), grid, 1, 2, 0), 180);
+  for (int cell = 0; cell < 4; ++cell) {
+    for (int bin = 0; bin < 4; ++bin) EXPECT_EQ(feature(features.data(), grid, 2, cell, bin), 0);
+  }
+  // epsilon 525: 255 * sqrt(25 / 625) = 51.
+  normalise_row(cells.roots.data(), cells.totals.data(), grid, 525, features.data());
+  EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), 51);
+  EXPECT_EQ(feature(features.data(), grid, 2, 0, 0), 0);
+}
+
+TEST_P(NormaliseKernel, OneFullBinIs255) {
+  const Grid grid({16, 16}, 9);
+  Cells cells(grid, 0, 100);
+  std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
+  cells.add(1, 1, 8, 64 * 65535);
+  cells.finish();
+  Guarded<std::uint8_t> features(grid.features_row());
+  normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+  EXPECT_EQ(feature(features.data(), grid, 0, 3, 8), 255);
+  EXPECT_EQ(feature(features.data(), grid, 0, 3, 7), 0);
+}
+
+// Where the sum is the square of a divisor of 510, 255 * r / s is exact, and a tie where r is odd: one
+// quotient that is rounded otherwise, or a product with a reciprocal, would tip it.
+TEST_P(NormaliseKernel, TiesGoToTheEvenNumber) {
+  const Grid grid({16, 16}, 4);
+  for (const int s : {2, 6, 10, 30, 34, 102, 170, 510}) {
+    for (int r = 1; r < s; r += 2) {
+      Cells cells(grid, 0, 100);
+      std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
+      cells.add(0, 0, 1, r * r);
+      cells.add(1, 1, 2, s * s - r * r);
+      cells.finish();
+      Guarded<std::uint8_t> features(grid.features_row());
+      normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+      const int twice = r * 510 / s;  // odd
+      const int even = (twice - 1) / 2 % 2 == 0 ? (twice - 1) / 2 : (twice + 1) / 2;
+      ASSERT_EQ(feature(features.data(), grid, 0, 0, 1), even) << r << " of " << s;
+    }
+  }
+}
+
+TEST_P(NormaliseKernel, EqualsReference) {
+  for (const int filters : kDictionarySizes) {
+    for (const int cells_x : {1, 2, 3, 8, 15, 16, 17, 31, 32, 33}) {
+      for (const int epsilon : {0, 1, 1000, 1 << 20}) {
+        for (const int empty : {0, 50, 100}) {
+          const Grid grid({cells_x * kCell + 3, 16}, filters);
+          const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), empty);
+          Guarded<std::uint8_t> features(grid.features_row());
+          Guarded<std::uint8_t> expected(grid.features_row());
+          normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, features.data());
+          reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, expected.data());
+          ASSERT_EQ(first_difference(features.data(), expected.data(), features.size()), "")
+              << cells_x << " cells, " << filters << " filters, epsilon " << epsilon << ", " << empty
+              << "% empty";
+          ASSERT_TRUE(features.untouched_outside(0, static_cast<std::ptrdiff_t>(features.size())));
+        }
+      }
+    }
+  }
+}
+
+// Large sums whose feature lies as close to a tie as integers can bring it, where the last bit of the factor
+// decides.
+TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
+  const Grid grid({16, 16}, 4);
+  constexpr int kLargest = 64 * 65535;
+  Numbers numbers(9);
+  for (int i = 0; i < 3000; ++i) {
+    const int sum = numbers(1'000'000, 4 * kLargest);
+    const double share = (numbers(20, 254) + 0.5) / 255;
+    const int vote = static_cast<int>(std::lround(share * share * sum));
+    if (vote > kLargest || sum - vote > 3 * kLargest) continue;
+    Cells cells(grid, 0, 100);
+    std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
+    cells.add(0, 0, 1, vote);
+    cells.add(1, 0, 2, (sum - vote) / 3);
+    cells.add(0, 1, 3, (sum - vote) / 3);
+    cells.add(1, 1, 0, sum - vote - 2 * ((sum - vote) / 3));
+    cells.finish();
+    Guarded<std::uint8_t> features(grid.features_row());
+    Guarded<std::uint8_t> expected(grid.features_row());
+    normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+    reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, expected.data());
+    ASSERT_EQ(first_difference(features.data(), expected.data(), features.size()), "")
+        << vote << " of " << sum;
+  }
+}
+
+// The pair sums of the classifier rely on it; see kMaxWeight.
+TEST_P(NormaliseKernel, TwoFeaturesOfABlockHaveANormOfAtMost255Point8) {
+  const Grid grid({33 * kCell, 16}, 3);
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const Cells cells(grid, seed, 60);
+    Guarded<std::uint8_t> features(grid.features_row());
+    normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+    for (std::size_t i = 0; i < features.size(); i += 2) {
+      const int a = features.data()[i];
+      const int b = features.data()[i + 1];
+      ASSERT_LE(a * a + b * b, 255.8 * 255.8) << a << " " << b;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sightline::filterbank

@@ -1,0 +1,244 @@
+// Whatever is wrong with what the program is given, it says so, names it, and ends with the code documented
+// for it.
+
+#include <fstream>
+
+#include "model/safetensors.hpp"
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::test::load;
+using media::test::make_clip;
+using media::test::store;
+
+const std::string kClip = "lavfi:testsrc=size=160x200:rate=10:duration=1";
+const std::string kModel = std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors";
+
+class BadInput : public testing::Test {
+ protected:
+  std::string clip(const std::string& name, const std::string& size = "200x240") {
+    media::WriteOptions options;
+    options.threads = 1;
+    make_clip(folder_ / name, "testsrc=size=" + size + ":rate=25:duration=2", options);
+    return folder_ / name;
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    store(folder_ / name, text);
+    return folder_ / name;
+  }
+  static std::int64_t frames(const Outcome& outcome) {
+    return static_cast<std::int64_t>(parse_lines(outcome.out).size());
+  }
+  TempDir folder_;
+};
+
+TEST_F(BadInput, MissingFile) {
+  expect_run(3, "nothing.mp4", {"detect", folder_ / "nothing.mp4"});
+}
+
+TEST_F(BadInput, FolderWithoutImages) {
+  expect_run(3, folder_.path(), {"detect", folder_.path()});
+}
+
+TEST_F(BadInput, EmptyFile) {
+  expect_run(3, "empty.mp4' is empty", {"detect", file("empty.mp4", "")});
+}
+
+TEST_F(BadInput, TextFile) {
+  expect_run(3, "notes.txt", {"detect", file("notes.txt", "just some words\nand more of them\n")});
+  expect_run(3, "notes.mp4", {"detect", file("notes.mp4", "just some words\nand more of them\n")});
+}
+
+TEST_F(BadInput, NoVideoStream) {
+  expect_run(3, "no video stream", {"detect", "lavfi:sine=duration=1"});
+}
+
+TEST_F(BadInput, WhatComesBeforeTheCutIsProcessed) {
+  const std::string path = clip("whole.mkv");
+  std::vector<char> bytes = load(path);
+  bytes.resize(bytes.size() / 2);
+  store(folder_ / "cut.mkv", bytes);
+  const Outcome outcome = expect_run(0, "frame(s) in", {"detect", folder_ / "cut.mkv"});
+  EXPECT_GT(frames(outcome), 5);
+  EXPECT_LT(frames(outcome), 45);
+}
+
+TEST_F(BadInput, CutBeforeItsIndex) {
+  const std::string path = clip("whole.mp4");
+  std::vector<char> bytes = load(path);
+  bytes.resize(bytes.size() / 2);
+  store(folder_ / "cut.mp4", bytes);
+  expect_run(3, "cut.mp4", {"detect", folder_ / "cut.mp4"});
+}
+
+TEST_F(BadInput, DamageIsCountedAndTheRestProcessed) {
+  const std::string path = clip("whole.avi");
+  std::vector<char> bytes = load(path);
+  for (std::size_t i = bytes.size() / 3; i < bytes.size() * 2 / 3; i += 97)
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x55);
+  store(folder_ / "flipped.avi", bytes);
+  const Outcome outcome = expect_run(0, "decode error(s)", {"detect", folder_ / "flipped.avi"});
+  EXPECT_GT(frames(outcome), 25);
+}
+
+TEST_F(BadInput, OnePixel) {
+  const Outcome outcome =
+      expect_run(0, "2 frame(s) too small",
+                 {"detect", "lavfi:testsrc=size=1x1:rate=2:duration=1", "-o", folder_ / "o.mp4", "-d", "-",
+                  "--contact-sheet", folder_ / "sheet.png"});
+  EXPECT_EQ(frames(outcome), 2);
+  EXPECT_EQ(media::test::read_all(folder_ / "o.mp4").size(), 2u);
+  EXPECT_TRUE(fs::exists(folder_ / "sheet.png"));
+}
+
+TEST_F(BadInput, FramesSmallerThanTheWindowAreSkipped) {
+  const Outcome outcome = run({"detect", "lavfi:testsrc=size=60x120:rate=5:duration=1"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 5u);
+  for (const Json& line : lines) {
+    EXPECT_EQ(line.at("status"), "skipped");
+    EXPECT_TRUE(line.at("objects").empty());
+    EXPECT_NE(line.at("message").get<std::string>().find("smaller"), std::string::npos);
+  }
+}
+
+TEST_F(BadInput, SizeThatChangesMidway) {
+  make_clip(folder_ / "a%02d.jpg", "testsrc=size=200x240:rate=5:duration=1");
+  make_clip(folder_ / "b%02d.jpg", "testsrc=size=300x260:rate=5:duration=1");
+  std::vector<char> stream;
+  for (const char* name : {"a01.jpg", "b01.jpg", "a02.jpg", "b02.jpg"}) {
+    const std::vector<char> picture = load(folder_ / name);
+    stream.insert(stream.end(), picture.begin(), picture.end());
+  }
+  store(folder_ / "both.mjpeg", stream);
+  const Outcome outcome =
+      run({"detect", folder_ / "both.mjpeg", "-d", "-", "-o", folder_ / "o.mkv", "--in-flight", "4"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 4u);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].at("status"), "ok");
+    EXPECT_EQ(lines[i].at("width"), i % 2 == 0 ? 200 : 300);
+    EXPECT_EQ(lines[i].at("height"), i % 2 == 0 ? 240 : 260);
+  }
+  const auto written = media::test::read_all(folder_ / "o.mkv");
+  ASSERT_EQ(written.size(), 4u);
+  EXPECT_EQ(written[1].size(), (Size{200, 240}));
+}
+
+TEST_F(BadInput, OutputsThatCannotBeOpened) {
+  for (const auto& [option, name] :
+       {std::pair{"-o", "gone/o.mp4"}, {"-d", "gone/o.jsonl"}, {"--contact-sheet", "gone/o.png"}}) {
+    expect_run(1, folder_ / name, {"detect", kClip, option, folder_ / name});
+  }
+}
+
+TEST_F(BadInput, FullDetections) {
+  expect_run(1, "/dev/full", {"detect", kClip, "-d", "/dev/full"});
+  RunSetup setup;
+  setup.output = "/dev/full";
+  expect_run(1, "standard output", {"detect", kClip}, setup);
+}
+
+TEST_F(BadInput, FullVideo) {
+  RunSetup setup;
+  setup.file_limit = 50'000;
+  expect_run(1, "big.mp4",
+             {"detect", "lavfi:testsrc2=size=640x480:rate=25:duration=4", "--min-size", "350", "-o",
+              folder_ / "big.mp4"},
+             setup);
+}
+
+TEST_F(BadInput, BadInputLeavesAnExistingOutputAlone) {
+  const std::string kept = file("kept.jsonl", "precious\n");
+  expect_run(3, "nothing.mp4", {"detect", folder_ / "nothing.mp4", "-d", kept});
+  expect_run(2, "formt", {"detect", kClip, "-d", kept, "-f", "formt"});
+  EXPECT_EQ(read_text(kept), "precious\n");
+}
+
+TEST_F(BadInput, OutputThatIsTheInput) {
+  const std::string path = clip("in.mp4", "160x200");
+  const std::vector<char> before = load(path);
+  fs::create_symlink(path, folder_ / "link.mp4");
+  for (const char* option : {"-o", "-d", "--contact-sheet"}) {
+    expect_run(2, "is the input", {"detect", path, option, path});
+    expect_run(2, "is the input", {"detect", path, option, folder_ / "link.mp4"});
+  }
+  EXPECT_EQ(load(path), before);
+}
+
+TEST_F(BadInput, TwoOutputsThatAreOneFile) {
+  expect_run(2, "o.mp4", {"detect", kClip, "-o", folder_ / "o.mp4", "-d", folder_ / "o.mp4"});
+}
+
+TEST_F(BadInput, Models) {
+  const std::vector<char> whole = load(kModel);
+  ASSERT_GT(whole.size(), 1000u);
+  expect_run(4, "no.safetensors", {"detect", kClip, "-m", folder_ / "no.safetensors"});
+  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, std::size_t{200}, whole.size() - 1}) {
+    store(folder_ / "cut.safetensors", std::vector<char>(whole.begin(), whole.begin() + length));
+    expect_run(4, "cut.safetensors", {"detect", kClip, "-m", folder_ / "cut.safetensors"});
+  }
+
+  Safetensors other = Safetensors::load(kModel);
+  other.metadata["kind"] = "sightline.cascade";
+  other.save(folder_ / "other.safetensors");
+  expect_run(4, "sightline.cascade", {"detect", kClip, "-m", folder_ / "other.safetensors"});
+
+  Safetensors bias = Safetensors::load(kModel);
+  bias.metadata["bias"] = "nan";
+  bias.save(folder_ / "bias.safetensors");
+  expect_run(4, "bias", {"detect", kClip, "-m", folder_ / "bias.safetensors"});
+
+  Safetensors numbers = Safetensors::load(kModel);
+  const Tensor& reference = numbers.at("dictionary.reference");
+  std::vector<float> values(reference.bytes.size() / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+  numbers.set<float>("dictionary.reference", TensorShape(reference.shape), values);
+  numbers.save(folder_ / "nan.safetensors");
+  expect_run(4, "dictionary.reference", {"detect", kClip, "-m", folder_ / "nan.safetensors"});
+}
+
+TEST_F(BadInput, Configurations) {
+  const std::string head = "[detector]\nmodel = \"" + kModel + "\"\n";
+  expect_run(2, "key.toml:3: 'min_sise'",
+             {"detect", kClip, "-c", file("key.toml", head + "min_sise = 96\n")});
+  expect_run(2, "type.toml:3: 'min_size'",
+             {"detect", kClip, "-c", file("type.toml", head + "min_size = \"small\"\n")});
+  expect_run(2, "range.toml:3: 'scale_step'",
+             {"detect", kClip, "-c", file("range.toml", head + "scale_step = 0.5\n")});
+  expect_run(2, "section.toml:3: ", {"detect", kClip, "-c", file("section.toml", head + "[detecter]\n")});
+  expect_run(2, "syntax.toml:1:", {"detect", kClip, "-c", file("syntax.toml", "[detector\n")});
+  expect_run(2, "'family'", {"detect", kClip, "-c", file("family.toml", head + "family = 3\n")});
+  expect_run(2, "no such", {"detect", kClip, "-c", "no such"});
+  expect_run(2, "gone.toml", {"detect", kClip, "-c", folder_ / "gone.toml"});
+}
+
+TEST_F(BadInput, Usage) {
+  expect_run(2, "subcommand", {});
+  expect_run(2, "input is required", {"detect"});
+  expect_run(2, "--bogus", {"detect", kClip, "--bogus"});
+  expect_run(2, "--threshold", {"detect", kClip, "--threshold", "high"});
+  expect_run(2, "--threads", {"detect", kClip, "--threads", "0"});
+  expect_run(2, "--every", {"detect", kClip, "--every", "0"});
+  expect_run(2, "--start", {"detect", kClip, "--start", "-1"});
+  expect_run(2, "'xml'", {"detect", kClip, "-f", "xml"});
+  expect_run(2, "o.strange", {"detect", kClip, "-o", folder_ / "o.strange"});
+  expect_run(2, "'no-such-encoder'",
+             {"detect", kClip, "-o", folder_ / "o.mp4", "--encoder", "no-such-encoder"});
+  expect_run(2, "'mmx'", {"--instruction-set", "mmx", "detect", kClip});
+  expect_run(2, "largest", {"detect", kClip, "--min-size", "200", "--max-size", "100"});
+  EXPECT_FALSE(fs::exists(folder_ / "o.mp4"));
+}
+
+TEST_F(BadInput, BadInputAmongSeveral) {
+  const std::string good = clip("good.mkv", "160x200");
+  const Outcome outcome = expect_run(3, "nothing.mp4", {"detect", good, folder_ / "nothing.mp4"});
+  EXPECT_EQ(frames(outcome), 50);  // what was found before is not lost
+}
+
+}  // namespace
+}  // namespace sightline::test

@@ -1,0 +1,309 @@
+// `sightline detect` from the outside: what it writes for good input.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::test::make_clip;
+
+const std::string kTenFrames = "lavfi:testsrc=size=160x200:rate=10:duration=1";
+
+std::vector<std::int64_t> numbers(const std::vector<Json>& lines) {
+  std::vector<std::int64_t> result;
+  for (const Json& line : lines) result.push_back(line.at("frame"));
+  return result;
+}
+
+std::vector<Json> lines_of(const std::vector<std::string>& options) {
+  const Outcome outcome = run(std::vector<std::string>{"detect", kTenFrames, "-q"} + options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return parse_lines(outcome.out);
+}
+
+TEST(Detect, EveryFrameHasItsLine) {
+  const Outcome outcome = run(std::vector<std::string>{"detect", moving_clip(200, 240, 10)} + kFindsSome);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 10u);
+  std::size_t objects = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::set<std::string> keys;
+    for (const auto& [key, value] : lines[i].items()) keys.insert(key);
+    EXPECT_EQ(keys,
+              (std::set<std::string>{"source", "frame", "time", "status", "width", "height", "objects"}));
+    EXPECT_EQ(lines[i].at("source"), moving_clip(200, 240, 10));
+    EXPECT_EQ(lines[i].at("frame"), i + 1);
+    EXPECT_NEAR(lines[i].at("time").get<double>(), 0.1 * static_cast<double>(i), 1e-6);
+    EXPECT_EQ(lines[i].at("status"), "ok");
+    EXPECT_EQ(lines[i].at("width"), 200);
+    EXPECT_EQ(lines[i].at("height"), 240);
+    double last = 1e9;
+    for (const Json& object : lines[i].at("objects")) {
+      ++objects;
+      EXPECT_EQ(object.size(), 3u);
+      EXPECT_EQ(object.at("label"), "person");
+      EXPECT_LE(object.at("score").get<double>(), last);
+      EXPECT_GE(object.at("score").get<double>(), -4);
+      last = object.at("score");
+      ASSERT_EQ(object.at("box").size(), 4u);
+      EXPECT_GE(object.at("box")[3].get<double>(), 95.9);
+    }
+  }
+  EXPECT_GT(objects, 10u);
+  EXPECT_NE(outcome.err.find(std::to_string(objects) + " object(s)"), std::string::npos) << outcome.err;
+}
+
+TEST(Detect, SummaryAndStages) {
+  const Outcome outcome = expect_run(0, "10 frame(s) in ", {"detect", kTenFrames});
+  EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
+  for (const char* stage :
+       {"decode", "pyramid", "filter", "histogram", "normalise", "classify", "group", "output"}) {
+    EXPECT_NE(outcome.err.find(stage), std::string::npos) << stage;
+  }
+}
+
+TEST(Detect, QuietSaysNothing) {
+  TempDir folder;
+  const Outcome outcome = run({"-q", "detect", kTenFrames, "-d", folder / "d.jsonl", "-o", folder / "o.mp4",
+                               "--contact-sheet", folder / "sheet.png"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(parse_lines(read_text(folder / "d.jsonl")).size(), 10u);
+  EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), 10u);
+  EXPECT_EQ(media::test::read_all(folder / "sheet.png").size(), 1u);
+}
+
+TEST(Detect, HelpAndVersion) {
+  EXPECT_NE(run({"--help"}).out.find("detect"), std::string::npos);
+  EXPECT_EQ(run({"detect", "--help"}).exit_code, 0);
+  const Outcome version = run({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_TRUE(version.out.starts_with("sightline ")) << version.out;
+}
+
+TEST(Detect, AnyThresholdIsAccepted) {
+  for (const char* threshold : {"-4", "-0.5", "0", "3.25", "-1e3"})
+    EXPECT_EQ(lines_of({"-t", threshold}).size(), 10u) << threshold;
+  EXPECT_EQ(lines_of({"--threshold=-4"}).size(), 10u);
+}
+
+TEST(Detect, PartsOfTheInput) {
+  using V = std::vector<std::int64_t>;
+  EXPECT_EQ(numbers(lines_of({"--every", "3"})), (V{1, 4, 7, 10}));
+  EXPECT_EQ(lines_of({"--start", "0.5"}).size(), 5u);
+  EXPECT_NEAR(lines_of({"--start", "0.5"}).front().at("time").get<double>(), 0.5, 1e-6);
+  EXPECT_EQ(numbers(lines_of({"--duration", "0.4"})), (V{1, 2, 3, 4}));
+  const std::vector<Json> looped = lines_of({"--loop", "1", "--every", "5"});
+  EXPECT_EQ(numbers(looped), (V{1, 6, 11, 16}));
+  EXPECT_NEAR(looped[2].at("time").get<double>(), 1.0, 1e-6);
+}
+
+TEST(Detect, Formats) {
+  TempDir folder;
+  const std::vector<std::string> command =
+      std::vector<std::string>{"-q", "detect", moving_clip(200, 240, 4)} + kFindsSome;
+  const auto text = [&](const std::string& name, const std::vector<std::string>& options = {}) {
+    const Outcome outcome = run(command + std::vector<std::string>{"-d", folder / name} + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return read_text(folder / name);
+  };
+  const std::vector<Json> lines = parse_lines(text("a.jsonl"));
+  ASSERT_EQ(lines.size(), 4u);
+  std::size_t objects = 0;
+  for (const Json& line : lines) objects += line.at("objects").size();
+  ASSERT_GT(objects, 4u);
+
+  const Json document = Json::parse(text("a.json"));
+  EXPECT_EQ(document.at("frames"), Json(lines));
+  EXPECT_EQ(text("by-option", {"-f", "json"}), read_text(folder / "a.json"));
+
+  const Json coco = Json::parse(text("a.coco.json"));
+  EXPECT_EQ(coco.at("images").size(), 4u);
+  EXPECT_EQ(coco.at("annotations").size(), objects);
+  EXPECT_EQ(coco.at("categories"), Json::parse(R"([{"id":1,"name":"person"}])"));
+
+  std::istringstream csv(text("a.csv"));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "source,frame,time,status,label,score,x,y,width,height");
+  std::size_t rows = 0;
+  while (std::getline(csv, line)) rows += line.find(",ok,person,") != std::string::npos;
+  EXPECT_EQ(rows, objects);
+
+  std::istringstream mot(text("a.txt"));
+  rows = 0;
+  while (std::getline(mot, line)) {
+    ++rows;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 9) << line;
+    EXPECT_TRUE(line.ends_with(",-1,-1,-1")) << line;
+  }
+  EXPECT_EQ(rows, objects);
+}
+
+TEST(Detect, SeveralInputs) {
+  TempDir folder;
+  make_clip(folder / "one.mkv", "testsrc=size=160x200:rate=10:duration=0.5");
+  make_clip(folder / "two.mkv", "testsrc2=size=200x240:rate=10:duration=0.3");
+  const Outcome outcome =
+      run({"detect", folder / "one.mkv", folder / "two.mkv", "-o", folder / "out", "-d", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  EXPECT_EQ(numbers(lines), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 1, 2, 3}));
+  EXPECT_EQ(lines[4].at("source"), folder / "one.mkv");
+  EXPECT_EQ(lines[5].at("source"), folder / "two.mkv");
+  EXPECT_EQ(media::test::read_all(folder / "out/one-detected.mp4").size(), 5u);
+  EXPECT_EQ(media::test::read_all(folder / "out/two-detected.mp4").size(), 3u);
+  EXPECT_NE(outcome.err.find("8 frame(s) in"), std::string::npos);
+}
+
+TEST(Detect, SeveralInputsRefuseWhatWouldNotWork) {
+  TempDir folder;
+  fs::create_directories(folder / "a");
+  fs::create_directories(folder / "b");
+  for (const char* name : {"a/same.mkv", "b/same.mkv"})
+    make_clip(folder / name, "testsrc=size=160x200:rate=10:duration=0.2");
+  const std::vector<std::string> command{"detect", folder / "a/same.mkv", folder / "b/same.mkv"};
+  expect_run(2, "same-detected.mp4", command + std::vector<std::string>{"-o", folder / "out"});
+  expect_run(2, "one source", command + std::vector<std::string>{"-d", folder / "d.txt"});
+  EXPECT_FALSE(fs::exists(folder / "d.txt"));
+}
+
+TEST(Detect, FolderOfPictures) {
+  TempDir folder;
+  fs::create_directories(folder / "in");
+  make_clip(folder / "in/p%d.png", "testsrc=size=160x200:rate=10:duration=1.1");
+  const Outcome outcome = run({"-q", "detect", folder / "in"});
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 11u);
+  EXPECT_EQ(lines[0].at("source"), "p1.png");
+  EXPECT_EQ(lines[10].at("source"), "p11.png");
+  EXPECT_EQ(lines[10].at("frame"), 11);
+}
+
+TEST(Detect, StandardInput) {
+  TempDir folder;
+  make_clip(folder / "in.mkv", "testsrc=size=160x200:rate=10:duration=1");
+  RunSetup setup;
+  setup.input = folder / "in.mkv";
+  const Outcome outcome = run({"-q", "detect", "-"}, setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 10u);
+  EXPECT_EQ(lines[0].at("source"), "-");
+  expect_run(3, "standard input", {"detect", "-"});
+  expect_run(2, "more than once", {"detect", "-", "--loop", "1"}, setup);
+}
+
+TEST(Detect, ReaderThatGoesAway) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunSetup setup;
+  setup.output_handle = ends[1];
+  Program program({"detect", kTenFrames, "--loop", "-1"}, setup);
+  char some[64];
+  EXPECT_GT(read(ends[0], some, sizeof some), 0);
+  close(ends[0]);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("standard output"), std::string::npos) << outcome.err;
+}
+
+TEST(Detect, Interrupted) {
+  TempDir folder;
+  make_clip(folder / "in.mkv", "testsrc=size=160x200:rate=10:duration=1");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program program({"detect", folder / "in.mkv", "--loop", "-1", "-o", folder / "o.mp4", "-d",
+                     folder / "d.jsonl", "--contact-sheet", folder / "sheet.png"});
+    ASSERT_TRUE(program.wait_until([&] {
+      const std::string text = read_text(folder / "d.jsonl");
+      return std::count(text.begin(), text.end(), '\n') > 25;
+    }));
+    program.send(signal);
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
+    EXPECT_NE(outcome.err.find("stopped on request"), std::string::npos) << outcome.err;
+    const std::vector<Json> lines = parse_lines(read_text(folder / "d.jsonl"));
+    for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i].at("frame"), i + 1);
+    EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), lines.size());
+    EXPECT_EQ(media::test::read_all(folder / "sheet.png").size(), 1u);
+    fs::remove(folder / "d.jsonl");
+  }
+}
+
+TEST(Detect, InterruptedWhileItWaitsForInput) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunSetup setup;
+  setup.input = "/proc/self/fd/" + std::to_string(ends[0]);
+  Program program({"detect", "-"}, setup);
+  std::this_thread::sleep_for(std::chrono::milliseconds(kSanitized ? 3000 : 500));
+  program.send(SIGINT);
+  EXPECT_EQ(program.wait().exit_code, 130);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// The result for a frame depends on the frame and the detector alone.
+TEST(Detect, ResultsDoNotDependOnHowItRuns) {
+  const std::vector<std::string> command =
+      std::vector<std::string>{"-q", "detect", moving_clip(360, 280, 12)} + kFindsSome;
+  const Outcome reference = run(command);
+  ASSERT_EQ(reference.exit_code, 0) << reference.err;
+  ASSERT_NE(reference.out.find("score"), std::string::npos);
+  for (const char* threads : {"1", "2", "4"}) {
+    for (const char* in_flight : {"1", "2", "8"}) {
+      const Outcome other =
+          run(command + std::vector<std::string>{"--threads", threads, "--in-flight", in_flight});
+      EXPECT_TRUE(other.out == reference.out) << threads << " threads, " << in_flight << " in flight";
+    }
+  }
+  int compared = 0;
+  for (const char* set : {"ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon"}) {
+    const Outcome other = run(command + std::vector<std::string>{"--instruction-set", set});
+    if (other.exit_code == 2) continue;  // not on this processor
+    EXPECT_TRUE(other.out == reference.out) << set;
+    ++compared;
+  }
+  EXPECT_GE(compared, 1);
+}
+
+TEST(Detect, FindsPeople) {
+  const std::optional<std::string> clip = people_clip();
+  if (!clip) GTEST_SKIP() << "the clip with people is not on this machine";
+  const Outcome outcome =
+      run({"-q", "detect", *clip, "--start", "2", "--duration", "0.2", "--min-size", "60"});
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 5u);
+  for (const Json& line : lines) EXPECT_GE(line.at("objects").size(), 2u) << line;
+}
+
+// What a long run needs is what a short one needs.
+TEST(Detect, MemoryDoesNotGrow) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
+  const auto peak = [](int frames) {
+    const Outcome outcome =
+        run({"-q", "detect", "lavfi:testsrc2=size=1920x1080:rate=25,trim=end_frame=" + std::to_string(frames),
+             "--min-size", "800", "--threads", "2", "-d", "/dev/null"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return static_cast<double>(outcome.peak_kilobytes);
+  };
+  // Of two each, so that one unlucky moment does not decide.
+  const double few = std::max(peak(100), peak(100));
+  const double many = std::max(peak(1000), peak(1000));
+  RecordProperty("kilobytes_100", std::to_string(few));
+  RecordProperty("kilobytes_1000", std::to_string(many));
+  EXPECT_LE(many, 1.05 * few);
+}
+
+}  // namespace
+}  // namespace sightline::test

@@ -1,0 +1,164 @@
+// `sightline evaluate` on pictures whose figures are known beforehand.
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "filterbank/detector.hpp"
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::test::make_clip;
+
+class Evaluate : public testing::Test {
+ protected:
+  Evaluate() {
+    fs::create_directories(folder_ / "positives");
+    fs::create_directories(folder_ / "negatives");
+  }
+  void picture(const std::string& name, const std::string& graph) {
+    make_clip(folder_ / name, graph + ",trim=end_frame=1");
+  }
+  Outcome windows(const std::vector<std::string>& options = {}) {
+    Outcome outcome =
+        run(std::vector<std::string>{"evaluate", "windows", "--positives", folder_ / "positives",
+                                     "--negatives", folder_ / "negatives"} +
+            options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome;
+  }
+  TempDir folder_;
+};
+
+// The second word of each line that starts with a number: the miss rate of each rate of false positives.
+std::vector<std::string> miss_rates(const std::string& report) {
+  std::vector<std::string> rates;
+  std::istringstream stream(report);
+  for (std::string line; std::getline(stream, line);) {
+    std::istringstream words(line);
+    double rate = 0;
+    std::string miss;
+    if (words >> rate >> miss && miss.ends_with('%')) rates.push_back(miss);
+  }
+  return rates;
+}
+
+TEST_F(Evaluate, WindowsThatCannotBeToldApartAreAllMissed) {
+  for (const char* name : {"positives/a.png", "positives/b.png", "negatives/c.png"})
+    picture(name, "color=gray:size=64x128");
+  const Outcome outcome = windows({"--scale-step", "2"});
+  EXPECT_NE(outcome.out.find("2 positive windows, 1 negative windows from 1 pictures"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(miss_rates(outcome.out), (std::vector<std::string>(4, "100%")));
+}
+
+TEST_F(Evaluate, EveryWindowOfANegativeCounts) {
+  picture("positives/a.png", "color=gray:size=64x128");
+  picture("negatives/b.png", "color=gray:size=128x256");
+  picture("negatives/small.png", "color=gray:size=32x32");
+  // 9 x 17 windows at the first scale, 1 at half of it, none in the picture that is too small.
+  EXPECT_NE(
+      windows({"--scale-step", "2"}).out.find("1 positive windows, 154 negative windows from 2 pictures"),
+      std::string::npos);
+}
+
+TEST_F(Evaluate, WindowsThatScoreHigherAreAllFound) {
+  const std::vector<std::string> graphs{"testsrc=size=64x128", "testsrc2=size=64x128",
+                                        "color=gray:size=64x128", "mandelbrot=size=64x128",
+                                        "smptebars=size=64x128"};
+  const filterbank::FilterbankDetector detector(
+      filterbank::load_model(fs::path(SIGHTLINE_SOURCE_DIR) / "configs/models/people.safetensors"), {});
+  const auto workspace = detector.make_workspace();
+  auto& own = static_cast<filterbank::FilterbankWorkspace&>(*workspace);
+  std::vector<std::pair<double, std::string>> scored;
+  for (const std::string& graph : graphs) {
+    picture("one.png", graph);
+    media::Reader reader(folder_ / "one.png");
+    const media::Frame frame = *reader.read();
+    ASSERT_TRUE(detector.prepare(own, frame.gray()));
+    detector.score_windows(own);
+    scored.emplace_back(detector.score(own.levels[0], 0, 0), graph);
+  }
+  std::sort(scored.begin(), scored.end());
+  ASSERT_LT(scored.front().first, scored.back().first);
+  picture("positives/a.png", scored.back().second);
+  picture("negatives/b.png", scored.front().second);
+  const Outcome outcome = windows({"--scale-step", "8", "--csv", folder_ / "curve.csv", "--svg",
+                                   folder_ / "curve.svg", "--name", "ours"});
+  EXPECT_EQ(miss_rates(outcome.out), (std::vector<std::string>(4, "0%"))) << outcome.out;
+  EXPECT_TRUE(read_text(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_window,"));
+  EXPECT_NE(read_text(folder_ / "curve.csv").find("\nours,"), std::string::npos);
+  EXPECT_NE(read_text(folder_ / "curve.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(Evaluate, WindowsRefuseBadPictures) {
+  const std::vector<std::string> command{"evaluate", "windows", "--negatives", folder_ / "negatives",
+                                         "--positives"};
+  expect_run(3, "nowhere", command + std::vector<std::string>{folder_ / "nowhere"});
+  picture("positives/small.png", "color=gray:size=32x32");
+  picture("negatives/a.png", "color=gray:size=64x128");
+  expect_run(3, "small.png", command + std::vector<std::string>{folder_ / "positives"});
+  media::test::store(folder_ / "list.txt", "a.png\nmissing.png\n");
+  picture("a.png", "color=gray:size=64x128");
+  expect_run(3, "list.txt:2", command + std::vector<std::string>{folder_ / "list.txt"});
+}
+
+// What the detector finds, as ground truth for itself.
+TEST_F(Evaluate, FramesWithEverythingFound) {
+  const std::string clip = moving_clip(200, 240, 5);
+  const std::vector<std::string> tuning{"-t", "-3", "--scale-step", "1.3"};
+  const Outcome found = run(std::vector<std::string>{"-q", "detect", clip, "-f", "mot"} + tuning);
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  std::string truth;
+  std::string elsewhere;
+  std::set<std::string> frames;
+  int objects = 0;
+  std::istringstream rows(found.out);
+  for (std::string row; std::getline(rows, row);) {
+    std::replace(row.begin(), row.end(), ',', ' ');
+    std::istringstream fields(row);
+    std::string frame, id, x, y, width, height;
+    fields >> frame >> id >> x >> y >> width >> height;
+    truth += frame + ",1," + x + "," + y + "," + width + "," + height + ",1\n";
+    elsewhere += frame + ",1,5000,5000," + width + "," + height + ",1\n";
+    frames.insert(frame);
+    ++objects;
+  }
+  ASSERT_GT(objects, 3);
+  media::test::store(folder_ / "truth.txt", truth);
+  media::test::store(folder_ / "elsewhere.txt", elsewhere);
+  const std::string counts =
+      std::to_string(frames.size()) + " frames with " + std::to_string(objects) + " objects";
+
+  const std::vector<std::string> command = std::vector<std::string>{"evaluate", "frames", clip} + tuning;
+  const Outcome all = run(command + std::vector<std::string>{"--truth", folder_ / "truth.txt"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_NE(all.out.find(counts), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("log-average miss rate   0.0000"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("average precision       1.0000"), std::string::npos) << all.out;
+  EXPECT_EQ(miss_rates(all.out), (std::vector<std::string>(3, "0%"))) << all.out;
+
+  const Outcome none = run(command + std::vector<std::string>{"--truth", folder_ / "elsewhere.txt", "--csv",
+                                                              folder_ / "curve.csv"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_NE(none.out.find(counts), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("log-average miss rate   1.0000"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("average precision       0.0000"), std::string::npos) << none.out;
+  EXPECT_EQ(miss_rates(none.out), (std::vector<std::string>(3, "100%"))) << none.out;
+  EXPECT_TRUE(read_text(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_image,"));
+}
+
+TEST_F(Evaluate, FramesRefuseBadTruth) {
+  const std::vector<std::string> command{"evaluate", "frames", moving_clip(200, 240, 2), "--truth"};
+  media::test::store(folder_ / "bad.txt", "1,1,0,0,10,10,1\n1,1,zero,0,10,10,1\n");
+  expect_run(3, "bad.txt:2", command + std::vector<std::string>{folder_ / "bad.txt"});
+  media::test::store(folder_ / "other.txt", "900,1,0,0,10,10,1\n");
+  expect_run(3, "no frame", command + std::vector<std::string>{folder_ / "other.txt"});
+  expect_run(3, "gone.txt", command + std::vector<std::string>{folder_ / "gone.txt"});
+}
+
+}  // namespace
+}  // namespace sightline::test

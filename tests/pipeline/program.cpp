@@ -1,0 +1,175 @@
+#include "program.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <sstream>
+#include <thread>
+
+namespace sightline::test {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The program's environment: ours, with the configurations of the source tree and the sanitizers' lists.
+std::vector<std::string> environment() {
+  const std::string source = SIGHTLINE_SOURCE_DIR;
+  std::vector<std::string> result{"SIGHTLINE_CONFIGS=" + source + "/configs"};
+  const auto add = [&](const std::string& name, const std::string& own) {
+    const char* given = std::getenv(name.c_str());
+    result.push_back(name + "=" + own + (given ? std::string(":") + given : ""));
+  };
+  add("LSAN_OPTIONS", "print_suppressions=0:suppressions=" + source + "/tests/lsan.supp");
+  // A suppression can only match a stack that is still remembered.
+  add("TSAN_OPTIONS", "print_suppressions=0:history_size=7:suppressions=" + source + "/tests/tsan.supp");
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view text(*variable);
+    if (text.starts_with("SIGHTLINE_") || text.starts_with("LSAN_OPTIONS=") ||
+        text.starts_with("TSAN_OPTIONS="))
+      continue;
+    result.emplace_back(text);
+  }
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+Program::Program(const std::vector<std::string>& arguments, const RunSetup& setup)
+    : deadline_(now() + setup.timeout * (kSanitized ? 10 : 1)) {
+  std::vector<std::string> texts{SIGHTLINE_PROGRAM};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment();
+  const std::vector<char*> argv = pointers(texts);
+  const std::vector<char*> envp = pointers(variables);
+  const std::string input = setup.input.empty() ? "/dev/null" : setup.input;
+  const std::string output = setup.output.empty() ? folder_ / "out" : setup.output;
+  const std::string errors = folder_ / "err";
+  pid_ = fork();
+  if (pid_ == 0) {  // only calls that are safe between fork and exec
+    const int in = open(input.c_str(), O_RDONLY);
+    const int out =
+        setup.output_handle >= 0 ? setup.output_handle : open(output.c_str(), O_WRONLY | O_CREAT, 0600);
+    const int err = open(errors.c_str(), O_WRONLY | O_CREAT, 0600);
+    if (in < 0 || out < 0 || err < 0) _exit(126);
+    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+      _exit(126);
+    if (setup.file_limit > 0) {
+      const rlimit limit{static_cast<rlim_t>(setup.file_limit), static_cast<rlim_t>(setup.file_limit)};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    execve(SIGHTLINE_PROGRAM, argv.data(), envp.data());
+    _exit(127);
+  }
+  if (setup.output_handle >= 0) close(setup.output_handle);
+  if (pid_ < 0) throw std::runtime_error("cannot start the program");
+}
+
+Program::~Program() {
+  if (!ended_) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, &status_, 0);
+  }
+}
+
+void Program::send(int signal) const {
+  if (!ended_) kill(pid_, signal);
+}
+
+bool Program::has_ended() {
+  if (ended_) return true;
+  rusage usage{};
+  if (wait4(pid_, &status_, WNOHANG, &usage) != pid_) return false;
+  ended_ = true;
+  outcome_.exit_code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  outcome_.peak_kilobytes = usage.ru_maxrss;
+  return true;
+}
+
+bool Program::wait_until(const std::function<bool()>& condition) {
+  while (!condition()) {
+    if (has_ended() || now() > deadline_) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+Outcome Program::wait() {
+  while (!has_ended()) {
+    if (now() > deadline_ && !outcome_.timed_out) {
+      outcome_.timed_out = true;
+      ADD_FAILURE() << "the program did not end in time";
+      kill(pid_, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  outcome_.out = read_text(folder_ / "out");
+  outcome_.err = read_text(folder_ / "err");
+  return outcome_;
+}
+
+Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup) {
+  return Program(arguments, setup).wait();
+}
+
+Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
+                   const RunSetup& setup) {
+  Outcome outcome = run(arguments, setup);
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+  EXPECT_NE(outcome.err.find(words), std::string::npos) << "expected '" << words << "' in: " << outcome.err;
+  return outcome;
+}
+
+std::string read_text(const std::string& path) {
+  const std::vector<char> bytes = media::test::load(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<Json> parse_lines(const std::string& text) {
+  EXPECT_TRUE(text.empty() || text.back() == '\n') << "the last line is not whole";
+  std::vector<Json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded()) {
+      ADD_FAILURE() << "not JSON: " << line;
+      return lines;
+    }
+    lines.push_back(std::move(json));
+  }
+  return lines;
+}
+
+std::string moving_clip(int width, int height, int frames) {
+  return "lavfi:mandelbrot=size=" + std::to_string(width) + "x" + std::to_string(height) +
+         ":rate=10:start_scale=1:end_scale=0.01:end_pts=40,trim=end_frame=" + std::to_string(frames);
+}
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::optional<std::string> people_clip() {
+  const std::filesystem::path folder =
+      std::filesystem::path(SIGHTLINE_SOURCE_DIR) / "../shared/data/people/pets09";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".avi") return entry.path().string();
+  }
+  return std::nullopt;
+}
+
+}  // namespace sightline::test

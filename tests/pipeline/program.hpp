@@ -1,0 +1,90 @@
+#pragma once
+// Runs the `sightline` program as a user does, and says what came of it.
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unit/media_support.hpp"
+
+namespace sightline::test {
+
+using media::test::TempDir;
+using Json = nlohmann::json;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+/// What a program that has ended leaves behind.
+struct Outcome {
+  int exit_code = -1;  ///< 128 + the number of the signal that ended it, as shells have it
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+  long peak_kilobytes = 0;  ///< largest resident set
+};
+
+struct RunSetup {
+  std::string input;       ///< file for standard input; empty: nothing to read
+  std::string output;      ///< file for standard output in place of Outcome::out
+  int output_handle = -1;  ///< or a file descriptor; it is closed in this process once the program has it
+  long file_limit = 0;     ///< bytes that a file may have; 0: no limit
+  double timeout = 60;     ///< seconds until the program is killed, more under sanitizers
+};
+
+/// A run of the program. Whatever happens, it has ended when this object has.
+class Program {
+ public:
+  explicit Program(const std::vector<std::string>& arguments, const RunSetup& setup = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void send(int signal) const;
+  /// Waits until the condition holds; false where the program ended or the time is up before.
+  bool wait_until(const std::function<bool()>& condition);
+  /// Waits for the end; kills the program when its time is up.
+  Outcome wait();
+
+ private:
+  bool has_ended();
+
+  TempDir folder_;
+  pid_t pid_ = -1;
+  double deadline_ = 0;
+  int status_ = 0;
+  bool ended_ = false;
+  Outcome outcome_;
+};
+
+/// Runs the program to its end.
+Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup = {});
+
+/// Runs it and expects an exit code and, in standard error, some words.
+Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
+                   const RunSetup& setup = {});
+
+std::string read_text(const std::string& path);
+
+/// The lines of a JSON lines text. Fails the test where one is not JSON, or the last one does not end.
+std::vector<Json> parse_lines(const std::string& text);
+
+/// A moving picture in which a person detector with `kFindsSome` finds something.
+std::string moving_clip(int width, int height, int frames);
+/// Options that make the detector report many objects in any texture.
+inline const std::vector<std::string> kFindsSome{"--threshold", "-4", "--scale-step", "1.3"};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
+
+/// The surveillance clip with people, where the data is there.
+std::optional<std::string> people_clip();
+
+}  // namespace sightline::test

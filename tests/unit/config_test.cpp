@@ -1,0 +1,129 @@
+#include "base/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "unit/filterbank_support.hpp"
+
+namespace sightline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kText = R"(# a comment
+[source]
+path = "video.mp4"
+
+[detector]
+threshold = -0.5
+scale_step = 2
+model = "models/people.safetensors"
+)";
+
+template <typename Work>
+std::string complaint(const Work& work) {
+  return test::error_of(ExitCode::usage, work);
+}
+
+TEST(Config, ReadsValuesAndFallsBack) {
+  const Config config = Config::parse(kText, "people.toml");
+  EXPECT_EQ(config.name(), "people.toml");
+  EXPECT_EQ(config.text("source", "path", ""), "video.mp4");
+  EXPECT_EQ(config.number("detector", "threshold", 0, -10, 10), -0.5);
+  EXPECT_EQ(config.number("detector", "scale_step", 1.1, 1, 8), 2.0);  // an integer is a number
+  EXPECT_EQ(config.number("detector", "min_size", 48, 0, 100), 48);
+  EXPECT_EQ(config.text("nowhere", "nothing", "else"), "else");
+  EXPECT_EQ(config.optional_number("detector", "max_size", 0, 100), std::nullopt);
+  EXPECT_EQ(config.optional_number("detector", "threshold", -10, 10), -0.5);
+}
+
+TEST(Config, WrongTypesNameTheLine) {
+  const Config config = Config::parse(kText, "people.toml");
+  EXPECT_THAT(complaint([&] { config.text("detector", "threshold", ""); }),
+              AllOf(StartsWith("people.toml:6: "), HasSubstr("'threshold' must be a text")));
+  EXPECT_THAT(
+      complaint([&] { config.number("source", "path", 0, 0, 1); }),
+      AllOf(StartsWith("people.toml:3: "), HasSubstr("'path' must be a number"), HasSubstr("from 0 to 1")));
+  EXPECT_THAT(complaint([&] { config.path("detector", "threshold", ""); }), StartsWith("people.toml:6: "));
+}
+
+TEST(Config, RangesAreChecked) {
+  const Config config = Config::parse("[a]\nx = 5\nn = nan\ni = inf\n", "c.toml");
+  EXPECT_EQ(config.number("a", "x", 0, 5, 5), 5);
+  EXPECT_THAT(complaint([&] { config.number("a", "x", 0, 6, 10); }),
+              AllOf(StartsWith("c.toml:2: "), HasSubstr("'x' is out of range"), HasSubstr("from 6 to 10")));
+  EXPECT_THAT(complaint([&] { config.optional_number("a", "x", 0, 4); }), StartsWith("c.toml:2: "));
+  EXPECT_THAT(complaint([&] { config.number("a", "n", 0, -1e9, 1e9); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(complaint([&] { config.number("a", "i", 0, -1e9, 1e9); }), StartsWith("c.toml:4: "));
+}
+
+TEST(Config, UnknownKeysAndSections) {
+  {
+    const Config config = Config::parse(kText, "people.toml");
+    config.text("source", "path", "");
+    config.number("detector", "threshold", 0, -10, 10);
+    config.number("detector", "scale_step", 0, 0, 10);
+    EXPECT_THAT(complaint([&] { config.expect_all_known(); }),
+                AllOf(StartsWith("people.toml:8: "), HasSubstr("'model' is not known in [detector]"),
+                      HasSubstr("scale_step, threshold")));
+    config.path("detector", "model", "");
+    EXPECT_NO_THROW(config.expect_all_known());
+  }
+  const Config config = Config::parse(kText, "people.toml");
+  config.text("source", "path", "");
+  EXPECT_THAT(complaint([&] { config.expect_all_known(); }),
+              AllOf(StartsWith("people.toml:5: "), HasSubstr("section [detector] is not known")));
+  EXPECT_NO_THROW(Config::parse("", "empty.toml").expect_all_known());
+}
+
+TEST(Config, SyntaxErrorsNameTheLine) {
+  EXPECT_THAT(complaint([] { Config::parse("[a]\nx = 1\ny = = 2\n", "c.toml"); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(complaint([] { Config::parse("[a]\nx = 1\nx = 2\n", "c.toml"); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(complaint([] { Config::parse("[a]\n\nx = \"open\n", "c.toml"); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(complaint([] { Config::parse("\nx = 1\n", "c.toml"); }),
+              AllOf(StartsWith("c.toml:2: "), HasSubstr("'x' stands outside a [section]")));
+}
+
+TEST(Config, OverridesWin) {
+  Config config = Config::parse(kText, "people.toml");
+  config.set("detector", "threshold", 3.0);
+  config.set("source", "path", std::string("other.mp4"));
+  config.set("output", "video", std::string("out.mp4"));  // a section that the file lacks
+  EXPECT_EQ(config.number("detector", "threshold", 0, -10, 10), 3.0);
+  EXPECT_EQ(config.text("source", "path", ""), "other.mp4");
+  EXPECT_EQ(config.text("output", "video", ""), "out.mp4");
+  config.set("detector", "threshold", 30.0);
+  EXPECT_THAT(complaint([&] { config.number("detector", "threshold", 0, -10, 10); }),
+              AllOf(HasSubstr("'threshold' is 30"), HasSubstr("from -10 to 10")));
+  // An overridden value is known to the file as well.
+  config.number("detector", "scale_step", 0, 0, 10);
+  config.path("detector", "model", "");
+  EXPECT_NO_THROW(config.expect_all_known());
+}
+
+TEST(Config, PathsAreRelativeToTheFile) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "c.toml") << "[a]\nrelative = \"models/m\"\nabsolute = \"/m\"\n";
+  Config config = Config::load(folder / "c.toml");
+  EXPECT_EQ(config.path("a", "relative", ""), folder / "models/m");
+  EXPECT_EQ(config.path("a", "absolute", ""), "/m");
+  EXPECT_EQ(config.path("a", "missing", "fallback"), folder / "fallback");
+  EXPECT_EQ(config.path("a", "missing", ""), "");
+  config.set("a", "relative",
+             std::string("models/m"));  // from the command line: relative to where the user is
+  EXPECT_EQ(config.path("a", "relative", ""), "models/m");
+  EXPECT_THAT(complaint([&] { config.number("a", "absolute", 0, 0, 1); }), HasSubstr("c.toml:3: "));
+}
+
+TEST(Config, FilesThatCannotBeRead) {
+  const test::TemporaryFolder folder;
+  EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
+  EXPECT_THAT(complaint([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
+}
+
+}  // namespace
+}  // namespace sightline

@@ -1,0 +1,258 @@
+#include "filterbank/model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "model/safetensors.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ModelFile : public ::testing::Test {
+ protected:
+  ModelFile() { save_model(random_model(), file); }
+
+  static Model random_model(ClassifierKind kind = ClassifierKind::linear, int templates = 1) {
+    return test::random_model(9, 1, kind, templates);
+  }
+
+  /// The complaint about the file after `change` was done to it; "" where it loads.
+  template <typename Change>
+  std::string complaint(const Change& change) const {
+    Safetensors container = Safetensors::load(file);
+    change(container);
+    container.save(changed);
+    const std::string message = test::error_of(ExitCode::model, [&] { load_model(changed); });
+    if (!message.empty()) {
+      EXPECT_THAT(message, HasSubstr(changed.string()));
+    }
+    return message;
+  }
+  /// The same with another text in the header.
+  std::string complaint_about(const std::string& key, const std::string& value) const {
+    return complaint([&](Safetensors& container) { container.metadata[key] = value; });
+  }
+
+  test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "model.safetensors";
+  const std::filesystem::path changed = folder / "changed.safetensors";
+};
+
+TEST_F(ModelFile, RoundTrip) {
+  Model model = random_model();
+  model.epsilon = 17;
+  model.bias = -123456789012;
+  model.scale = 1.0 / 3;
+  model.threshold = -0.1;
+  model.object = {12.3, 16, 7.1, 9.25};
+  model.label = "K\xC3\xB6nig \"quoted\"";
+  model.provenance = "{\"a\": [1, 2]}\n";
+  save_model(model, file);
+  const Model loaded = load_model(file);
+  EXPECT_EQ(loaded.label, model.label);
+  EXPECT_EQ(loaded.window.pixels(), model.window.pixels());
+  EXPECT_EQ(loaded.object, model.object);
+  EXPECT_EQ(loaded.epsilon, 17);
+  EXPECT_EQ(loaded.classifier, ClassifierKind::linear);
+  EXPECT_EQ(loaded.weights, model.weights);
+  EXPECT_EQ(loaded.bias, model.bias);
+  EXPECT_EQ(loaded.scale, model.scale);
+  EXPECT_EQ(loaded.threshold, model.threshold);
+  EXPECT_EQ(loaded.provenance, model.provenance);
+  EXPECT_THAT(loaded.dictionary.filters(), ::testing::ElementsAreArray(model.dictionary.filters()));
+  EXPECT_THAT(loaded.dictionary.reference(), ::testing::ElementsAreArray(model.dictionary.reference()));
+  save_model(loaded, changed);
+  EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+}
+
+TEST_F(ModelFile, RoundTripOfTemplates) {
+  const Model model = random_model(ClassifierKind::distance, 3);
+  save_model(model, file);
+  const Model loaded = load_model(file);
+  EXPECT_EQ(loaded.classifier, ClassifierKind::distance);
+  EXPECT_EQ(loaded.templates(), 3);
+  EXPECT_EQ(loaded.weights, model.weights);
+  save_model(loaded, changed);
+  EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+}
+
+TEST_F(ModelFile, EveryKeyIsNeeded) {
+  const Safetensors whole = Safetensors::load(file);
+  EXPECT_EQ(whole.metadata.size(), 13U);
+  for (const auto& [key, value] : whole.metadata) {
+    const std::string name = key;
+    EXPECT_THAT(complaint([&](Safetensors& container) { container.metadata.erase(name); }),
+                HasSubstr("'" + name + "'"));
+  }
+}
+
+TEST_F(ModelFile, EveryArrayIsNeeded) {
+  for (const std::string missing : {"dictionary", "dictionary.reference", "weights"}) {
+    Safetensors whole = Safetensors::load(file);
+    Safetensors rest;
+    rest.metadata = whole.metadata;
+    for (const auto& [name, tensor] : whole.tensors()) {
+      if (name == missing) continue;
+      if (tensor.dtype == DType::f32) {
+        rest.set<float>(name, tensor.shape, whole.array<float>(name, tensor.shape));
+      } else {
+        rest.set<std::int8_t>(name, tensor.shape, whole.array<std::int8_t>(name, tensor.shape));
+      }
+    }
+    rest.save(changed);
+    EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(changed); }),
+                AllOf(HasSubstr(changed.string()), HasSubstr("'" + missing + "'")));
+  }
+}
+
+TEST_F(ModelFile, HeaderTexts) {
+  EXPECT_THAT(complaint_about("kind", "sightline.cascade"), HasSubstr("'kind' is 'sightline.cascade'"));
+  EXPECT_THAT(complaint_about("version", "2"), HasSubstr("'version' is '2'"));
+  EXPECT_THAT(complaint_about("cell", "6"), HasSubstr("'cell' is '6'"));
+  EXPECT_THAT(complaint_about("normalisation", "l2"), HasSubstr("'normalisation' is 'l2'"));
+  EXPECT_THAT(complaint_about("classifier", "forest"), HasSubstr("'classifier' is 'forest'"));
+  EXPECT_THAT(complaint_about("label", ""), HasSubstr("'label'"));
+  EXPECT_THAT(complaint_about("label", std::string(65, 'x')), HasSubstr("'label'"));
+  EXPECT_EQ(complaint_about("label", std::string(64, 'x')), "");
+}
+
+TEST_F(ModelFile, HeaderNumbers) {
+  for (const char* text :
+       {"nan", "inf", "-inf", "1e999", "", " 1", "1 ", "0x10", "1,2", "1,", "0", "-1", "1e31"}) {
+    EXPECT_THAT(complaint_about("scale", text), HasSubstr("'scale'")) << text;
+  }
+  for (const char* text : {"nan", "x", "1e10"})
+    EXPECT_THAT(complaint_about("threshold", text), HasSubstr("'threshold'"));
+  for (const char* text : {"nan", "1e13", "--1", "0.5"})
+    EXPECT_THAT(complaint_about("bias", text), HasSubstr("'bias'"));
+  for (const char* text : {"nan", "-1", "1048577", "2.5"}) {
+    EXPECT_THAT(complaint_about("epsilon", text), HasSubstr("'epsilon'")) << text;
+  }
+  EXPECT_EQ(complaint_about("epsilon", "1048576"), "");
+}
+
+TEST_F(ModelFile, Window) {
+  for (const char* text : {"24", "24x32x8", "24x32x", "x24x32", "24,32", "20x32", "24x30", "8x32", "24x8",
+                           "520x32", "0x0", "-24x32", "24.5x32", "1e300x32", "nanx32"}) {
+    EXPECT_THAT(complaint_about("window", text), HasSubstr("'window'")) << text;
+  }
+  // Right in itself, but not what the weights are for.
+  EXPECT_THAT(complaint_about("window", "32x32"), HasSubstr("'weights'"));
+}
+
+TEST_F(ModelFile, ObjectLiesInsideTheWindow) {
+  for (const char* text : {"-1,0,10,10", "0,-1,10,10", "0,0,25,32", "0,0,24,33", "20,0,5,10", "0,0,0,10",
+                           "0,0,10,0", "0,0,10", "0,0,10,10,10", "0,0,10,10,", "0,0,nan,10", "a,b,c,d"}) {
+    EXPECT_THAT(complaint_about("object", text), HasSubstr("'object'")) << text;
+  }
+  EXPECT_EQ(complaint_about("object", "0,0,24,32"), "");
+}
+
+TEST_F(ModelFile, Dictionary) {
+  const auto with_filter = [&](std::vector<std::int8_t> first) {
+    return complaint([&](Safetensors& container) {
+      const auto old = container.array<std::int8_t>("dictionary", {9, 3, 3});
+      std::vector<std::int8_t> values(old.begin(), old.end());
+      std::copy(first.begin(), first.end(), values.begin());
+      container.set<std::int8_t>("dictionary", {9, 3, 3}, values);
+    });
+  };
+  EXPECT_EQ(with_filter({1, -1, 0, 0, 0, 0, 0, 0, 0}), "");
+  EXPECT_THAT(with_filter({1, 0, 0, 0, 0, 0, 0, 0, 0}),
+              AllOf(HasSubstr("dictionary filter 0"), HasSubstr("sum to 1")));
+  EXPECT_THAT(with_filter({127, 127, 4, -127, -127, -4, 0, 0, 0}), HasSubstr("dictionary filter 0"));
+
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    EXPECT_THAT(complaint([&](Safetensors& container) {
+                  const auto old = container.array<float>("dictionary.reference", {9, 3, 3});
+                  std::vector<float> values(old.begin(), old.end());
+                  values[40] = bad;
+                  container.set<float>("dictionary.reference", {9, 3, 3}, values);
+                }),
+                HasSubstr("'dictionary.reference'"));
+  }
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                container.set<float>("dictionary.reference", {1, 3, 3}, std::vector<float>(9));
+              }),
+              HasSubstr("'dictionary.reference'"));
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                container.set<std::int8_t>("dictionary", {0, 3, 3}, {});
+                container.set<float>("dictionary.reference", {0, 3, 3}, {});
+              }),
+              HasSubstr("dictionary of 0 filters"));
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                container.set<std::int8_t>("dictionary", {257, 3, 3}, std::vector<std::int8_t>(257 * 9));
+                container.set<float>("dictionary.reference", {257, 3, 3}, std::vector<float>(257 * 9));
+              }),
+              HasSubstr("dictionary of 257 filters"));
+}
+
+TEST_F(ModelFile, Weights) {
+  const TensorShape shape{1, 3, 2, 4, 9};
+  const auto with_weight = [&](int value, const std::string& classifier) {
+    return complaint([&](Safetensors& container) {
+      std::vector<std::int8_t> values(3 * 2 * 4 * 9, 1);
+      values[100] = static_cast<std::int8_t>(value);
+      container.set<std::int8_t>("weights", shape, values);
+      container.metadata["classifier"] = classifier;
+    });
+  };
+  for (const int value : {-90, 90}) EXPECT_EQ(with_weight(value, "linear"), "");
+  for (const int value : {-128, -91, 91, 127}) {
+    EXPECT_THAT(with_weight(value, "linear"),
+                AllOf(HasSubstr("'weights'"), HasSubstr(std::to_string(value) + " at 100")));
+  }
+  EXPECT_EQ(with_weight(90, "distance"), "");
+  EXPECT_THAT(with_weight(-1, "distance"), AllOf(HasSubstr("'weights'"), HasSubstr("-1 at 100")));
+
+  const auto with_templates = [&](std::int64_t count, const std::string& classifier) {
+    return complaint([&](Safetensors& container) {
+      container.set<std::int8_t>("weights", {count, 3, 2, 4, 9},
+                                 std::vector<std::int8_t>(count * 3 * 2 * 4 * 9, 1));
+      container.metadata["classifier"] = classifier;
+    });
+  };
+  EXPECT_THAT(with_templates(0, "linear"), HasSubstr("0 templates"));
+  EXPECT_THAT(with_templates(2, "linear"), HasSubstr("2 templates"));
+  EXPECT_EQ(with_templates(1024, "distance"), "");
+  EXPECT_THAT(with_templates(1025, "distance"), HasSubstr("1025 templates"));
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                container.set<std::int8_t>("weights", {}, std::vector<std::int8_t>(1));
+              }),
+              HasSubstr("'weights'"));
+}
+
+TEST_F(ModelFile, SumsThatWouldNotFitInto32BitsAreRefused) {
+  // The largest window with 256 filters, all weights at the limit: 3,969 blocks of about 255 * 90 * 32.
+  Model model = test::random_model(256, 1, ClassifierKind::linear, 1, {64, 64});
+  std::fill(model.weights.begin(), model.weights.end(), std::int8_t{90});
+  save_model(model, file);
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(file); }),
+              AllOf(HasSubstr(file.string()), HasSubstr("'weights'")));
+  model.classifier = ClassifierKind::distance;
+  save_model(model, file);
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(file); }), HasSubstr("'weights'"));
+}
+
+TEST_F(ModelFile, TruncatedAnywhere) {
+  const std::string whole = test::bytes_of(file);
+  for (std::size_t size = 0; size < whole.size(); size += size < 1500 ? 37 : 211) {
+    std::ofstream(changed, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(size));
+    EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(changed); }), HasSubstr(changed.string()))
+        << size;
+  }
+}
+
+TEST_F(ModelFile, MissingFile) {
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(folder / "none.safetensors"); }),
+              HasSubstr("none.safetensors"));
+}
+
+}  // namespace
+}  // namespace sightline::filterbank

@@ -1,0 +1,301 @@
+#include "filterbank/training.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "filterbank/detector.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Pictures : public ImageSet {
+ public:
+  std::size_t size() const override { return pictures_.size(); }
+  std::string name(std::size_t index) const override { return "picture-" + std::to_string(index); }
+  Image<std::uint8_t> load(std::size_t index) const override {
+    const Image<std::uint8_t>& from = pictures_[index];
+    Image<std::uint8_t> copy(from.width(), from.height());
+    for (int y = 0; y < from.height(); ++y) std::copy_n(from.view().row(y), from.width(), copy.view().row(y));
+    return copy;
+  }
+  void add(Image<std::uint8_t> picture) { pictures_.push_back(std::move(picture)); }
+
+ private:
+  std::vector<Image<std::uint8_t>> pictures_;
+};
+
+// A bright upright bar in the middle of structure.
+Pictures make_positives(int count, Size size) {
+  Pictures set;
+  for (int i = 0; i < count; ++i) {
+    Image<std::uint8_t> picture = test::random_picture(size, 1000U + static_cast<unsigned>(i));
+    for (int y = size.height / 2 - 10; y < size.height / 2 + 10; ++y) {
+      for (int x = size.width / 2 - 4; x < size.width / 2 + 4; ++x) {
+        picture.view().at(x, y) = static_cast<std::uint8_t>(220 + (x + y + i) % 7);
+      }
+    }
+    set.add(std::move(picture));
+  }
+  return set;
+}
+
+Pictures make_negatives(int count) {
+  Pictures set;
+  for (int i = 0; i < count; ++i)
+    set.add(test::random_picture({70 + i, 60 + 2 * i}, 2000U + static_cast<unsigned>(i)));
+  set.add(test::random_picture({20, 20}, 1));  // smaller than the window: allowed, and of no use
+  return set;
+}
+
+bool go_on(const TrainingProgress&) {
+  return true;
+}
+
+class Training : public ::testing::Test {
+ protected:
+  Training() {
+    spdlog::set_level(spdlog::level::err);
+    options.window = {3, 4};
+    options.object = {4, 4, 16, 24};
+    options.filters = 9;
+    options.patches = 3000;
+    options.dictionary_rounds = 4;
+    options.random_negatives = 5;
+    options.hard_negatives = 4;
+    options.hard_threshold = -3;  // so that there are some
+    options.provenance = "made up";
+  }
+  ~Training() override { spdlog::set_level(spdlog::level::info); }
+
+  // The bytes of the model's file.
+  std::string train_to_bytes(const std::string& state,
+                             const std::function<bool(const TrainingProgress&)>& report = go_on) {
+    save_model(train(positives, negatives, options, folder / state, report), folder / "model");
+    return test::bytes_of(folder / "model");
+  }
+
+  test::TemporaryFolder folder;
+  Pictures positives = make_positives(30, {29, 37});
+  Pictures negatives = make_negatives(12);
+  TrainingOptions options;
+};
+
+TEST_F(Training, SameSeedSameModel) {
+  const std::string first = train_to_bytes("a");
+  EXPECT_EQ(train_to_bytes("b"), first);
+  EXPECT_EQ(train_to_bytes("a"), first);  // everything found finished
+  options.seed = 2;
+  EXPECT_NE(train_to_bytes("c"), first);
+  EXPECT_NE(train_to_bytes("a"), first);  // another run's state is not used
+}
+
+TEST_F(Training, SameModelOnAnyNumberOfThreads) {
+  for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
+    options.classifier = kind;
+    options.templates = 4;
+    std::vector<std::string> models;
+    for (const int threads : {1, 4}) {
+      const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+      oneapi::tbb::task_arena arena(threads);
+      arena.execute([&] { models.push_back(train_to_bytes("t" + std::to_string(threads))); });
+    }
+    EXPECT_EQ(models[0], models[1]);
+  }
+}
+
+TEST_F(Training, StoppedAndResumedGivesTheSameModel) {
+  for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
+    options.classifier = kind;
+    options.templates = 3;
+    int reports = 0;
+    const std::string uninterrupted = train_to_bytes("whole", [&](const TrainingProgress&) {
+      ++reports;
+      return true;
+    });
+    ASSERT_GT(reports, 20);
+    int stopped = 0;
+    for (int stop_at = 0; stop_at < reports; stop_at += 1 + stop_at / 4) {
+      const std::string state =
+          "stop" + std::to_string(stop_at) + (kind == ClassifierKind::linear ? "l" : "d");
+      int seen = 0;
+      try {
+        train(positives, negatives, options, folder / state,
+              [&](const TrainingProgress&) { return seen++ < stop_at; });
+      } catch (const TrainingStopped&) {
+        ++stopped;
+      }
+      ASSERT_EQ(train_to_bytes(state), uninterrupted) << "stopped at report " << stop_at << " of " << reports;
+    }
+    EXPECT_GT(stopped, 8);
+  }
+}
+
+TEST_F(Training, StoppedAgainAndAgain) {
+  const std::string uninterrupted = train_to_bytes("whole");
+  std::string model;
+  int runs = 0;
+  for (; model.empty() && runs < 200; ++runs) {
+    int seen = 0;
+    try {
+      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 5 + 3 * runs; });
+    } catch (const TrainingStopped&) {
+    }
+  }
+  EXPECT_EQ(model, uninterrupted);
+  EXPECT_GT(runs, 3);
+}
+
+TEST_F(Training, DamagedStateIsDoneAgain) {
+  const std::string whole = train_to_bytes("state");
+  for (const char* name : {"dictionary.safetensors", "negatives-0.safetensors", "negatives-1.safetensors"}) {
+    const auto file = folder / "state" / name;
+    const std::string bytes = test::bytes_of(file);
+    ASSERT_FALSE(bytes.empty()) << file;
+    std::ofstream(file, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+    EXPECT_EQ(train_to_bytes("state"), whole) << name;
+  }
+}
+
+TEST_F(Training, FindsWhatItWasTrainedOn) {
+  options.cost = 100;  // descriptors of 6 blocks are short: at 1 the few pictures would not outweigh the bias
+  const Model model = train(positives, negatives, options, folder / "state", go_on);
+  EXPECT_EQ(model.dictionary.size(), 9);
+  EXPECT_EQ(model.templates(), 1);
+  EXPECT_THAT(model.provenance, AllOf(HasSubstr("made up"), HasSubstr("\"positives\":30")));
+  Options search;
+  search.threshold = -1e9;
+  search.max_size = 24;
+  const FilterbankDetector detector(model, search);
+  const auto workspace = detector.make_workspace();
+  int found = 0;
+  for (std::size_t i = 0; i < positives.size(); ++i) {
+    const Image<std::uint8_t> picture = positives.load(i);
+    const GrayView all = picture.view();
+    // The window that was trained on: in the middle.
+    const GrayView window{all.row((37 - 32) / 2) + (29 - 24) / 2, 24, 32, all.stride()};
+    const auto objects = detect(detector, *workspace, window);
+    ASSERT_EQ(objects.size(), 1U);
+    found += objects[0].score > 0;
+  }
+  EXPECT_GE(found, 28);
+}
+
+TEST_F(Training, ReportsAreInOrder) {
+  double elapsed = 0;
+  std::vector<std::string> phases;
+  train(positives, negatives, options, folder / "state", [&](const TrainingProgress& progress) {
+    EXPECT_GE(progress.fraction, 0);
+    EXPECT_LE(progress.fraction, 1);
+    EXPECT_GE(progress.elapsed, elapsed);
+    elapsed = progress.elapsed;
+    if (phases.empty() || phases.back() != progress.phase) phases.push_back(progress.phase);
+    return true;
+  });
+  ASSERT_GT(phases.size(), 5U);
+  EXPECT_EQ(phases[0], "sampling patches");
+  EXPECT_EQ(phases[1], "dictionary");
+  EXPECT_EQ(phases[2], "positives");
+  EXPECT_EQ(phases.back(), "classifier");
+  EXPECT_EQ(std::count(phases.begin(), phases.end(), "hard negatives, round 2 of 2"), 1);
+}
+
+TEST_F(Training, PositivesSmallerThanTheWindow) {
+  positives.add(test::random_picture({24, 31}, 5));
+  EXPECT_THAT(
+      test::error_of(ExitCode::input, [&] { train(positives, negatives, options, folder / "state", go_on); }),
+      AllOf(HasSubstr("'picture-30' is 24x31"), HasSubstr("at least 24x32")));
+}
+
+TEST_F(Training, PicturesThatTeachNothing) {
+  const auto complaint = [&](const Pictures& with, const Pictures& without) {
+    return test::error_of(ExitCode::input, [&] { train(with, without, options, folder / "state", go_on); });
+  };
+  EXPECT_THAT(complaint(Pictures(), negatives), HasSubstr("no positive"));
+  EXPECT_THAT(complaint(positives, Pictures()), HasSubstr("no negative"));
+  Pictures flat;
+  flat.add(test::flat_picture({40, 40}, 77));
+  EXPECT_THAT(complaint(flat, flat), HasSubstr("only 0 patches"));
+  Pictures tiny;
+  tiny.add(test::random_picture({20, 20}, 3));
+  for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
+    options.classifier = kind;
+    EXPECT_THAT(complaint(positives, tiny), HasSubstr("negatives"));
+  }
+}
+
+TEST_F(Training, StateFolderThatCannotBeMade) {
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(test::error_of(ExitCode::failed,
+                             [&] { train(positives, negatives, options, folder / "file" / "state", go_on); }),
+              HasSubstr("--state"));
+}
+
+TEST(LearnDictionary, FindsTheDirectionsThatPatchesHave) {
+  // Patches along three filters, of either sign and slightly disturbed, must give these filters back.
+  const auto truth = test::random_filters(3, 7);
+  std::mt19937_64 engine(1);
+  std::vector<FloatFilter> patches;
+  for (int i = 0; i < 3000; ++i) {
+    FloatFilter patch = truth[i % 3];
+    const float sign = engine() % 2 == 0 ? 1.0F : -1.0F;
+    float mean = 0, energy = 0;
+    for (float& c : patch)
+      mean += c = sign * c + 0.02F * static_cast<float>(test::random_int(engine, -10, 10)) / 10;
+    for (float& c : patch) {
+      c -= mean / kTaps;
+      energy += c * c;
+    }
+    for (float& c : patch) c /= std::sqrt(energy);
+    patches.push_back(patch);
+  }
+  const auto learned = learn_dictionary(patches, 3, 10, 1, [](double) { return true; });
+  ASSERT_EQ(learned.size(), 3U);
+  for (const FloatFilter& filter : truth) {
+    double best = 0;
+    for (const FloatFilter& other : learned) {
+      double cosine = 0;
+      for (int i = 0; i < kTaps; ++i) cosine += static_cast<double>(filter[i]) * other[i];
+      best = std::max(best, std::fabs(cosine));
+    }
+    EXPECT_GT(best, 0.995);
+  }
+  EXPECT_THAT(
+      test::error_of(
+          ExitCode::input,
+          [&] {
+            learn_dictionary({patches.begin(), patches.begin() + 8}, 9, 3, 1, [](double) { return true; });
+          }),
+      HasSubstr("only 8 patches"));
+}
+
+TEST(QuantiseSeparator, KeepsTheRatioOfWeightsAndBias) {
+  Separator separator;
+  for (int i = 0; i < 500; ++i) separator.weights.push_back(std::sin(i) * (i % 50 == 0 ? 2 : 1));
+  separator.bias = -0.75;
+  Model model;
+  quantise_separator(separator, model);
+  ASSERT_EQ(model.weights.size(), 500U);
+  const double step = model.scale * 255 / 0.1;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_LE(std::abs(model.weights[i]), 90);
+    const double limit = 90 * step;
+    ASSERT_NEAR(model.weights[i] * step, std::clamp(separator.weights[i], -limit, limit), 0.5001 * step);
+  }
+  EXPECT_NEAR(static_cast<double>(model.bias) * model.scale, -0.75, model.scale);
+  separator.weights.assign(3, 0.0);
+  EXPECT_THAT(test::error_of(ExitCode::failed, [&] { quantise_separator(separator, model); }),
+              HasSubstr("zeros"));
+}
+
+}  // namespace
+}  // namespace sightline::filterbank
