@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # the lists are used by those who source this
+# What Sightline needs of Debian 12, and how it gets there. Sourced by the scripts in tools/.
+
+# To build and run the program.
+readonly SIGHTLINE_PACKAGES=(
+  build-essential g++ cmake ninja-build pkg-config
+  libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev liblinear-dev libcli11-dev
+  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
+  libcairo2-dev fonts-dejavu-core
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
+)
+
+# To build and run the tests and benchmarks, besides.
+readonly SIGHTLINE_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev)
+
+say() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+# Runs a command as root: as it is for root, else through sudo.
+as_root() {
+  if [[ "$(id -u)" -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "this needs root, and there is no sudo; run as root: $*"
+  fi
+}
+
+is_installed() {
+  [[ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]
+}
+
+# Installs those of the packages that are missing; asks apt for nothing where none is.
+install_packages() {
+  local missing=() package
+  command -v dpkg-query >/dev/null || fail "this is not Debian; install by its own means what tools/lib/packages.sh lists"
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if [[ ${#missing[@]} -eq 0 ]]; then
+    say "all packages are there"
+    return
+  fi
+  say "installing ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
