@@ -5,7 +5,9 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#if SIGHTLINE_CAPTURE
 #include <libavdevice/avdevice.h>
+#endif
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
