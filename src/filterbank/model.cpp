@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -49,10 +50,10 @@ class Header {
     for (;;) {
       double number = 0;
       const auto [stop, error] = std::from_chars(at, end, number);
-      if (error != std::errc() || !std::isfinite(number)) break;
-      result.push_back(number);
-      at = stop;
-      if (at == end || *at != separator) break;
+      const bool usable = error == std::errc() && std::isfinite(number);
+      if (usable) result.push_back(number);
+      at = usable ? stop : nullptr;
+      if (at == nullptr || at == end || *at != separator) break;
       ++at;
     }
     if (at != end || result.size() != count) {
@@ -65,6 +66,12 @@ class Header {
     const double value = numbers(key, 1, ',')[0];
     if (value < smallest || value > largest) fail("'" + key + "' is " + text(key) + ", out of range");
     return value;
+  }
+
+  std::int64_t integer(const std::string& key, double smallest, double largest) const {
+    const double value = number(key, smallest, largest);
+    if (value != std::floor(value)) fail("'" + key + "' is " + text(key) + ", which is not a whole number");
+    return static_cast<std::int64_t>(value);
   }
 
  private:
@@ -88,9 +95,30 @@ Dictionary load_dictionary(const Safetensors& file) {
   const auto reference = file.array<float>("dictionary.reference", {count, 3, 3});
   std::vector<Filter> exact(count);
   std::vector<FloatFilter> floats(count);
+  if (count == 0) return {{}, {}};  // complains; and memcpy must not see a null pointer
   std::memcpy(exact.data(), filters.data(), filters.size_bytes());
   std::memcpy(floats.data(), reference.data(), reference.size_bytes());
   return {std::move(exact), std::move(floats)};
+}
+
+// No sum that the classifier forms for a window passes this bound (Cauchy-Schwarz, block by block).
+double largest_sum(const Model& model, int template_index) {
+  // A block's features have length 255, and rounding adds at most a half to each of at most 256 that are not
+  // 0.
+  constexpr double kBlockLength = 255 + 0.5 * 16;
+  const std::size_t block_size = static_cast<std::size_t>(kBlockCells) * model.dictionary.size();
+  const std::int8_t* weight = model.weights.data() + template_index * model.weights_per_template();
+  double products = 0;
+  double energy = 0;
+  for (int block = 0; block < model.window.blocks(); ++block) {
+    double squares = 0;
+    for (std::size_t i = 0; i < block_size; ++i, ++weight) squares += *weight * *weight;
+    products += kBlockLength * std::sqrt(squares);
+    energy += squares;
+  }
+  return model.classifier == ClassifierKind::linear
+             ? products
+             : 2 * products + energy + model.window.blocks() * kBlockLength * kBlockLength;
 }
 
 }  // namespace
@@ -122,8 +150,8 @@ Model load_model(const std::filesystem::path& path) {
         object[0] + object[2] <= window[0] && object[1] + object[3] <= window[1])) {
     header.fail("'object' is '" + header.text("object") + "', which does not lie inside the window");
   }
-  model.epsilon = static_cast<int>(header.number("epsilon", 0, 1 << 20));
-  model.bias = static_cast<std::int64_t>(header.number("bias", -1e12, 1e12));
+  model.epsilon = static_cast<int>(header.integer("epsilon", 0, 1 << 20));
+  model.bias = header.integer("bias", -1e12, 1e12);
   model.scale = header.number("scale", 1e-30, 1e30);
   model.threshold = header.number("threshold", -1e9, 1e9);
   model.provenance = header.text("provenance");
@@ -156,6 +184,12 @@ Model load_model(const std::filesystem::path& path) {
     if (weight > kMaxWeight || weight < (model.classifier == ClassifierKind::distance ? 0 : -kMaxWeight)) {
       header.fail("'weights' holds " + std::to_string(weight) + " at " + std::to_string(i),
                   "weights lie between -90 and 90, templates between 0 and 90");
+    }
+  }
+  for (int t = 0; t < templates; ++t) {
+    if (largest_sum(model, t) > std::numeric_limits<std::int32_t>::max()) {
+      header.fail("'weights' has sums that may not fit into 32 bits",
+                  "use a smaller window or fewer filters");
     }
   }
   return model;

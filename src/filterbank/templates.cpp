@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "base/error.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/random.hpp"
 
@@ -84,6 +86,11 @@ std::vector<Template> learn_templates(const Samples& samples, int count, std::ui
 
 void fit_templates(const Samples& positives, const Samples& negatives, int count, std::uint64_t seed,
                    Model& model) {
+  if (positives.size() == 0 || negatives.size() == 0) {
+    throw Error(ExitCode::input, "training needs positives and negatives, but there are " +
+                                     std::to_string(positives.size()) + " and " +
+                                     std::to_string(negatives.size()));
+  }
   const auto usable = static_cast<int>(std::min<std::size_t>(count, positives.size()));
   const std::vector<Template> templates = learn_templates(positives, usable, seed);
   model.weights.clear();

@@ -1,0 +1,130 @@
+// `sightline model show`: what a model file holds, in words and as a picture.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "commands.hpp"
+#include "filterbank/model.hpp"
+#include "filterbank/model_picture.hpp"
+#include "model/safetensors.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using filterbank::ClassifierKind;
+using filterbank::Model;
+
+struct ShowArguments {
+  std::string file;
+  std::string picture;
+  bool no_picture = false;
+};
+
+void print(const char* name, const std::string& text) {
+  std::printf("%-14s %s\n", name, text.c_str());
+}
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string describe_dictionary(const Model& model) {
+  int largest = 0;
+  for (const filterbank::Filter& filter : model.dictionary.filters()) {
+    for (const int c : filter) largest = std::max(largest, std::abs(c));
+  }
+  return format("%d filters of 3x3, 8-bit coefficients up to %d, and their float form",
+                model.dictionary.size(), largest);
+}
+
+std::string describe_weights(const Model& model) {
+  std::size_t positive = 0;
+  std::size_t negative = 0;
+  for (const int w : model.weights) {
+    positive += w > 0;
+    negative += w < 0;
+  }
+  const double percent = 100.0 / static_cast<double>(model.weights.size());
+  return format("%zu of 8 bits: %.0f%% above 0, %.0f%% below, %.0f%% zero", model.weights.size(),
+                percent * static_cast<double>(positive), percent * static_cast<double>(negative),
+                percent * static_cast<double>(model.weights.size() - positive - negative));
+}
+
+// JSON with a line a value; anything else as it is.
+void print_provenance(const std::string& text) {
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) {
+    print("provenance", text.empty() ? "none" : text);
+    return;
+  }
+  print("provenance", json.empty() ? "none" : "");
+  for (const auto& [key, value] : json.items()) {
+    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+    std::printf("  %-18s %s\n", key.c_str(), shown.empty() ? "-" : shown.c_str());
+  }
+}
+
+void describe(const fs::path& file, const Model& model) {
+  const auto header = Safetensors::load(file).metadata;
+  const bool linear = model.classifier == ClassifierKind::linear;
+  const Size window = model.window.pixels();
+  print("file", file.string() + format(" (%ju bytes)", static_cast<std::uintmax_t>(fs::file_size(file))));
+  print("kind", header.at("kind") + ", version " + header.at("version"));
+  print("label", model.label);
+  print("window", format("%d x %d pixels: %d x %d cells of 8x8, %d x %d blocks of 2x2 cells", window.width,
+                         window.height, model.window.cells_x, model.window.cells_y, model.window.blocks_x(),
+                         model.window.blocks_y()));
+  print("object", format("%g x %g pixels at (%g, %g) of the window", model.object.width, model.object.height,
+                         model.object.x, model.object.y));
+  print("dictionary", describe_dictionary(model));
+  print("normalisation", header.at("normalisation") + format(", epsilon %d", model.epsilon));
+  print("classifier", linear ? "linear: score = (sum of weight * feature + bias) * scale"
+                             : "distance: score = (bias - squared distance to the nearest template) * scale");
+  print("templates", std::to_string(model.templates()) + (linear ? " (a linear classifier has one)" : ""));
+  print("weights", describe_weights(model));
+  print("bias", std::to_string(model.bias) + (linear ? format(" (a flat window scores %.3f)",
+                                                              static_cast<double>(model.bias) * model.scale)
+                                                     : ""));
+  print("scale", format("%g", model.scale));
+  print("threshold", format("%g", model.threshold));
+  print_provenance(model.provenance);
+}
+
+int show(const ShowArguments& arguments) {
+  const fs::path file = arguments.file;
+  const Model model = filterbank::load_model(file);
+  describe(file, model);
+  if (arguments.no_picture) return 0;
+  const fs::path picture = arguments.picture.empty() ? file.stem().string() + ".png" : arguments.picture;
+  std::error_code none;
+  if (fs::equivalent(file, picture, none)) {
+    throw Error(ExitCode::usage, "the picture would replace the model '" + file.string() + "'",
+                "give another name with --picture");
+  }
+  filterbank::draw_model(model).write_png(picture.string());
+  print("picture", picture.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_model(CLI::App& app, Common& common) {
+  CLI::App* model = app.add_subcommand("model", "Look into a model file");
+  model->require_subcommand(1);
+  CLI::App* command = model->add_subcommand("show", "Describe a model, and draw what it has learned");
+  auto a = std::make_shared<ShowArguments>();
+  command->add_option("file", a->file, "Model file (.safetensors)")->required();
+  CLI::Option* picture = command->add_option(
+      "--picture", a->picture, "PNG to write (default: the model's name with .png, in the current folder)");
+  command->add_flag("--no-picture", a->no_picture, "Describe in words only")->excludes(picture);
+  command->callback([a, &common] { common.run = [a] { return show(*a); }; });
+}
+
+}  // namespace sightline::apps
