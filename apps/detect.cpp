@@ -64,6 +64,26 @@ void check(const DetectArguments& a) {
       }
     }
   }
+  const auto refuse_same = [](const std::string& one, const std::string& other) {
+    if (one.empty() || (one != other && !media::is_same_file(one, other)) || one == "/dev/null") return;
+    throw Error(ExitCode::usage, "two outputs would both be written to '" + one + "'",
+                "choose another name for one of them");
+  };
+  refuse_same(a.output, a.detections);
+  refuse_same(a.output, a.contact_sheet);
+  refuse_same(a.detections, a.contact_sheet);
+}
+
+// The format of the detections, known before anything is opened.
+ResultFormat format_of(const DetectArguments& a) {
+  const ResultFormat format = a.format.empty()
+                                  ? guess_result_format(a.detections).value_or(ResultFormat::jsonl)
+                                  : parse_result_format(a.format);
+  if (format == ResultFormat::mot && a.inputs.size() > 1 && !a.detections.empty()) {
+    throw Error(ExitCode::usage, "the mot format holds one source only, and there are several inputs",
+                "run them one by one, or choose another format");
+  }
+  return format;
 }
 
 void describe(const Detector& detector, const pipeline::Pipeline& pipeline) {
@@ -107,6 +127,9 @@ void summarise(const pipeline::RunReport& report) {
 
 int run(DetectArguments a, int verbosity) {
   check(a);
+  // Without any output, detections go to standard output: the program is never silent about what it found.
+  if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
+  const ResultFormat format = format_of(a);
   const std::atomic<bool>& stop = stop_requested();
   a.reading.stop = &stop;
   a.reading.keep_audio = !a.output.empty() && !a.no_audio;
@@ -117,8 +140,6 @@ int run(DetectArguments a, int verbosity) {
   pipeline::Pipeline pipeline(*detector, a.schedule);
   describe(*detector, pipeline);
 
-  // Without any output, detections go to standard output: the program is never silent about what it found.
-  if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
   std::unique_ptr<ResultWriter> results;
   std::unique_ptr<media::ContactSheet> sheet;
   pipeline::RunReport total;
@@ -135,12 +156,8 @@ int run(DetectArguments a, int verbosity) {
       sinks.push_back(std::make_unique<pipeline::VideoSink>(*video, labels));
     }
     if (!a.detections.empty()) {
-      if (!results) {  // only now: a bad input must not empty an existing file
-        const ResultFormat format = a.format.empty()
-                                        ? guess_result_format(a.detections).value_or(ResultFormat::jsonl)
-                                        : parse_result_format(a.format);
-        results = ResultWriter::open(a.detections, format, labels);
-      }
+      // Only now: a bad input must not empty an existing file.
+      if (!results) results = ResultWriter::open(a.detections, format, labels);
       sinks.push_back(std::make_unique<pipeline::ResultSink>(*results));
     }
     if (!a.contact_sheet.empty()) {

@@ -3,8 +3,11 @@
 #include <cstdlib>
 #include <vector>
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.hpp"
 #include "detector_families.hpp"
+#include "opencl/error.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -26,6 +29,13 @@ void DetectorOptions::add_to(CLI::App& command) {
       .add_option("--min-size", min_size_, "Height in pixels of the smallest object; small ones cost most")
       ->group(group);
   command.add_option("--max-size", max_size_, "Height in pixels of the largest object")->group(group);
+  command
+      .add_option(
+          "--device", device_,
+          "OpenCL device: auto (a GPU if there is one), none, cpu, gpu, an index or part of a name (see "
+          "`sightline devices`); cpu:1 takes one compute unit")
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
       ->group(group);
 }
@@ -39,7 +49,21 @@ std::unique_ptr<Detector> DetectorOptions::make(std::optional<double> fallback_t
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);
-  return make_detector(config);
+
+  const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
+  if (choice.what == "none") return make_detector(config);
+  const auto device = opencl::choose_device(choice, opencl::list_devices());
+  if (!device) return make_detector(config);
+  try {
+    auto detector = make_detector(config, device);
+    spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
+                 device->device.driver_version, device->why);
+    return detector;
+  } catch (const opencl::DeviceError& e) {
+    if (choice.what != "auto") throw Error(ExitCode::device, e.what());
+    spdlog::warn("{}. The stages run on the CPU instead", e.what());
+    return make_detector(config);
+  }
 }
 
 fs::path find_config(const std::string& path_or_name) {

@@ -17,10 +17,13 @@ class DetectorOptions {
 
   /// Throws Error (usage, model) as make_detector does. `fallback_threshold` replaces the model's own
   /// threshold where the user gave none (evaluation wants low scores too).
+  /// A device that the user named and that does not work is an Error (device); one that was chosen
+  /// automatically is left out with a warning.
   std::unique_ptr<Detector> make(std::optional<double> fallback_threshold = {}) const;
 
  private:
   std::string config_ = "people";
+  std::string device_ = "auto";
   std::string model_;
   std::string arithmetic_;
   std::optional<double> threshold_;

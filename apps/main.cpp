@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "commands.hpp"
+#include "stop.hpp"
 
 namespace {
 
@@ -29,6 +30,7 @@ int code_of(sightline::ExitCode code) {
 int main(int argc, char** argv) {
   using sightline::ExitCode;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
 
   CLI::App app("Finds objects in video in real time, on whatever processors a machine has.", "sightline");
   app.require_subcommand(1);
@@ -46,6 +48,8 @@ int main(int argc, char** argv) {
   sightline::apps::add_evaluate(app, common);
   sightline::apps::add_train(app, common);
   sightline::apps::add_model(app, common);
+  sightline::apps::add_devices(app, common);
+  sightline::apps::add_tune(app, common);
 
   try {
     app.parse(argc, argv);
@@ -59,7 +63,9 @@ int main(int argc, char** argv) {
     return common.run();
   } catch (const sightline::Error& e) {
     spdlog::error("{}", e.what());
-    return code_of(e.code());
+    // What a request to stop cut short has not failed for itself.
+    const int stopped = sightline::apps::stop_exit_code();
+    return stopped != 0 && e.code() == ExitCode::failed ? stopped : code_of(e.code());
   } catch (const std::bad_alloc&) {
     spdlog::error("out of memory; use smaller frames, a larger --min-size or a larger --scale-step");
     return code_of(ExitCode::failed);

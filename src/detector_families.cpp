@@ -8,7 +8,7 @@ namespace {
 
 struct Family {
   const char* name;
-  std::unique_ptr<Detector> (*make)(const Config&);
+  std::unique_ptr<Detector> (*make)(const Config&, const std::optional<opencl::ChosenDevice>&);
 };
 
 // A new family is one folder and one line here.
@@ -18,12 +18,13 @@ constexpr Family kFamilies[] = {
 
 }  // namespace
 
-std::unique_ptr<Detector> make_detector(const Config& config) {
+std::unique_ptr<Detector> make_detector(const Config& config,
+                                        const std::optional<opencl::ChosenDevice>& device) {
   const std::string name = config.text("detector", "family", "filterbank");
   std::string known;
   for (const Family& family : kFamilies) {
     if (name == family.name) {
-      auto detector = family.make(config);
+      auto detector = family.make(config, device);
       config.expect_all_known();
       return detector;
     }

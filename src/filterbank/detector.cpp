@@ -337,7 +337,7 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
   return CentredWindow{view, left / kCell, top / kCell};
 }
 
-std::unique_ptr<Detector> make_detector(const Config& config) {
+std::unique_ptr<FilterbankDetector> make_cpu_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
   Model model = load_model(file);

@@ -10,6 +10,7 @@
 #include "filterbank/kernels.hpp"
 #include "filterbank/model.hpp"
 #include "image/pyramid.hpp"
+#include "opencl/device.hpp"
 
 namespace sightline::filterbank {
 
@@ -153,6 +154,10 @@ struct CentredWindow {
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 
 /// Options and model from section [detector] of a configuration.
-std::unique_ptr<Detector> make_detector(const Config& config);
+std::unique_ptr<FilterbankDetector> make_cpu_detector(const Config& config);
+
+/// The same, on a device where one is given.
+std::unique_ptr<Detector> make_detector(const Config& config,
+                                        const std::optional<opencl::ChosenDevice>& device);
 
 }  // namespace sightline::filterbank

@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include "filterbank/opencl_stages.hpp"
+#include "filterbank/tuner.hpp"
 
 namespace sightline::filterbank {
 
@@ -76,6 +77,16 @@ void OpenClFilterbankDetector::take_out(const std::exception& error) const {
     spdlog::warn("{}. The device is taken out: this frame and all that follow are searched on the CPU",
                  error.what());
   }
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config,
+                                        const std::optional<opencl::ChosenDevice>& device) {
+  auto cpu = make_cpu_detector(config);
+  if (!device) return cpu;
+  const TuningDatabase database(TuningDatabase::default_file());
+  const KernelTuning tuning =
+      database.find(device->device, cpu->model().dictionary.size()).value_or(default_tuning(device->device));
+  return std::make_unique<OpenClFilterbankDetector>(std::move(cpu), *device, tuning);
 }
 
 }  // namespace sightline::filterbank

@@ -1,0 +1,264 @@
+#include "filterbank/tuner.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace sightline::filterbank {
+namespace fs = std::filesystem;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTuning, filter, filter_width, filter_rows, filter_group,
+                                   filter_group_rows, histogram, histogram_cells, normalise_width, classify,
+                                   classify_width, classify_rows, classify_group)
+
+namespace {
+
+std::string key_of(const opencl::DeviceInfo& device, int filters) {
+  return device.platform + " | " + device.name + " | " + device.driver_version + " | " +
+         std::to_string(filters);
+}
+
+// The whole file; an empty object where there is none or it is damaged.
+nlohmann::json read(const fs::path& file) {
+  std::ifstream stream(file);
+  nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
+  return json.is_object() ? json : nlohmann::json::object();
+}
+
+struct Form {
+  std::string text;
+  KernelTuning tuning;
+  bool exact = true;
+};
+
+std::string shape(int width, int rows, int group, int group_rows) {
+  return std::to_string(width) + "x" + std::to_string(rows) + " a work-item, " + std::to_string(group) + "x" +
+         std::to_string(group_rows) + " a group";
+}
+
+std::vector<Form> filter_forms(const KernelTuning& base, bool cpu, int width) {
+  std::vector<Form> forms;
+  const auto add = [&](const std::string& variant, int w, int rows, int group, int group_rows) {
+    KernelTuning t = base;
+    t.filter = variant;
+    t.filter_width = w;
+    t.filter_rows = rows;
+    t.filter_group = group;
+    t.filter_group_rows = group_rows;
+    forms.push_back({"filter " + variant + ", " + shape(w, rows, group, group_rows), t, true});
+  };
+  if (cpu) {
+    add("plain", 1, 1, 64, 1);
+    add("unrolled", 1, 1, 64, 1);
+    for (const int rows : {1, 2, 3, 4}) add("vector", width, rows, 8, 4);
+    add("vector", width, 4, 1, 8);
+    add("local", width, 4, 8, 4);
+  } else {
+    add("plain", 1, 1, 32, 4);
+    add("unrolled", 1, 1, 32, 4);
+    for (const char* variant : {"vector", "local"}) {
+      for (const auto& [w, rows] : {std::pair{1, 4}, {1, 8}, {2, 2}, {2, 4}, {4, 1}, {4, 2}, {4, 4}}) {
+        add(variant, w, rows, 32, 4);
+      }
+      add(variant, 4, 2, 32, 8);
+    }
+  }
+  return forms;
+}
+
+std::vector<Form> histogram_forms(const KernelTuning& base) {
+  std::vector<Form> forms;
+  for (const char* variant : {"owner", "atomic", "racy"}) {
+    for (const int cells : {16, 32}) {
+      KernelTuning t = base;
+      t.histogram = variant;
+      t.histogram_cells = cells;
+      forms.push_back({std::string("histogram ") + variant + ", " + std::to_string(cells) + " cells a group",
+                       t, std::string_view(variant) != "racy"});
+    }
+  }
+  return forms;
+}
+
+std::vector<Form> normalise_forms(const KernelTuning& base) {
+  std::vector<Form> forms;
+  for (const int width : {1, 2, 4, 8, 16}) {
+    KernelTuning t = base;
+    t.normalise_width = width;
+    forms.push_back({"normalise, " + std::to_string(width) + " blocks a work-item", t, true});
+  }
+  return forms;
+}
+
+std::vector<Form> classify_forms(const KernelTuning& base, const opencl::DeviceInfo& device,
+                                 int native_width) {
+  std::vector<Form> forms;
+  const bool cpu = device.type == opencl::DeviceType::cpu;
+  std::vector<std::string> dots{"integer", "float"};
+  if (!cpu && device.vendor.find("NVIDIA") != std::string::npos) dots.push_back("ptx");
+  if (!cpu && device.integer_dot_product) dots.push_back("khr");
+  for (const std::string& dot : dots) {
+    for (const int rows : {4, 8, 16}) {
+      for (const int group : cpu ? std::vector<int>{1} : std::vector<int>{32, 64}) {
+        KernelTuning t = base;
+        t.classify = dot;
+        t.classify_width = cpu ? native_width : 1;
+        t.classify_rows = rows;
+        t.classify_group = group;
+        forms.push_back({"classify " + dot + ", " + shape(t.classify_width, rows, group, 1), t, true});
+      }
+    }
+  }
+  return forms;
+}
+
+class Tuner {
+ public:
+  Tuner(const FilterbankDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
+        GrayView frame, const std::function<void(const TuningTrial&)>& report)
+      : detector_(detector),
+        context_(context),
+        cache_(cache),
+        frame_(frame),
+        report_(report),
+        workspace_(detector.make_workspace()) {
+    auto& w = static_cast<FilterbankWorkspace&>(*workspace_);
+    if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to tune with");
+    expected_ = detect(detector, w, frame);
+    for (const Level& level : w.levels) {
+      filter_operations_ +=
+          9.0 * detector.model().dictionary.size() * level.plan.size.width * level.plan.size.height;
+      classify_operations_ +=
+          static_cast<double>(detector.model().weights.size()) * level.windows_x * level.windows_y;
+    }
+  }
+
+  // Times the forms and returns the best.
+  KernelTuning best_of(const std::string& stage, const std::vector<Form>& forms,
+                       const KernelTuning& fallback) {
+    const double operations = stage == "filter"     ? filter_operations_
+                              : stage == "classify" ? classify_operations_
+                                                    : 0;
+    KernelTuning best = fallback;
+    double best_seconds = std::numeric_limits<double>::max();
+    std::vector<TuningTrial> trials;
+    std::size_t winner = forms.size();
+    for (const Form& form : forms) {
+      TuningTrial trial{stage, form.text, 0, operations, "", form.exact, false};
+      try {
+        trial.seconds = time(stage, form);
+        if (form.exact && trial.seconds < best_seconds) {
+          best_seconds = trial.seconds;
+          best = form.tuning;
+          winner = trials.size();
+        }
+      } catch (const opencl::DeviceError& e) {  // a form that this device does not take
+        trial.failure = e.what();
+      }
+      trials.push_back(trial);
+    }
+    if (winner < trials.size()) trials[winner].best = true;
+    for (const TuningTrial& trial : trials) report_(trial);
+    return best;
+  }
+
+ private:
+  double time(const std::string& stage, const Form& form) {
+    constexpr int kRuns = 5;
+    auto& w = static_cast<FilterbankWorkspace&>(*workspace_);
+    const OpenClStages stages(detector_, context_, cache_, form.tuning);
+    OpenClSlot slot(stages);
+    detector_.prepare(w, frame_);
+    stages.prepare(slot, w);
+    double best = std::numeric_limits<double>::max();
+    for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
+      stages.enqueue(slot, w);
+      stages.finish(slot, w);
+      const std::vector<Detection> found = detector_.take_detections(w);
+      if (form.exact && found != expected_) {
+        throw Error(ExitCode::failed,
+                    form.text + " gives other results than the CPU on '" + context_.name() + "'",
+                    "this is a defect of the driver or of Sightline: use --device none, and report it");
+      }
+      for (const OpenClSlot::StageEvents& events : slot.events()) {
+        if (events.name != stage || run == 0) continue;
+        const auto first = events.first.times(context_.name());
+        const auto last = events.last ? events.last.times(context_.name()) : first;
+        best = std::min(best, 1e-9 * static_cast<double>(last.ended - first.started));
+      }
+    }
+    return best;
+  }
+
+  const FilterbankDetector& detector_;
+  const opencl::Context& context_;
+  opencl::ProgramCache* cache_;
+  GrayView frame_;
+  const std::function<void(const TuningTrial&)>& report_;
+  std::unique_ptr<Workspace> workspace_;
+  std::vector<Detection> expected_;
+  double filter_operations_ = 0;
+  double classify_operations_ = 0;
+};
+
+}  // namespace
+
+fs::path TuningDatabase::default_file() {
+  const fs::path kernels = opencl::ProgramCache::default_folder();
+  return kernels.empty() ? fs::path() : kernels.parent_path() / "tuning.json";
+}
+
+std::optional<KernelTuning> TuningDatabase::find(const opencl::DeviceInfo& device, int filters) const {
+  if (file_.empty()) return std::nullopt;
+  const nlohmann::json all = read(file_);
+  const auto found = all.find(key_of(device, filters));
+  if (found == all.end()) return std::nullopt;
+  try {
+    return found->get<KernelTuning>();
+  } catch (const nlohmann::json::exception& e) {
+    spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file_.string(),
+                 device.name, e.what());
+    return std::nullopt;
+  }
+}
+
+void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const {
+  if (file_.empty()) return;
+  nlohmann::json all = read(file_);
+  all[key_of(device, filters)] = tuning;
+  std::error_code error;
+  fs::create_directories(file_.parent_path(), error);
+  const fs::path temporary = file_.string() + ".tmp" + std::to_string(getpid());
+  std::ofstream stream(temporary);
+  stream << all.dump(2) << '\n';
+  stream.close();
+  if (stream) fs::rename(temporary, file_, error);
+  if (!stream || error) {
+    fs::remove(temporary, error);
+    throw Error(ExitCode::failed, "the tuning results cannot be written to '" + file_.string() + "'",
+                "choose a writable folder with XDG_CACHE_HOME");
+  }
+}
+
+KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
+                  opencl::ProgramCache* cache, GrayView frame,
+                  const std::function<void(const TuningTrial&)>& report) {
+  const opencl::DeviceInfo& device = context.device();
+  const bool cpu = device.type == opencl::DeviceType::cpu;
+  const int width = std::clamp(device.native_float_width, 4, 16);
+  Tuner tuner(detector, context, cache, frame, report);
+  KernelTuning best = default_tuning(device);
+  best = tuner.best_of("filter", filter_forms(best, cpu, width), best);
+  best = tuner.best_of("histogram", histogram_forms(best), best);
+  best = tuner.best_of("normalise", normalise_forms(best), best);
+  best = tuner.best_of("classify", classify_forms(best, device, width), best);
+  return best;
+}
+
+}  // namespace sightline::filterbank

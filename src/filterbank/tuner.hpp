@@ -1,0 +1,50 @@
+#pragma once
+/// Finds the fastest form of every kernel on a device, and remembers it.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filterbank/opencl_stages.hpp"
+#include "opencl/error.hpp"
+
+namespace sightline::filterbank {
+
+/// One form of one stage's kernel, timed.
+struct TuningTrial {
+  std::string stage;
+  std::string form;          ///< for people: variant, widths, work-group
+  double seconds = 0;        ///< a frame, the fastest of several; 0 where it did not run
+  double multiply_adds = 0;  ///< that the method needs for the frame; 0 for stages bound by memory
+  std::string failure;       ///< why it did not run
+  bool exact = true;
+  bool best = false;
+};
+
+/// Winners by device, driver and dictionary size, in one JSON file. A file that cannot be read counts as
+/// empty. Thread-safety: `store` replaces the file in one step; the last of several processes wins.
+class TuningDatabase {
+ public:
+  explicit TuningDatabase(std::filesystem::path file) : file_(std::move(file)) {}
+  /// In the user's cache folder; empty (nothing is remembered) where there is none.
+  static std::filesystem::path default_file();
+
+  std::optional<KernelTuning> find(const opencl::DeviceInfo& device, int filters) const;
+  /// Throws Error (failed) where the file cannot be written.
+  void store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const;
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+};
+
+/// Times the forms of every stage on the given frame, one stage after the other, and returns the fastest
+/// exact ones. Every form's result is compared with the CPU's; one that differs and claims to be exact is an
+/// Error (failed).
+KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
+                  opencl::ProgramCache* cache, GrayView frame,
+                  const std::function<void(const TuningTrial&)>& report);
+
+}  // namespace sightline::filterbank
