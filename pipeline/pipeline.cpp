@@ -55,7 +55,8 @@ struct Pipeline::Impl {
     slot->decode_seconds = seconds_since(start);
     slot->frame = std::move(*frame);
     FrameResult& result = slot->result;
-    result.source = slot->frame.name().empty() ? options.source : slot->frame.name();
+    result.source = options.source;
+    result.picture = slot->frame.name();
     result.frame = slot->frame.number();
     result.time = slot->frame.time();
     result.width = slot->frame.size().width;

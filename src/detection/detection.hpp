@@ -42,6 +42,7 @@ const char* to_string(FrameStatus status);
 /// One frame's line in a detections file.
 struct FrameResult {
   std::string source;      ///< as the user named it
+  std::string picture;     ///< file name of a picture out of a folder, else empty
   std::int64_t frame = 0;  ///< number in the source, from 1
   double time = 0;         ///< presentation time in seconds from the start of the source
   FrameStatus status = FrameStatus::ok;

@@ -18,7 +18,8 @@ namespace sightline {
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
-  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; `"message"` follows where status is
+  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; a picture out of a folder has
+  ///   `"picture":"name.jpg"` after its source, `"message"` follows where status is
   ///   not ok.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.

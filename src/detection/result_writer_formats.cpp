@@ -62,10 +62,14 @@ const std::string& ResultWriter::Format::label(const Detection& object) const {
 }
 
 std::string ResultWriter::Format::frame_object(const FrameResult& result) const {
-  Json json{{"source", result.source},        {"frame", result.frame},
-            {"time", number(result.time, 6)}, {"status", to_string(result.status)},
-            {"width", result.width},          {"height", result.height},
-            {"objects", Json::array()}};
+  Json json{{"source", result.source}};
+  if (!result.picture.empty()) json["picture"] = result.picture;
+  json["frame"] = result.frame;
+  json["time"] = number(result.time, 6);
+  json["status"] = to_string(result.status);
+  json["width"] = result.width;
+  json["height"] = result.height;
+  json["objects"] = Json::array();
   for (const auto& object : result.objects) {
     json["objects"].push_back(
         Json{{"label", label(object)}, {"score", number(object.score, 4)}, {"box", box_array(object.box)}});
@@ -101,8 +105,9 @@ class Csv final : public ResultWriter::Format {
   explicit Csv(std::vector<std::string> labels) : Format(std::move(labels)) {}
   std::string head() override { return "source,frame,time,status,label,score,x,y,width,height\n"; }
   std::string frame(const FrameResult& result) override {
-    const std::string start = csv_field(result.source) + ',' + std::to_string(result.frame) + ',' +
-                              plain(result.time, 6) + ',' + to_string(result.status) + ',';
+    const std::string start =
+        csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
+        std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
     if (result.objects.empty()) return start + ",,,,,\n";
     std::string rows;
     for (const auto& object : result.objects) {
@@ -161,7 +166,8 @@ class Coco final : public ResultWriter::Format {
     if (std::fwrite(rows.data(), 1, rows.size(), annotations_.get()) != rows.size()) fail();
     annotation_ = id;
     Json image{{"id", ++image_},
-               {"file_name", result.source + '#' + std::to_string(result.frame)},
+               {"file_name",
+                result.picture.empty() ? result.source + '#' + std::to_string(result.frame) : result.picture},
                {"width", result.width},
                {"height", result.height},
                {"source", result.source},

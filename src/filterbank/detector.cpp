@@ -12,16 +12,17 @@
 namespace sightline::filterbank {
 namespace {
 
-enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kNormalise, kClassify, kGroup };
+enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup };
 
 constexpr StageInfo kStages[] = {
-    {"pyramid", "frame", "levels"},     {"filter", "levels", "votes"},      {"histogram", "votes", "roots"},
-    {"normalise", "roots", "features"}, {"classify", "features", "scores"}, {"group", "scores", "detections"},
+    {"pyramid", "frame", "levels"},     {"filter", "levels", "votes"},     {"histogram", "votes", "features"},
+    {"classify", "features", "scores"}, {"group", "scores", "detections"},
 };
 
 // Rows a band: enough work to be worth a task, few enough to spread over the threads.
 constexpr int kImageRows = 32;
 constexpr int kCellRows = 4;
+constexpr int kBlockRows = 8;  // a band computes one row of cells more than it has rows of blocks
 constexpr int kWindowRows = 16;
 
 void add_bands(std::vector<Band>& bands, int level, int rows, int step) {
@@ -115,8 +116,6 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
     const auto scores = pitch * level.windows_y;
     if (exact) {
       level.votes.resize(plan[i].size.width, plan[i].size.height);
-      level.roots.resize(grid.roots_row() * grid.cells_y + kLanePad);
-      level.totals.resize(pitch * grid.cells_y + kLanePad);
       level.features.resize(grid.features_row() * grid.blocks_y() + 4 * kLanePad);
       level.scores.resize(scores);
       if (model_.classifier == ClassifierKind::distance)
@@ -132,7 +131,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
     const int index = static_cast<int>(i);
     add_bands(w.image_bands, index, plan[i].size.height, kImageRows);
     add_bands(w.cell_bands, index, grid.cells_y, kCellRows);
-    add_bands(w.block_bands, index, grid.blocks_y(), kCellRows);
+    add_bands(w.block_bands, index, grid.blocks_y(), kBlockRows);
     add_bands(w.window_bands, index, level.windows_y, kWindowRows);
   }
   w.frame_size = frame.size();
@@ -177,29 +176,17 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       });
       break;
     case kHistogram:
+      if (exact) {
+        for_each(w.block_bands, w.levels,
+                 [&](Level& level, const Band& band) { describe_band(w, level, band); });
+        break;
+      }
       for_each(w.cell_bands, w.levels, [&](Level& level, const Band& band) {
-        for (int y = band.begin; y < band.end; ++y) {
-          if (exact) {
-            histogram_row(std::as_const(level.votes).view(), level.grid, y,
-                          level.roots.data() + y * level.grid.roots_row(),
-                          level.totals.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
-          } else {
-            float_method::histogram_row(level, filters, y);
-          }
-        }
+        for (int y = band.begin; y < band.end; ++y) float_method::histogram_row(level, filters, y);
       });
-      break;
-    case kNormalise:
       for_each(w.block_bands, w.levels, [&](Level& level, const Band& band) {
-        for (int y = band.begin; y < band.end; ++y) {
-          if (exact) {
-            normalise_row(level.roots.data() + y * level.grid.roots_row(),
-                          level.totals.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch(),
-                          level.grid, model_.epsilon, level.features.data() + y * level.grid.features_row());
-          } else {
-            float_method::normalise_row(level, filters, model_.epsilon, y);
-          }
-        }
+        for (int y = band.begin; y < band.end; ++y)
+          float_method::normalise_row(level, filters, model_.epsilon, y);
       });
       break;
     case kClassify:
@@ -226,6 +213,25 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       break;
     default:
       throw Error(ExitCode::failed, "the filter-bank detector has no stage " + std::to_string(stage));
+  }
+}
+
+// Cell histograms go straight into block features while they are in the cache: written out, a frame's
+// histograms would be as large as its features, and memory the limit.
+void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, const Band& band) const {
+  const Grid& grid = level.grid;
+  const auto pitch = static_cast<std::size_t>(grid.pitch());
+  const auto rows = static_cast<std::size_t>(band.end - band.begin) + 1;
+  CellScratch& scratch = w.scratch.local();
+  scratch.roots.resize(grid.roots_row() * rows + kLanePad);
+  scratch.totals.resize(pitch * rows + kLanePad);
+  for (std::size_t i = 0; i < rows; ++i) {
+    histogram_row(std::as_const(level.votes).view(), grid, band.begin + static_cast<int>(i),
+                  scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch);
+  }
+  for (std::size_t i = 0; i + 1 < rows; ++i) {
+    normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
+                  model_.epsilon, level.features.data() + (band.begin + i) * grid.features_row());
   }
 }
 

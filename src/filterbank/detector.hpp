@@ -1,5 +1,7 @@
 #pragma once
-/// The filter-bank detector: pyramid, filter, histogram, normalise, classify, group.
+/// The filter-bank detector: pyramid, filter, histogram, classify, group.
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include <memory>
 #include <optional>
@@ -38,8 +40,6 @@ struct Level {
   std::unique_ptr<Resizer> resizer;
   PaddedImage image;
   Image<std::uint32_t> votes;
-  AlignedBuffer<float> roots;
-  AlignedBuffer<std::int32_t> totals;
   AlignedBuffer<std::uint8_t> features;
   AlignedBuffer<std::int32_t> scores;  ///< raw, [window y][pitch]
   AlignedBuffer<std::int32_t>
@@ -71,6 +71,12 @@ struct Candidate {
   std::int32_t raw = 0;
 };
 
+/// What one thread needs between votes and features: the roots and totals of a band's cells.
+struct CellScratch {
+  AlignedBuffer<float> roots;
+  AlignedBuffer<std::int32_t> totals;
+};
+
 class FilterbankWorkspace : public Workspace {
  public:
   Size frame_size;
@@ -78,6 +84,7 @@ class FilterbankWorkspace : public Workspace {
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   std::vector<Band> image_bands, cell_bands, block_bands, window_bands;
+  oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
   std::vector<Candidate> candidates;
   std::vector<Detection> detections;
 };
@@ -113,11 +120,12 @@ class FilterbankDetector : public Detector {
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
 
   /// The features of one window, [block y][block x][cell][filter]; `features` has
-  /// model().weights_per_template() elements. For training; the stages up to normalise must have run.
+  /// model().weights_per_template() elements. For training; the stages up to histogram must have run.
   void copy_features(const Level& level, int x, int y, std::span<std::uint8_t> features) const;
 
  private:
   void build_pyramid(FilterbankWorkspace& workspace) const;
+  void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;
   void classify_band(Level& level, int y_begin, int y_end) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
   void group(FilterbankWorkspace& workspace) const;

@@ -489,8 +489,6 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
          image.row(-1) - 1, image.stride());
     rows(i.votes, d.votes_offset, d.votes_stride, d.height, d.width, level.votes.view().data(),
          level.votes.stride());
-    rows(i.roots, d.roots_offset, d.pitch, d.cells_y * s.bins, pitch, level.roots.data(), pitch);
-    rows(i.totals, d.totals_offset, d.pitch, d.cells_y, pitch, level.totals.data(), pitch);
     rows(i.features, d.features_offset, d.pitch, (d.cells_y - 1) * s.bins, pitch,
          reinterpret_cast<std::uint32_t*>(level.features.data()), pitch);
     rows(i.scores, d.scores_offset, d.pitch, d.windows_y, d.windows_x, level.scores.data(), pitch);

@@ -66,7 +66,7 @@ TEST(Detect, SummaryAndStages) {
   const Outcome outcome = expect_run(0, "10 frame(s) in ", {"detect", kTenFrames});
   EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
   for (const char* stage :
-       {"decode", "pyramid", "filter", "histogram", "normalise", "classify", "group", "output"}) {
+       {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
     EXPECT_NE(outcome.err.find(stage), std::string::npos) << stage;
   }
 }

@@ -341,7 +341,7 @@ TEST(FilterbankDetector, StagesAreNamedInOrder) {
   std::vector<std::string> names;
   for (const StageInfo& stage : detector.stages()) names.emplace_back(stage.name);
   EXPECT_THAT(names,
-              ::testing::ElementsAre("pyramid", "filter", "histogram", "normalise", "classify", "group"));
+              ::testing::ElementsAre("pyramid", "filter", "histogram", "classify", "group"));
   EXPECT_EQ(detector.info().labels, std::vector<std::string>{"thing"});
   const auto workspace = detector.make_workspace();
   EXPECT_THAT(test::error_of(ExitCode::failed, [&] { detector.run_stage(6, *workspace); }),
