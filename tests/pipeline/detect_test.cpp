@@ -185,8 +185,9 @@ TEST(Detect, FolderOfPictures) {
   const Outcome outcome = run({"-q", "detect", folder / "in"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 11u);
-  EXPECT_EQ(lines[0].at("source"), "p1.png");
-  EXPECT_EQ(lines[10].at("source"), "p11.png");
+  EXPECT_EQ(lines[0].at("source"), folder / "in");
+  EXPECT_EQ(lines[0].at("picture"), "p1.png");
+  EXPECT_EQ(lines[10].at("picture"), "p11.png");
   EXPECT_EQ(lines[10].at("frame"), 11);
 }
 
