@@ -42,7 +42,6 @@ const char* to_string(FrameStatus status);
 /// One frame's line in a detections file.
 struct FrameResult {
   std::string source;      ///< as the user named it
-  std::string picture;     ///< file name of a picture out of a folder, else empty
   std::int64_t frame = 0;  ///< number in the source, from 1
   double time = 0;         ///< presentation time in seconds from the start of the source
   FrameStatus status = FrameStatus::ok;
@@ -50,6 +49,7 @@ struct FrameResult {
   int height = 0;
   std::vector<Detection> objects;  ///< by falling score
   std::string message;             ///< reason, where the status is not `ok`
+  std::string picture = {};        ///< file name of a picture out of a folder, else empty
 };
 
 }  // namespace sightline

@@ -196,9 +196,8 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     entry[kTaps] = static_cast<float>(255 - k);
   }
   s.dictionary = opencl::Buffer(context, bytes_of(dictionary), opencl::Buffer::Access::read_only);
-  queue.write(s.dictionary, dictionary.data(), bytes_of(dictionary));
+  queue.write_now(s.dictionary, dictionary.data(), bytes_of(dictionary));
 
-  std::vector<std::vector<cl_int>> packed_templates;
   for (int t = 0; t < model.templates(); ++t) {
     const PackedWeights& weights = detector.packed_weights(t);
     std::vector<cl_int> packed(static_cast<std::size_t>(model.window.blocks_x()) * s.bins * kWeightPad, 0);
@@ -207,12 +206,10 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       for (int i = 0; i < model.window.blocks_x() * s.bins; ++i)
         packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
     }
-    packed_templates.push_back(std::move(packed));
-    s.weights.emplace_back(context, bytes_of(packed_templates.back()), opencl::Buffer::Access::read_only);
-    queue.write(s.weights.back(), packed_templates.back().data(), bytes_of(packed_templates.back()));
+    s.weights.emplace_back(context, bytes_of(packed), opencl::Buffer::Access::read_only);
+    queue.write_now(s.weights.back(), packed.data(), bytes_of(packed));
     s.energies.push_back(detector.template_energy(t));
   }
-  queue.finish();
 
   s.raw_threshold = detector.raw_threshold();
 }
@@ -298,8 +295,7 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
   const auto pixels = [](const DeviceLevel& d) { return Size{d.width, d.height}; };
   const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
     buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
-    if (!values.empty()) i.queue.write(buffer, values.data(), bytes_of(values));
-    i.queue.finish();  // `values` may be a temporary
+    if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
     return values.size();
   };
   upload(i.level_buffer, i.levels);

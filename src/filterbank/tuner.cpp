@@ -31,6 +31,20 @@ nlohmann::json read(const fs::path& file) {
   return json.is_object() ? json : nlohmann::json::object();
 }
 
+// Whether the kernels can be built and launched so: the file may have been edited.
+bool is_possible(const KernelTuning& t) {
+  const auto one_of = [](const auto& value, std::initializer_list<std::decay_t<decltype(value)>> values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  const auto width = [&](int value) { return one_of(value, {1, 2, 4, 8, 16}); };
+  const auto group = [](int value) { return value >= 1 && value <= 1024; };
+  return one_of(t.filter, {"plain", "unrolled", "vector", "local"}) && width(t.filter_width) &&
+         t.filter_rows >= 1 && t.filter_rows <= 8 && group(t.filter_group) && group(t.filter_group_rows) &&
+         one_of(t.histogram, {"owner", "atomic"}) && one_of(t.histogram_cells, {16, 32}) &&
+         width(t.normalise_width) && one_of(t.classify, {"auto", "ptx", "khr", "float", "integer"}) &&
+         width(t.classify_width) && t.classify_rows >= 1 && t.classify_rows <= 16 && group(t.classify_group);
+}
+
 struct Form {
   std::string text;
   KernelTuning tuning;
@@ -219,13 +233,16 @@ std::optional<KernelTuning> TuningDatabase::find(const opencl::DeviceInfo& devic
   const nlohmann::json all = read(file_);
   const auto found = all.find(key_of(device, filters));
   if (found == all.end()) return std::nullopt;
+  std::string reason = "values out of range";
   try {
-    return found->get<KernelTuning>();
+    const auto tuning = found->get<KernelTuning>();
+    if (is_possible(tuning)) return tuning;
   } catch (const nlohmann::json::exception& e) {
-    spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file_.string(),
-                 device.name, e.what());
-    return std::nullopt;
+    reason = e.what();
   }
+  spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file_.string(), device.name,
+               reason);
+  return std::nullopt;
 }
 
 void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const {

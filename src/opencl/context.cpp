@@ -67,6 +67,11 @@ Event Queue::write(const Buffer& buffer, const void* source, std::size_t bytes, 
   return Event(event);
 }
 
+void Queue::write_now(const Buffer& buffer, const void* source, std::size_t bytes) {
+  check(clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_TRUE, 0, bytes, source, 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer", context_->name());
+}
+
 Event Queue::read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset) {
   cl_event event = nullptr;
   check(clEnqueueReadBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, target, 0, nullptr, &event),

@@ -80,6 +80,8 @@ class Queue {
 
   /// Copies host memory to a buffer. The source may be reused once the event is complete.
   Event write(const Buffer& buffer, const void* source, std::size_t bytes, std::size_t offset = 0);
+  /// The same, and waits: the source may be gone afterwards, whether this succeeds or throws.
+  void write_now(const Buffer& buffer, const void* source, std::size_t bytes);
   /// Copies a buffer to host memory, valid once the event is complete.
   Event read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset = 0);
   Event fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes);

@@ -177,11 +177,11 @@ std::optional<ChosenDevice> choose_device(const DeviceChoice& choice,
         (what == "gpu" && d.type == DeviceType::gpu) || (what == "cpu" && d.type == DeviceType::cpu);
     const bool name_matches =
         what != "gpu" && what != "cpu" && !is_index && lower(d.name).find(what) != std::string::npos;
-    if (type_matches || name_matches || (is_index && d.index == index)) {
-      found = &d;
-      why = type_matches ? "the first " + std::string(to_string(d.type)) : "asked for";
-      break;
-    }
+    if (!type_matches && !name_matches && !(is_index && d.index == index)) continue;
+    // The first usable one; where there is none, the first one, for the message.
+    if (found && (usable(*found) || !usable(d))) continue;
+    found = &d;
+    why = type_matches ? "the first " + std::string(to_string(d.type)) : "asked for";
   }
   if (!found)
     throw Error(ExitCode::device, "there is no OpenCL device '" + choice.what + "'", names_of(devices));

@@ -91,7 +91,10 @@ void ProgramCache::store(const std::string& key, const std::vector<std::byte>& b
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return warn_once(folder_, error.message());
-  const fs::path temporary = folder_ / (key + ".tmp" + std::to_string(getpid()));
+  // A name of its own for every process and every call: threads store the same key, too.
+  static std::atomic<unsigned> calls{0};
+  const fs::path temporary =
+      folder_ / (key + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(calls++));
   Header header;
   header.size = binary.size();
   header.checksum = hash(binary.data(), binary.size());
