@@ -62,9 +62,11 @@ Queue::Queue(const Context& context) : context_(&context) {
 
 Event Queue::write(const Buffer& buffer, const void* source, std::size_t bytes, std::size_t offset) {
   cl_event event = nullptr;
-  check(clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, source, 0, nullptr, &event),
-        "clEnqueueWriteBuffer", context_->name());
-  return Event(event);
+  const cl_int code =
+      clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, source, 0, nullptr, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueWriteBuffer", context_->name());
+  return result;
 }
 
 void Queue::write_now(const Buffer& buffer, const void* source, std::size_t bytes) {
@@ -74,23 +76,28 @@ void Queue::write_now(const Buffer& buffer, const void* source, std::size_t byte
 
 Event Queue::read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset) {
   cl_event event = nullptr;
-  check(clEnqueueReadBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, target, 0, nullptr, &event),
-        "clEnqueueReadBuffer", context_->name());
-  return Event(event);
+  const cl_int code =
+      clEnqueueReadBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, target, 0, nullptr, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueReadBuffer", context_->name());
+  return result;
 }
 
 Event Queue::fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes) {
   cl_event event = nullptr;
-  check(clEnqueueFillBuffer(queue_.get(), buffer.get(), &value, sizeof value, 0, bytes, 0, nullptr, &event),
-        "clEnqueueFillBuffer", context_->name());
-  return Event(event);
+  const cl_int code =
+      clEnqueueFillBuffer(queue_.get(), buffer.get(), &value, sizeof value, 0, bytes, 0, nullptr, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueFillBuffer", context_->name());
+  return result;
 }
 
 Event Queue::marker() {
   cl_event event = nullptr;
-  check(clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList",
-        context_->name());
-  return Event(event);
+  const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueMarkerWithWaitList", context_->name());
+  return result;
 }
 
 void Queue::flush() {
@@ -114,7 +121,12 @@ StagingBuffer::StagingBuffer(Queue& queue, std::size_t bytes)
   check(code, "clCreateBuffer", context.name());
   mapped_ = clEnqueueMapBuffer(queue_, memory_.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes_, 0,
                                nullptr, nullptr, &code);
-  check(code, "clEnqueueMapBuffer", context.name());
+  try {
+    check(code, "clEnqueueMapBuffer", context.name());
+  } catch (...) {
+    release();  // no destructor runs after this
+    throw;
+  }
 }
 
 StagingBuffer::~StagingBuffer() {

@@ -97,10 +97,11 @@ void Kernel::local_argument(cl_uint index, std::size_t bytes) {
 Event Kernel::enqueue(Queue& queue, const Range& range) const {
   cl_event event = nullptr;
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
-  check(clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(), local, 0, nullptr,
-                               &event),
-        "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
-  return Event(event);
+  const cl_int code = clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(),
+                                             local, 0, nullptr, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
+  return result;
 }
 
 std::size_t Kernel::largest_work_group() const {

@@ -1,0 +1,430 @@
+// What is kept on disk for OpenCL: built programs, and the winners of tuning.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "filterbank/tuner.hpp"
+#include "opencl/context.hpp"
+#include "opencl/program.hpp"
+#include "opencl/program_cache.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+using test::bytes_of;
+using test::TemporaryFolder;
+
+std::vector<std::byte> binary_of(std::size_t size, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<std::byte> binary(size);
+  for (std::byte& b : binary) b = static_cast<std::byte>(engine());
+  return binary;
+}
+
+DeviceInfo made_up() {
+  DeviceInfo device;
+  device.platform = "platform";
+  device.name = "device";
+  device.version = "OpenCL 1.2";
+  device.driver_version = "3.1";
+  return device;
+}
+
+void write_file(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+// --- keys -----------------------------------------------------------------------------------------------
+
+TEST(ProgramCacheKey, DependsOnAllThatTheBinaryDependsOn) {
+  const DeviceInfo device = made_up();
+  const std::string key = ProgramCache::key(device, "source", "-DA=1");
+  EXPECT_EQ(key, ProgramCache::key(device, "source", "-DA=1"));
+  EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos) << key;
+  std::vector<std::string> keys{
+      key, ProgramCache::key(device, "source ", "-DA=1"), ProgramCache::key(device, "source", "-DA=2"),
+      ProgramCache::key(device, "source-DA=1", ""), ProgramCache::key(device, "", "source-DA=1")};
+  for (std::string DeviceInfo::*field :
+       {&DeviceInfo::platform, &DeviceInfo::name, &DeviceInfo::version, &DeviceInfo::driver_version}) {
+    DeviceInfo other = device;
+    other.*field += "1";
+    keys.push_back(ProgramCache::key(other, "source", "-DA=1"));
+  }
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+// --- entries --------------------------------------------------------------------------------------------
+
+TEST(ProgramCache, GivesBackWhatWasStored) {
+  const TemporaryFolder folder;
+  const fs::path place = folder / "a" / "b";  // made when needed
+  const ProgramCache cache(place);
+  EXPECT_FALSE(cache.load("key"));
+  const auto binary = binary_of(10000, 1);
+  cache.store("key", binary);
+  EXPECT_EQ(cache.load("key"), binary);
+  EXPECT_EQ(ProgramCache(place).load("key"), binary);  // another start of the program
+  EXPECT_FALSE(cache.load("other"));
+  const auto newer = binary_of(300, 2);
+  cache.store("key", newer);
+  EXPECT_EQ(cache.load("key"), newer);
+  EXPECT_EQ(files_in(place), 1u);  // no temporary files are left
+  cache.remove("key");
+  cache.remove("key");
+  EXPECT_FALSE(cache.load("key"));
+}
+
+TEST(ProgramCache, EmptyBinariesAreNotStored) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  cache.store("key", {});
+  EXPECT_FALSE(cache.load("key"));
+}
+
+TEST(ProgramCache, WithoutAFolderDoesNothing) {
+  const ProgramCache cache{fs::path()};
+  cache.store("key", binary_of(10, 1));
+  EXPECT_FALSE(cache.load("key"));
+  cache.remove("key");
+}
+
+TEST(ProgramCache, DamagedEntriesCountAsAbsentAndAreRemoved) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  const fs::path file = folder / "cache" / "key";
+  cache.store("key", binary_of(1000, 1));
+  const std::string good = bytes_of(file);
+  ASSERT_GT(good.size(), 1000u);
+
+  std::vector<std::string> damaged{"", good + "x", std::string(good.size(), '\0')};
+  for (std::size_t size = 0; size < good.size(); size += size < 30 ? 1 : 97)
+    damaged.push_back(good.substr(0, size));
+  for (std::size_t at = 0; at < good.size(); at += at < 30 ? 1 : 97) {
+    damaged.push_back(good);
+    damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 0x10);
+  }
+  for (const std::string& bytes : damaged) {
+    write_file(file, bytes);
+    EXPECT_FALSE(cache.load("key"));
+    EXPECT_FALSE(fs::exists(file));
+  }
+  write_file(file, good);
+  EXPECT_TRUE(cache.load("key"));
+}
+
+TEST(ProgramCache, AFolderThatCannotBeWrittenOnlyWarns) {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "not a folder");
+  const ProgramCache under_a_file(folder / "file");
+  EXPECT_NO_THROW(under_a_file.store("key", binary_of(10, 1)));
+  EXPECT_FALSE(under_a_file.load("key"));
+  const ProgramCache deeper(folder / "file" / "cache");
+  EXPECT_NO_THROW(deeper.store("key", binary_of(10, 1)));
+  EXPECT_FALSE(deeper.load("key"));
+  EXPECT_NO_THROW(deeper.remove("key"));
+  EXPECT_EQ(bytes_of(folder / "file"), "not a folder");
+
+  // Root may write anywhere; others get no further than this.
+  fs::create_directory(folder / "locked");
+  const ProgramCache filled(folder / "locked");
+  filled.store("old", binary_of(10, 1));
+  fs::permissions(folder / "locked", fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_NO_THROW(filled.store("new", binary_of(10, 2)));
+  EXPECT_EQ(filled.load("old"), binary_of(10, 1));
+  fs::permissions(folder / "locked", fs::perms::owner_all);
+}
+
+TEST(ProgramCache, AnEntryThatIsAFolderIsAbsent) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  fs::create_directories(folder / "cache" / "key" / "inside");
+  EXPECT_NO_THROW({
+    EXPECT_FALSE(cache.load("key"));
+    cache.store("key", binary_of(10, 1));
+    EXPECT_FALSE(cache.load("key"));
+  });
+}
+
+TEST(ProgramCache, ForgetsWhatWasUnusedLongest) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache", 3500);
+  const auto age = [&](const std::string& key, int hours) {
+    fs::last_write_time(folder / "cache" / key, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (const char* key : {"a", "b", "c"}) cache.store(key, binary_of(1000, 1));
+  age("a", 3);
+  age("b", 2);
+  age("c", 1);
+  EXPECT_TRUE(cache.load("a"));  // used: now the youngest
+  cache.store("d", binary_of(1000, 1));
+  EXPECT_FALSE(cache.load("b"));
+  EXPECT_TRUE(cache.load("a"));
+  EXPECT_TRUE(cache.load("c"));
+  EXPECT_TRUE(cache.load("d"));
+}
+
+// --- several at once ------------------------------------------------------------------------------------
+
+TEST(ProgramCache, ThreadsMayStoreAndLoadTheSameKey) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  const std::vector<std::vector<std::byte>> binaries{binary_of(40000, 1), binary_of(70000, 2)};
+  cache.store("key", binaries[0]);
+  std::atomic<int> absent{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i) {
+        cache.store("key", binaries[t % 2]);
+        const auto loaded = cache.load("key");
+        if (!loaded) {
+          ++absent;
+        } else if (*loaded != binaries[0] && *loaded != binaries[1]) {
+          ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(absent, 0);  // an entry is replaced in one step: nobody ever sees half of one
+  EXPECT_EQ(files_in(folder / "cache"), 1u);
+}
+
+TEST(ProgramCache, ProcessesMayStoreAndLoadTheSameKey) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  const auto binary = binary_of(50000, 1);
+  cache.store("key", binary);
+  std::vector<pid_t> children;
+  for (int p = 0; p < 3; ++p) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      int bad = 0;
+      for (int i = 0; i < 100; ++i) {
+        cache.store("key", binary);
+        if (cache.load("key") != binary) bad = 1;
+      }
+      _exit(bad);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  EXPECT_EQ(cache.load("key"), binary);
+  EXPECT_EQ(files_in(folder / "cache"), 1u);
+}
+
+// --- with programs --------------------------------------------------------------------------------------
+
+class CachedProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto devices = list_devices();
+    if (devices.empty()) GTEST_SKIP() << "there is no OpenCL device here";
+    context_ = std::make_unique<Context>(ChosenDevice{devices[0], 0, ""});
+  }
+  // The one entry of the cache.
+  static fs::path entry_of(const fs::path& folder) { return fs::directory_iterator(folder)->path(); }
+  void build(const ProgramCache& cache) {
+    ProgramCache writable = cache;
+    const Program program(*context_, "filterbank/candidates.cl", "", &writable);
+    EXPECT_GT(Kernel(program, "candidates").largest_work_group(), 0u);
+  }
+
+  std::unique_ptr<Context> context_;
+};
+
+TEST_F(CachedProgram, IsTakenFromTheCache) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  build(cache);
+  ASSERT_EQ(files_in(folder / "cache"), 1u);
+  const fs::path entry = entry_of(folder / "cache");
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(5);
+  fs::last_write_time(entry, old);
+  const std::string bytes = bytes_of(entry);
+  build(cache);
+  EXPECT_GT(fs::last_write_time(entry), old);  // it was used
+  EXPECT_EQ(bytes_of(entry), bytes);
+  EXPECT_EQ(files_in(folder / "cache"), 1u);
+}
+
+TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsDamaged) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  build(cache);
+  const fs::path entry = entry_of(folder / "cache");
+  const std::string good = bytes_of(entry);
+  write_file(entry, good.substr(0, good.size() / 2));
+  build(cache);
+  EXPECT_EQ(bytes_of(entry).size(), good.size());
+}
+
+// Bytes that are as they were stored, but no program: the driver refuses them.
+TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsNoProgram) {
+  const TemporaryFolder folder;
+  const ProgramCache cache(folder / "cache");
+  build(cache);
+  const fs::path entry = entry_of(folder / "cache");
+  const std::string good = bytes_of(entry);
+  cache.store(entry.filename().string(), binary_of(5000, 3));
+  build(cache);
+  EXPECT_EQ(bytes_of(entry).size(), good.size());
+  build(cache);
+}
+
+TEST_F(CachedProgram, IsBuiltWhereTheCacheCannotBeUsed) {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "not a folder");
+  build(ProgramCache(folder / "file"));
+}
+
+TEST(ProgramCache, DefaultFolderFollowsTheEnvironment) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  const std::string old_cache = cache ? cache : "", old_home = home ? home : "";
+  setenv("XDG_CACHE_HOME", "/x/cache", 1);
+  EXPECT_EQ(ProgramCache::default_folder(), "/x/cache/sightline/kernels");
+  EXPECT_EQ(filterbank::TuningDatabase::default_file(), "/x/cache/sightline/tuning.json");
+  setenv("XDG_CACHE_HOME", "", 1);
+  setenv("HOME", "/x/home", 1);
+  EXPECT_EQ(ProgramCache::default_folder(), "/x/home/.cache/sightline/kernels");
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  EXPECT_EQ(ProgramCache::default_folder(), "");
+  EXPECT_EQ(filterbank::TuningDatabase::default_file(), "");
+  if (cache) setenv("XDG_CACHE_HOME", old_cache.c_str(), 1);
+  if (home) setenv("HOME", old_home.c_str(), 1);
+}
+
+// --- the winners of tuning ------------------------------------------------------------------------------
+
+filterbank::KernelTuning some_tuning() {
+  filterbank::KernelTuning tuning;
+  tuning.filter = "local";
+  tuning.filter_width = 2;
+  tuning.filter_rows = 3;
+  tuning.filter_group = 16;
+  tuning.filter_group_rows = 8;
+  tuning.histogram = "owner";
+  tuning.histogram_cells = 32;
+  tuning.normalise_width = 4;
+  tuning.classify = "float";
+  tuning.classify_width = 8;
+  tuning.classify_rows = 4;
+  tuning.classify_group = 64;
+  return tuning;
+}
+
+TEST(TuningDatabase, GivesBackWhatWasStored) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "deeper" / "tuning.json");
+  EXPECT_FALSE(database.find(made_up(), 100));
+  database.store(made_up(), 100, some_tuning());
+  EXPECT_EQ(database.find(made_up(), 100), some_tuning());
+  EXPECT_FALSE(database.find(made_up(), 70));
+  database.store(made_up(), 70, filterbank::KernelTuning{});
+  EXPECT_EQ(database.find(made_up(), 70), filterbank::KernelTuning{});
+  EXPECT_EQ(filterbank::TuningDatabase(database.file()).find(made_up(), 100), some_tuning());
+  EXPECT_EQ(files_in(folder / "deeper"), 1u);
+}
+
+TEST(TuningDatabase, IsOfOneDeviceAndDriver) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  database.store(made_up(), 100, some_tuning());
+  for (std::string DeviceInfo::*field :
+       {&DeviceInfo::platform, &DeviceInfo::name, &DeviceInfo::driver_version}) {
+    DeviceInfo other = made_up();
+    other.*field = "other";
+    EXPECT_FALSE(database.find(other, 100));
+  }
+}
+
+TEST(TuningDatabase, ADamagedFileCountsAsEmpty) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  database.store(made_up(), 100, some_tuning());
+  const std::string good = bytes_of(database.file());
+  for (const std::string& text : {std::string(), good.substr(0, good.size() / 2), std::string("[1, 2]"),
+                                  std::string("\xFF\xFE nonsense"), std::string("null")}) {
+    write_file(database.file(), text);
+    EXPECT_FALSE(database.find(made_up(), 100)) << text;
+  }
+  database.store(made_up(), 100, some_tuning());
+  EXPECT_EQ(database.find(made_up(), 100), some_tuning());
+}
+
+TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  database.store(made_up(), 100, some_tuning());
+  std::string text = bytes_of(database.file());
+  const std::size_t at = text.find("\"filter_width\"");
+  ASSERT_NE(at, std::string::npos);
+  write_file(database.file(), text.replace(at, 14, "\"filter_witdh\""));
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
+// A launch with a group of no work-items, say, would never end.
+TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  using filterbank::KernelTuning;
+  for (int KernelTuning::*field :
+       {&KernelTuning::filter_width, &KernelTuning::filter_rows, &KernelTuning::filter_group,
+        &KernelTuning::filter_group_rows, &KernelTuning::histogram_cells, &KernelTuning::normalise_width,
+        &KernelTuning::classify_width, &KernelTuning::classify_rows, &KernelTuning::classify_group}) {
+    for (const int value : {0, -1, 1 << 30}) {
+      KernelTuning tuning = some_tuning();
+      tuning.*field = value;
+      database.store(made_up(), 100, tuning);
+      EXPECT_FALSE(database.find(made_up(), 100));
+    }
+  }
+  for (std::string KernelTuning::*field :
+       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::classify}) {
+    KernelTuning tuning = some_tuning();
+    tuning.*field = "none such";
+    database.store(made_up(), 100, tuning);
+    EXPECT_FALSE(database.find(made_up(), 100));
+  }
+}
+
+TEST(TuningDatabase, WithoutAFileDoesNothing) {
+  const filterbank::TuningDatabase database{fs::path()};
+  EXPECT_NO_THROW(database.store(made_up(), 100, some_tuning()));
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
+TEST(TuningDatabase, AFileThatCannotBeWrittenIsAnError) {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "not a folder");
+  const filterbank::TuningDatabase database(folder / "file" / "tuning.json");
+  EXPECT_NE(test::error_of(ExitCode::failed, [&] { database.store(made_up(), 100, some_tuning()); }), "");
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
+}  // namespace
+}  // namespace sightline::opencl
