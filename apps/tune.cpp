@@ -54,6 +54,12 @@ int run(const TuneArguments& a) {
         }
         std::printf("\n");
       });
+  const filterbank::FrameTimes times =
+      filterbank::time_frame(*detector, context, &cache, frame->gray(), best);
+  std::printf("\nA whole frame with the best forms:");
+  for (const auto& stage : times.stages) std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
+  std::printf("\n%.3f ms on the device, %.3f ms from the host's frame to the host's detections\n",
+              1e3 * times.device, 1e3 * times.host);
   if (a.dry) return 0;
   const filterbank::TuningDatabase database(filterbank::TuningDatabase::default_file());
   database.store(context.device(), detector->model().dictionary.size(), best);

@@ -19,14 +19,14 @@ namespace sightline::filterbank {
 
 /// How the kernels are built for a device. Every choice gives the same results (but `racy`).
 struct KernelTuning {
-  std::string filter = "vector";     ///< plain, unrolled, vector, local
+  std::string filter = "local";      ///< plain, unrolled, vector, local
   int filter_width = 4;              ///< pixels a work-item along x: 1, 2, 4, 8, 16
-  int filter_rows = 2;               ///< along y: 1..8
+  int filter_rows = 4;               ///< along y: 1..8
   int filter_group = 32;             ///< work-items along x
   int filter_group_rows = 4;         ///< work-items along y
   std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
   int histogram_cells = 16;          ///< cells a work-group: 16 or 32
-  int normalise_width = 1;           ///< blocks a work-item
+  int normalise_width = 2;           ///< blocks a work-item
   std::string classify = "auto";     ///< ptx, khr, float, integer; auto: the best the device has
   int classify_width = 1;            ///< windows a work-item
   int classify_rows = 16;            ///< rows of windows a work-item

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -261,6 +262,37 @@ void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const 
     throw Error(ExitCode::failed, "the tuning results cannot be written to '" + file_.string() + "'",
                 "choose a writable folder with XDG_CACHE_HOME");
   }
+}
+
+FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
+                      opencl::ProgramCache* cache, GrayView frame, const KernelTuning& tuning, int runs) {
+  const std::unique_ptr<Workspace> workspace = detector.make_workspace();
+  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
+  const OpenClStages stages(detector, context, cache, tuning);
+  OpenClSlot slot(stages);
+  stages.prepare(slot, w);
+  FrameTimes best;
+  for (int run = 0; run <= runs; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    stages.enqueue(slot, w);
+    stages.finish(slot, w);
+    const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (run == 0 || (run > 1 && host >= best.host)) continue;
+    best = {};
+    best.host = host;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    for (const OpenClSlot::StageEvents& events : slot.events()) {
+      const auto first = events.first.times(context.name());
+      const auto last = events.last ? events.last.times(context.name()) : first;
+      best.stages.push_back({events.name, 1e-9 * static_cast<double>(last.ended - first.started)});
+      if (begin == 0) begin = first.started;
+      end = last.ended;
+    }
+    best.device = 1e-9 * static_cast<double>(end - begin);
+  }
+  return best;
 }
 
 KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,

@@ -40,6 +40,22 @@ class TuningDatabase {
   std::filesystem::path file_;
 };
 
+/// What one frame takes on a device, with a given tuning.
+struct FrameTimes {
+  struct Stage {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Stage> stages;  ///< upload, pyramid, ..., candidates: on the device's clock
+  double device = 0;          ///< from the start of the upload to the end of the last kernel
+  double host =
+      0;  ///< from handing the frame over until its detections are there: transfers, grouping, waits
+};
+
+/// The fastest of `runs` runs (by the host's clock), after one to warm up.
+FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
+                      opencl::ProgramCache* cache, GrayView frame, const KernelTuning& tuning, int runs = 20);
+
 /// Times the forms of every stage on the given frame, one stage after the other, and returns the fastest
 /// exact ones. Every form's result is compared with the CPU's; one that differs and claims to be exact is an
 /// Error (failed).
