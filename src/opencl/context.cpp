@@ -92,6 +92,22 @@ Event Queue::fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes) 
   return result;
 }
 
+void* Queue::map_for_writing(const Buffer& buffer, std::size_t bytes) {
+  cl_int code = CL_SUCCESS;
+  void* const mapped = clEnqueueMapBuffer(queue_.get(), buffer.get(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
+                                          0, bytes, 0, nullptr, nullptr, &code);
+  check(code, "clEnqueueMapBuffer", context_->name());
+  return mapped;
+}
+
+Event Queue::unmap(const Buffer& buffer, void* mapped) {
+  cl_event event = nullptr;
+  const cl_int code = clEnqueueUnmapMemObject(queue_.get(), buffer.get(), mapped, 0, nullptr, &event);
+  Event owned(event);  // also where the check below throws
+  check(code, "clEnqueueUnmapMemObject", context_->name());
+  return owned;
+}
+
 Event Queue::marker() {
   cl_event event = nullptr;
   const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event);

@@ -70,6 +70,8 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
+class StagingBuffer;
+
 /// An in-order queue with profiling. Commands run one after the other; nothing waits for the host unless
 /// asked. Thread-safety: one thread at a time.
 class Queue {
@@ -85,6 +87,12 @@ class Queue {
   /// Copies a buffer to host memory, valid once the event is complete.
   Event read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset = 0);
   Event fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes);
+
+  /// Fills the first `bytes` of a buffer the fastest way this device has: `fill` writes straight into the
+  /// mapped buffer where host and device share memory, and into `staging` (at least as large), which is then
+  /// copied, elsewhere. The staging memory is in use until the event is complete.
+  template <typename Fill>
+  Event upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging, const Fill& fill_memory);
   /// A command that does nothing: complete when all before it are.
   Event marker();
   /// Hands everything to the device. Without it, an event may never complete.
@@ -95,6 +103,9 @@ class Queue {
   void wait(const Event& event);
 
  private:
+  void* map_for_writing(const Buffer& buffer, std::size_t bytes);
+  Event unmap(const Buffer& buffer, void* mapped);
+
   const Context* context_;
   OwnedQueue queue_;
 };
@@ -119,5 +130,17 @@ class StagingBuffer {
   void* mapped_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+template <typename Fill>
+Event Queue::upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging,
+                    const Fill& fill_memory) {
+  if (!context_->device().unified_memory) {
+    fill_memory(staging.data());
+    return write(buffer, staging.data(), bytes);
+  }
+  void* const mapped = map_for_writing(buffer, bytes);
+  fill_memory(static_cast<std::byte*>(mapped));
+  return unmap(buffer, mapped);
+}
 
 }  // namespace sightline::opencl

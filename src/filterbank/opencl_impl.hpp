@@ -1,0 +1,82 @@
+#pragma once
+/// Internal to opencl_*.cpp of this folder: what slots and stages hold, and the structures shared with the
+/// kernels.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "filterbank/opencl_stages.hpp"
+
+namespace sightline::filterbank {
+
+// Mirrors `Level` in kernels/common.clh.
+struct DeviceLevel {
+  cl_int width, height;
+  cl_int source_offset, source_stride;
+  cl_int source_width, source_height;
+  cl_int columns_offset, rows_offset;
+  cl_int image_offset, image_stride;
+  cl_int votes_offset, votes_stride;
+  cl_int cells_x, cells_y, pitch;
+  cl_int roots_offset, totals_offset, features_offset, scores_offset;
+  cl_int windows_x, windows_y;
+  cl_int unused[3];
+};
+static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
+
+// Mirrors `Tile`.
+struct Tile {
+  cl_int level, x, y, unused;
+};
+
+inline constexpr int kResizeTileX = 128;  // pixels: 32 work-items of four
+inline constexpr int kResizeTileY = 4;
+inline constexpr int kWeightPad = 16;  // weights a (block x, quad): BY_PAD in the kernel
+inline constexpr int kDictionaryEntry = 12;
+/// Candidates that are read back with their count in one transfer.
+inline constexpr std::size_t kFirstCapacity = 4096;
+
+template <typename T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
+}
+
+// Everything a level needs, for one frame size.
+struct OpenClSlot::Impl {
+  explicit Impl(const opencl::Context& context) : queue(context) {}
+
+  opencl::Queue queue;
+  Size frame_size;
+  std::vector<DeviceLevel> levels;
+  std::vector<int> octave_offsets, octave_strides;
+  std::vector<Size> octave_sizes;
+  int widest_pitch = 0;
+  std::size_t scores_count = 0;
+  std::size_t tiles_resize = 0, tiles_filter = 0, tiles_histogram = 0, tiles_classify = 0;
+  std::size_t rows_blocks = 0, rows_windows = 0;
+  std::size_t capacity = 0;
+
+  opencl::Buffer level_buffer, tables, resize_tiles, filter_tiles, histogram_tiles, classify_tiles,
+      block_rows, window_rows;
+  opencl::Buffer octaves, images, votes, roots, totals, features, scores, products, energies, found;
+  opencl::StagingBuffer frame_staging, found_staging;
+  opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
+      subtract_energies, candidates;
+  std::vector<StageEvents> events;
+  opencl::Event found_read;
+};
+
+struct OpenClStages::Impl {
+  const FilterbankDetector* detector;
+  const opencl::Context* context;
+  KernelTuning tuning;
+  int bins = 0;
+  opencl::Program pyramid, filter, histogram, normalise, classify, candidates;
+  opencl::Buffer dictionary;
+  std::vector<opencl::Buffer> weights;  ///< one a template
+  std::vector<std::int32_t> energies;
+  int raw_threshold = 0;
+};
+
+}  // namespace sightline::filterbank
