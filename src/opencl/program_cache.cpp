@@ -66,11 +66,13 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
   const fs::path file = folder_ / key;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return std::nullopt;
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
+  // Of the open file: by its name, another may be there by now.
+  stream.seekg(0, std::ios::end);
+  const auto size = static_cast<std::uint64_t>(stream.tellg());
+  stream.seekg(0);
   Header header;
   const Header expected;
-  if (error || !stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
+  if (size < sizeof header || !stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
       std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ||
       header.size != size - sizeof header) {
     remove(key);
@@ -82,6 +84,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
     remove(key);
     return std::nullopt;
   }
+  std::error_code error;
   fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // used: not to be evicted next
   return binary;
 }
