@@ -12,6 +12,7 @@
 #include "pipeline/sinks.hpp"
 #include "progress.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -69,6 +70,7 @@ void check(const DetectArguments& a) {
     throw Error(ExitCode::usage, "two outputs would both be written to '" + one + "'",
                 "choose another name for one of them");
   };
+  require_writable(a.contact_sheet);
   refuse_same(a.output, a.detections);
   refuse_same(a.output, a.contact_sheet);
   refuse_same(a.detections, a.contact_sheet);
@@ -115,6 +117,10 @@ void summarise(const pipeline::RunReport& report) {
                            report.seconds, frames / std::max(report.seconds, 1e-9), report.objects)
                    .c_str());
   std::fprintf(stderr, "ms a frame: %s\n", stages.c_str());
+  if (report.objects == 0 && report.frames > report.skipped + report.failed) {
+    std::fprintf(stderr,
+                 "nothing was found; --min-size finds smaller objects, a lower --threshold more of them\n");
+  }
   if (report.skipped > 0)
     std::fprintf(stderr, "%lld frame(s) too small to be searched\n", static_cast<long long>(report.skipped));
   if (report.failed > 0) {

@@ -17,6 +17,7 @@
 #include "image_set.hpp"
 #include "media/reader.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -42,6 +43,15 @@ void write_reports(const ReportArguments& report, NamedCurve curve, FalsePositiv
   for (const std::string* file : {&report.csv, &report.svg}) {
     if (!file->empty()) spdlog::info("wrote {}", *file);
   }
+}
+
+// Before the work, so that it is not done for nothing.
+void check(const ReportArguments& report) {
+  if (!report.csv.empty() && report.csv == report.svg) {
+    throw Error(ExitCode::usage, "--csv and --svg would both be written to '" + report.csv + "'");
+  }
+  require_writable(report.csv);
+  require_writable(report.svg);
 }
 
 void throw_if_stopped() {
@@ -73,6 +83,7 @@ double score_centre(const filterbank::FilterbankDetector& detector,
 }
 
 int run_windows(const WindowArguments& a) {
+  check(a.report);
   const FileImageSet positives(a.positives, a.folder);
   const FileImageSet negatives(a.negatives);
   std::filesystem::path file = a.model;
@@ -199,6 +210,7 @@ GroundTruth load_truth(const FrameArguments& a) {
 }
 
 int run_frames(const FrameArguments& a) {
+  check(a.report);
   const GroundTruth truth = load_truth(a);
   // Everything that scores above -1 enters the curve; below lie the easy negatives of a support vector
   // machine.

@@ -108,6 +108,11 @@ int show(const ShowArguments& arguments) {
     throw Error(ExitCode::usage, "the picture would replace the model '" + file.string() + "'",
                 "give another name with --picture");
   }
+  // A name that nobody gave must not cost anybody a file.
+  if (arguments.picture.empty() && fs::exists(picture, none)) {
+    print("picture", "not drawn: '" + picture.string() + "' exists; name a file with --picture");
+    return 0;
+  }
   filterbank::draw_model(model).write_png(picture.string());
   print("picture", picture.string());
   return 0;

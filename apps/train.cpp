@@ -10,6 +10,7 @@
 #include "filterbank/training.hpp"
 #include "image_set.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -83,6 +84,7 @@ int run(TrainArguments arguments, int verbosity) {
   options.object = {(width - object_width) / 2, (height - object_height) / 2, object_width, object_height};
   if (arguments.state.empty()) arguments.state = arguments.output + ".training";
 
+  require_writable(arguments.output);
   const FileImageSet positives = collect(arguments.positives, arguments.folder);
   const FileImageSet negatives = collect(arguments.negatives, "");
   spdlog::info("{} positive and {} negative pictures, seed {}; finished steps are kept in {}",

@@ -84,6 +84,10 @@ struct Pipeline::Impl {
           slot.stage_seconds[stage] = seconds_since(start);
         }
       });
+      for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
+        slot.stage_seconds[stage] =
+            detector.busy_seconds(*slot.workspace, stage).value_or(slot.stage_seconds[stage]);
+      }
       slot.result.objects = detector.take_detections(*slot.workspace);
     } catch (const std::exception& e) {
       slot.result.status = FrameStatus::failed;

@@ -2,6 +2,7 @@
 /// What every detector family offers to whoever runs it: an ordered chain of stages over a workspace.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,12 @@ class Detector {
   /// Runs one stage on the CPU, on as many threads as the calling TBB arena offers. Stages of one frame run
   /// in order.
   virtual void run_stage(std::size_t stage, Workspace& workspace) const = 0;
+
+  /// Seconds that a stage kept its processor busy for the frame just finished, where that is not the time
+  /// run_stage took: stages that run on a device while the caller goes on.
+  virtual std::optional<double> busy_seconds(const Workspace& /*workspace*/, std::size_t /*stage*/) const {
+    return std::nullopt;
+  }
 
   /// The frame's objects by falling score, once all stages have run. Moves them out of the workspace.
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;

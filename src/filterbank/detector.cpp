@@ -19,6 +19,8 @@ constexpr StageInfo kStages[] = {
     {"classify", "features", "scores"}, {"group", "scores", "detections"},
 };
 
+constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
+
 // Rows a band: enough work to be worth a task, few enough to spread over the threads.
 constexpr int kImageRows = 32;
 constexpr int kCellRows = 4;
@@ -91,6 +93,16 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
 
   w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
   const std::vector<PyramidLevel> plan = plan_pyramid(frame.size(), model_.window.pixels(), pyramid_);
+  // About 11 bytes a pixel for votes and features: a frame must not eat the machine's memory unasked.
+  std::int64_t pixels = 0;
+  for (const PyramidLevel& level : plan)
+    pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
+  if (pixels > kMaxPyramidPixels) {
+    throw Error(ExitCode::usage,
+                "the pyramid of a " + std::to_string(frame.width()) + "x" + std::to_string(frame.height()) +
+                    " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
+                "give a larger --min-size or a larger --scale-step");
+  }
   const bool exact = options_.arithmetic == Arithmetic::exact;
   int octaves = 0;
   for (const PyramidLevel& level : plan) octaves = std::max(octaves, level.octave);

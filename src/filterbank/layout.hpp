@@ -10,6 +10,9 @@
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
 ///
+/// "Normalise" is a launch of its own on OpenCL devices; on the CPU the histogram stage does it band by band,
+/// and roots and totals never leave the cache.
+///
 /// Cells lie in SIMD lanes: the innermost dimension runs over x, padded to `pitch` cells. A *quad* is four
 /// consecutive features of one block, the unit of the 8-bit dot product.
 

@@ -1,5 +1,8 @@
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "filterbank/opencl_stages.hpp"
 #include "filterbank/tuner.hpp"
 
@@ -8,7 +11,8 @@ namespace sightline::filterbank {
 // A CPU workspace for geometry and results, and the device's buffers beside it.
 struct OpenClFilterbankDetector::DeviceWorkspace : FilterbankWorkspace {
   std::unique_ptr<OpenClSlot> slot;
-  bool on_device = false;  // this frame's stages run there
+  bool on_device = false;            // this frame's stages run there
+  std::vector<double> busy_seconds;  // by stage, of the frame just finished there
 };
 
 OpenClFilterbankDetector::OpenClFilterbankDetector(std::unique_ptr<FilterbankDetector> cpu,
@@ -59,13 +63,40 @@ void OpenClFilterbankDetector::run_stage(std::size_t stage, Workspace& workspace
     if (first) {
       stages_->enqueue(*w.slot, w);
     } else {
+      stages_->wait(*w.slot);
+      const auto start = std::chrono::steady_clock::now();
       stages_->finish(*w.slot, w);
+      const std::chrono::duration<double> grouping = std::chrono::steady_clock::now() - start;
+      w.busy_seconds.assign(stages().size(), 0.0);
+      for (const OpenClSlot::StageEvents& events : w.slot->events()) {
+        w.busy_seconds[stage_of(events.name)] += events.seconds(context_->name());
+      }
+      w.busy_seconds.back() = grouping.count();
     }
   } catch (const std::exception& e) {
     take_out(e);
     w.on_device = false;
     for (std::size_t redo = 0; redo <= stage; ++redo) cpu_->run_stage(redo, w);
   }
+}
+
+// Which of the detector's stages a part of the device's work belongs to.
+std::size_t OpenClFilterbankDetector::stage_of(const std::string& launches) const {
+  const std::string_view name = launches == "upload"       ? "pyramid"
+                                : launches == "normalise"  ? "histogram"
+                                : launches == "candidates" ? "classify"
+                                                           : std::string_view(launches);
+  const auto all = stages();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const StageInfo& info) { return info.name == name; });
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+std::optional<double> OpenClFilterbankDetector::busy_seconds(const Workspace& workspace,
+                                                             std::size_t stage) const {
+  const auto& w = static_cast<const DeviceWorkspace&>(workspace);
+  if (!w.on_device) return std::nullopt;
+  return w.busy_seconds[stage];
 }
 
 std::vector<Detection> OpenClFilterbankDetector::take_detections(Workspace& workspace) const {

@@ -216,10 +216,34 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
   i.queue.flush();
 }
 
+namespace {
+
+double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device) {
+  return 1e-9 * static_cast<double>(last.times(device).ended - first.times(device).started);
+}
+
+const opencl::Event& end_of(const OpenClSlot::StageEvents& events) {
+  return events.last ? events.last : events.first;
+}
+
+}  // namespace
+
+double OpenClSlot::StageEvents::seconds(const std::string& device) const {
+  return seconds_between(first, end_of(*this), device);
+}
+
+double OpenClSlot::frame_seconds(const std::string& device) const {
+  return seconds_between(events().front().first, end_of(events().back()), device);
+}
+
+void OpenClStages::wait(OpenClSlot& slot) const {
+  slot.impl_->queue.wait(slot.impl_->found_read);
+}
+
 void OpenClStages::finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
-  i.queue.wait(i.found_read);
+  wait(slot);
   cl_int count = 0;
   std::memcpy(&count, i.found_staging.data(), sizeof count);
   auto needed = static_cast<std::size_t>(count);

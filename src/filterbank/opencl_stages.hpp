@@ -51,8 +51,12 @@ class OpenClSlot {
   struct StageEvents {
     std::string name;
     opencl::Event first, last;
+    /// From the start of the first launch to the end of the last.
+    double seconds(const std::string& device) const;
   };
   const std::vector<StageEvents>& events() const;
+  /// From the start of the upload to the end of the last kernel.
+  double frame_seconds(const std::string& device) const;
 
   struct Impl;
 
@@ -74,6 +78,8 @@ class OpenClStages {
   void prepare(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
   /// Copies the frame in and enqueues all stages up to `candidates`; returns at once.
   void enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
+  /// Waits until the device is done with the frame.
+  void wait(OpenClSlot& slot) const;
   /// Waits, and leaves the grouped detections in the workspace.
   void finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
 
@@ -101,6 +107,7 @@ class OpenClFilterbankDetector : public Detector {
   std::unique_ptr<Workspace> make_workspace() const override;
   bool prepare(Workspace& workspace, GrayView frame) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::optional<double> busy_seconds(const Workspace& workspace, std::size_t stage) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const FilterbankDetector& cpu() const { return *cpu_; }
@@ -109,6 +116,7 @@ class OpenClFilterbankDetector : public Detector {
  private:
   struct DeviceWorkspace;
   void take_out(const std::exception& error) const;
+  std::size_t stage_of(const std::string& launches) const;
 
   std::unique_ptr<FilterbankDetector> cpu_;
   std::unique_ptr<opencl::Context> context_;

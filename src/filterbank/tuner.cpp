@@ -203,9 +203,7 @@ class Tuner {
       }
       for (const OpenClSlot::StageEvents& events : slot.events()) {
         if (events.name != stage || run == 0) continue;
-        const auto first = events.first.times(context_.name());
-        const auto last = events.last ? events.last.times(context_.name()) : first;
-        best = std::min(best, 1e-9 * static_cast<double>(last.ended - first.started));
+        best = std::min(best, events.seconds(context_.name()));
       }
     }
     return best;
@@ -281,16 +279,10 @@ FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context&
     if (run == 0 || (run > 1 && host >= best.host)) continue;
     best = {};
     best.host = host;
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
     for (const OpenClSlot::StageEvents& events : slot.events()) {
-      const auto first = events.first.times(context.name());
-      const auto last = events.last ? events.last.times(context.name()) : first;
-      best.stages.push_back({events.name, 1e-9 * static_cast<double>(last.ended - first.started)});
-      if (begin == 0) begin = first.started;
-      end = last.ended;
+      best.stages.push_back({events.name, events.seconds(context.name())});
     }
-    best.device = 1e-9 * static_cast<double>(end - begin);
+    best.device = slot.frame_seconds(context.name());
   }
   return best;
 }

@@ -127,6 +127,8 @@ void VideoEncoder::set_quality(const WriteOptions& options) {
     context_->flags |= AV_CODEC_FLAG_QSCALE;
     context_->global_quality = FF_QP2LAMBDA * std::clamp(options.quality / 5, 1, 31);
   }
+  // x265 writes to standard error by itself, past every log.
+  if (knows("x265-params")) av_opt_set(codec, "x265-params", "log-level=error", 0);
   if (knows("preset") && !options.preset.empty() &&
       av_opt_set(codec, "preset", options.preset.c_str(), 0) < 0)
     throw Error(

@@ -97,8 +97,10 @@ struct Writer::Impl {
       check_folder();
     }
     Dictionary options;
-    if (av_filename_number_test(path_.c_str()) == 0)
-      options.set("update", "1");  // image2: one file, ever anew
+    if (av_filename_number_test(path_.c_str()) == 0) {
+      options.set("update", "1");  // image2: one file
+      single_picture_ = std::string_view(output_->oformat->name) == "image2";
+    }
     const int result = avformat_write_header(output_.get(), options.address());
     if (result < 0) fail(result);
   }
@@ -116,6 +118,9 @@ struct Writer::Impl {
     if (closed_ || failed_)
       throw Error(ExitCode::failed, "'" + path_ + "' is closed: no more can be written");
     if (frame.empty()) return;
+    if (single_picture_ && frames_ > 0)
+      throw Error(ExitCode::usage, "'" + path_ + "' is one picture, and there is more than one frame",
+                  "write a video, a folder, or numbered pictures (name%04d.png)");
     FittedPicture& picture = encoder_.picture();
     picture.put(frame);
     if (!objects.empty()) {
@@ -222,6 +227,7 @@ struct Writer::Impl {
   std::int64_t last_audio_ = AV_NOPTS_VALUE;
   bool failed_ = false;
   bool closed_ = false;
+  bool single_picture_ = false;  // no second frame fits
 };
 
 Writer::Writer(const std::string& path, const StreamInfo& video, const WriteOptions& options)

@@ -1,0 +1,27 @@
+#include "writable.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace sightline::apps {
+namespace fs = std::filesystem;
+
+void require_writable(const std::string& file) {
+  if (file.empty() || file == "-") return;
+  const auto refuse = [&](const std::string& reason) {
+    throw Error(ExitCode::failed, "cannot write '" + file + "': " + reason, "choose another place for it");
+  };
+  std::error_code error;
+  if (fs::is_directory(file, error)) refuse("it is a folder");
+  const fs::path parent = fs::path(file).parent_path();
+  const fs::path folder = parent.empty() ? fs::path(".") : parent;
+  const bool exists = fs::exists(file, error);
+  if (access((exists ? fs::path(file) : folder).c_str(), W_OK) != 0) refuse(std::strerror(errno));
+}
+
+}  // namespace sightline::apps

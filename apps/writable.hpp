@@ -1,0 +1,12 @@
+#pragma once
+/// Outputs that are written last are checked first: nobody should wait for a result that cannot be kept.
+
+#include <string>
+
+namespace sightline::apps {
+
+/// Throws Error (failed) where a file of that name could not be written: its folder is missing or not
+/// writable, or the name is a folder's. Writes nothing. Empty names are no files.
+void require_writable(const std::string& file);
+
+}  // namespace sightline::apps
