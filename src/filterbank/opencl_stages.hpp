@@ -111,7 +111,6 @@ class OpenClFilterbankDetector : public Detector {
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const FilterbankDetector& cpu() const { return *cpu_; }
-  const OpenClStages& device_stages() const { return *stages_; }
 
  private:
   struct DeviceWorkspace;

@@ -90,10 +90,6 @@ void Kernel::set_bytes(cl_uint index, std::size_t size, const void* value) {
   check(clSetKernelArg(kernel_.get(), index, size, value), "clSetKernelArg", context_->name());
 }
 
-void Kernel::local_argument(cl_uint index, std::size_t bytes) {
-  set_bytes(index, bytes, nullptr);
-}
-
 Event Kernel::enqueue(Queue& queue, const Range& range) const {
   cl_event event = nullptr;
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();

@@ -56,8 +56,6 @@ class Kernel {
     (set(index++, values), ...);
     return *this;
   }
-  /// `bytes` of local memory as argument `index`.
-  void local_argument(cl_uint index, std::size_t bytes);
 
   Event enqueue(Queue& queue, const Range& range) const;
   std::size_t largest_work_group() const;
