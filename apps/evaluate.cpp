@@ -107,10 +107,7 @@ int run_windows(const WindowArguments& a) {
   std::vector<double> positive_scores(positives.size());
   oneapi::tbb::parallel_for(std::size_t{0}, positives.size(), [&](std::size_t i) {
     throw_if_stopped();
-    // Inside, stages run in parallel too; a waiting thread must not start on another picture in the same
-    // workspace.
-    oneapi::tbb::this_task_arena::isolate(
-        [&] { positive_scores[i] = score_centre(single, local(), positives.load(i), positives.name(i)); });
+    positive_scores[i] = score_centre(single, local(), positives.load(i), positives.name(i));
   });
   workspaces.clear();  // another detector's from here on
 
@@ -118,17 +115,15 @@ int run_windows(const WindowArguments& a) {
   oneapi::tbb::parallel_for(std::size_t{0}, negatives.size(), [&](std::size_t i) {
     throw_if_stopped();
     const Image<std::uint8_t> image = negatives.load(i);
-    oneapi::tbb::this_task_arena::isolate([&] {
-      filterbank::FilterbankWorkspace& workspace = local();
-      if (!scanner.prepare(workspace, image.view())) return;
-      scanner.score_windows(workspace);
-      NegativeScores& scores = negative_scores.local();
-      for (const filterbank::Level& level : workspace.levels) {
-        for (int y = 0; y < level.windows_y; ++y) {
-          for (int x = 0; x < level.windows_x; ++x) scores.add(scanner.score(level, x, y));
-        }
+    filterbank::FilterbankWorkspace& workspace = local();
+    if (!scanner.prepare(workspace, image.view())) return;
+    scanner.score_windows(workspace);
+    NegativeScores& scores = negative_scores.local();
+    for (const filterbank::Level& level : workspace.levels) {
+      for (int y = 0; y < level.windows_y; ++y) {
+        for (int x = 0; x < level.windows_x; ++x) scores.add(scanner.score(level, x, y));
       }
-    });
+    }
   });
   NegativeScores all;
   for (const NegativeScores& scores : negative_scores) all.merge(scores);

@@ -75,15 +75,11 @@ struct Pipeline::Impl {
         slot.result.message = "the frame is smaller than the smallest object that is searched for";
         return;
       }
-      // Isolated: a thread that waits for a stage's last band must not start on another frame meanwhile,
-      // which would delay this one and be counted as this stage's time.
-      oneapi::tbb::this_task_arena::isolate([&] {
-        for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
-          const Clock::time_point start = Clock::now();
-          detector.run_stage(stage, *slot.workspace);
-          slot.stage_seconds[stage] = seconds_since(start);
-        }
-      });
+      for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
+        const Clock::time_point start = Clock::now();
+        detector.run_stage(stage, *slot.workspace);
+        slot.stage_seconds[stage] = seconds_since(start);
+      }
       for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
         slot.stage_seconds[stage] =
             detector.busy_seconds(*slot.workspace, stage).value_or(slot.stage_seconds[stage]);

@@ -61,7 +61,7 @@ class Detector {
   virtual bool prepare(Workspace& workspace, GrayView frame) const = 0;
 
   /// Runs one stage on the CPU, on as many threads as the calling TBB arena offers. Stages of one frame run
-  /// in order.
+  /// in order. While it waits, the calling thread takes no tasks of the caller's (base/parallel.hpp).
   virtual void run_stage(std::size_t stage, Workspace& workspace) const = 0;
 
   /// Seconds that a stage kept its processor busy for the frame just finished, where that is not the time

@@ -1,12 +1,11 @@
 #include "filterbank/detector.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "detection/grouping.hpp"
 
 namespace sightline::filterbank {
@@ -33,8 +32,7 @@ void add_bands(std::vector<Band>& bands, int level, int rows, int step) {
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, std::vector<Level>& levels, const Work& work) {
-  oneapi::tbb::parallel_for(std::size_t{0}, bands.size(),
-                            [&](std::size_t i) { work(levels[bands[i].level], bands[i]); });
+  parallel_for_isolated(bands.size(), [&](std::size_t i) { work(levels[bands[i].level], bands[i]); });
 }
 
 FilterbankWorkspace& own(Workspace& workspace) {
@@ -155,7 +153,7 @@ void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
   for (Image<std::uint8_t>& octave : w.octaves) {
     const ImageView<std::uint8_t> target = octave.view();
     const int bands = (target.height() + kImageRows - 1) / kImageRows;
-    oneapi::tbb::parallel_for(0, bands, [&](int band) {
+    parallel_for_isolated(bands, [&](int band) {
       halve(source, target, band * kImageRows, std::min((band + 1) * kImageRows, target.height()));
     });
     source = target;

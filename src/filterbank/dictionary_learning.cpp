@@ -1,11 +1,10 @@
 // Spherical k-medoids with absolute cosine similarity on 3x3 patches.
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "filterbank/random.hpp"
 #include "filterbank/training.hpp"
 
@@ -21,8 +20,8 @@ float similarity(const FloatFilter& a, const FloatFilter& b) {
 template <typename Work>
 void parallel_chunks(std::size_t count, const Work& work) {
   constexpr std::size_t kChunk = 4096;
-  oneapi::tbb::parallel_for(std::size_t{0}, (count + kChunk - 1) / kChunk,
-                            [&](std::size_t c) { work(c * kChunk, std::min(count, (c + 1) * kChunk)); });
+  parallel_for_isolated((count + kChunk - 1) / kChunk,
+                        [&](std::size_t c) { work(c * kChunk, std::min(count, (c + 1) * kChunk)); });
 }
 
 // k-means++ on the dissimilarity 1 - |cos|: the next medoid is drawn with probability proportional to its
@@ -147,7 +146,7 @@ std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patche
     for (std::size_t i = 0; i < patches.size(); ++i)
       members[assignment[i]].push_back(static_cast<std::uint32_t>(i));
     std::vector<FloatFilter> next = medoids;
-    oneapi::tbb::parallel_for(0, count, [&](int k) {
+    parallel_for_isolated(count, [&](int k) {
       Random own(seed, (static_cast<std::uint64_t>(round) + 1) << 16 | k);
       if (!members[k].empty()) next[k] = best_medoid(patches, std::move(members[k]), own);
     });

@@ -1,13 +1,12 @@
 #include "filterbank/templates.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/random.hpp"
 
@@ -33,7 +32,7 @@ struct Nearest {
 
 Nearest find_nearest(const Samples& samples, const std::vector<Template>& templates) {
   Nearest nearest{std::vector<std::int64_t>(samples.size()), std::vector<int>(samples.size())};
-  oneapi::tbb::parallel_for(std::size_t{0}, samples.size(), [&](std::size_t i) {
+  parallel_for_isolated(samples.size(), [&](std::size_t i) {
     nearest.distance[i] = std::numeric_limits<std::int64_t>::max();
     for (std::size_t t = 0; t < templates.size(); ++t) {
       const std::int64_t distance = squared_distance(samples[i], templates[t]);
@@ -67,7 +66,7 @@ std::vector<Template> learn_templates(const Samples& samples, int count, std::ui
   }
   for (int round = 0; round < kRounds; ++round) {
     const Nearest nearest = find_nearest(samples, templates);
-    oneapi::tbb::parallel_for(std::size_t{0}, templates.size(), [&](std::size_t t) {
+    parallel_for_isolated(templates.size(), [&](std::size_t t) {
       std::vector<double> mean(samples.features, 0.0);
       int members = 0;
       for (std::size_t s = 0; s < samples.size(); ++s) {

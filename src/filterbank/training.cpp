@@ -1,7 +1,6 @@
 #include "filterbank/training.hpp"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "filterbank/detector.hpp"
 #include "filterbank/random.hpp"
 #include "filterbank/templates.hpp"
@@ -70,8 +70,8 @@ void for_each_image(std::size_t count, const FilterbankDetector& detector, Clock
       [&] { return detector.make_workspace(); });
   for (std::size_t begin = 0; begin < count; begin += kPiece) {
     clock.check(static_cast<double>(begin) / static_cast<double>(count));
-    oneapi::tbb::parallel_for(begin, std::min(count, begin + kPiece), [&](std::size_t i) {
-      work(i, static_cast<FilterbankWorkspace&>(*workspaces.local()));
+    parallel_for_isolated(std::min(count - begin, kPiece), [&](std::size_t i) {
+      work(begin + i, static_cast<FilterbankWorkspace&>(*workspaces.local()));
     });
   }
 }

@@ -99,12 +99,16 @@ TEST_F(Training, SameSeedSameModel) {
   EXPECT_NE(train_to_bytes("a"), first);  // another run's state is not used
 }
 
+// Pictures with many bands each, so that threads that wait for one picture's bands could take another
+// picture.
 TEST_F(Training, SameModelOnAnyNumberOfThreads) {
+  for (int i = 0; i < 24; ++i)
+    negatives.add(test::random_picture({150, 400}, 3000U + static_cast<unsigned>(i)));
   for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
     options.classifier = kind;
     options.templates = 4;
     std::vector<std::string> models;
-    for (const int threads : {1, 4}) {
+    for (const int threads : {1, 8}) {
       const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
       oneapi::tbb::task_arena arena(threads);
       arena.execute([&] { models.push_back(train_to_bytes("t" + std::to_string(threads))); });
