@@ -44,8 +44,8 @@ struct ScheduleResult {
   std::vector<StageResult> stages;
   std::vector<ProcessorResult> processors;
   double overlap_factor = 0;  ///< sum of the busy times of all stages and copies over wall time
-  /// [a][b]: share of the run in which stages[a] and stages[b] were both at work (of different frames or shares);
-  /// [a][a]: share in which stages[a] was.
+  /// [a][b]: share of the run in which stages[a] and stages[b] were both at work (of different frames or
+  /// shares); [a][a]: share in which stages[a] was.
   std::vector<std::vector<double>> overlap;
   double bound_fps = 0;    ///< rate of the slowest processor under this mapping, from times measured alone
   std::string bound_by;    ///< that processor
@@ -58,12 +58,12 @@ struct ScheduleResult {
 struct Measurement {
   std::string input;
   Size frame_size;
-  bool decoding = false;  ///< frames were decoded during the run; else they were held in memory
-  std::string model;      ///< detector's description
-  int filters = 0;        ///< dictionary size, 0 if the detector has none
-  std::string program;    ///< version and instruction set
-  std::string machine;    ///< CPU's name and number of threads in use, device and driver
-  std::string meter;      ///< what measured the energy; empty: "no meter"
+  bool decoding = false;   ///< frames were decoded during the run; else they were held in memory
+  std::string model;       ///< detector's description
+  int filters = 0;         ///< dictionary size, 0 if the detector has none
+  std::string program;     ///< version and instruction set
+  std::string machine;     ///< CPU's name and number of threads in use, device and driver
+  std::string meter;       ///< what measured the energy; empty: "no meter"
   std::string meter_note;  ///< why there is none, or what it covers
   TraceInfo trace_info;
   std::vector<ScheduleResult> schedules;

@@ -1,183 +1,588 @@
 #include "pipeline/pipeline.hpp"
 
-#include <oneapi/tbb/concurrent_queue.h>
-#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/flow_graph.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
 
+#include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "opencl/clock.hpp"
+#include "pipeline/run_report.hpp"
+#include "pipeline/slot.hpp"
 
 namespace sightline::pipeline {
-namespace {
 
-using Clock = std::chrono::steady_clock;
+namespace flow = oneapi::tbb::flow;
+using namespace std::chrono_literals;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+/// A source with its sinks while it runs: the end of the graph where its frames get their order back.
+struct StreamState {
+  StreamState(Stream& s, const TraceInfo& info) : stream(&s), accounts(info) {}
 
-}  // namespace
-
-// One frame in flight: the token that flows through the pipeline.
-struct Slot {
-  std::unique_ptr<Workspace> workspace;
-  media::Frame frame;
-  FrameResult result;
-  std::vector<double> stage_seconds;
-  double decode_seconds = 0;
+  Stream* stream;
+  int index = 0;
+  int in_use = 0;  ///< slots; guarded by the pipeline's mutex
+  std::int64_t admitted = 0;
+  RunAccounts accounts;
+  std::unique_ptr<flow::sequencer_node<Slot*>> in_order;
+  std::unique_ptr<flow::function_node<Slot*>> output;
+  std::vector<Span> spans;  ///< of the frame being delivered
+  std::thread feeder;
 };
 
-struct Pipeline::Impl {
-  Impl(const Detector& d, const Schedule& schedule)
-      : detector(d), arena(schedule.threads > 0 ? schedule.threads : hardware_threads()) {
-    // One frame a thread keeps the threads busy where a stage has fewer bands than threads, one more covers
-    // decoding.
-    const int in_flight = schedule.frames_in_flight > 0 ? schedule.frames_in_flight
-                                                        : std::clamp(arena.max_concurrency() + 1, 2, 8);
-    slots.resize(in_flight);
-    for (Slot& slot : slots) {
-      slot.workspace = detector.make_workspace();
-      slot.stage_seconds.resize(detector.stages().size());
+class Pipeline::Impl : public Outstanding::Receiver {
+ public:
+  Impl(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+       const PipelineOptions& options)
+      : detector_(detector),
+        device_(device),
+        options_(options),
+        arena_(options.threads > 0 ? options.threads : hardware_threads(), 0),
+        workers_(oneapi::tbb::global_control::max_allowed_parallelism,
+                 static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1) {
+    cpu_plan_.schedule.in_flight = default_in_flight(cpu_plan_.schedule, threads());
+    cpu_plan_.segments = segments_of(cpu_plan_.schedule, detector.stages().size());
+    set_schedule(schedule);
+    // The graph runs its tasks in the arena that it is made in.
+    arena_.execute([&] {
+      graph_ = std::make_unique<flow::graph>();
+      step_ = std::make_unique<Step>(*graph_, flow::unlimited, [this](Token token) { step(token); });
+      submit_ =
+          std::make_unique<Submit>(*graph_, flow::serial, [this](Token token, Submit::gateway_type& gateway) {
+            gateway_ = &gateway;
+            gateway.reserve_wait();
+            submit(*token.slot);
+          });
+      flow::make_edge(*submit_, *step_);
+    });
+    if (device_) clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
+  }
+
+  ~Impl() override { graph_->wait_for_all(); }
+
+  int threads() const { return arena_.max_concurrency(); }
+  bool device_lost() const { return device_lost_; }
+  Schedule schedule() const { return plan_.load()->schedule; }
+
+  void set_schedule(Schedule schedule) {
+    check_schedule(schedule, detector_, device_);
+    if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads());
+    const std::lock_guard lock(mutex_);
+    plans_.push_back({schedule, segments_of(schedule, detector_.stages().size())});
+    plan_ = device_lost_ ? &cpu_plan_ : &plans_.back();
+    changed_.notify_all();
+  }
+
+  std::vector<RunReport> run(std::span<Stream> streams, const RunOptions& options);
+
+  void device_answered(Slot& slot, bool failed) noexcept override {
+    if (failed && slot.device_error.empty()) slot.device_failed = true;
+    gateway_.load()->try_put(Token{&slot, true});
+    gateway_.load()->release_wait();
+  }
+
+ private:
+  using Step = flow::function_node<Token>;
+  using Submit = flow::async_node<Token, Token>;
+
+  // Admission, on the source's own thread.
+  void feed(StreamState& stream, const RunOptions& options);
+  Slot* acquire(StreamState& stream, const RunOptions& options);
+  void release(Slot& slot);
+  bool ending(const RunOptions& options) const { return failed_ || (options.stop && options.stop->load()); }
+  void end_with(std::exception_ptr error);
+
+  // A frame's way, as tasks of the graph.
+  void step(Token token);
+  void begin(Slot& slot);
+  void run_segments(Slot& slot);
+  void run_on_cpu(Slot& slot, std::size_t first, std::size_t last);
+  void hand_to_device(Slot& slot);
+  void submit(Slot& slot);
+  void back_from_device(Slot& slot);
+  void share_done(Slot& slot);
+  void redo_on_cpu(Slot& slot, const std::string& error);
+  void finish(Slot& slot);
+  void deliver(StreamState& stream, Slot& slot);
+
+  void take_out(const std::string& error);
+  void log_device_spans(Slot& slot);
+  void watch();
+  TraceInfo trace_info(std::span<Stream> streams) const;
+
+  const Detector& detector_;
+  const DeviceStages* device_;
+  PipelineOptions options_;
+  oneapi::tbb::task_arena arena_;
+  oneapi::tbb::global_control workers_;
+  std::unique_ptr<flow::graph> graph_;
+  std::unique_ptr<Step> step_;
+  std::unique_ptr<Submit> submit_;
+  std::atomic<Submit::gateway_type*> gateway_{nullptr};
+
+  Plan cpu_plan_;
+  std::deque<Plan> plans_;  ///< never shrinks: frames in flight point into it
+  std::atomic<const Plan*> plan_{&cpu_plan_};
+  std::atomic<bool> device_lost_{false};
+  std::unique_ptr<opencl::Queue> clock_queue_;
+  opencl::DeviceClock clock_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_slots_;
+  int sources_open_ = 0;
+  std::size_t streams_ = 1;
+  std::exception_ptr error_;
+  std::atomic<bool> failed_{false};
+  std::span<TraceSink* const> traces_;
+};
+
+// --- admission
+// -------------------------------------------------------------------------------------------------------
+
+// Waits for a free slot; null where the run is ending. Several sources have their share of the slots each, at
+// least one, so that none starves another.
+Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
+  std::unique_lock lock(mutex_);
+  const auto may_enter = [&] {
+    const int limit = std::max(1, plan_.load()->schedule.in_flight / static_cast<int>(streams_));
+    return stream.in_use < limit;
+  };
+  while (!may_enter()) {
+    if (ending(options)) return nullptr;
+    changed_.wait_for(lock, 100ms);  // `stop` is set without a notice
+  }
+  if (ending(options)) return nullptr;
+  if (free_slots_.empty()) {
+    auto slot = std::make_unique<Slot>();
+    slot->index = static_cast<int>(slots_.size());
+    for (std::vector<Span>& spans : slot->spans) spans.reserve(32);
+    slot->workspace = detector_.make_workspace();
+    free_slots_.push_back(slot.get());
+    slots_.push_back(std::move(slot));
+  }
+  Slot* const slot = free_slots_.back();
+  free_slots_.pop_back();
+  slot->stream = &stream;
+  slot->slots_in_use = static_cast<int>(slots_.size() - free_slots_.size());
+  ++stream.in_use;
+  return slot;
+}
+
+void Pipeline::Impl::release(Slot& slot) {
+  const std::lock_guard lock(mutex_);
+  --slot.stream->in_use;
+  free_slots_.push_back(&slot);
+  changed_.notify_all();
+}
+
+void Pipeline::Impl::end_with(std::exception_ptr error) {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+  failed_ = true;
+  changed_.notify_all();
+}
+
+void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
+  try {
+    while (Slot* const slot = acquire(stream, options)) {
+      slot->admitted = now_ns();
+      std::optional<media::Frame> frame;
+      try {
+        frame = stream.stream->source->read();
+      } catch (...) {
+        release(*slot);
+        throw;
+      }
+      if (!frame) {
+        release(*slot);
+        break;
+      }
+      slot->decoded = now_ns();
+      slot->sequence = stream.admitted++;
+      slot->frame = std::move(*frame);
+      step_->try_put({slot, false});
     }
+  } catch (...) {
+    end_with(std::current_exception());
   }
+  const std::lock_guard lock(mutex_);
+  --sources_open_;
+  changed_.notify_all();
+}
 
-  // A slot with the source's next frame, or null at its end.
-  Slot* admit(media::Reader& reader, const RunOptions& options) {
-    if (options.stop && options.stop->load()) return nullptr;
-    const Clock::time_point start = Clock::now();
-    std::optional<media::Frame> frame = reader.read();
-    if (!frame) return nullptr;
-    Slot* slot = nullptr;
-    free_slots.try_pop(slot);  // there is one: the pipeline has as many tokens as there are slots
-    slot->decode_seconds = seconds_since(start);
-    slot->frame = std::move(*frame);
-    FrameResult& result = slot->result;
-    result.source = options.source;
-    result.picture = slot->frame.name();
-    result.frame = slot->frame.number();
-    result.time = slot->frame.time();
-    result.width = slot->frame.size().width;
-    result.height = slot->frame.size().height;
-    result.status = FrameStatus::ok;
-    result.objects.clear();
-    result.message.clear();
-    std::fill(slot->stage_seconds.begin(), slot->stage_seconds.end(), 0.0);
-    return slot;
+// --- a frame's way
+// ---------------------------------------------------------------------------------------------------
+
+void Pipeline::Impl::step(Token token) {
+  Slot& slot = *token.slot;
+  try {
+    token.from_device ? back_from_device(slot) : begin(slot);
+  } catch (const std::exception& e) {
+    slot.cpu_error = e.what();
+    finish(slot);
   }
+}
 
-  void detect_in(Slot& slot) const {
+void Pipeline::Impl::begin(Slot& slot) {
+  FrameResult& result = slot.result;
+  result.source = slot.stream->stream->name;
+  result.picture = slot.frame.name();
+  result.frame = slot.frame.number();
+  result.time = slot.frame.time();
+  result.width = slot.frame.size().width;
+  result.height = slot.frame.size().height;
+  result.status = FrameStatus::ok;
+  result.objects.clear();
+  result.message.clear();
+  slot.cpu_error.clear();
+  slot.device_error.clear();
+  slot.device_failed = false;
+  slot.segment = 0;
+  slot.ready.fill(slot.decoded);
+  for (std::vector<Span>& spans : slot.spans) spans.clear();
+  slot.spans[0].push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
+  slot.plan = plan_;
+  const Schedule& schedule = slot.plan->schedule;
+
+  if (!detector_.prepare(*slot.workspace, slot.frame.gray(), {schedule.split, 1})) {
+    result.status = FrameStatus::skipped;
+    result.message = "the frame is smaller than the smallest object that is searched for";
+    finish(slot);
+    return;
+  }
+  if (schedule.uses_device()) {
     try {
-      if (!detector.prepare(*slot.workspace, slot.frame.gray())) {
-        slot.result.status = FrameStatus::skipped;
-        slot.result.message = "the frame is smaller than the smallest object that is searched for";
-        return;
+      if (schedule.split > 0) {
+        if (!slot.device_share) slot.device_share = detector_.make_workspace();
+        detector_.prepare(*slot.device_share, slot.frame.gray(), {0, schedule.split});
       }
-      for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
-        const Clock::time_point start = Clock::now();
-        detector.run_stage(stage, *slot.workspace);
-        slot.stage_seconds[stage] = seconds_since(start);
-      }
-      for (std::size_t stage = 0; stage < slot.stage_seconds.size(); ++stage) {
-        slot.stage_seconds[stage] =
-            detector.busy_seconds(*slot.workspace, stage).value_or(slot.stage_seconds[stage]);
-      }
-      slot.result.objects = detector.take_detections(*slot.workspace);
+      if (!slot.device) slot.device = device_->make_slot();
+      StageSet on_device = schedule.on_device;
+      for (std::size_t i = 0; schedule.split > 0 && i < detector_.divisible_stages(); ++i) on_device.set(i);
+      device_->prepare(*slot.device, slot.device_workspace(), on_device);
     } catch (const std::exception& e) {
-      slot.result.status = FrameStatus::failed;
-      slot.result.message = e.what();
-      slot.result.objects.clear();
+      redo_on_cpu(slot, e.what());
+      return;
     }
   }
-
-  void deliver(Slot& slot, std::span<Sink* const> sinks, RunReport& report, double& output_seconds) {
-    const Clock::time_point start = Clock::now();
-    for (Sink* sink : sinks) sink->accept(slot.frame, slot.result);
-    output_seconds += seconds_since(start);
-    ++report.frames;
-    report.skipped += slot.result.status == FrameStatus::skipped;
-    if (slot.result.status == FrameStatus::failed) {
-      if (report.failed++ == 0) {
-        report.first_failure = slot.result.message;
-        spdlog::warn("frame {} could not be searched: {}", slot.result.frame, slot.result.message);
-      }
-    }
-    report.objects += static_cast<std::int64_t>(slot.result.objects.size());
-    report.stages.front().seconds += slot.decode_seconds;
-    for (std::size_t i = 0; i < slot.stage_seconds.size(); ++i)
-      report.stages[i + 1].seconds += slot.stage_seconds[i];
-    slot.frame = media::Frame();  // back to the decoder's pool
-    free_slots.push(&slot);
+  if (schedule.split == 0) {
+    run_segments(slot);
+    return;
   }
-
-  const Detector& detector;
-  oneapi::tbb::task_arena arena;
-  std::vector<Slot> slots;
-  oneapi::tbb::concurrent_queue<Slot*> free_slots;
-};
-
-Pipeline::Pipeline(const Detector& detector, const Schedule& schedule)
-    : impl_(std::make_unique<Impl>(detector, schedule)) {}
-Pipeline::~Pipeline() = default;
-
-int Pipeline::threads() const {
-  return impl_->arena.max_concurrency();
-}
-int Pipeline::frames_in_flight() const {
-  return static_cast<int>(impl_->slots.size());
+  slot.shares_left = 2;
+  hand_to_device(slot);
+  try {
+    run_on_cpu(slot, 0, detector_.divisible_stages());
+  } catch (const std::exception& e) {
+    slot.cpu_error = e.what();
+  }
+  share_done(slot);
 }
 
-RunReport Pipeline::run(media::Reader& reader, std::span<Sink* const> sinks, const RunOptions& options) {
-  namespace tbb = oneapi::tbb;
-  Impl& impl = *impl_;
-  RunReport report;
-  report.stages.push_back({"decode", 0});
-  for (const StageInfo& stage : impl.detector.stages()) report.stages.push_back({std::string(stage.name), 0});
-  double output_seconds = 0;
-
-  impl.free_slots.clear();  // an earlier run may have ended in an error
-  for (Slot& slot : impl.slots) impl.free_slots.push(&slot);
-  const std::optional<std::int64_t> total = reader.info().frames;
-  const Clock::time_point start = Clock::now();
-  impl.arena.execute([&] {
-    tbb::parallel_pipeline(
-        impl.slots.size(),
-        tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) {
-          Slot* slot = impl.admit(reader, options);
-          if (!slot) control.stop();
-          return slot;
-        }) & tbb::make_filter<Slot*, Slot*>(tbb::filter_mode::parallel, [&](Slot* slot) {
-          impl.detect_in(*slot);
-          return slot;
-        }) & tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order, [&](Slot* slot) {
-          impl.deliver(*slot, sinks, report, output_seconds);
-          if (options.on_progress) options.on_progress({report.frames, seconds_since(start), total});
-        }));
-  });
-  report.seconds = seconds_since(start);
-  report.stages.push_back({"output", output_seconds});
-  report.decode_errors = reader.decode_errors();
-  report.stopped = options.stop && options.stop->load();
-  return report;
+void Pipeline::Impl::run_segments(Slot& slot) {
+  const std::vector<Segment>& segments = slot.plan->segments;
+  for (; slot.segment < segments.size(); ++slot.segment) {
+    const Segment& segment = segments[slot.segment];
+    if (segment.on_device) {
+      hand_to_device(slot);
+      return;  // back_from_device goes on
+    }
+    run_on_cpu(slot, segment.first, segment.last);
+  }
+  finish(slot);
 }
 
-void RunReport::add(const RunReport& other) {
-  frames += other.frames;
-  skipped += other.skipped;
-  failed += other.failed;
-  objects += other.objects;
-  decode_errors += other.decode_errors;
-  seconds += other.seconds;
-  stopped |= other.stopped;
-  if (stages.empty()) {
-    stages = other.stages;
+void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last) {
+  for (std::size_t stage = first; stage < last; ++stage) {
+    const auto index = static_cast<std::uint8_t>(stage);
+    const std::int64_t start = now_ns();
+    slot.workspace->work.take();
+    detector_.run_stage(stage, *slot.workspace);
+    const std::int64_t end = now_ns();
+    if (stage == first) slot.spans[0].push_back({Activity::wait, index, 0, 0, slot.ready[0], start, 0});
+    const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
+    slot.spans[0].push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
+    slot.ready[0] = end;
+  }
+}
+
+void Pipeline::Impl::hand_to_device(Slot& slot) {
+  slot.ready[slot.plan->schedule.split > 0] = now_ns();
+  submit_->try_put({&slot, false});
+}
+
+// The body of the graph's asynchronous node: whatever happens, exactly one answer follows.
+void Pipeline::Impl::submit(Slot& slot) {
+  Outstanding& outstanding = *slot.outstanding;
+  outstanding.open(*this, slot);
+  try {
+    if (device_lost_) throw Error(ExitCode::failed, "the device was taken out");
+    const bool split = slot.plan->schedule.split > 0;
+    const Segment segment =
+        split ? Segment{true, 0, detector_.divisible_stages()} : slot.plan->segments[slot.segment];
+    device_->submit(*slot.device, slot.device_workspace(), segment.first, segment.last);
+    slot.device->done.on_complete(outstanding, device_->context().name());
+  } catch (const std::exception& e) {
+    slot.device_error = e.what();
+    outstanding.complete(true);
+  }
+}
+
+void Pipeline::Impl::back_from_device(Slot& slot) {
+  if (slot.device_failed)
+    slot.device_error = "'" + device_->context().name() + "' failed while it worked on a frame";
+  if (slot.device_error.empty()) {
+    try {
+      device_->complete(*slot.device, slot.device_workspace());
+      log_device_spans(slot);
+    } catch (const std::exception& e) {
+      slot.device_error = e.what();
+    }
+  }
+  if (slot.plan->schedule.split > 0) {
+    share_done(slot);
+  } else if (!slot.device_error.empty()) {
+    redo_on_cpu(slot, slot.device_error);
   } else {
-    for (std::size_t i = 0; i < stages.size() && i < other.stages.size(); ++i)
-      stages[i].seconds += other.stages[i].seconds;
+    slot.ready[0] = now_ns();
+    ++slot.segment;
+    run_segments(slot);
   }
-  if (first_failure.empty()) first_failure = other.first_failure;
+}
+
+// The second of a split frame's shares to be done goes on with the whole.
+void Pipeline::Impl::share_done(Slot& slot) {
+  if (slot.shares_left.fetch_sub(1) > 1) return;
+  if (!slot.device_error.empty()) {
+    redo_on_cpu(slot, slot.device_error);
+    return;
+  }
+  if (slot.cpu_error.empty()) {
+    detector_.join(*slot.workspace, *slot.device_share);
+    slot.ready[0] = now_ns();
+    run_on_cpu(slot, detector_.divisible_stages(), detector_.stages().size());
+  }
+  finish(slot);
+}
+
+void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
+  take_out(error);
+  if (slot.abandoned) {  // the device may still write to them, for ever
+    static_cast<void>(slot.device.release());
+    static_cast<void>(slot.device_share.release());
+    slot.abandoned = false;
+  }
+  ++slot.stream->accounts.redone;
+  slot.plan = &cpu_plan_;
+  slot.segment = 0;
+  slot.ready[0] = now_ns();
+  slot.cpu_error.clear();
+  for (Span& span : slot.spans[0]) span.work = 0;
+  detector_.prepare(*slot.workspace, slot.frame.gray());
+  run_segments(slot);
+}
+
+void Pipeline::Impl::finish(Slot& slot) {
+  if (!slot.cpu_error.empty()) {
+    slot.result.status = FrameStatus::failed;
+    slot.result.message = slot.cpu_error;
+  } else if (slot.result.status == FrameStatus::ok) {
+    slot.result.objects = detector_.take_detections(*slot.workspace);
+  }
+  slot.stream->in_order->try_put(&slot);
+}
+
+void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
+  const std::int64_t start = now_ns();
+  try {
+    if (!failed_) {
+      for (Sink* sink : stream.stream->sinks) sink->accept(slot.frame, slot.result);
+    }
+    const std::int64_t end = now_ns();
+    slot.spans[0].push_back({Activity::output, 0, 0, 0, start, end, end - start});
+    stream.spans.clear();
+    for (const std::vector<Span>& spans : slot.spans)
+      stream.spans.insert(stream.spans.end(), spans.begin(), spans.end());
+    std::sort(stream.spans.begin(), stream.spans.end(),
+              [](const Span& a, const Span& b) { return a.start < b.start; });
+    FrameTrace trace;
+    trace.frame = slot.result.frame;
+    trace.source = stream.index;
+    trace.slot = slot.index;
+    trace.slots_in_use = slot.slots_in_use;
+    trace.admitted = slot.admitted;
+    trace.delivered = end;
+    trace.status = slot.result.status;
+    trace.spans = stream.spans;
+    stream.accounts.add(slot.result, trace);
+    {
+      const std::lock_guard lock(mutex_);  // several streams deliver at once
+      for (TraceSink* sink : traces_) sink->accept(trace);
+    }
+    if (stream.stream->on_progress && !failed_) stream.stream->on_progress(stream.accounts.progress());
+  } catch (...) {
+    end_with(std::current_exception());
+  }
+  slot.frame = media::Frame();  // back to the decoder's pool
+  release(slot);
+}
+
+// --- the device
+// ------------------------------------------------------------------------------------------------------
+
+void Pipeline::Impl::take_out(const std::string& error) {
+  if (device_lost_.exchange(true)) return;
+  spdlog::warn("{}. The device is taken out: this frame and all that follow are searched on the CPU", error);
+  const std::lock_guard lock(mutex_);
+  plan_ = &cpu_plan_;
+  changed_.notify_all();
+}
+
+void Pipeline::Impl::log_device_spans(Slot& slot) {
+  const std::string& name = device_->context().name();
+  const std::uint8_t share = slot.plan->schedule.split > 0;
+  std::vector<Span>& spans = slot.spans[share];
+  std::int64_t ready = slot.ready[share];
+  bool first = true;
+  for (const DeviceSpan& part : slot.device->spans) {
+    const auto host = [&](std::uint64_t device_ns) {
+      return clock_.to_host(device_ns).time_since_epoch().count();
+    };
+    const std::int64_t start = host(part.first.times(name).started);
+    const std::int64_t end = host(part.last.times(name).ended);
+    const auto stage = static_cast<std::uint8_t>(part.stage);
+    if (std::exchange(first, false))
+      spans.push_back({Activity::wait, stage, 1, share, ready, std::max(ready, start), 0});
+    const Activity activity = part.kind == DeviceSpan::Kind::upload     ? Activity::upload
+                              : part.kind == DeviceSpan::Kind::download ? Activity::download
+                                                                        : Activity::run;
+    spans.push_back({activity, stage, 1, share, start, end, 0});
+  }
+}
+
+// Now and then, while frames are in flight: a device that does not answer must not stall the run.
+void Pipeline::Impl::watch() {
+  if (!device_ || device_lost_) return;
+  const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
+  const std::lock_guard lock(mutex_);
+  for (const std::unique_ptr<Slot>& slot : slots_) {
+    const auto since = slot->outstanding->open_since();
+    if (!since || now_ns() - *since < limit || !slot->outstanding->close()) continue;
+    std::string stage = "a copy";
+    for (const DeviceSpan& span : slot->device->spans) {
+      if (span.last.complete()) continue;
+      if (span.kind == DeviceSpan::Kind::stage)
+        stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
+      break;
+    }
+    slot->device_error = stage + " on '" + device_->context().name() + "' has not finished within " +
+                         std::to_string(static_cast<int>(options_.stall_limit)) + " s";
+    slot->abandoned = true;
+    static_cast<void>(slot->outstanding.release());  // a late answer may still come
+    slot->outstanding = std::make_unique<Outstanding>();
+    device_answered(*slot, true);
+  }
+}
+
+// --- a run
+// -----------------------------------------------------------------------------------------------------------
+
+TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
+  TraceInfo info;
+  for (const StageInfo& stage : detector_.stages()) info.stages.emplace_back(stage.name);
+  info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
+  if (device_) info.processors.push_back(device_->context().name());
+  for (const Stream& stream : streams) info.sources.push_back(stream.name);
+  info.slots = schedule().in_flight;
+  return info;
+}
+
+std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunOptions& options) {
+  const TraceInfo info = trace_info(streams);
+  traces_ = options.traces;
+  for (TraceSink* sink : options.traces) sink->begin(info);
+  if (device_ && !device_lost_) {
+    try {
+      clock_.synchronise(*clock_queue_);
+    } catch (const std::exception& e) {
+      take_out(e.what());
+    }
+  }
+  error_ = nullptr;
+  failed_ = false;
+  streams_ = streams.size();
+  sources_open_ = static_cast<int>(streams.size());
+  std::deque<StreamState> states;
+  for (Stream& stream : streams) {
+    StreamState& state = states.emplace_back(stream, info);
+    state.index = static_cast<int>(states.size()) - 1;
+    state.accounts.total = stream.source->frames();
+    arena_.execute([&] {
+      state.in_order = std::make_unique<flow::sequencer_node<Slot*>>(
+          *graph_, [](Slot* slot) { return static_cast<std::size_t>(slot->sequence); });
+      state.output =
+          std::make_unique<flow::function_node<Slot*>>(*graph_, flow::serial, [this, &state](Slot* slot) {
+            deliver(state, *slot);
+            return flow::continue_msg();
+          });
+      flow::make_edge(*state.in_order, *state.output);
+    });
+  }
+  for (StreamState& state : states) state.feeder = std::thread([&] { feed(state, options); });
+  {
+    std::unique_lock lock(mutex_);
+    const auto done = [&] { return sources_open_ == 0 && free_slots_.size() == slots_.size(); };
+    while (!changed_.wait_for(lock, 100ms, done)) {
+      lock.unlock();
+      watch();
+      lock.lock();
+    }
+  }
+  for (StreamState& state : states) state.feeder.join();
+  graph_->wait_for_all();
+  traces_ = {};
+  if (error_) std::rethrow_exception(error_);
+
+  std::vector<RunReport> reports;
+  for (StreamState& state : states) {
+    RunReport report = state.accounts.report();
+    report.decode_errors = state.stream->source->decode_errors();
+    report.stopped = options.stop && options.stop->load();
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Pipeline::Pipeline(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+                   const PipelineOptions& options)
+    : impl_(std::make_unique<Impl>(detector, device, schedule, options)) {}
+Pipeline::~Pipeline() = default;
+int Pipeline::threads() const {
+  return impl_->threads();
+}
+Schedule Pipeline::schedule() const {
+  return impl_->schedule();
+}
+void Pipeline::set_schedule(const Schedule& schedule) {
+  impl_->set_schedule(schedule);
+}
+bool Pipeline::device_lost() const {
+  return impl_->device_lost();
+}
+std::vector<RunReport> Pipeline::run(std::span<Stream> streams, const RunOptions& options) {
+  return impl_->run(streams, options);
+}
+RunReport Pipeline::run(Stream stream, const RunOptions& options) {
+  return std::move(impl_->run({&stream, 1}, options).front());
 }
 
 }  // namespace sightline::pipeline

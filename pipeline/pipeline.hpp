@@ -1,5 +1,5 @@
 #pragma once
-/// Runs a detector over a source, several frames in flight, and hands the results to sinks in order.
+/// Runs a detector over sources: stages mapped to processors, several frames in flight, results in order.
 
 #include <atomic>
 #include <functional>
@@ -11,13 +11,20 @@
 
 #include "detection/detector.hpp"
 #include "media/reader.hpp"
+#include "pipeline/schedule.hpp"
+#include "pipeline/trace.hpp"
 
 namespace sightline::pipeline {
 
-/// Which processors work, and on how many frames at once.
-struct Schedule {
-  int threads = 0;           ///< of the CPU; 0: all
-  int frames_in_flight = 0;  ///< slots; 0: chosen by the number of threads
+/// Where frames come from. Read by one thread of its own.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// The next frame, or none at the end. May block. Throws Error; the run ends then.
+  virtual std::optional<media::Frame> read() = 0;
+  virtual std::int64_t decode_errors() const { return 0; }
+  /// Estimate of all frames.
+  virtual std::optional<std::int64_t> frames() const { return std::nullopt; }
 };
 
 /// Where results go. Called by one thread at a time, frames in order.
@@ -30,7 +37,9 @@ class Sink {
 
 struct StageTime {
   std::string name;
-  double seconds = 0;  ///< busy time, summed over all frames
+  std::string processor;  ///< where it ran: "CPU" or the device's name; "CPU and ..." where frames differed
+  double seconds = 0;     ///< busy time, summed over all frames
+  double work = 0;        ///< core-seconds on the CPU
 };
 
 /// Where a run stands; sent after every frame.
@@ -47,42 +56,83 @@ struct RunReport {
   std::int64_t failed = 0;
   std::int64_t objects = 0;
   std::int64_t decode_errors = 0;
+  std::int64_t redone = 0;  ///< frames that a device failed on and the CPU did again
   double seconds = 0;
   bool stopped = false;           ///< by request, before the end of the source
-  std::vector<StageTime> stages;  ///< decode, the detector's own, output
+  std::vector<StageTime> stages;  ///< decode, the detector's own, transfers where there are any, output
   std::string first_failure;      ///< message of the first failed frame
 
   /// Adds another source's run.
   void add(const RunReport& other);
 };
 
-struct RunOptions {
-  std::string source;                       ///< name of the source in the results
-  const std::atomic<bool>* stop = nullptr;  ///< ends the run early, cleanly; may be null
+/// One source with the sinks that its results go to.
+struct Stream {
+  Source* source = nullptr;
+  std::string name;  ///< of the source in the results
+  std::vector<Sink*> sinks;
   std::function<void(const Progress&)>
       on_progress;  ///< called in order, from one thread at a time; may be empty
 };
 
-/// A detector with a schedule and the slots (workspaces) that it runs in. Slots are kept between runs.
+struct RunOptions {
+  const std::atomic<bool>* stop = nullptr;  ///< ends the run early, cleanly; may be null
+  std::vector<TraceSink*> traces;
+};
+
+struct PipelineOptions {
+  int threads = 0;          ///< of the CPU; 0: all
+  double stall_limit = 30;  ///< seconds without an answer after which a device counts as lost
+};
+
+/// A detector with a schedule and the slots that it runs in. Slots are kept between runs.
 ///
-/// Results do not depend on the schedule. A frame whose detection throws becomes a failed FrameResult and the
-/// run goes on; an error of the source or of a sink ends the run and is thrown from `run`. Thread-safety: one
-/// `run` at a time.
+/// Frames enter with a free slot only, so that memory is bounded. Each goes through the segments of its
+/// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
+/// for them. Results do not depend on the schedule.
+///
+/// A frame whose detection throws becomes a failed FrameResult and the run goes on. A device that fails, or
+/// does not answer, is taken out: its frames are redone on the CPU, and all that follow stay there; the log
+/// says so once. An error of a source or of a sink ends the run and is thrown from `run`. Thread-safety: one
+/// `run` at a time; `set_schedule` from any thread.
 class Pipeline {
  public:
+  /// Throws Error (usage) where detector and device cannot run the schedule.
   /// @param detector  must outlive the pipeline
-  Pipeline(const Detector& detector, const Schedule& schedule);
+  /// @param device    its stages on a device, must outlive the pipeline; may be null
+  Pipeline(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+           const PipelineOptions& options = {});
   ~Pipeline();
 
   int threads() const;
-  int frames_in_flight() const;
+  Schedule schedule() const;
+  /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
+  void set_schedule(const Schedule& schedule);
+  /// Whether the device was taken out.
+  bool device_lost() const;
 
-  /// Runs until the source ends or `stop` is set.
-  RunReport run(media::Reader& reader, std::span<Sink* const> sinks, const RunOptions& options = {});
+  /// Runs until the sources end or `stop` is set. Several sources share the processors evenly. One report a
+  /// stream.
+  std::vector<RunReport> run(std::span<Stream> streams, const RunOptions& options = {});
+  /// One source.
+  RunReport run(Stream stream, const RunOptions& options = {});
+
+  class Impl;
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+/// Reads a file, a stream or a folder. The reader must outlive it.
+class ReaderSource : public Source {
+ public:
+  explicit ReaderSource(media::Reader& reader) : reader_(reader) {}
+  std::optional<media::Frame> read() override { return reader_.read(); }
+  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
+  std::optional<std::int64_t> frames() const override { return reader_.info().frames; }
+
+ private:
+  media::Reader& reader_;
 };
 
 }  // namespace sightline::pipeline

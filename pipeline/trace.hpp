@@ -21,8 +21,8 @@ enum class Activity : std::uint8_t {
   output,    ///< the sinks took the result
 };
 
-/// A span of time of one frame. Times are nanoseconds of std::chrono::steady_clock; those of a device are mapped to
-/// it (opencl/clock.hpp).
+/// A span of time of one frame. Times are nanoseconds of std::chrono::steady_clock; those of a device are
+/// mapped to it (opencl/clock.hpp).
 struct Span {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;      ///< of the detector; meaningless for decode and output

@@ -1,10 +1,26 @@
 #pragma once
 /// The one way in which stages use all threads.
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
 namespace sightline {
+
+/// Adds up what threads do: one second of four busy threads is four core-seconds. Thread-safety: any thread.
+class WorkMeter {
+ public:
+  void add(std::chrono::nanoseconds busy) { nanoseconds_.fetch_add(busy.count(), std::memory_order_relaxed); }
+  /// Core-seconds since the last `take`.
+  double take() { return 1e-9 * static_cast<double>(nanoseconds_.exchange(0, std::memory_order_relaxed)); }
+
+ private:
+  std::atomic<std::int64_t> nanoseconds_{0};
+};
 
 /// Runs `work(i)` for every i in [0, count), in parallel on the calling TBB arena, and returns when all are
 /// done.
@@ -12,9 +28,19 @@ namespace sightline {
 /// While the caller waits for the last of them, its thread takes no task from outside this loop: callers hold
 /// what belongs to their thread (a workspace, a measured interval) across the call, and another frame or
 /// picture started meanwhile on the same thread would get hold of the same.
+///
+/// @param meter  is told how long threads were busy; may be null
 template <typename Index, typename Work>
-void parallel_for_isolated(Index count, const Work& work) {
-  oneapi::tbb::this_task_arena::isolate([&] { oneapi::tbb::parallel_for(Index{0}, count, work); });
+void parallel_for_isolated(Index count, const Work& work, WorkMeter* meter = nullptr) {
+  using Clock = std::chrono::steady_clock;
+  oneapi::tbb::this_task_arena::isolate([&] {
+    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<Index>(Index{0}, count),
+                              [&](const oneapi::tbb::blocked_range<Index>& range) {
+                                const Clock::time_point start = meter ? Clock::now() : Clock::time_point();
+                                for (Index i = range.begin(); i != range.end(); ++i) work(i);
+                                if (meter) meter->add(Clock::now() - start);
+                              });
+  });
 }
 
 }  // namespace sightline

@@ -1,6 +1,12 @@
 #include "detection/detector.hpp"
 
+#include "detection/device_stages.hpp"
+
 namespace sightline {
+
+std::unique_ptr<DeviceStages> Detector::make_device_stages(const opencl::ChosenDevice& /*device*/) const {
+  return nullptr;
+}
 
 std::vector<Detection> detect(const Detector& detector, Workspace& workspace, GrayView frame) {
   if (!detector.prepare(workspace, frame)) return {};

@@ -8,16 +8,24 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "detection/detection.hpp"
 #include "image/view.hpp"
 
+namespace sightline::opencl {
+struct ChosenDevice;
+}
+
 namespace sightline {
+
+class DeviceStages;
 
 /// One step of a detector. Stages run in order; each reads what earlier ones wrote into the workspace.
 struct StageInfo {
   std::string_view name;    ///< the field's word, for example "filter"
   std::string_view reads;   ///< what it takes from the workspace
   std::string_view writes;  ///< what it leaves there
+  bool suits_device = false;  ///< wide and regular: usually better on a GPU than on the CPU, where there is one
 };
 
 /// What a user wants to know about a detector before it runs.
@@ -29,6 +37,15 @@ struct DetectorInfo {
   double threshold = 0;             ///< lowest score that is reported
 };
 
+/// A part of a frame's work: from `begin` to `end` of it, 0 to 1. Cut where a detector finds it best (rows of
+/// windows); neighbouring shares fit together without gap or overlap of results.
+struct Share {
+  double begin = 0;
+  double end = 1;
+  bool whole() const { return begin <= 0 && end >= 1; }
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
 /// The intermediate results of one frame in flight, made by the detector that uses it. Buffers grow to the
 /// largest frame seen and are then reused: in steady state a frame allocates nothing but its result.
 /// Thread-safety: one frame, and so one thread of control, at a time.
@@ -38,6 +55,8 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
   virtual ~Workspace() = default;
+
+  WorkMeter work;  ///< told by run_stage how long threads were busy
 };
 
 /// A detector: a model, and the stages that apply it. Immutable after construction, so one detector serves
@@ -58,17 +77,23 @@ class Detector {
 
   /// Readies the workspace for a frame, whose pixels must stay valid and unchanged until the first stage has
   /// run. False where the frame is too small for anything to be found; then no stage may be run on it.
-  virtual bool prepare(Workspace& workspace, GrayView frame) const = 0;
+  /// @param share  the part of the frame's work that this workspace is for; see divisible_stages
+  virtual bool prepare(Workspace& workspace, GrayView frame, Share share = {}) const = 0;
 
   /// Runs one stage on the CPU, on as many threads as the calling TBB arena offers. Stages of one frame run
   /// in order. While it waits, the calling thread takes no tasks of the caller's (base/parallel.hpp).
   virtual void run_stage(std::size_t stage, Workspace& workspace) const = 0;
 
-  /// Seconds that a stage kept its processor busy for the frame just finished, where that is not the time
-  /// run_stage took: stages that run on a device while the caller goes on.
-  virtual std::optional<double> busy_seconds(const Workspace& /*workspace*/, std::size_t /*stage*/) const {
-    return std::nullopt;
-  }
+  /// How many of the first stages can each work on a share of the frame in a workspace of its own. 0: frames
+  /// are not divided.
+  virtual std::size_t divisible_stages() const { return 0; }
+  /// Takes what the divisible stages found in another workspace, for another share of the same frame, into
+  /// this one: the stages after them then see the whole frame.
+  virtual void join(Workspace& /*workspace*/, Workspace& /*other*/) const {}
+
+  /// The detector's stages on an OpenCL device; null where the family has none. The detector must outlive
+  /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.
+  virtual std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
 
   /// The frame's objects by falling score, once all stages have run. Moves them out of the workspace.
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -14,8 +16,9 @@ namespace {
 enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup };
 
 constexpr StageInfo kStages[] = {
-    {"pyramid", "frame", "levels"},     {"filter", "levels", "votes"},     {"histogram", "votes", "features"},
-    {"classify", "features", "scores"}, {"group", "scores", "detections"},
+    {"pyramid", "frame", "images", true},        {"filter", "images", "votes", true},
+    {"histogram", "votes", "features", true},    {"classify", "features", "candidates"},
+    {"group", "candidates", "detections"},
 };
 
 constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
@@ -26,13 +29,31 @@ constexpr int kCellRows = 4;
 constexpr int kBlockRows = 8;  // a band computes one row of cells more than it has rows of blocks
 constexpr int kWindowRows = 16;
 
-void add_bands(std::vector<Band>& bands, int level, int rows, int step) {
-  for (int y = 0; y < rows; y += step) bands.push_back({level, y, std::min(y + step, rows)});
+void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
+  for (int y = rows.begin; y < rows.end; y += step) bands.push_back({level, y, std::min(y + step, rows.end)});
+}
+
+// The rows of each stage's results that the windows of a level's share need.
+struct Parts {
+  Rows blocks, cells, filter, image;
+};
+
+Parts parts_of(const Level& level, const WindowShape& window) {
+  if (level.windows.empty()) return {};
+  const Size size = level.plan.size;
+  Parts parts;
+  parts.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
+  parts.cells = {parts.blocks.begin, parts.blocks.end + 1};
+  parts.filter = {parts.cells.begin * kCell,
+                  parts.cells.end == level.grid.cells_y ? size.height : parts.cells.end * kCell};
+  parts.image = {std::max(parts.filter.begin - 1, 0), std::min(parts.filter.end + 1, size.height)};
+  return parts;
 }
 
 template <typename Work>
-void for_each(const std::vector<Band>& bands, std::vector<Level>& levels, const Work& work) {
-  parallel_for_isolated(bands.size(), [&](std::size_t i) { work(levels[bands[i].level], bands[i]); });
+void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
+  parallel_for_isolated(
+      bands.size(), [&](std::size_t i) { work(w.levels[bands[i].level], bands[i]); }, &w.work);
 }
 
 FilterbankWorkspace& own(Workspace& workspace) {
@@ -83,21 +104,34 @@ std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
   return std::make_unique<FilterbankWorkspace>();
 }
 
-bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
+bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame, Share share) const {
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
+  for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
+  w.candidates.clear();
   w.detections.clear();
-  if (w.frame_size == frame.size()) return !w.levels.empty();
+  if (w.frame_size != frame.size()) {
+    w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
+    lay_out(w);
+    plan_share(w, share);
+    w.frame_size = frame.size();
+  } else if (w.share != share) {
+    plan_share(w, share);
+  }
+  return !w.levels.empty();
+}
 
-  w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
-  const std::vector<PyramidLevel> plan = plan_pyramid(frame.size(), model_.window.pixels(), pyramid_);
+// Geometry and memory of all levels, for frames of this size.
+void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
+  const Size frame = w.frame.size();
+  const std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
   // About 11 bytes a pixel for votes and features: a frame must not eat the machine's memory unasked.
   std::int64_t pixels = 0;
   for (const PyramidLevel& level : plan)
     pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
   if (pixels > kMaxPyramidPixels) {
     throw Error(ExitCode::usage,
-                "the pyramid of a " + std::to_string(frame.width()) + "x" + std::to_string(frame.height()) +
+                "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
                     " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
                 "give a larger --min-size or a larger --scale-step");
   }
@@ -105,47 +139,99 @@ bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame) const {
   int octaves = 0;
   for (const PyramidLevel& level : plan) octaves = std::max(octaves, level.octave);
   w.octaves.resize(octaves);
-  for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width() >> (i + 1), frame.height() >> (i + 1));
+  for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
   w.levels.resize(plan.size());
-  for (auto* bands : {&w.image_bands, &w.cell_bands, &w.block_bands, &w.window_bands}) bands->clear();
 
+  LevelLayout next;
+  const auto take = [](std::int64_t& end, std::int64_t count) {
+    return std::exchange(end, end + (count + 63) / 64 * 64);
+  };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     Level& level = w.levels[i];
     level.plan = plan[i];
-    const Size source = plan[i].octave == 0 ? frame.size()
+    const Size size = plan[i].size;
+    const Size source = plan[i].octave == 0 ? frame
                                             : Size{w.octaves[plan[i].octave - 1].width(),
                                                    w.octaves[plan[i].octave - 1].height()};
-    level.resizer =
-        std::make_unique<Resizer>(source, plan[i].size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
-    level.image.resize(plan[i].size);
-    const Grid grid(plan[i].size, model_.dictionary.size());
+    level.resizer = std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+    const Grid grid(size, model_.dictionary.size());
     level.grid = grid;
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;
     level.windows_y = grid.cells_y - model_.window.cells_y + 1;
     const auto pitch = static_cast<std::size_t>(grid.pitch());
     const auto scores = pitch * level.windows_y;
+    level.layout.images = take(next.images, PaddedImage::bytes_for(size));
     if (exact) {
-      level.votes.resize(plan[i].size.width, plan[i].size.height);
-      level.features.resize(grid.features_row() * grid.blocks_y() + 4 * kLanePad);
+      level.layout.votes =
+          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
+      level.layout.features =
+          take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
       level.scores.resize(scores);
       if (model_.classifier == ClassifierKind::distance)
         level.scratch.resize(scores + pitch * grid.blocks_y());
     } else {
-      level.responses.resize(plan[i].size.width, plan[i].size.height);
-      level.indices.resize(plan[i].size.width, plan[i].size.height);
+      level.responses.resize(size.width, size.height);
+      level.indices.resize(size.width, size.height);
       const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
       level.float_histograms.resize(cells * model_.dictionary.size());
       level.float_features.resize(cells * kBlockCells * model_.dictionary.size());
       level.float_scores.resize(scores);
     }
-    const int index = static_cast<int>(i);
-    add_bands(w.image_bands, index, plan[i].size.height, kImageRows);
-    add_bands(w.cell_bands, index, grid.cells_y, kCellRows);
-    add_bands(w.block_bands, index, grid.blocks_y(), kBlockRows);
-    add_bands(w.window_bands, index, level.windows_y, kWindowRows);
   }
-  w.frame_size = frame.size();
-  return !w.levels.empty();
+  w.images.plan(next.images);
+  w.votes.plan(next.votes * 4);
+  w.features.plan(next.features * 4);
+}
+
+// The work of a frame is the pixels of its levels, the largest level first. A share ends inside a level at a
+// row of windows; only there do neighbouring shares compute some rows both, those that windows of either side
+// see.
+void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
+  double pixels = 0;
+  for (const Level& level : w.levels)
+    pixels += static_cast<double>(level.plan.size.width) * level.plan.size.height;
+  double done = 0;
+  for (auto* bands : {&w.image_bands, &w.filter_bands, &w.cell_bands, &w.block_bands, &w.window_bands})
+    bands->clear();
+  for (std::size_t i = 0; i < w.levels.size(); ++i) {
+    Level& level = w.levels[i];
+    const double own = static_cast<double>(level.plan.size.width) * level.plan.size.height;
+    const auto row_at = [&](double part) {
+      return static_cast<int>(
+          std::lround(std::clamp((part * pixels - done) / own, 0.0, 1.0) * level.windows_y));
+    };
+    level.windows = {row_at(share.begin), row_at(share.end)};
+    done += own;
+    const Parts parts = parts_of(level, model_.window);
+    const int index = static_cast<int>(i);
+    add_bands(w.image_bands, index, parts.image, kImageRows);
+    add_bands(w.filter_bands, index, parts.filter, kImageRows);
+    add_bands(w.cell_bands, index, parts.cells, kCellRows);
+    add_bands(w.block_bands, index, parts.blocks, kBlockRows);
+    add_bands(w.window_bands, index, level.windows, kWindowRows);
+  }
+  w.band_candidates.resize(w.window_bands.size());
+  w.share = share;
+}
+
+void FilterbankWorkspace::bind_images() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
+  for (Level& level : levels) level.image.bind(memory + level.layout.images, level.plan.size);
+}
+
+void FilterbankWorkspace::bind_votes() {
+  auto* const memory = reinterpret_cast<std::uint32_t*>(votes.data());
+  for (Level& level : levels) {
+    level.votes.bind(memory + level.layout.votes, level.plan.size, votes_stride(level.plan.size.width));
+  }
+}
+
+void FilterbankWorkspace::bind_features() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(features.data());
+  for (Level& level : levels) {
+    level.features.bind(memory + 4 * level.layout.features,
+                        level.grid.features_row() * level.grid.blocks_y());
+  }
 }
 
 void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
@@ -153,12 +239,16 @@ void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
   for (Image<std::uint8_t>& octave : w.octaves) {
     const ImageView<std::uint8_t> target = octave.view();
     const int bands = (target.height() + kImageRows - 1) / kImageRows;
-    parallel_for_isolated(bands, [&](int band) {
-      halve(source, target, band * kImageRows, std::min((band + 1) * kImageRows, target.height()));
-    });
+    parallel_for_isolated(
+        bands,
+        [&](int band) {
+          halve(source, target, band * kImageRows, std::min((band + 1) * kImageRows, target.height()));
+        },
+        &w.work);
     source = target;
   }
-  for_each(w.image_bands, w.levels, [&](Level& level, const Band& band) {
+  w.bind_images();
+  for_each(w.image_bands, w, [&](Level& level, const Band& band) {
     const GrayView from =
         level.plan.octave == 0 ? w.frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
     level.resizer->run(from, level.image.view(), band.begin, band.end);
@@ -175,7 +265,9 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       build_pyramid(w);
       break;
     case kFilter:
-      for_each(w.image_bands, w.levels, [&](Level& level, const Band& band) {
+      w.bind_images();
+      if (exact) w.bind_votes();
+      for_each(w.filter_bands, w, [&](Level& level, const Band& band) {
         const GrayView image = std::as_const(level.image).view();
         if (exact) {
           filter_rows(image, model_.dictionary, band.begin, band.end, level.votes.view());
@@ -187,36 +279,22 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       break;
     case kHistogram:
       if (exact) {
-        for_each(w.block_bands, w.levels,
-                 [&](Level& level, const Band& band) { describe_band(w, level, band); });
+        w.bind_votes();
+        w.bind_features();
+        for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
         break;
       }
-      for_each(w.cell_bands, w.levels, [&](Level& level, const Band& band) {
+      for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
         for (int y = band.begin; y < band.end; ++y) float_method::histogram_row(level, filters, y);
       });
-      for_each(w.block_bands, w.levels, [&](Level& level, const Band& band) {
+      for_each(w.block_bands, w, [&](Level& level, const Band& band) {
         for (int y = band.begin; y < band.end; ++y)
           float_method::normalise_row(level, filters, model_.epsilon, y);
       });
       break;
     case kClassify:
-      if (exact && model_.classifier == ClassifierKind::distance) {
-        for_each(w.block_bands, w.levels, [&](Level& level, const Band& band) {
-          const std::size_t offset = static_cast<std::size_t>(level.grid.pitch()) * level.windows_y;
-          for (int y = band.begin; y < band.end; ++y) {
-            block_energies(
-                level.features.data() + y * level.grid.features_row(), level.grid,
-                level.scratch.data() + offset + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
-          }
-        });
-      }
-      for_each(w.window_bands, w.levels, [&](Level& level, const Band& band) {
-        if (exact) {
-          classify_band(level, band.begin, band.end);
-        } else {
-          for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
-        }
-      });
+      if (exact) w.bind_features();
+      classify(w);
       break;
     case kGroup:
       group(w);
@@ -245,6 +323,50 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   }
 }
 
+void FilterbankDetector::classify(FilterbankWorkspace& w) const {
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  if (exact && model_.classifier == ClassifierKind::distance) {
+    for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+      const std::size_t offset = static_cast<std::size_t>(level.grid.pitch()) * level.windows_y;
+      for (int y = band.begin; y < band.end; ++y) {
+        block_energies(level.features.data() + y * level.grid.features_row(), level.grid,
+                       level.scratch.data() + offset + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
+      }
+    });
+  }
+  parallel_for_isolated(
+      w.window_bands.size(),
+      [&](std::size_t i) {
+        const Band& band = w.window_bands[i];
+        Level& level = w.levels[band.level];
+        if (exact) {
+          classify_band(level, band.begin, band.end);
+        } else {
+          for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
+        }
+        collect_candidates(level, band, w.band_candidates[i]);
+      },
+      &w.work);
+  w.candidates.clear();
+  for (const std::vector<Candidate>& found : w.band_candidates)
+    w.candidates.insert(w.candidates.end(), found.begin(), found.end());
+}
+
+void FilterbankDetector::collect_candidates(const Level& level, const Band& band,
+                                            std::vector<Candidate>& found) const {
+  found.clear();
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  for (int y = band.begin; y < band.end; ++y) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+    for (int x = 0; x < level.windows_x; ++x) {
+      if (exact ? level.scores[row + x] >= raw_threshold_
+                : level.float_scores[row + x] >= options_.threshold) {
+        found.push_back({band.level, x, y, score(level, x, y)});
+      }
+    }
+  }
+}
+
 void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) const {
   if (model_.classifier == ClassifierKind::distance) {
     classify_band_by_distance(level, y_begin, y_end);
@@ -269,42 +391,10 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
-  if (options_.arithmetic == Arithmetic::floating_point) {
-    std::vector<Detection> candidates;
-    for (const Level& level : w.levels) {
-      for (int y = 0; y < level.windows_y; ++y) {
-        for (int x = 0; x < level.windows_x; ++x) {
-          const double value = score(level, x, y);
-          if (value >= options_.threshold) candidates.push_back({box(level, x, y), value, 0});
-        }
-      }
-    }
-    group_detections(w, std::move(candidates));
-    return;
-  }
-  w.candidates.clear();
-  for (std::size_t l = 0; l < w.levels.size(); ++l) {
-    const Level& level = w.levels[l];
-    for (int y = 0; y < level.windows_y; ++y) {
-      const std::int32_t* row = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
-      for (int x = 0; x < level.windows_x; ++x) {
-        if (row[x] >= raw_threshold_) w.candidates.push_back({static_cast<std::int32_t>(l), x, y, row[x]});
-      }
-    }
-  }
-  group_candidates(w, w.candidates);
-}
-
-void FilterbankDetector::group_candidates(FilterbankWorkspace& w,
-                                          std::span<const Candidate> candidates) const {
-  std::vector<Detection> detections;
-  detections.reserve(candidates.size());
-  for (const Candidate& c : candidates)
-    detections.push_back({box(w.levels[c.level], c.x, c.y), score_of(c.raw), 0});
-  group_detections(w, std::move(detections));
-}
-
-void FilterbankDetector::group_detections(FilterbankWorkspace& w, std::vector<Detection> candidates) const {
+  std::vector<Detection> candidates;
+  candidates.reserve(w.candidates.size());
+  for (const Candidate& c : w.candidates)
+    candidates.push_back({box(w.levels[c.level], c.x, c.y), c.score, 0});
   const auto limit = static_cast<std::size_t>(options_.max_candidates);
   if (candidates.size() > limit) {
     std::stable_sort(candidates.begin(), candidates.end(),
@@ -312,6 +402,19 @@ void FilterbankDetector::group_detections(FilterbankWorkspace& w, std::vector<De
     candidates.resize(limit);
   }
   w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+}
+
+std::size_t FilterbankDetector::divisible_stages() const {
+  return kGroup;
+}
+
+void FilterbankDetector::join(Workspace& workspace, Workspace& other) const {
+  std::vector<Candidate>& all = own(workspace).candidates;
+  const std::vector<Candidate>& more = own(other).candidates;
+  all.insert(all.end(), more.begin(), more.end());
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
+  });
 }
 
 std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace) const {

@@ -37,6 +37,8 @@ struct Options {
 struct Level {
   PyramidLevel plan;
   Grid grid;
+  LevelLayout layout;
+  Rows windows;  ///< rows of windows that this workspace's share of the frame holds; all, mostly
   std::unique_ptr<Resizer> resizer;
   PaddedImage image;
   Image<std::uint32_t> votes;
@@ -63,12 +65,37 @@ struct Band {
   int end = 0;
 };
 
-/// A window over the threshold: window (x, y) of a level, with its exact raw score.
+/// A window whose score reaches the threshold: window (x, y) of a level. Ordered by level, y, x.
 struct Candidate {
   std::int32_t level = 0;
   std::int32_t x = 0;
   std::int32_t y = 0;
-  std::int32_t raw = 0;
+  double score = 0;
+};
+
+/// What passes from stage to stage for all levels: memory of the workspace's own, made when a stage first
+/// writes it, or lent for a frame by a device that takes part.
+class ProductMemory {
+ public:
+  /// Sets how many bytes a frame needs, and takes the workspace's own memory again.
+  void plan(std::int64_t bytes) {
+    bytes_ = static_cast<std::size_t>(bytes);
+    lent_ = nullptr;
+  }
+  std::size_t bytes() const { return bytes_; }
+  /// Memory of at least `bytes` and kSlack more that may be read; null gives it back.
+  void lend(std::byte* memory) { lent_ = memory; }
+  std::byte* data() {
+    if (lent_) return lent_;
+    own_.resize(bytes_ + kSlack);
+    return own_.data();
+  }
+  static constexpr std::size_t kSlack = 256;
+
+ private:
+  AlignedBuffer<std::byte> own_;
+  std::byte* lent_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
 /// What one thread needs between votes and features: the roots and totals of a band's cells.
@@ -79,12 +106,20 @@ struct CellScratch {
 
 class FilterbankWorkspace : public Workspace {
  public:
+  /// Make the levels' views of a product those of its memory; a stage does so for what it reads and writes.
+  void bind_images();
+  void bind_votes();
+  void bind_features();
+
   Size frame_size;
+  Share share;
   GrayView frame;
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
-  std::vector<Band> image_bands, cell_bands, block_bands, window_bands;
+  ProductMemory images, votes, features;
+  std::vector<Band> image_bands, filter_bands, cell_bands, block_bands, window_bands;
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
+  std::vector<std::vector<Candidate>> band_candidates;  ///< by window band
   std::vector<Candidate> candidates;
   std::vector<Detection> detections;
 };
@@ -97,8 +132,10 @@ class FilterbankDetector : public Detector {
   const DetectorInfo& info() const override { return info_; }
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
-  bool prepare(Workspace& workspace, GrayView frame) const override;
+  bool prepare(Workspace& workspace, GrayView frame, Share share = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::size_t divisible_stages() const override;
+  void join(Workspace& workspace, Workspace& other) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }
@@ -113,8 +150,9 @@ class FilterbankDetector : public Detector {
 
   /// The lowest raw score that is reported: exactly the windows whose `score` reaches the threshold.
   std::int32_t raw_threshold() const { return raw_threshold_; }
-  /// Turns candidates, ordered by level, y, x, into the workspace's grouped detections.
-  void group_candidates(FilterbankWorkspace& workspace, std::span<const Candidate> candidates) const;
+  double score_of(std::int32_t raw) const {
+    return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
+  }
   const PackedWeights& packed_weights(int template_index) const { return weights_[template_index]; }
   /// Squared length of a template.
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
@@ -128,11 +166,11 @@ class FilterbankDetector : public Detector {
   void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;
   void classify_band(Level& level, int y_begin, int y_end) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
+  void lay_out(FilterbankWorkspace& workspace) const;
+  void plan_share(FilterbankWorkspace& workspace, Share share) const;
+  void classify(FilterbankWorkspace& workspace) const;
+  void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
   void group(FilterbankWorkspace& workspace) const;
-  void group_detections(FilterbankWorkspace& workspace, std::vector<Detection> candidates) const;
-  double score_of(std::int32_t raw) const {
-    return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
-  }
 
   Model model_;
   Options options_;

@@ -10,6 +10,10 @@
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
 ///
+/// Votes and features, and the images before them, pass from stage to stage and so, where a schedule says so,
+/// from processor to processor: each of the three is one run of memory for all levels of the pyramid
+/// (LevelLayout), laid out alike everywhere, and moves as a whole.
+///
 /// "Normalise" is a launch of its own on OpenCL devices; on the CPU the histogram stage does it band by band,
 /// and roots and totals never leave the cache.
 ///
@@ -29,6 +33,7 @@ inline constexpr int kBlockCells =
 inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
 inline constexpr int kMaxFilters = 256;  ///< the index of a vote has eight bits
 inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
+inline constexpr int kPitchUnit = 32;    ///< a row of cells is a whole number of the device's work-groups
 
 constexpr int round_up(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -45,13 +50,33 @@ struct Grid {
       : cells_x(image.width / kCell), cells_y(image.height / kCell), bins(round_up(dictionary_size, 4)) {}
 
   /// Elements between two rows of cells; there is always room to read one vector past the last cell.
-  int pitch() const { return round_up(cells_x, kLanePad) + kLanePad; }
+  int pitch() const { return round_up(cells_x + kLanePad, kPitchUnit); }
   int blocks_x() const { return cells_x - 1; }
   int blocks_y() const { return cells_y - 1; }
   int quads() const { return kBlockCells * bins / 4; }
 
   std::size_t roots_row() const { return static_cast<std::size_t>(bins) * pitch(); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
+};
+
+/// Where a level's part of each product begins.
+struct LevelLayout {
+  std::int64_t images = 0;    ///< bytes, to the row above the first with its border: see PaddedImage::bind
+  std::int64_t votes = 0;     ///< votes
+  std::int64_t features = 0;  ///< words of four features
+};
+
+/// Votes from row to row of a level.
+constexpr int votes_stride(int width) {
+  return round_up(width, 64);
+}
+
+/// Rows [begin, end) of something.
+struct Rows {
+  int begin = 0;
+  int end = 0;
+  bool empty() const { return end <= begin; }
+  friend bool operator==(const Rows&, const Rows&) = default;
 };
 
 /// A pixel's vote: the largest |response| over the dictionary and the lowest index that reaches it.

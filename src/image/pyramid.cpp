@@ -103,7 +103,13 @@ std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOp
 
 void PaddedImage::resize(Size size) {
   size_ = size;
-  storage_.resize(kOffset + size.width + kOffset, size.height + 2);
+  storage_.resize(2 * kOffset + size.width, size.height + 2);
+}
+
+void PaddedImage::bind(std::uint8_t* memory, Size size) {
+  size_ = size;
+  const std::ptrdiff_t stride = stride_for(size.width);
+  storage_.bind(memory, {static_cast<int>(stride), size.height + 2}, stride);
 }
 
 void PaddedImage::fill_border(int y_begin, int y_end) {

@@ -91,15 +91,24 @@ std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOp
 /// everywhere, and slack on the right for SIMD loads.
 class PaddedImage {
  public:
+  /// Bytes from row to row, and of an image with its border, in memory given to `bind`.
+  static std::ptrdiff_t stride_for(int width) { return (2 * kOffset + width + 63) / 64 * 64; }
+  static std::int64_t bytes_for(Size size) {
+    return static_cast<std::int64_t>(stride_for(size.width)) * (size.height + 2);
+  }
+  /// Where in that memory the interior's first pixel lies.
+  static std::ptrdiff_t first_pixel(int width) { return stride_for(width) + kOffset; }
+
   void resize(Size size);
+  /// The image is this memory of somebody else's until the next `resize`: bytes_for(size), aligned to 64,
+  /// followed by 64 bytes that may be read.
+  void bind(std::uint8_t* memory, Size size);
   /// The interior; `at(-1, -1)` .. `at(width, height)` may be read through it as well.
   ImageView<std::uint8_t> view() {
-    return {storage_.view().data() + kOffset + storage_.stride(), size_.width, size_.height,
-            storage_.stride()};
+    return {storage_.view().data() + first_pixel(size_.width), size_.width, size_.height, storage_.stride()};
   }
   GrayView view() const {
-    return {storage_.view().data() + kOffset + storage_.stride(), size_.width, size_.height,
-            storage_.stride()};
+    return {storage_.view().data() + first_pixel(size_.width), size_.width, size_.height, storage_.stride()};
   }
   /// Fills the border pixels of rows [y_begin, y_end), and the rows above and below the image where the range
   /// touches them.

@@ -52,7 +52,7 @@ using GrayView = ImageView<const std::uint8_t>;
 
 /// Memory aligned to a cache line (and to the widest SIMD vector), never shrunk: `resize` reuses what is
 /// there, so a buffer that has seen its largest frame allocates no more. Contents are unspecified after
-/// `resize`.
+/// `resize`. A buffer can also stand for memory of somebody else's: `bind`.
 template <typename T>
 class AlignedBuffer {
  public:
@@ -68,13 +68,19 @@ class AlignedBuffer {
       if (!memory_) throw std::bad_alloc();
       capacity_ = size;
     }
+    data_ = memory_.get();
     size_ = size;
   }
-  T* data() { return memory_.get(); }
-  const T* data() const { return memory_.get(); }
+  /// From here to the next `resize`, the buffer is this memory, which must outlive its use.
+  void bind(T* memory, std::size_t size) {
+    data_ = memory;
+    size_ = size;
+  }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return memory_.get()[i]; }
-  const T& operator[](std::size_t i) const { return memory_.get()[i]; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
 
  private:
   static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_default_constructible_v<T>);
@@ -82,6 +88,7 @@ class AlignedBuffer {
     void operator()(T* p) const { std::free(p); }
   };
   std::unique_ptr<T, Free> memory_;
+  T* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
@@ -103,6 +110,14 @@ class Image {
     stride_ = (width + line - 1) / line * line;
     buffer_.resize(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(height) +
                    2 * kSlack / sizeof(T));
+  }
+  /// The image is this memory until the next `resize`; see AlignedBuffer::bind. Rows begin `stride` elements
+  /// apart.
+  void bind(T* memory, Size size, std::ptrdiff_t stride) {
+    width_ = size.width;
+    height_ = size.height;
+    stride_ = stride;
+    buffer_.bind(memory, static_cast<std::size_t>(stride) * static_cast<std::size_t>(size.height));
   }
   int width() const { return width_; }
   int height() const { return height_; }

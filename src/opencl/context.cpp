@@ -21,6 +21,20 @@ Event::Times Event::times(const std::string& device) const {
   return times;
 }
 
+void Event::on_complete(Completion& completion, const std::string& device) const {
+  const auto tell = [](cl_event, cl_int status, void* user) {
+    static_cast<Completion*>(user)->complete(status < 0);
+  };
+  check(clSetEventCallback(handle_.get(), CL_COMPLETE, tell, &completion), "clSetEventCallback", device);
+}
+
+bool Event::complete() const {
+  cl_int status = CL_QUEUED;
+  const cl_int code =
+      clGetEventInfo(handle_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return code != CL_SUCCESS || status <= CL_COMPLETE;
+}
+
 Context::Context(const ChosenDevice& chosen)
     : device_(chosen.device), id_(static_cast<cl_device_id>(chosen.device.handle)) {
   if (chosen.compute_units > 0 && chosen.compute_units < device_.compute_units) {
@@ -92,12 +106,22 @@ Event Queue::fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes) 
   return result;
 }
 
-void* Queue::map_for_writing(const Buffer& buffer, std::size_t bytes) {
+std::byte* Queue::map_for_writing(const Buffer& buffer) {
   cl_int code = CL_SUCCESS;
   void* const mapped = clEnqueueMapBuffer(queue_.get(), buffer.get(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
-                                          0, bytes, 0, nullptr, nullptr, &code);
+                                          0, buffer.bytes(), 0, nullptr, nullptr, &code);
   check(code, "clEnqueueMapBuffer", context_->name());
-  return mapped;
+  return static_cast<std::byte*>(mapped);
+}
+
+Queue::Mapped Queue::map_for_reading(const Buffer& buffer) {
+  cl_int code = CL_SUCCESS;
+  cl_event event = nullptr;
+  void* const mapped = clEnqueueMapBuffer(queue_.get(), buffer.get(), CL_FALSE, CL_MAP_READ, 0,
+                                          buffer.bytes(), 0, nullptr, &event, &code);
+  Event owned(event);  // also where the check below throws
+  check(code, "clEnqueueMapBuffer", context_->name());
+  return {static_cast<std::byte*>(mapped), std::move(owned)};
 }
 
 Event Queue::unmap(const Buffer& buffer, void* mapped) {

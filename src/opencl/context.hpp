@@ -14,6 +14,14 @@
 
 namespace sightline::opencl {
 
+/// Is told the end of a command. Must live until then.
+class Completion {
+ public:
+  virtual ~Completion() = default;
+  /// Called from a thread of the driver's: must return quickly and make no OpenCL calls.
+  virtual void complete(bool failed) noexcept = 0;
+};
+
 /// Something the device was asked to do. Owned handle; cheap to move.
 /// Thread-safety: as for the handle: any thread may wait.
 class Event {
@@ -29,6 +37,12 @@ class Event {
   };
   /// Throws DeviceError.
   Times times(const std::string& device) const;
+
+  /// Calls `completion.complete` once, from a thread of the driver's, when the command is done or has failed.
+  /// The queue must be flushed, or it may never be called. Throws DeviceError.
+  void on_complete(Completion& completion, const std::string& device) const;
+  /// Whether the command has ended, well or not. Never waits.
+  bool complete() const;
 
  private:
   OwnedEvent handle_;
@@ -93,6 +107,17 @@ class Queue {
   /// copied, elsewhere. The staging memory is in use until the event is complete.
   template <typename Fill>
   Event upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging, const Fill& fill_memory);
+  /// Gives the host a buffer of a device that shares its memory, for reading or for writing anew. The pointer
+  /// may be used once the event is complete, and until `unmap`.
+  struct Mapped {
+    std::byte* memory = nullptr;
+    Event event;
+  };
+  Mapped map_for_reading(const Buffer& buffer);
+  /// The same, and waits.
+  std::byte* map_for_writing(const Buffer& buffer);
+  Event unmap(const Buffer& buffer, void* mapped);
+
   /// A command that does nothing: complete when all before it are.
   Event marker();
   /// Hands everything to the device. Without it, an event may never complete.
@@ -103,9 +128,6 @@ class Queue {
   void wait(const Event& event);
 
  private:
-  void* map_for_writing(const Buffer& buffer, std::size_t bytes);
-  Event unmap(const Buffer& buffer, void* mapped);
-
   const Context* context_;
   OwnedQueue queue_;
 };
@@ -138,8 +160,8 @@ Event Queue::upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& stag
     fill_memory(staging.data());
     return write(buffer, staging.data(), bytes);
   }
-  void* const mapped = map_for_writing(buffer, bytes);
-  fill_memory(static_cast<std::byte*>(mapped));
+  std::byte* const mapped = map_for_writing(buffer);
+  fill_memory(mapped);
   return unmap(buffer, mapped);
 }
 

@@ -1,0 +1,174 @@
+#include "pipeline/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "base/error.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames{"cpu", "gpu", "specialized", "overlap", "split"};
+constexpr double kDefaultSplit = 0.5;
+
+std::size_t stage_named(std::string_view name, const Detector& detector) {
+  const auto stages = detector.stages();
+  std::string known;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].name == name) return i;
+    known += (known.empty() ? "" : ", ") + std::string(stages[i].name);
+  }
+  throw Error(ExitCode::usage, "the detector has no stage '" + std::string(name) + "'",
+              "its stages are " + known);
+}
+
+StageSet suited_stages(const Detector& detector) {
+  StageSet suited;
+  const auto stages = detector.stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) suited[i] = stages[i].suits_device;
+  return suited;
+}
+
+// Applies "filter=gpu,classify=cpu".
+void apply_map(const std::string& map, const Detector& detector, Schedule& schedule) {
+  std::istringstream items(map);
+  std::string item;
+  while (std::getline(items, item, ',')) {
+    const std::size_t sign = item.find('=');
+    const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
+    if (where != "cpu" && where != "gpu" && where != "device") {
+      throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
+                  "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
+                  "whatever it is");
+    }
+    schedule.on_device[stage_named(item.substr(0, sign), detector)] = where != "cpu";
+  }
+  schedule.split = 0;
+  schedule.name = "custom";
+}
+
+}  // namespace
+
+std::span<const std::string_view> schedule_names() {
+  return kNames;
+}
+
+void read_schedule(const Config& config, ScheduleRequest& request) {
+  const std::string section = "schedule";
+  const std::string name = config.text(section, "name", "");
+  const std::string map = config.text(section, "map", "");
+  const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
+  const double split = config.number(section, "split", 0, 0, 0.99);
+  const std::string goal = config.text(section, "goal", "");
+  if (request.name.empty() && request.map.empty()) {
+    request.name = name;
+    request.map = map;
+  }
+  if (request.in_flight == 0) request.in_flight = in_flight;
+  if (request.split == 0) request.split = split;
+  if (request.goal.empty()) request.goal = goal;
+}
+
+Schedule named_schedule(std::string_view name, const Detector& detector, const DeviceStages* device,
+                        int threads) {
+  Schedule schedule;
+  schedule.name = name;
+  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+    std::string known = "auto";
+    for (const std::string_view one : kNames) known += ", " + std::string(one);
+    throw Error(ExitCode::usage, "there is no schedule '" + std::string(name) + "'", "there are: " + known);
+  }
+  if (name != "cpu" && !device) {
+    throw Error(ExitCode::usage, "schedule '" + schedule.name + "' needs an OpenCL device",
+                "name one with --device (`sightline devices` lists them), or use --schedule cpu");
+  }
+  if (name == "gpu") schedule.on_device = device->supported();
+  if (name == "specialized" || name == "overlap") {
+    schedule.on_device = suited_stages(detector) & device->supported();
+  }
+  if (name == "specialized") schedule.in_flight = 1;
+  if (name == "split") schedule.split = kDefaultSplit;
+  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads);
+  check_schedule(schedule, detector, device);
+  return schedule;
+}
+
+Schedule resolve(const ScheduleRequest& request, const Detector& detector, const DeviceStages* device,
+                 int threads) {
+  const std::string name = !request.name.empty() ? request.name : request.split > 0 ? "split" : "cpu";
+  Schedule schedule = named_schedule(name, detector, device, threads);
+  if (!request.map.empty()) {
+    if (request.split > 0) {
+      throw Error(ExitCode::usage, "--map and --split exclude each other",
+                  "a split frame has its divisible stages on both processors");
+    }
+    apply_map(request.map, detector, schedule);
+    schedule.in_flight = default_in_flight(schedule, threads);
+  }
+  if (request.split > 0) {
+    if (name != "split") {
+      throw Error(ExitCode::usage, "--split is for --schedule split, not for '" + name + "'");
+    }
+    schedule.split = request.split;
+  }
+  if (request.in_flight > 0) schedule.in_flight = request.in_flight;
+  check_schedule(schedule, detector, device);
+  return schedule;
+}
+
+void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device) {
+  if (!schedule.uses_device()) return;
+  if (!device) {
+    throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
+                "name one with --device; `sightline devices` lists them");
+  }
+  const auto stages = detector.stages();
+  const StageSet supported = device->supported();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const bool wanted = schedule.split > 0 ? i < detector.divisible_stages() : schedule.on_device[i];
+    if (wanted && !supported[i]) {
+      throw Error(ExitCode::usage,
+                  "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
+                  "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
+    }
+  }
+  if (schedule.split > 0 && detector.divisible_stages() == 0) {
+    throw Error(ExitCode::usage, "this detector cannot split frames", "use another schedule");
+  }
+}
+
+int default_in_flight(const Schedule& schedule, int threads) {
+  // One frame a thread keeps the threads busy where a stage has fewer bands than threads; one more covers
+  // decoding. With a device, one frame is on it, one queued behind, one on the CPU, one on its way in or out.
+  if (!schedule.uses_device()) return std::clamp(threads + 1, 2, 8);
+  return schedule.split > 0 ? 2 : 4;
+}
+
+std::string describe(const Schedule& schedule, const Detector& detector) {
+  if (schedule.split > 0) {
+    std::ostringstream text;
+    text.precision(2);
+    text << std::fixed << "split " << schedule.split;
+    return text.str();
+  }
+  std::string text;
+  const auto stages = detector.stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    text += (i == 0 ? "" : " ") + std::string(stages[i].name) + (schedule.on_device[i] ? "=gpu" : "=cpu");
+  }
+  return text;
+}
+
+std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages) {
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < stages; ++i) {
+    if (segments.empty() || segments.back().on_device != schedule.on_device[i]) {
+      segments.push_back({schedule.on_device[i], i, i});
+    }
+    segments.back().last = i + 1;
+  }
+  return segments;
+}
+
+}  // namespace sightline::pipeline

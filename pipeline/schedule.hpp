@@ -1,0 +1,70 @@
+#pragma once
+/// Which stage runs on which processor, and how many frames are worked on at once.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config.hpp"
+#include "detection/device_stages.hpp"
+
+namespace sightline::pipeline {
+
+/// A mapping that can run: what the pipeline is told.
+struct Schedule {
+  std::string name = "cpu";  ///< of a named schedule, or "custom"
+  StageSet on_device;        ///< the stages that run on the device; the others run on the CPU
+  int in_flight = 0;         ///< frames at once (slots); 0: as many as suit the mapping
+  /// Above 0: frames are split. The device does this share of each frame's divisible stages, the CPU the rest
+  /// at the same time; `on_device` is then empty.
+  double split = 0;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+
+  bool uses_device() const { return on_device.any() || split > 0; }
+};
+
+/// What somebody asked for: with `--schedule`, `--map`, `--in-flight`, `--split`, or in section [schedule].
+struct ScheduleRequest {
+  std::string name;   ///< of a named schedule; empty: `auto` with a device, `cpu` without
+  std::string map;    ///< "filter=gpu,classify=cpu": changes to the named one
+  int in_flight = 0;  ///< 0: the schedule's own
+  double split = 0;   ///< 0: the schedule's own
+  std::string goal;   ///< of `auto`: throughput (also where empty), latency or energy
+};
+
+/// Names of the schedules, in the order of presentation, without `auto`.
+std::span<const std::string_view> schedule_names();
+
+/// Fills what a request leaves open from section [schedule] of a configuration: name, map, in_flight, split,
+/// goal. Throws Error (usage).
+void read_schedule(const Config& config, ScheduleRequest& request);
+
+/// The named schedule for a detector and the machine; not `auto`. Throws Error (usage) where it needs a
+/// device and `device` is null, or where the detector or the device cannot do it, saying which stage.
+Schedule named_schedule(std::string_view name, const Detector& detector, const DeviceStages* device,
+                        int threads);
+
+/// The schedule of a request that is not `auto`, checked. Throws Error (usage).
+Schedule resolve(const ScheduleRequest& request, const Detector& detector, const DeviceStages* device,
+                 int threads);
+
+/// Throws Error (usage) unless detector and device can run it: the stage without an implementation is named.
+void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device);
+
+/// Frames in flight that suit a mapping where none are asked for.
+int default_in_flight(const Schedule& schedule, int threads);
+
+/// "pyramid=gpu filter=gpu histogram=gpu classify=cpu group=cpu", "split 0.70": what `--map` and `--split`
+/// take.
+std::string describe(const Schedule& schedule, const Detector& detector);
+
+/// Consecutive stages on one processor: the unit in which a frame moves.
+struct Segment {
+  bool on_device = false;
+  std::size_t first = 0;
+  std::size_t last = 0;  ///< one past
+};
+std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages);
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,104 @@
+#pragma once
+/// Internal to the pipeline: one frame in flight.
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detection/device_stages.hpp"
+#include "media/frame.hpp"
+#include "pipeline/schedule.hpp"
+#include "pipeline/trace.hpp"
+
+namespace sightline::pipeline {
+
+inline std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+/// A schedule with what follows from it; lives as long as the pipeline.
+struct Plan {
+  Schedule schedule;
+  std::vector<Segment> segments;
+};
+
+struct StreamState;
+struct Slot;
+
+/// Device work that was handed over and not answered yet. The first of answer and watchdog counts; what comes
+/// later finds it closed. Its owner may forget it (`release`) but not destroy it while a late answer can
+/// come.
+class Outstanding : public opencl::Completion {
+ public:
+  /// Told by `complete`, from any thread; must outlive the work.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    virtual void device_answered(Slot& slot, bool failed) noexcept = 0;
+  };
+
+  void open(Receiver& receiver, Slot& slot) {
+    receiver_ = &receiver;
+    slot_ = &slot;
+    since_ = now_ns();
+    open_ = true;
+  }
+  void complete(bool failed) noexcept override {
+    if (close()) receiver_->device_answered(*slot_, failed);
+  }
+  /// Whether this call closed it; then no answer follows but the caller's.
+  bool close() noexcept { return open_.exchange(false); }
+  /// Nanoseconds (now_ns) since when it has been open; none where it is not.
+  std::optional<std::int64_t> open_since() const {
+    return open_ ? std::optional<std::int64_t>(since_.load()) : std::nullopt;
+  }
+
+ private:
+  std::atomic<bool> open_{false};
+  std::atomic<std::int64_t> since_{0};
+  Receiver* receiver_ = nullptr;
+  Slot* slot_ = nullptr;
+};
+
+/// The working set of one frame in flight. One task at a time, but for a split frame, whose two shares touch
+/// different members.
+struct Slot {
+  int index = 0;
+  StreamState* stream = nullptr;
+  std::int64_t sequence = 0;  ///< of the frame in its stream's admission order, from 0
+  media::Frame frame;
+  FrameResult result;
+
+  const Plan* plan = nullptr;
+  std::size_t segment = 0;                  ///< next of the plan's
+  std::unique_ptr<Workspace> workspace;     ///< in a split: the CPU's share, then the whole
+  std::unique_ptr<Workspace> device_share;  ///< in a split: the device's share
+  std::unique_ptr<DeviceSlot> device;
+  std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
+  std::atomic<int> shares_left{0};
+  std::string device_error;    ///< why the device's part has to be done again; empty if it has not
+  bool device_failed = false;  ///< the device said so
+  bool abandoned = false;      ///< the device never answered: its buffers may still be in use
+  std::string cpu_error;       ///< why the frame failed
+
+  std::array<std::vector<Span>, 2> spans;  ///< by share: all but a split's device work is share 0
+  std::int64_t admitted = 0;
+  std::int64_t decoded = 0;
+  std::array<std::int64_t, 2> ready{};  ///< since when the next segment could have run, by share
+  int slots_in_use = 0;
+
+  /// The workspace that the device works in.
+  Workspace& device_workspace() { return plan->schedule.split > 0 ? *device_share : *workspace; }
+};
+
+/// What moves through the graph: a frame that begins, or comes back from the device.
+struct Token {
+  Slot* slot = nullptr;
+  bool from_device = false;
+};
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,68 @@
+#include "opencl/shared_buffer.hpp"
+
+#include <utility>
+
+namespace sightline::opencl {
+
+SharedBuffer::SharedBuffer(Queue& queue, std::size_t bytes)
+    : queue_(&queue), buffer_(queue.context(), bytes) {
+  if (!queue.context().device().unified_memory) staging_ = StagingBuffer(queue, bytes);
+}
+
+SharedBuffer::~SharedBuffer() {
+  if (!mapped_) return;
+  try {
+    queue_->unmap(buffer_, host_);
+  } catch (const std::exception&) {  // the device is gone, and the memory with it
+  }
+}
+
+SharedBuffer::SharedBuffer(SharedBuffer&& other) noexcept
+    : queue_(other.queue_),
+      buffer_(std::move(other.buffer_)),
+      staging_(std::move(other.staging_)),
+      host_(std::exchange(other.host_, nullptr)),
+      mapped_(std::exchange(other.mapped_, false)) {}
+
+SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
+  std::swap(queue_, other.queue_);
+  std::swap(buffer_, other.buffer_);
+  std::swap(staging_, other.staging_);
+  std::swap(host_, other.host_);
+  std::swap(mapped_, other.mapped_);
+  return *this;
+}
+
+std::byte* SharedBuffer::host_writes() {
+  if (!queue_->context().device().unified_memory) {
+    host_ = staging_.data();
+  } else if (!mapped_) {
+    host_ = queue_->map_for_writing(buffer_);
+    mapped_ = true;
+  }
+  return host_;
+}
+
+Event SharedBuffer::to_device() {
+  if (!mapped_) return queue_->write(buffer_, host_, buffer_.bytes());
+  mapped_ = false;
+  return queue_->unmap(buffer_, host_);
+}
+
+Event SharedBuffer::to_host() {
+  if (!queue_->context().device().unified_memory) {
+    host_ = staging_.data();
+    return queue_->read(buffer_, host_, buffer_.bytes());
+  }
+  Queue::Mapped mapped = queue_->map_for_reading(buffer_);
+  host_ = mapped.memory;
+  mapped_ = true;
+  return std::move(mapped.event);
+}
+
+void SharedBuffer::to_device_unwritten() {
+  if (mapped_) queue_->unmap(buffer_, host_);
+  mapped_ = false;
+}
+
+}  // namespace sightline::opencl

@@ -1,0 +1,44 @@
+#pragma once
+/// A buffer that both host and device use, in turns.
+
+#include <cstddef>
+
+#include "opencl/context.hpp"
+
+namespace sightline::opencl {
+
+/// Memory that moves between host and device the fastest way there is: mapped where they share memory, copied
+/// from and to page-locked memory elsewhere; the host works right in that, so nothing is copied twice.
+///
+/// It is either the host's (between `host_writes` and `to_device`, and from the completion of `to_host` on)
+/// or the device's. Thread-safety: one thread at a time.
+class SharedBuffer {
+ public:
+  SharedBuffer() = default;
+  SharedBuffer(Queue& queue, std::size_t bytes);
+  ~SharedBuffer();
+  SharedBuffer(SharedBuffer&&) noexcept;
+  SharedBuffer& operator=(SharedBuffer&&) noexcept;
+
+  const Buffer& device() const { return buffer_; }
+  std::size_t bytes() const { return buffer_.bytes(); }
+
+  /// Memory for the host to write all of; contents are undefined.
+  std::byte* host_writes();
+  /// Hands what the host wrote to the device: complete when the device may use it.
+  Event to_device();
+  /// Makes what the device wrote the host's, at `host()`, once complete.
+  Event to_host();
+  std::byte* host() const { return host_; }
+  /// The device's again, without anything of the host's: to be called before the device writes it.
+  void to_device_unwritten();
+
+ private:
+  Queue* queue_ = nullptr;
+  Buffer buffer_;
+  StagingBuffer staging_;      ///< where memory is not shared
+  std::byte* host_ = nullptr;  ///< what the host may use: mapped memory or staging
+  bool mapped_ = false;
+};
+
+}  // namespace sightline::opencl
