@@ -22,13 +22,32 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
     tuning.filter_group_rows = 4;
     tuning.histogram = "owner";
     tuning.normalise_width = width;
-    tuning.classify = "float";
+    tuning.dot = "float";
     tuning.classify_width = width;
     tuning.classify_rows = 8;
     tuning.classify_group = 1;
   }
   return tuning;
 }
+
+namespace {
+
+// Replaces what the device decides, and what a variant leaves no choice in.
+void complete(KernelTuning& tuning, const opencl::DeviceInfo& device) {
+  const auto one_pixel = [](const std::string& variant) {
+    return variant == "plain" || variant == "unrolled";
+  };
+  if (one_pixel(tuning.filter)) tuning.filter_width = tuning.filter_rows = 1;
+  if (one_pixel(tuning.classify)) tuning.classify_width = tuning.classify_rows = 1;
+  if (tuning.dot == "auto") {
+    // The instructions for dot products take one window.
+    const bool one = tuning.classify_width == 1;
+    const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
+    tuning.dot = one && nvidia ? "ptx" : one && device.integer_dot_product ? "khr" : "integer";
+  }
+}
+
+}  // namespace
 
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
@@ -70,10 +89,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
         "use --device none");
   }
-  if (s.tuning.classify == "auto") {
-    const bool nvidia = context.device().vendor.find("NVIDIA") != std::string::npos;
-    s.tuning.classify = nvidia ? "ptx" : context.device().integer_dot_product ? "khr" : "integer";
-  }
+  complete(s.tuning, context.device());
 
   const auto define = [](const std::string& name, int value) {
     return " -D" + name + "=" + std::to_string(value);
@@ -82,8 +98,6 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   };
-  const bool scalar_filter = s.tuning.filter == "plain" || s.tuning.filter == "unrolled";
-  if (scalar_filter) s.tuning.filter_width = s.tuning.filter_rows = 1;
   const std::string bins = define("BINS", s.bins);
   s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
   s.filter =
@@ -97,12 +111,12 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.normalise =
       opencl::Program(context, "filterbank/normalise.cl",
                       bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon), cache);
-  s.classify =
-      opencl::Program(context, "filterbank/classify.cl",
-                      bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
-                          define("BLOCKS_X", model.window.blocks_x()) +
-                          define("BLOCKS_Y", model.window.blocks_y()) + " -DDOT_" + upper(s.tuning.classify),
-                      cache);
+  s.classify = opencl::Program(
+      context, "filterbank/classify.cl",
+      bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
+          define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
+          " -DVARIANT_" + upper(s.tuning.classify) + " -DDOT_" + upper(s.tuning.dot),
+      cache);
   s.candidates = opencl::Program(context, "filterbank/candidates.cl", "", cache);
 
   opencl::Queue queue(context);

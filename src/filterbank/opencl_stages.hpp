@@ -27,10 +27,11 @@ struct KernelTuning {
   std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
   int histogram_cells = 16;          ///< cells a work-group: 16 or 32
   int normalise_width = 2;           ///< blocks a work-item
-  std::string classify = "auto";     ///< ptx, khr, float, integer; auto: the best the device has
-  int classify_width = 1;            ///< windows a work-item
-  int classify_rows = 16;            ///< rows of windows a work-item
-  int classify_group = 32;           ///< work-items along x
+  std::string classify = "vector";   ///< plain, unrolled, vector, local
+  std::string dot = "auto";  ///< four products' sum: ptx, khr, float, integer; auto: the device's best
+  int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
+  int classify_rows = 16;    ///< rows of windows a work-item
+  int classify_group = 32;   ///< work-items along x
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 

@@ -190,7 +190,7 @@ KernelTuning filter_form(const std::string& variant, int width, int rows, int gr
   tuning.filter_group = group;
   tuning.filter_group_rows = group_rows;
   // The cheapest forms of the other stages.
-  tuning.classify = "integer";
+  tuning.dot = "integer";
   return tuning;
 }
 
@@ -207,9 +207,11 @@ KernelTuning normalise_form(int width) {
   return tuning;
 }
 
-KernelTuning classify_form(const std::string& dot, int width, int rows, int group) {
+KernelTuning classify_form(const std::string& variant, const std::string& dot, int width, int rows,
+                           int group) {
   KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
-  tuning.classify = dot;
+  tuning.classify = variant;
+  tuning.dot = dot;
   tuning.classify_width = width;
   tuning.classify_rows = rows;
   tuning.classify_group = group;
@@ -220,8 +222,8 @@ std::string text_of(const KernelTuning& t) {
   const auto n = [](int value) { return " " + std::to_string(value); };
   return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
          n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise" +
-         n(t.normalise_width) + ", classify " + t.classify + n(t.classify_width) + n(t.classify_rows) +
-         n(t.classify_group);
+         n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
+         n(t.classify_rows) + n(t.classify_group);
 }
 
 class OpenClStagesTest : public ::testing::Test {
@@ -234,24 +236,22 @@ class OpenClStagesTest : public ::testing::Test {
   // Runs every form over all frames on every device.
   void compare(const Model& model, const Options& options, const std::vector<KernelTuning>& forms,
                const std::vector<GrayView>& frames) {
-    for (const opencl::DeviceInfo& device : devices_) {
-      for (const KernelTuning& form : forms) {
-        SCOPED_TRACE(device.name + ": " + text_of(form));
-        Comparison comparison(device, model, options, form);
-        for (const GrayView frame : frames) {
-          EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
-        }
+    for (const opencl::DeviceInfo& device : devices_) compare_on(device, model, options, forms, frames);
+  }
+  void compare_on(const opencl::DeviceInfo& device, const Model& model, const Options& options,
+                  const std::vector<KernelTuning>& forms, const std::vector<GrayView>& frames) {
+    for (const KernelTuning& form : forms) {
+      SCOPED_TRACE(device.name + ": " + text_of(form));
+      Comparison comparison(device, model, options, form);
+      for (const GrayView frame : frames) {
+        EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
       }
     }
   }
   // The default form of every device.
   void compare_default(const Model& model, const Options& options, const std::vector<GrayView>& frames) {
     for (const opencl::DeviceInfo& device : devices_) {
-      SCOPED_TRACE(device.name);
-      Comparison comparison(device, model, options, default_tuning(device));
-      for (const GrayView frame : frames) {
-        EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
-      }
+      compare_on(device, model, options, {default_tuning(device)}, frames);
     }
   }
 
@@ -329,16 +329,32 @@ TEST_F(OpenClStagesTest, NormaliseForms) {
           frames.views);
 }
 
+// Every variant with every way to sum products that needs no special instruction.
+std::vector<KernelTuning> portable_classify_forms() {
+  std::vector<KernelTuning> forms;
+  for (const std::string dot : {"integer", "float"}) {
+    forms.push_back(classify_form("plain", dot, 1, 1, 32));
+    forms.push_back(classify_form("unrolled", dot, 1, 1, 16));
+    for (const std::string variant : {"vector", "local"}) {
+      forms.push_back(classify_form(variant, dot, 1, 16, 64));
+      forms.push_back(classify_form(variant, dot, 4, 3, 8));
+      forms.push_back(classify_form(variant, dot, 8, 16, 4));
+      forms.push_back(classify_form(variant, dot, 16, 1, 2));
+    }
+  }
+  return forms;
+}
+
 TEST_F(OpenClStagesTest, ClassifyForms) {
-  const Frames frames;
   const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
-  Frames larger({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
-  compare(model, some_options(model, larger.views[0]),
-          {classify_form("integer", 1, 4, 32), classify_form("integer", 4, 8, 1),
-           classify_form("integer", 8, 16, 4), classify_form("integer", 16, 8, 1),
-           classify_form("float", 1, 16, 64), classify_form("float", 4, 4, 8),
-           classify_form("float", 8, 8, 1), classify_form("float", 16, 4, 2)},
-          larger.views);
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
+  compare(model, some_options(model, frames.views[0]), portable_classify_forms(), frames.views);
+}
+
+TEST_F(OpenClStagesTest, ClassifyFormsOfTheDistanceClassifier) {
+  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, 3);
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}});
+  compare(model, some_options(model, frames.views[0]), portable_classify_forms(), frames.views);
 }
 
 TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
@@ -351,14 +367,15 @@ TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
     const bool khr = device.integer_dot_product;
     for (const std::string dot : {"ptx", "khr", "auto"}) {
       if ((dot == "ptx" && !ptx) || (dot == "khr" && !khr)) continue;
-      for (const int rows : {4, 8, 16}) {
-        any = any || dot != "auto";
-        SCOPED_TRACE(device.name + ", " + dot + ", rows " + std::to_string(rows));
-        Comparison comparison(device, model, options, classify_form(dot, 1, rows, 32));
-        for (const GrayView frame : frames.views) EXPECT_EQ(comparison.difference(frame), "");
-        if (dot == "auto") break;
-      }
+      any = any || dot != "auto";
+      compare_on(device, model, options,
+                 {classify_form("plain", dot, 1, 1, 64), classify_form("unrolled", dot, 1, 1, 64),
+                  classify_form("vector", dot, 1, 4, 32), classify_form("vector", dot, 1, 16, 64),
+                  classify_form("local", dot, 1, 8, 32), classify_form("local", dot, 1, 16, 64)},
+                 frames.views);
     }
+    // No instruction takes several windows: "auto" means integers then.
+    compare_on(device, model, options, {classify_form("vector", "auto", 4, 4, 8)}, frames.views);
   }
   if (!any) GTEST_SKIP() << "no device here has an instruction for 8-bit dot products; only 'auto' was run";
 }
@@ -481,7 +498,7 @@ TEST_F(OpenClStagesTest, DistanceClassifier) {
     const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, templates);
     const Options options = some_options(model, frames.views[0]);
     compare_default(model, options, frames.views);
-    compare(model, options, {classify_form("integer", 1, 16, 32)}, frames.views);
+    compare(model, options, {classify_form("vector", "integer", 1, 16, 32)}, frames.views);
   }
 }
 
@@ -571,7 +588,7 @@ TEST_F(OpenClStagesTest, UnknownFormsAreDeviceErrors) {
   const Model model = make_model(random_dictionary(9, 1), 1);
   KernelTuning tuning;
   tuning.filter_width = 7;  // no such vector type
-  tuning.classify = "integer";
+  tuning.dot = "integer";
   EXPECT_THROW(Comparison(devices_[0], model, Options{}, tuning), opencl::DeviceError);
 }
 
@@ -609,11 +626,13 @@ TEST_F(OpenClStagesSmall, EveryClassifyForm) {
   options.scale_step = 1.9;
   options.threshold = -1e9;
   compare(model, options,
-          {classify_form("integer", 1, 4, 4), classify_form("integer", 4, 8, 1),
-           classify_form("float", 1, 8, 4), classify_form("float", 16, 4, 1)},
+          {classify_form("plain", "integer", 1, 1, 4), classify_form("plain", "float", 1, 1, 2),
+           classify_form("unrolled", "integer", 1, 1, 4), classify_form("unrolled", "float", 1, 1, 4),
+           classify_form("vector", "integer", 1, 4, 4), classify_form("vector", "float", 16, 4, 1),
+           classify_form("local", "integer", 4, 3, 2), classify_form("local", "float", 1, 8, 4)},
           frames.views);
   const Model distance = make_model(random_dictionary(3, 1), 1, {2, 3}, ClassifierKind::distance, 2);
-  compare(distance, options, {classify_form("integer", 1, 4, 4)}, frames.views);
+  compare(distance, options, {classify_form("local", "integer", 1, 4, 4)}, frames.views);
 }
 
 TEST_F(OpenClStagesSmall, OctavesAndChangingSizes) {
