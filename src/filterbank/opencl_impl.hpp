@@ -3,6 +3,7 @@
 /// kernels.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct DeviceLevel {
   cl_int unused[3];
 };
 static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
+
+// Mirrors `Octave` in kernels/filterbank/pyramid.cl: where an octave lies in its buffer, in bytes.
+struct DeviceOctave {
+  cl_int offset, stride, width, height;
+};
 
 // Mirrors `Tile`.
 struct Tile {
@@ -49,16 +55,15 @@ struct OpenClSlot::Impl {
   opencl::Queue queue;
   Size frame_size;
   std::vector<DeviceLevel> levels;
-  std::vector<int> octave_offsets, octave_strides;
-  std::vector<Size> octave_sizes;
+  std::vector<DeviceOctave> octave_places;  ///< the frame, then what it is halved to
   int widest_pitch = 0;
   std::size_t scores_count = 0;
   std::size_t tiles_resize = 0, tiles_filter = 0, tiles_histogram = 0, tiles_classify = 0;
   std::size_t rows_blocks = 0, rows_windows = 0;
   std::size_t capacity = 0;
 
-  opencl::Buffer level_buffer, tables, resize_tiles, filter_tiles, histogram_tiles, classify_tiles,
-      block_rows, window_rows;
+  opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
+      classify_tiles, block_rows, window_rows;
   opencl::Buffer octaves, images, votes, roots, totals, features, scores, products, energies, found;
   opencl::StagingBuffer frame_staging, found_staging;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
@@ -66,6 +71,12 @@ struct OpenClSlot::Impl {
   std::vector<StageEvents> events;
   opencl::Event found_read;
 };
+
+// Makes octaves 1, 2, ... out of octave 0, at most six a launch, and hands every launch's event to
+// `launched`. `table` holds `places` on the device; offsets and strides are multiples of 64.
+void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::Buffer& octaves,
+                     const opencl::Buffer& table, const std::vector<DeviceOctave>& places,
+                     const std::function<void(opencl::Event)>& launched);
 
 struct OpenClStages::Impl {
   const FilterbankDetector* detector;

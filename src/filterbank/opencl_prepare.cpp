@@ -42,16 +42,13 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     return static_cast<cl_int>(at);
   };
 
-  i.octave_offsets.clear();
-  i.octave_strides.clear();
-  i.octave_sizes.clear();
+  i.octave_places.clear();
   for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
     const Size size = o == 0 ? workspace.frame_size
                              : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
-    i.octave_sizes.push_back(size);
-    i.octave_strides.push_back(round_up(size.width, 64));
-    i.octave_offsets.push_back(
-        take(octaves, static_cast<std::int64_t>(i.octave_strides.back()) * size.height));
+    const int stride = round_up(size.width, 64);
+    const cl_int offset = take(octaves, static_cast<std::int64_t>(stride) * size.height);
+    i.octave_places.push_back({offset, stride, size.width, size.height});
   }
 
   std::vector<cl_int> tables;
@@ -66,11 +63,11 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     DeviceLevel d{};
     d.width = level.plan.size.width;
     d.height = level.plan.size.height;
-    const int octave = level.plan.octave;
-    d.source_offset = i.octave_offsets[octave];
-    d.source_stride = i.octave_strides[octave];
-    d.source_width = i.octave_sizes[octave].width;
-    d.source_height = i.octave_sizes[octave].height;
+    const DeviceOctave& octave = i.octave_places[level.plan.octave];
+    d.source_offset = octave.offset;
+    d.source_stride = octave.stride;
+    d.source_width = octave.width;
+    d.source_height = octave.height;
     d.columns_offset = add_table(level.resizer->columns());
     d.rows_offset = add_table(level.resizer->rows());
     // Room for the border, and for vectors that reach past the last pixel.
@@ -102,6 +99,7 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     return values.size();
   };
   upload(i.level_buffer, i.levels);
+  upload(i.octave_buffer, i.octave_places);
   upload(i.tables, tables);
   i.tiles_resize = upload(i.resize_tiles,
                           make_tiles(i.levels, kResizeTileX, kResizeTileY, -4, -1, [](const DeviceLevel& d) {
@@ -144,7 +142,7 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
   i.found = make(static_cast<std::int64_t>(i.capacity + 1) * 16);
   if (!context.device().unified_memory) {
     i.frame_staging = opencl::StagingBuffer(
-        i.queue, static_cast<std::size_t>(i.octave_strides[0]) * workspace.frame_size.height);
+        i.queue, static_cast<std::size_t>(i.octave_places[0].stride) * workspace.frame_size.height);
   }
   i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
 

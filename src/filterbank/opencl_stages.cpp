@@ -150,6 +150,22 @@ const KernelTuning& OpenClStages::tuning() const {
   return impl_->tuning;
 }
 
+void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::Buffer& octaves,
+                     const opencl::Buffer& table, const std::vector<DeviceOctave>& places,
+                     const std::function<void(opencl::Event)>& launched) {
+  constexpr std::size_t kAtOnce = 6;  // 64 pixels a side of a work-group become one
+  constexpr std::size_t kGroup = 16;  // OCTAVE_GROUP
+  const auto groups = [](int pixels) { return (static_cast<std::size_t>(pixels) + 63) / 64; };
+  for (std::size_t first = 0; first + 1 < places.size(); first += kAtOnce) {
+    const DeviceOctave& source = places[first];
+    if (source.width == 0 || source.height == 0) break;
+    const std::size_t count = std::min(kAtOnce, places.size() - 1 - first);
+    halve.arguments(octaves, table, static_cast<cl_int>(first), static_cast<cl_int>(count));
+    launched(halve.enqueue(
+        queue, {{groups(source.width) * kGroup, groups(source.height) * kGroup, 1}, {kGroup, kGroup, 1}}));
+  }
+}
+
 void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
@@ -164,7 +180,7 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
     }
   };
 
-  const int stride = i.octave_strides[0];
+  const int stride = i.octave_places[0].stride;
   const auto frame_bytes = static_cast<std::size_t>(stride) * workspace.frame.height();
   stage("upload", i.queue.upload(i.octaves, frame_bytes, i.frame_staging, [&](std::byte* memory) {
     for (int y = 0; y < workspace.frame.height(); ++y) {
@@ -173,15 +189,8 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
     }
   }));
 
-  for (std::size_t o = 1; o < i.octave_sizes.size(); ++o) {
-    const auto width = static_cast<std::size_t>(i.octave_sizes[o].width);
-    const auto height = static_cast<std::size_t>(i.octave_sizes[o].height);
-    i.halve.arguments(i.octaves, i.octave_offsets[o - 1], i.octave_strides[o - 1], i.octaves,
-                      i.octave_offsets[o], i.octave_strides[o], i.octave_sizes[o].width,
-                      i.octave_sizes[o].height);
-    stage("pyramid",
-          i.halve.enqueue(i.queue, {{(width + 31) / 32 * 32, (height + 3) / 4 * 4, 1}, {32, 4, 1}}));
-  }
+  enqueue_octaves(i.queue, i.halve, i.octaves, i.octave_buffer, i.octave_places,
+                  [&](opencl::Event event) { stage("pyramid", std::move(event)); });
   constexpr std::size_t kResizeItems = kResizeTileX / 4;
   stage("pyramid", i.resize.enqueue(i.queue, {{i.tiles_resize * kResizeItems, kResizeTileY, 1},
                                               {kResizeItems, kResizeTileY, 1}}));

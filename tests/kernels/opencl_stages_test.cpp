@@ -6,7 +6,6 @@
 #include "filterbank/opencl_stages.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,10 +18,10 @@
 #include "filterbank/detector.hpp"
 #include "filterbank/model.hpp"
 #include "kernels/kernel_test.hpp"
+#include "kernels/opencl_test.hpp"
 #include "media/reader.hpp"
 #include "opencl/context.hpp"
 #include "opencl/error.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -34,22 +33,6 @@ using test::Pattern;
 using test::random_dictionary;
 
 constexpr WindowShape kSmallWindow{2, 2};  // 16x16 pixels
-
-// The devices to test. oclgrind does not claim correctly rounded roots, but computes them on the host.
-std::vector<opencl::DeviceInfo> devices() {
-  std::vector<opencl::DeviceInfo> usable;
-  for (const opencl::DeviceInfo& device : opencl::list_devices()) {
-    const bool exact = device.correctly_rounded_divide_sqrt || device.platform == "Oclgrind";
-    if (device.compiler_available && exact) usable.push_back(device);
-  }
-  return usable;
-}
-
-// Kept from run to run: its keys name driver, source and options.
-opencl::ProgramCache test_cache() {
-  return opencl::ProgramCache(std::filesystem::temp_directory_path() /
-                              ("sightline-test-kernels-" + std::to_string(getuid())));
-}
 
 Model make_model(Dictionary dictionary, unsigned seed, WindowShape window = kSmallWindow,
                  ClassifierKind kind = ClassifierKind::linear, int templates = 1) {
@@ -114,7 +97,7 @@ class Comparison {
              const KernelTuning& tuning)
       : detector_(model, options),
         context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(test_cache()),
+        cache_(test::program_cache()),
         stages_(detector_, context_, &cache_, tuning),
         slot_(stages_),
         cpu_(detector_.make_workspace()),
@@ -229,7 +212,7 @@ std::string text_of(const KernelTuning& t) {
 class OpenClStagesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    devices_ = devices();
+    devices_ = test::exact_devices();
     if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
   }
 
@@ -416,7 +399,7 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   const Frames frames({{90, 70}, {131, 50}, {48, 48}});
   const Model model = make_model(random_dictionary(9, 1), 1);
   const FilterbankDetector detector(model, some_options(model, frames.views[0]));
-  opencl::ProgramCache cache = test_cache();
+  opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     const OpenClStages stages(detector, context, &cache, default_tuning(device));
