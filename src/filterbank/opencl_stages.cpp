@@ -54,6 +54,10 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   Impl& i = *impl_;
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
+  if (!s.exact) {
+    float_method::make_kernels(s, i);
+    return;
+  }
   i.filter = opencl::Kernel(s.filter, "filter");
   i.histogram = opencl::Kernel(s.histogram, "histogram");
   i.normalise = opencl::Kernel(s.normalise, "normalise");
@@ -62,6 +66,18 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   i.keep_nearest = opencl::Kernel(s.classify, "keep_nearest");
   i.subtract_energies = opencl::Kernel(s.classify, "subtract_energies");
   i.candidates = opencl::Kernel(s.candidates, "candidates");
+}
+
+void OpenClSlot::Impl::launched(const char* stage, opencl::Event event) {
+  if (events.empty() || events.back().name != stage) {
+    events.push_back({stage, std::move(event), {}});
+  } else {
+    events.back().last = std::move(event);
+  }
+}
+
+std::string define(const std::string& name, int value) {
+  return " -D" + name + "=" + std::to_string(value);
 }
 
 OpenClSlot::~OpenClSlot() = default;
@@ -79,9 +95,11 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.tuning = tuning;
   const Model& model = detector.model();
   s.bins = round_up(model.dictionary.size(), 4);
-  if (detector.options().arithmetic != Arithmetic::exact) {
-    throw Error(ExitCode::usage, "float arithmetic runs on the CPU only",
-                "use --device none with --arithmetic float");
+  s.exact = detector.options().arithmetic == Arithmetic::exact;
+  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
+  if (!s.exact) {
+    float_method::build(s, cache);
+    return;
   }
   if (model.window.blocks_y() > kWeightPad) {
     throw Error(
@@ -91,15 +109,11 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   }
   complete(s.tuning, context.device());
 
-  const auto define = [](const std::string& name, int value) {
-    return " -D" + name + "=" + std::to_string(value);
-  };
   const auto upper = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   };
   const std::string bins = define("BINS", s.bins);
-  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
   s.filter =
       opencl::Program(context, "filterbank/filter.cl",
                       define("FILTERS", model.dictionary.size()) + define("V", s.tuning.filter_width) +
@@ -172,13 +186,7 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
   const KernelTuning& t = s.tuning;
   const Model& model = s.detector->model();
   i.events.clear();
-  const auto stage = [&](const char* name, opencl::Event event) {
-    if (i.events.empty() || i.events.back().name != name) {
-      i.events.push_back({name, std::move(event), {}});
-    } else {
-      i.events.back().last = std::move(event);
-    }
-  };
+  const auto stage = [&](const char* name, opencl::Event event) { i.launched(name, std::move(event)); };
 
   const int stride = i.octave_places[0].stride;
   const auto frame_bytes = static_cast<std::size_t>(stride) * workspace.frame.height();
@@ -195,6 +203,10 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
   stage("pyramid", i.resize.enqueue(i.queue, {{i.tiles_resize * kResizeItems, kResizeTileY, 1},
                                               {kResizeItems, kResizeTileY, 1}}));
 
+  if (!s.exact) {
+    float_method::enqueue(s, i);
+    return;
+  }
   const auto group_x = static_cast<std::size_t>(t.filter_group);
   const auto group_y = static_cast<std::size_t>(t.filter_group_rows);
   stage("filter", i.filter.enqueue(i.queue, {{i.tiles_filter * group_x, group_y, 1}, {group_x, group_y, 1}}));
@@ -267,6 +279,10 @@ void OpenClStages::finish(OpenClSlot& slot, FilterbankWorkspace& workspace) cons
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
   wait(slot);
+  if (!s.exact) {
+    float_method::finish(s, i, workspace);
+    return;
+  }
   cl_int count = 0;
   std::memcpy(&count, i.found_staging.data(), sizeof count);
   auto needed = static_cast<std::size_t>(count);
@@ -315,12 +331,14 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
     const ImageView<std::uint8_t> image = level.image.view();
     rows(i.images, d.image_offset - d.image_stride - 1, d.image_stride, d.height + 2, d.width + 2,
          image.row(-1) - 1, image.stride());
+    if (!s.exact) continue;
     rows(i.votes, d.votes_offset, d.votes_stride, d.height, d.width, level.votes.view().data(),
          level.votes.stride());
     rows(i.features, d.features_offset, d.pitch, (d.cells_y - 1) * s.bins, pitch,
          reinterpret_cast<std::uint32_t*>(level.features.data()), pitch);
     rows(i.scores, d.scores_offset, d.pitch, d.windows_y, d.windows_x, level.scores.data(), pitch);
   }
+  if (!s.exact) float_method::download(s, i, workspace);
 }
 
 }  // namespace sightline::filterbank

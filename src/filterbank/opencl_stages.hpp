@@ -2,8 +2,12 @@
 /// The filter-bank detector's stages on an OpenCL device; the kernels are under kernels/filterbank.
 ///
 /// All pyramid levels lie one after the other in one buffer for each kind of data, and a stage is one launch
-/// over all of them (the octaves excepted), so a frame costs about ten launches. Nothing waits for the host
+/// over all of them, so a frame costs about ten launches. Nothing waits for the host
 /// between stages.
+///
+/// Arithmetic::floating_point runs the float method's kernels (float_method.cl), which no tuning touches.
+/// They give the CPU's results bit for bit as well, provided that the CPU has fused multiply-add, and need
+/// double precision on the device.
 
 #include <atomic>
 #include <memory>
