@@ -1,82 +1,148 @@
 // Classify: the window sums of weight times feature, as a direct convolution over blocks.
 //
-// A work-item takes V neighbouring windows and ROWS rows of windows, for one cell of the blocks and one column of the
-// window (the third dimension: 4 * BLOCKS_X parts). It walks down the feature rows once; each feature serves up to
-// BLOCKS_Y window rows. Parts are added with integer atomics, so their order does not matter.
+// A work-item takes V neighbouring windows and ROWS rows of windows, for one cell of the blocks and one
+// column of the window (the third dimension: 4 * BLOCKS_X parts). Parts are added with integer atomics, so
+// their order does not matter.
 //
-// Build options: BINS, BLOCKS_X, BLOCKS_Y (at most 16), V, ROWS, and how four products are summed:
-//   DOT_PTX     NVIDIA's dp4a instruction            (V = 1)
-//   DOT_KHR     cl_khr_integer_dot_product           (V = 1)
-//   DOT_FLOAT   float multiply-adds: a part's sum stays below 2^24, exact (the vector form for CPUs)
-//   otherwise   integer multiply-adds
+// Build options: BINS, BLOCKS_X, BLOCKS_Y (at most 16), V, ROWS, the variant:
+//   VARIANT_PLAIN     one window, loops as in the textbook
+//   VARIANT_UNROLLED  one window, the four features of a quad and the window's block rows unrolled
+//   VARIANT_VECTOR    V x ROWS windows in registers; each feature is loaded once and serves up to BLOCKS_Y
+//   window rows VARIANT_LOCAL     the same, the part's weights copied to local memory first
+// and how four products are summed:
+//   DOT_PTX      NVIDIA's dp4a instruction            (V = 1)
+//   DOT_KHR      cl_khr_integer_dot_product           (V = 1)
+//   DOT_FLOAT    float multiply-adds: a part's sum stays below 2^24, exact (the vector form for CPUs)
+//   DOT_INTEGER  integer multiply-adds
 // Weights: [block x][quad][16 block y], four signed bytes a word.
 
 #define BY_PAD 16
+#define QUADS (BINS / 4)  // of one cell of a block
 
+// `Quad` holds four features of V blocks, ready to be multiplied; `Sum` what is summed up.
 #if defined(DOT_PTX)
-inline int dot4(uint f, int w, int sum) {
+typedef uint Quad;
+typedef int Sum;
+inline Quad open_quad(uint f) {
+  return f;
+}
+inline Sum dot4(Quad f, int w, Sum sum) {
   int result;
   asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(f), "r"(w), "r"(sum));
   return result;
 }
+#define TO_SCORE(sum) (sum)
 #elif defined(DOT_KHR)
-inline int dot4(uint f, int w, int sum) { return sum + dot_4x8packed_us_int(f, as_uint(w)); }
+typedef uint Quad;
+typedef int Sum;
+inline Quad open_quad(uint f) {
+  return f;
+}
+inline Sum dot4(Quad f, int w, Sum sum) {
+  return sum + dot_4x8packed_us_int(f, as_uint(w));
+}
+#define TO_SCORE(sum) (sum)
 #else
-inline intv dot4(uintv f, int w, intv sum) {
+#if defined(DOT_FLOAT)
+typedef floatv Sum;
+#define TO_TERM(x) TO_FLOAT(x)
+#define MULTIPLY_ADD(a, b, sum) fma((a), (floatv)(convert_float(b)), (sum))
+#define TO_SCORE(sum) TO_INT(sum)
+#else
+typedef intv Sum;
+#define TO_TERM(x) AS_INT(x)
+#define MULTIPLY_ADD(a, b, sum) ((sum) + (a) * (intv)((int)(b)))
+#define TO_SCORE(sum) (sum)
+#endif
+#if defined(VARIANT_PLAIN)
+typedef uint Quad;
+inline Quad open_quad(uint f) {
+  return f;
+}
+inline Sum dot4(Quad f, int w, Sum sum) {
+  for (int i = 0; i < 4; ++i) sum = MULTIPLY_ADD(TO_TERM((f >> (8 * i)) & 255u), (char)(w >> (8 * i)), sum);
+  return sum;
+}
+#else
+typedef struct {
+  Sum f0, f1, f2, f3;
+} Quad;
+inline Quad open_quad(uintv f) {
+  const Quad quad = {TO_TERM(f & 255u), TO_TERM((f >> 8) & 255u), TO_TERM((f >> 16) & 255u),
+                     TO_TERM(f >> 24)};
+  return quad;
+}
+inline Sum dot4(Quad f, int w, Sum sum) {
   const char4 b = as_char4(w);
-  sum += AS_INT(f & 255u) * (int)b.s0;
-  sum += AS_INT((f >> 8) & 255u) * (int)b.s1;
-  sum += AS_INT((f >> 16) & 255u) * (int)b.s2;
-  return sum + AS_INT(f >> 24) * (int)b.s3;
+  sum = MULTIPLY_ADD(f.f3, b.s3, sum);
+  sum = MULTIPLY_ADD(f.f2, b.s2, sum);
+  sum = MULTIPLY_ADD(f.f1, b.s1, sum);
+  return MULTIPLY_ADD(f.f0, b.s0, sum);
 }
 #endif
+#endif
 
-kernel void classify(global const uint* restrict features, constant Level* levels, global const Tile* restrict tiles,
-                     global const int* restrict weights, global int* restrict scores) {
+kernel void classify(global const uint* restrict features, constant Level* levels,
+                     global const Tile* restrict tiles, global const int* restrict weights,
+                     global int* restrict scores) {
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
   const int x = tile.x + V * (int)get_local_id(0);
-  if (x >= level->windows_x) return;
   const int part = get_global_id(2);
   const int cell = part / BLOCKS_X;
   const int bx = part % BLOCKS_X;
   const int pitch = level->pitch;
   const int row_size = BINS * pitch;
-  const int last_row = level->cells_y - 2;
 
-#ifdef DOT_FLOAT
-  floatv sum[ROWS];
+  global const int* part_weights = weights + (bx * BINS + cell * QUADS) * BY_PAD;
+#ifdef VARIANT_LOCAL
+  local int weight[QUADS * BY_PAD];
+  for (int i = get_local_id(0); i < QUADS * BY_PAD; i += get_local_size(0)) weight[i] = part_weights[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
 #else
-  intv sum[ROWS];
+  global const int* weight = part_weights;
 #endif
+  if (x >= level->windows_x) return;
+  global const uint* column = features + level->features_offset + cell * QUADS * pitch + x + bx;
+
+#if defined(VARIANT_PLAIN)
+  Sum sum = 0;
+  for (int by = 0; by < BLOCKS_Y; ++by) {
+    for (int q = 0; q < QUADS; ++q) {
+      const uint f = column[(tile.y + by) * row_size + q * pitch];
+      sum = dot4(open_quad(f), weight[q * BY_PAD + by], sum);
+    }
+  }
+  atomic_add(scores + level->scores_offset + tile.y * pitch + x, TO_SCORE(sum));
+
+#elif defined(VARIANT_UNROLLED)
+  Sum sum = 0;
+  for (int q = 0; q < QUADS; ++q) {
+#pragma unroll
+    for (int by = 0; by < BLOCKS_Y; ++by) {
+      const uint f = column[(tile.y + by) * row_size + q * pitch];
+      sum = dot4(open_quad(f), weight[q * BY_PAD + by], sum);
+    }
+  }
+  atomic_add(scores + level->scores_offset + tile.y * pitch + x, TO_SCORE(sum));
+
+#else
+  const int last_row = level->cells_y - 2;
+  Sum sum[ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) sum[r] = 0;
 
-  for (int q = 0; q < BINS / 4; ++q) {
-    const int quad = cell * (BINS / 4) + q;
+  for (int q = 0; q < QUADS; ++q) {
     int w[BY_PAD];
-    global const int* weight = weights + (bx * BINS + quad) * BY_PAD;
 #pragma unroll
-    for (int i = 0; i < BLOCKS_Y; ++i) w[i] = weight[i];
-    global const uint* column = features + level->features_offset + quad * pitch + x + bx;
+    for (int i = 0; i < BLOCKS_Y; ++i) w[i] = weight[q * BY_PAD + i];
 #pragma unroll
     for (int y = 0; y < ROWS + BLOCKS_Y - 1; ++y) {
-      const uintv f = LOAD(column + min(tile.y + y, last_row) * row_size);
-#ifdef DOT_FLOAT
-      const floatv f0 = TO_FLOAT(f & 255u), f1 = TO_FLOAT((f >> 8) & 255u), f2 = TO_FLOAT((f >> 16) & 255u),
-                   f3 = TO_FLOAT(f >> 24);
-#endif
+      const Quad f = open_quad(LOAD(column + min(tile.y + y, last_row) * row_size + q * pitch));
 #pragma unroll
       for (int r = 0; r < ROWS; ++r) {
         const int by = y - r;
-        if (by >= 0 && by < BLOCKS_Y) {
-#ifdef DOT_FLOAT
-          const float4 b = convert_float4(as_char4(w[by]));
-          sum[r] = fma(f0, (floatv)(b.s0), fma(f1, (floatv)(b.s1), fma(f2, (floatv)(b.s2), fma(f3, (floatv)(b.s3), sum[r]))));
-#else
-          sum[r] = dot4(f, w[by], sum[r]);
-#endif
-        }
+        if (by >= 0 && by < BLOCKS_Y) sum[r] = dot4(f, w[by], sum[r]);
       }
     }
   }
@@ -86,23 +152,22 @@ kernel void classify(global const uint* restrict features, constant Level* level
     if (tile.y + r >= level->windows_y) continue;
     global int* score = scores + level->scores_offset + (tile.y + r) * pitch + x;
 #if V == 1
-#ifdef DOT_FLOAT
-    atomic_add(score, convert_int(sum[r]));
-#else
-    atomic_add(score, sum[r]);
-#endif
+    atomic_add(score, TO_SCORE(sum[r]));
 #else
     // The row is padded to whole vectors, so lanes past the last window hit padding.
     int part_sum[V];
-    STORE(TO_INT(sum[r]), part_sum);
+    STORE(TO_SCORE(sum[r]), part_sum);
     for (int i = 0; i < V; ++i) atomic_add(score + i, part_sum[i]);
 #endif
   }
+#endif
 }
 
-// --- distance classifier: raw = -|f - t|^2 = 2 f.t - |t|^2 - |f|^2 ------------------------------------------------
+// --- distance classifier: raw = -|f - t|^2 = 2 f.t - |t|^2 - |f|^2
+// ------------------------------------------------
 
-// Squared length of each block's features; a work-item a block. Global size (widest pitch, 1, rows of all levels).
+// Squared length of each block's features; a work-item a block. Global size (widest pitch, 1, rows of all
+// levels).
 kernel void block_energies(global const uint* restrict features, constant Level* levels,
                            global const Tile* restrict rows, global int* restrict energies) {
   const Tile row = rows[get_global_id(2)];
@@ -119,7 +184,8 @@ kernel void block_energies(global const uint* restrict features, constant Level*
 }
 
 // best = max(best, 2 * product - energy of the template); the product is set back to 0 for the next template.
-kernel void keep_nearest(global int* restrict products, global int* restrict best, int count, int energy, int first) {
+kernel void keep_nearest(global int* restrict products, global int* restrict best, int count, int energy,
+                         int first) {
   const int i = get_global_id(0);
   if (i >= count) return;
   const int value = 2 * products[i] - energy;
@@ -136,7 +202,8 @@ kernel void subtract_energies(global const int* restrict energies, constant Leve
   if (x >= level->windows_x) return;
   int energy = 0;
   for (int by = 0; by < BLOCKS_Y; ++by) {
-    for (int bx = 0; bx < BLOCKS_X; ++bx) energy += energies[level->totals_offset + (row.y + by) * level->pitch + x + bx];
+    for (int bx = 0; bx < BLOCKS_X; ++bx)
+      energy += energies[level->totals_offset + (row.y + by) * level->pitch + x + bx];
   }
   scores[level->scores_offset + row.y * level->pitch + x] -= energy;
 }

@@ -1,19 +1,70 @@
-// Pyramid: the frame halved again and again, and the levels resized from these octaves in fixed-point bilinear
-// arithmetic. The formulas are those of src/image/pyramid.hpp, bit for bit.
+// Pyramid: the frame halved again and again, and the levels resized from these octaves in fixed-point
+// bilinear arithmetic. The formulas are those of src/image/pyramid.hpp, bit for bit.
 
-// One work-item a pixel of the half.
-kernel void halve(global const uchar* restrict source_base, int source_offset, int source_stride,
-                  global uchar* restrict target_base, int target_offset, int target_stride, int width, int height) {
-  const int x = get_global_id(0);
-  const int y = get_global_id(1);
-  if (x >= width || y >= height) return;
-  global const uchar* top = source_base + source_offset + 2 * y * source_stride + 2 * x;
-  global const uchar* bottom = top + source_stride;
-  const int sum = top[0] + top[1] + bottom[0] + bottom[1];
-  target_base[target_offset + y * target_stride + x] = (uchar)((sum + 2) >> 2);
+// Mirrors struct DeviceOctave on the host. Offset and stride are multiples of 64 bytes.
+typedef struct {
+  int offset, stride, width, height;
+} Octave;
+
+#define OCTAVE_GROUP 16  // work-items a side of a work-group
+
+inline int mean4(int a, int b, int c, int d) {
+  return (a + b + c + d + 2) >> 2;
 }
 
-// A resize table's entry: the first sample's index in the upper bits, the second one's weight (0..64) in the lower eight.
+inline void store_pixel(global uchar* images, constant Octave* octave, int x, int y, int value) {
+  if (x < octave->width && y < octave->height) images[octave->offset + y * octave->stride + x] = (uchar)value;
+}
+
+// Octaves first + 1 .. first + count, count at most 6, out of octave `first`. No pixel of an octave needs
+// more than its own square of the first one, so that work-groups are independent: one takes 64x64 pixels, a
+// work-item 4x4 of them, which are 2x2 pixels of the next octave and one of the next but one; the others
+// follow through local memory. What lies beyond an octave's edge (an odd last row or column is dropped) is
+// computed from whatever is there, and not stored.
+kernel void halve(global uchar* images, constant Octave* octaves, int first, int count) {
+  local int means[OCTAVE_GROUP][OCTAVE_GROUP];
+  constant Octave* octave = octaves + first;
+  const int x = get_global_id(0);
+  const int y = get_global_id(1);
+  const int column = min(4 * x, octave->stride - 4);
+  int2 pair[2];  // [row]
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int row = min(4 * y + 2 * i, octave->height - 1);
+    const int next = min(row + 1, octave->height - 1);
+    global const uchar* from = images + octave->offset + column;
+    const int4 sum = convert_int4(*(global const uchar4*)(from + row * octave->stride)) +
+                     convert_int4(*(global const uchar4*)(from + next * octave->stride));
+    pair[i] = (sum.even + sum.odd + 2) >> 2;
+  }
+  ++octave;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    store_pixel(images, octave, 2 * x, 2 * y + i, pair[i].s0);
+    store_pixel(images, octave, 2 * x + 1, 2 * y + i, pair[i].s1);
+  }
+
+  // From here on every `step`-th work-item along each side has a pixel, made of four that lie `step / 2`
+  // apart.
+  const int lx = get_local_id(0);
+  const int ly = get_local_id(1);
+  int mean = mean4(pair[0].s0, pair[0].s1, pair[1].s0, pair[1].s1);
+  for (int k = 2; k <= count; ++k) {
+    const int step = 1 << (k - 2);
+    const int apart = step / 2;
+    if (((lx | ly) & (step - 1)) == 0) {
+      if (k > 2)
+        mean =
+            mean4(means[ly][lx], means[ly][lx + apart], means[ly + apart][lx], means[ly + apart][lx + apart]);
+      means[ly][lx] = mean;
+      store_pixel(images, octaves + first + k, x / step, y / step, mean);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // reached by all work-items: `count` is the same for all
+  }
+}
+
+// A resize table's entry: the first sample's index in the upper bits, the second one's weight (0..64) in the
+// lower eight.
 #define FIRST(entry) ((entry) >> 8)
 #define WEIGHT(entry) ((entry)&0xFF)
 
@@ -26,10 +77,11 @@ inline int sample(global const uchar* top, global const uchar* bottom, int colum
   return (h0 * (64 - row_weight) + h1 * row_weight + 128) >> 8;
 }
 
-// Every level at once, with its border of replicated pixels: a tile is TILE_X x TILE_Y pixels of one level, which begins
-// at (-4, -1); a work-item makes four neighbouring pixels.
-kernel void resize(global const uchar* restrict octaves, global uchar* restrict images, constant Level* levels,
-                   global const Tile* restrict tiles, global const int* restrict tables) {
+// Every level at once, with its border of replicated pixels: a tile is TILE_X x TILE_Y pixels of one level,
+// which begins at (-4, -1); a work-item makes four neighbouring pixels.
+kernel void resize(global const uchar* restrict octaves, global uchar* restrict images,
+                   constant Level* levels, global const Tile* restrict tiles,
+                   global const int* restrict tables) {
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
   const int x0 = tile.x + 4 * (int)get_local_id(0);

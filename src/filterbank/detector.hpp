@@ -184,6 +184,8 @@ class FilterbankDetector : public Detector {
 /// The float method's stages, each for a band of rows; see Arithmetic::floating_point.
 namespace float_method {
 void histogram_row(Level& level, int filters, int cell_y);
+/// What is added to the sum of a block's histograms, in units of the float dictionary's responses.
+float normalisation_epsilon(int epsilon);
 void normalise_row(Level& level, int filters, int epsilon, int block_y);
 void classify_row(Level& level, const Model& model, int window_y);
 }  // namespace float_method

@@ -20,14 +20,17 @@ void histogram_row(Level& level, int filters, int cell_y) {
   }
 }
 
+// The exact form's epsilon is in units of the 8-bit dictionary, whose filters are about 135 times unit
+// length.
+float normalisation_epsilon(int epsilon) {
+  return static_cast<float>(epsilon) / 135.0F + 1e-6F;
+}
+
 void normalise_row(Level& level, int filters, int epsilon, int block_y) {
   const Grid& grid = level.grid;
-  // The exact form's epsilon is in units of the 8-bit dictionary, whose filters are about 135 times unit
-  // length.
-  const float float_epsilon = static_cast<float>(epsilon) / 135.0F + 1e-6F;
   for (int x = 0; x < grid.blocks_x(); ++x) {
     const float* cells[kBlockCells];
-    float sum = float_epsilon;
+    float sum = normalisation_epsilon(epsilon);
     for (int cell = 0; cell < kBlockCells; ++cell) {
       cells[cell] = level.float_histograms.data() +
                     (static_cast<std::size_t>(block_y + cell / 2) * grid.cells_x + x + cell % 2) * filters;

@@ -3,6 +3,7 @@
 /// kernels.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct DeviceLevel {
   cl_int unused[3];
 };
 static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
+
+// Mirrors `Octave` in kernels/filterbank/pyramid.cl: where an octave lies in its buffer, in bytes.
+struct DeviceOctave {
+  cl_int offset, stride, width, height;
+};
 
 // Mirrors `Tile`.
 struct Tile {
@@ -49,34 +55,58 @@ struct OpenClSlot::Impl {
   opencl::Queue queue;
   Size frame_size;
   std::vector<DeviceLevel> levels;
-  std::vector<int> octave_offsets, octave_strides;
-  std::vector<Size> octave_sizes;
+  std::vector<DeviceOctave> octave_places;  ///< the frame, then what it is halved to
   int widest_pitch = 0;
   std::size_t scores_count = 0;
   std::size_t tiles_resize = 0, tiles_filter = 0, tiles_histogram = 0, tiles_classify = 0;
-  std::size_t rows_blocks = 0, rows_windows = 0;
+  std::size_t rows_cells = 0, rows_blocks = 0, rows_windows = 0;
   std::size_t capacity = 0;
 
-  opencl::Buffer level_buffer, tables, resize_tiles, filter_tiles, histogram_tiles, classify_tiles,
-      block_rows, window_rows;
-  opencl::Buffer octaves, images, votes, roots, totals, features, scores, products, energies, found;
+  opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
+      classify_tiles, cell_rows, block_rows, window_rows;
+  // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
+  opencl::Buffer octaves, images, votes, indices, roots, totals, features, scores, products, energies, found;
   opencl::StagingBuffer frame_staging, found_staging;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
       subtract_energies, candidates;
+  std::vector<double> float_scores;  ///< on the host
   std::vector<StageEvents> events;
-  opencl::Event found_read;
+  opencl::Event found_read;  ///< of the candidates, or of the float method's scores
+
+  /// Appends a launch to `events`.
+  void launched(const char* stage, opencl::Event event);
 };
+
+// Makes octaves 1, 2, ... out of octave 0, at most six a launch, and hands every launch's event to
+// `launched`. `table` holds `places` on the device; offsets and strides are multiples of 64.
+void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::Buffer& octaves,
+                     const opencl::Buffer& table, const std::vector<DeviceOctave>& places,
+                     const std::function<void(opencl::Event)>& launched);
 
 struct OpenClStages::Impl {
   const FilterbankDetector* detector;
   const opencl::Context* context;
   KernelTuning tuning;
+  bool exact = true;  ///< false: the float method
   int bins = 0;
-  opencl::Program pyramid, filter, histogram, normalise, classify, candidates;
+  opencl::Program pyramid, filter, histogram, normalise, classify, candidates;  ///< the exact method's
+  opencl::Program float_method;
   opencl::Buffer dictionary;
   std::vector<opencl::Buffer> weights;  ///< one a template
   std::vector<std::int32_t> energies;
   int raw_threshold = 0;
 };
+
+std::string define(const std::string& name, int value);  ///< a build option
+
+/// The float method's part of what OpenClStages does, from the filter on.
+namespace float_method {
+void build(OpenClStages::Impl& stages, opencl::ProgramCache* cache);
+void make_kernels(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
+void prepare(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
+void enqueue(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
+void finish(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, FilterbankWorkspace& workspace);
+void download(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, FilterbankWorkspace& workspace);
+}  // namespace float_method
 
 }  // namespace sightline::filterbank

@@ -42,16 +42,13 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     return static_cast<cl_int>(at);
   };
 
-  i.octave_offsets.clear();
-  i.octave_strides.clear();
-  i.octave_sizes.clear();
+  i.octave_places.clear();
   for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
     const Size size = o == 0 ? workspace.frame_size
                              : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
-    i.octave_sizes.push_back(size);
-    i.octave_strides.push_back(round_up(size.width, 64));
-    i.octave_offsets.push_back(
-        take(octaves, static_cast<std::int64_t>(i.octave_strides.back()) * size.height));
+    const int stride = round_up(size.width, 64);
+    const cl_int offset = take(octaves, static_cast<std::int64_t>(stride) * size.height);
+    i.octave_places.push_back({offset, stride, size.width, size.height});
   }
 
   std::vector<cl_int> tables;
@@ -66,11 +63,11 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     DeviceLevel d{};
     d.width = level.plan.size.width;
     d.height = level.plan.size.height;
-    const int octave = level.plan.octave;
-    d.source_offset = i.octave_offsets[octave];
-    d.source_stride = i.octave_strides[octave];
-    d.source_width = i.octave_sizes[octave].width;
-    d.source_height = i.octave_sizes[octave].height;
+    const DeviceOctave& octave = i.octave_places[level.plan.octave];
+    d.source_offset = octave.offset;
+    d.source_stride = octave.stride;
+    d.source_width = octave.width;
+    d.source_height = octave.height;
     d.columns_offset = add_table(level.resizer->columns());
     d.rows_offset = add_table(level.resizer->rows());
     // Room for the border, and for vectors that reach past the last pixel.
@@ -84,7 +81,9 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     d.pitch = round_up(level.grid.pitch(), 32);
     d.roots_offset = take(roots, static_cast<std::int64_t>(s.bins) * d.pitch * d.cells_y);
     d.totals_offset = take(totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
-    d.features_offset = take(features, static_cast<std::int64_t>(s.bins) * d.pitch * (d.cells_y - 1));
+    // Elements of four bytes: four features, or one of the float method.
+    const int block_size = s.exact ? s.bins : kBlockCells * s.bins;
+    d.features_offset = take(features, static_cast<std::int64_t>(block_size) * d.pitch * (d.cells_y - 1));
     d.windows_x = level.windows_x;
     d.windows_y = level.windows_y;
     d.scores_offset = take(scores, static_cast<std::int64_t>(d.pitch) * d.windows_y);
@@ -102,6 +101,7 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     return values.size();
   };
   upload(i.level_buffer, i.levels);
+  upload(i.octave_buffer, i.octave_places);
   upload(i.tables, tables);
   i.tiles_resize = upload(i.resize_tiles,
                           make_tiles(i.levels, kResizeTileX, kResizeTileY, -4, -1, [](const DeviceLevel& d) {
@@ -117,6 +117,9 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
                                                          t.classify_rows, 0, 0, [](const DeviceLevel& d) {
                                                            return Size{d.windows_x, d.windows_y};
                                                          }));
+  i.rows_cells = upload(i.cell_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
+                          return Size{1, d.cells_y};
+                        }));
   i.rows_blocks = upload(i.block_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
                            return Size{1, d.cells_y - 1};
                          }));
@@ -133,8 +136,20 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
   i.images = make(images);
   i.votes = make(votes * 4);
   i.roots = make(roots * 4);
-  i.totals = make(totals * 4);
   i.features = make(features * 4);
+  if (!context.device().unified_memory) {
+    i.frame_staging = opencl::StagingBuffer(
+        i.queue, static_cast<std::size_t>(i.octave_places[0].stride) * workspace.frame_size.height);
+  }
+  i.resize.arguments(i.octaves, i.images, i.level_buffer, i.resize_tiles, i.tables);
+  if (!s.exact) {
+    i.indices = make(votes);
+    i.scores = make(scores * 8);
+    float_method::prepare(s, i);
+    i.frame_size = workspace.frame_size;
+    return;
+  }
+  i.totals = make(totals * 4);
   i.scores = make(scores * 4);
   if (model.classifier == ClassifierKind::distance) {
     i.products = make(scores * 4);
@@ -142,13 +157,8 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
   }
   i.capacity = kFirstCapacity;
   i.found = make(static_cast<std::int64_t>(i.capacity + 1) * 16);
-  if (!context.device().unified_memory) {
-    i.frame_staging = opencl::StagingBuffer(
-        i.queue, static_cast<std::size_t>(i.octave_strides[0]) * workspace.frame_size.height);
-  }
   i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
 
-  i.resize.arguments(i.octaves, i.images, i.level_buffer, i.resize_tiles, i.tables);
   i.filter.arguments(i.images, i.level_buffer, i.filter_tiles, s.dictionary, i.votes);
   i.histogram.arguments(i.votes, i.level_buffer, i.histogram_tiles, i.roots, i.totals);
   i.normalise.arguments(i.roots, i.totals, i.level_buffer, i.block_rows, i.features);

@@ -22,7 +22,7 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
     tuning.filter_group_rows = 4;
     tuning.histogram = "owner";
     tuning.normalise_width = width;
-    tuning.classify = "float";
+    tuning.dot = "float";
     tuning.classify_width = width;
     tuning.classify_rows = 8;
     tuning.classify_group = 1;
@@ -30,11 +30,34 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
   return tuning;
 }
 
+namespace {
+
+// Replaces what the device decides, and what a variant leaves no choice in.
+void complete(KernelTuning& tuning, const opencl::DeviceInfo& device) {
+  const auto one_pixel = [](const std::string& variant) {
+    return variant == "plain" || variant == "unrolled";
+  };
+  if (one_pixel(tuning.filter)) tuning.filter_width = tuning.filter_rows = 1;
+  if (one_pixel(tuning.classify)) tuning.classify_width = tuning.classify_rows = 1;
+  if (tuning.dot == "auto") {
+    // The instructions for dot products take one window.
+    const bool one = tuning.classify_width == 1;
+    const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
+    tuning.dot = one && nvidia ? "ptx" : one && device.integer_dot_product ? "khr" : "integer";
+  }
+}
+
+}  // namespace
+
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
+  if (!s.exact) {
+    float_method::make_kernels(s, i);
+    return;
+  }
   i.filter = opencl::Kernel(s.filter, "filter");
   i.histogram = opencl::Kernel(s.histogram, "histogram");
   i.normalise = opencl::Kernel(s.normalise, "normalise");
@@ -43,6 +66,18 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   i.keep_nearest = opencl::Kernel(s.classify, "keep_nearest");
   i.subtract_energies = opencl::Kernel(s.classify, "subtract_energies");
   i.candidates = opencl::Kernel(s.candidates, "candidates");
+}
+
+void OpenClSlot::Impl::launched(const char* stage, opencl::Event event) {
+  if (events.empty() || events.back().name != stage) {
+    events.push_back({stage, std::move(event), {}});
+  } else {
+    events.back().last = std::move(event);
+  }
+}
+
+std::string define(const std::string& name, int value) {
+  return " -D" + name + "=" + std::to_string(value);
 }
 
 OpenClSlot::~OpenClSlot() = default;
@@ -60,9 +95,11 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.tuning = tuning;
   const Model& model = detector.model();
   s.bins = round_up(model.dictionary.size(), 4);
-  if (detector.options().arithmetic != Arithmetic::exact) {
-    throw Error(ExitCode::usage, "float arithmetic runs on the CPU only",
-                "use --device none with --arithmetic float");
+  s.exact = detector.options().arithmetic == Arithmetic::exact;
+  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
+  if (!s.exact) {
+    float_method::build(s, cache);
+    return;
   }
   if (model.window.blocks_y() > kWeightPad) {
     throw Error(
@@ -70,22 +107,13 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
         "use --device none");
   }
-  if (s.tuning.classify == "auto") {
-    const bool nvidia = context.device().vendor.find("NVIDIA") != std::string::npos;
-    s.tuning.classify = nvidia ? "ptx" : context.device().integer_dot_product ? "khr" : "integer";
-  }
+  complete(s.tuning, context.device());
 
-  const auto define = [](const std::string& name, int value) {
-    return " -D" + name + "=" + std::to_string(value);
-  };
   const auto upper = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   };
-  const bool scalar_filter = s.tuning.filter == "plain" || s.tuning.filter == "unrolled";
-  if (scalar_filter) s.tuning.filter_width = s.tuning.filter_rows = 1;
   const std::string bins = define("BINS", s.bins);
-  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
   s.filter =
       opencl::Program(context, "filterbank/filter.cl",
                       define("FILTERS", model.dictionary.size()) + define("V", s.tuning.filter_width) +
@@ -97,12 +125,12 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.normalise =
       opencl::Program(context, "filterbank/normalise.cl",
                       bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon), cache);
-  s.classify =
-      opencl::Program(context, "filterbank/classify.cl",
-                      bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
-                          define("BLOCKS_X", model.window.blocks_x()) +
-                          define("BLOCKS_Y", model.window.blocks_y()) + " -DDOT_" + upper(s.tuning.classify),
-                      cache);
+  s.classify = opencl::Program(
+      context, "filterbank/classify.cl",
+      bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
+          define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
+          " -DVARIANT_" + upper(s.tuning.classify) + " -DDOT_" + upper(s.tuning.dot),
+      cache);
   s.candidates = opencl::Program(context, "filterbank/candidates.cl", "", cache);
 
   opencl::Queue queue(context);
@@ -136,21 +164,31 @@ const KernelTuning& OpenClStages::tuning() const {
   return impl_->tuning;
 }
 
+void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::Buffer& octaves,
+                     const opencl::Buffer& table, const std::vector<DeviceOctave>& places,
+                     const std::function<void(opencl::Event)>& launched) {
+  constexpr std::size_t kAtOnce = 6;  // 64 pixels a side of a work-group become one
+  constexpr std::size_t kGroup = 16;  // OCTAVE_GROUP
+  const auto groups = [](int pixels) { return (static_cast<std::size_t>(pixels) + 63) / 64; };
+  for (std::size_t first = 0; first + 1 < places.size(); first += kAtOnce) {
+    const DeviceOctave& source = places[first];
+    if (source.width == 0 || source.height == 0) break;
+    const std::size_t count = std::min(kAtOnce, places.size() - 1 - first);
+    halve.arguments(octaves, table, static_cast<cl_int>(first), static_cast<cl_int>(count));
+    launched(halve.enqueue(
+        queue, {{groups(source.width) * kGroup, groups(source.height) * kGroup, 1}, {kGroup, kGroup, 1}}));
+  }
+}
+
 void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
   const KernelTuning& t = s.tuning;
   const Model& model = s.detector->model();
   i.events.clear();
-  const auto stage = [&](const char* name, opencl::Event event) {
-    if (i.events.empty() || i.events.back().name != name) {
-      i.events.push_back({name, std::move(event), {}});
-    } else {
-      i.events.back().last = std::move(event);
-    }
-  };
+  const auto stage = [&](const char* name, opencl::Event event) { i.launched(name, std::move(event)); };
 
-  const int stride = i.octave_strides[0];
+  const int stride = i.octave_places[0].stride;
   const auto frame_bytes = static_cast<std::size_t>(stride) * workspace.frame.height();
   stage("upload", i.queue.upload(i.octaves, frame_bytes, i.frame_staging, [&](std::byte* memory) {
     for (int y = 0; y < workspace.frame.height(); ++y) {
@@ -159,19 +197,16 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
     }
   }));
 
-  for (std::size_t o = 1; o < i.octave_sizes.size(); ++o) {
-    const auto width = static_cast<std::size_t>(i.octave_sizes[o].width);
-    const auto height = static_cast<std::size_t>(i.octave_sizes[o].height);
-    i.halve.arguments(i.octaves, i.octave_offsets[o - 1], i.octave_strides[o - 1], i.octaves,
-                      i.octave_offsets[o], i.octave_strides[o], i.octave_sizes[o].width,
-                      i.octave_sizes[o].height);
-    stage("pyramid",
-          i.halve.enqueue(i.queue, {{(width + 31) / 32 * 32, (height + 3) / 4 * 4, 1}, {32, 4, 1}}));
-  }
+  enqueue_octaves(i.queue, i.halve, i.octaves, i.octave_buffer, i.octave_places,
+                  [&](opencl::Event event) { stage("pyramid", std::move(event)); });
   constexpr std::size_t kResizeItems = kResizeTileX / 4;
   stage("pyramid", i.resize.enqueue(i.queue, {{i.tiles_resize * kResizeItems, kResizeTileY, 1},
                                               {kResizeItems, kResizeTileY, 1}}));
 
+  if (!s.exact) {
+    float_method::enqueue(s, i);
+    return;
+  }
   const auto group_x = static_cast<std::size_t>(t.filter_group);
   const auto group_y = static_cast<std::size_t>(t.filter_group_rows);
   stage("filter", i.filter.enqueue(i.queue, {{i.tiles_filter * group_x, group_y, 1}, {group_x, group_y, 1}}));
@@ -244,6 +279,10 @@ void OpenClStages::finish(OpenClSlot& slot, FilterbankWorkspace& workspace) cons
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
   wait(slot);
+  if (!s.exact) {
+    float_method::finish(s, i, workspace);
+    return;
+  }
   cl_int count = 0;
   std::memcpy(&count, i.found_staging.data(), sizeof count);
   auto needed = static_cast<std::size_t>(count);
@@ -292,12 +331,14 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
     const ImageView<std::uint8_t> image = level.image.view();
     rows(i.images, d.image_offset - d.image_stride - 1, d.image_stride, d.height + 2, d.width + 2,
          image.row(-1) - 1, image.stride());
+    if (!s.exact) continue;
     rows(i.votes, d.votes_offset, d.votes_stride, d.height, d.width, level.votes.view().data(),
          level.votes.stride());
     rows(i.features, d.features_offset, d.pitch, (d.cells_y - 1) * s.bins, pitch,
          reinterpret_cast<std::uint32_t*>(level.features.data()), pitch);
     rows(i.scores, d.scores_offset, d.pitch, d.windows_y, d.windows_x, level.scores.data(), pitch);
   }
+  if (!s.exact) float_method::download(s, i, workspace);
 }
 
 }  // namespace sightline::filterbank

@@ -2,8 +2,12 @@
 /// The filter-bank detector's stages on an OpenCL device; the kernels are under kernels/filterbank.
 ///
 /// All pyramid levels lie one after the other in one buffer for each kind of data, and a stage is one launch
-/// over all of them (the octaves excepted), so a frame costs about ten launches. Nothing waits for the host
+/// over all of them, so a frame costs about ten launches. Nothing waits for the host
 /// between stages.
+///
+/// Arithmetic::floating_point runs the float method's kernels (float_method.cl), which no tuning touches.
+/// They give the CPU's results bit for bit as well, provided that the CPU has fused multiply-add, and need
+/// double precision on the device.
 
 #include <atomic>
 #include <memory>
@@ -27,10 +31,11 @@ struct KernelTuning {
   std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
   int histogram_cells = 16;          ///< cells a work-group: 16 or 32
   int normalise_width = 2;           ///< blocks a work-item
-  std::string classify = "auto";     ///< ptx, khr, float, integer; auto: the best the device has
-  int classify_width = 1;            ///< windows a work-item
-  int classify_rows = 16;            ///< rows of windows a work-item
-  int classify_group = 32;           ///< work-items along x
+  std::string classify = "vector";   ///< plain, unrolled, vector, local
+  std::string dot = "auto";  ///< four products' sum: ptx, khr, float, integer; auto: the device's best
+  int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
+  int classify_rows = 16;    ///< rows of windows a work-item
+  int classify_group = 32;   ///< work-items along x
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 

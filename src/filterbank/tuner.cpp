@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTuning, filter, filter_width, filter_rows, filter_group,
                                    filter_group_rows, histogram, histogram_cells, normalise_width, classify,
-                                   classify_width, classify_rows, classify_group)
+                                   dot, classify_width, classify_rows, classify_group)
 
 namespace {
 
@@ -42,8 +42,10 @@ bool is_possible(const KernelTuning& t) {
   return one_of(t.filter, {"plain", "unrolled", "vector", "local"}) && width(t.filter_width) &&
          t.filter_rows >= 1 && t.filter_rows <= 8 && group(t.filter_group) && group(t.filter_group_rows) &&
          one_of(t.histogram, {"owner", "atomic"}) && one_of(t.histogram_cells, {16, 32}) &&
-         width(t.normalise_width) && one_of(t.classify, {"auto", "ptx", "khr", "float", "integer"}) &&
-         width(t.classify_width) && t.classify_rows >= 1 && t.classify_rows <= 16 && group(t.classify_group);
+         width(t.normalise_width) && one_of(t.classify, {"plain", "unrolled", "vector", "local"}) &&
+         one_of(t.dot, {"auto", "ptx", "khr", "float", "integer"}) && width(t.classify_width) &&
+         (t.classify_width == 1 || !one_of(t.dot, {"ptx", "khr"})) && t.classify_rows >= 1 &&
+         t.classify_rows <= 16 && group(t.classify_group);
 }
 
 struct Form {
@@ -119,15 +121,26 @@ std::vector<Form> classify_forms(const KernelTuning& base, const opencl::DeviceI
   if (!cpu && device.vendor.find("NVIDIA") != std::string::npos) dots.push_back("ptx");
   if (!cpu && device.integer_dot_product) dots.push_back("khr");
   for (const std::string& dot : dots) {
+    const auto add = [&](const std::string& variant, int width, int rows, int group) {
+      KernelTuning t = base;
+      t.classify = variant;
+      t.dot = dot;
+      t.classify_width = width;
+      t.classify_rows = rows;
+      t.classify_group = group;
+      forms.push_back({"classify " + variant + ", " + dot + ", " + shape(width, rows, group, 1), t, true});
+    };
+    const int width = cpu ? native_width : 1;
+    add("plain", 1, 1, cpu ? 16 : 64);
+    add("unrolled", 1, 1, cpu ? 16 : 64);
     for (const int rows : {4, 8, 16}) {
-      for (const int group : cpu ? std::vector<int>{1} : std::vector<int>{32, 64}) {
-        KernelTuning t = base;
-        t.classify = dot;
-        t.classify_width = cpu ? native_width : 1;
-        t.classify_rows = rows;
-        t.classify_group = group;
-        forms.push_back({"classify " + dot + ", " + shape(t.classify_width, rows, group, 1), t, true});
-      }
+      for (const int group : cpu ? std::vector<int>{1} : std::vector<int>{32, 64})
+        add("vector", width, rows, group);
+    }
+    if (cpu) {
+      add("local", width, 8, 2);
+    } else {
+      for (const int rows : {8, 16}) add("local", width, rows, 64);
     }
   }
   return forms;

@@ -1,367 +1,21 @@
-// The OpenCL kernels against the CPU, stage by stage and bit for bit, on every OpenCL device of the machine.
-//
-// `OpenClStagesSmall` holds the same comparisons on frames so small that a simulator (oclgrind, see
-// tools/check-kernels) gets through them in minutes.
-
-#include "filterbank/opencl_stages.hpp"
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
+// The detector's stages on OpenCL devices against the CPU, bit for bit: what frames hold and how they lie in
+// memory, models, options, the interface. The forms of the kernels are compared in opencl_forms_test.cpp.
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "filterbank/detector.hpp"
-#include "filterbank/model.hpp"
-#include "kernels/kernel_test.hpp"
+#include "kernels/opencl_test.hpp"
 #include "media/reader.hpp"
-#include "opencl/context.hpp"
 #include "opencl/error.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
-using test::dictionary_of;
-using test::first_difference;
-using test::Numbers;
 using test::Pattern;
 using test::random_dictionary;
-
-constexpr WindowShape kSmallWindow{2, 2};  // 16x16 pixels
-
-// The devices to test. oclgrind does not claim correctly rounded roots, but computes them on the host.
-std::vector<opencl::DeviceInfo> devices() {
-  std::vector<opencl::DeviceInfo> usable;
-  for (const opencl::DeviceInfo& device : opencl::list_devices()) {
-    const bool exact = device.correctly_rounded_divide_sqrt || device.platform == "Oclgrind";
-    if (device.compiler_available && exact) usable.push_back(device);
-  }
-  return usable;
-}
-
-// Kept from run to run: its keys name driver, source and options.
-opencl::ProgramCache test_cache() {
-  return opencl::ProgramCache(std::filesystem::temp_directory_path() /
-                              ("sightline-test-kernels-" + std::to_string(getuid())));
-}
-
-Model make_model(Dictionary dictionary, unsigned seed, WindowShape window = kSmallWindow,
-                 ClassifierKind kind = ClassifierKind::linear, int templates = 1) {
-  Numbers numbers(seed);
-  Model model;
-  model.label = "thing";
-  model.window = window;
-  model.object = {1, 1, window.pixels().width - 2.0, window.pixels().height - 2.0};
-  model.classifier = kind;
-  model.dictionary = std::move(dictionary);
-  model.weights.resize(model.weights_per_template() * templates);
-  const int lowest = kind == ClassifierKind::linear ? -90 : 0;
-  for (std::int8_t& w : model.weights) w = static_cast<std::int8_t>(numbers(lowest, 90));
-  return model;
-}
-
-Image<std::uint8_t> picture(Size size, Pattern pattern, unsigned seed = 1) {
-  Numbers numbers(seed);
-  Image<std::uint8_t> image(size.width, size.height);
-  for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) image.view().at(x, y) = test::pixel_of(pattern, x, y, numbers);
-  }
-  return image;
-}
-
-std::string place(const char* what, std::size_t level, const std::string& difference) {
-  return std::string(what) + " of level " + std::to_string(level) + ": " + difference;
-}
-
-// Where the two first differ, CPU's value first; "" where they are equal.
-std::string difference_of_levels(const Level& cpu, const Level& device, std::size_t index) {
-  const Size size = cpu.plan.size;
-  const auto with_border = [&](const Level& level) {
-    const GrayView image = level.image.view();
-    return GrayView(image.row(-1) - 1, size.width + 2, size.height + 2, image.stride());
-  };
-  std::string found = first_difference(with_border(cpu), with_border(device), 0, size.height + 2);
-  if (!found.empty()) return place("image with border", index, found);
-
-  found = first_difference(cpu.votes.view(), device.votes.view(), 0, size.height);
-  if (!found.empty()) return place("votes", index, found);
-
-  const Grid& grid = cpu.grid;
-  const auto words = [&](const Level& level) {
-    return ImageView<const std::uint32_t>(reinterpret_cast<const std::uint32_t*>(level.features.data()),
-                                          grid.blocks_x(), grid.blocks_y() * grid.quads(), grid.pitch());
-  };
-  found = first_difference(words(cpu), words(device), 0, grid.blocks_y() * grid.quads());
-  if (!found.empty()) return place("features (block row * quads + quad)", index, found);
-
-  const auto scores = [&](const Level& level) {
-    return ImageView<const std::int32_t>(level.scores.data(), level.windows_x, level.windows_y, grid.pitch());
-  };
-  found = first_difference(scores(cpu), scores(device), 0, cpu.windows_y);
-  return found.empty() ? "" : place("scores", index, found);
-}
-
-// One detector on the CPU and on a device, with one slot that all frames go through.
-class Comparison {
- public:
-  Comparison(const opencl::DeviceInfo& device, const Model& model, const Options& options,
-             const KernelTuning& tuning)
-      : detector_(model, options),
-        context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(test_cache()),
-        stages_(detector_, context_, &cache_, tuning),
-        slot_(stages_),
-        cpu_(detector_.make_workspace()),
-        device_(detector_.make_workspace()) {}
-
-  // Where the results of a frame differ; "" where they do not.
-  std::string difference(GrayView frame) {
-    FilterbankWorkspace& cpu = cpu_workspace();
-    FilterbankWorkspace& device = device_workspace();
-    const std::vector<Detection> expected = detect(detector_, cpu, frame);
-    if (!detector_.prepare(device, frame)) return cpu.levels.empty() ? "" : "prepare refuses the frame";
-    stages_.prepare(slot_, device);
-    stages_.enqueue(slot_, device);
-    stages_.finish(slot_, device);
-    const std::vector<Detection> found = detector_.take_detections(device);
-    stages_.download(slot_, device);
-    if (device.levels.size() != cpu.levels.size()) return "the numbers of levels";
-    for (std::size_t l = 0; l < cpu.levels.size(); ++l) {
-      const std::string different = difference_of_levels(cpu.levels[l], device.levels[l], l);
-      if (!different.empty()) return different;
-    }
-    detections_ = found.size();
-    return found == expected ? ""
-                             : std::to_string(expected.size()) + " detections and " +
-                                   std::to_string(found.size()) + ", not the same";
-  }
-
-  std::size_t detections() const { return detections_; }
-  std::size_t candidates() { return cpu_workspace().candidates.size(); }
-  std::size_t levels() { return cpu_workspace().levels.size(); }
-  std::size_t octaves() { return cpu_workspace().octaves.size(); }
-  const FilterbankDetector& detector() const { return detector_; }
-  const OpenClStages& stages() const { return stages_; }
-  OpenClSlot& slot() { return slot_; }
-  FilterbankWorkspace& device_workspace() { return static_cast<FilterbankWorkspace&>(*device_); }
-
- private:
-  FilterbankWorkspace& cpu_workspace() { return static_cast<FilterbankWorkspace&>(*cpu_); }
-
-  FilterbankDetector detector_;
-  opencl::Context context_;
-  opencl::ProgramCache cache_;
-  OpenClStages stages_;
-  OpenClSlot slot_;
-  std::unique_ptr<Workspace> cpu_, device_;
-  std::size_t detections_ = 0;
-};
-
-// About every `part`-th window is a candidate: the scores of a frame are sorted, and one of them is the
-// threshold.
-double threshold_for(const Model& model, Options options, GrayView frame, int part) {
-  options.threshold = 0;
-  const FilterbankDetector detector(model, options);
-  const auto workspace = detector.make_workspace();
-  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
-  if (!detector.prepare(w, frame)) return 0;
-  detector.score_windows(w);
-  std::vector<double> scores;
-  for (const Level& level : w.levels) {
-    for (int y = 0; y < level.windows_y; ++y) {
-      for (int x = 0; x < level.windows_x; ++x) scores.push_back(detector.score(level, x, y));
-    }
-  }
-  std::sort(scores.begin(), scores.end(), std::greater<>());
-  return scores[scores.size() / part];
-}
-
-KernelTuning filter_form(const std::string& variant, int width, int rows, int group, int group_rows) {
-  KernelTuning tuning;
-  tuning.filter = variant;
-  tuning.filter_width = width;
-  tuning.filter_rows = rows;
-  tuning.filter_group = group;
-  tuning.filter_group_rows = group_rows;
-  // The cheapest forms of the other stages.
-  tuning.classify = "integer";
-  return tuning;
-}
-
-KernelTuning histogram_form(const std::string& variant, int cells) {
-  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
-  tuning.histogram = variant;
-  tuning.histogram_cells = cells;
-  return tuning;
-}
-
-KernelTuning normalise_form(int width) {
-  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
-  tuning.normalise_width = width;
-  return tuning;
-}
-
-KernelTuning classify_form(const std::string& dot, int width, int rows, int group) {
-  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
-  tuning.classify = dot;
-  tuning.classify_width = width;
-  tuning.classify_rows = rows;
-  tuning.classify_group = group;
-  return tuning;
-}
-
-std::string text_of(const KernelTuning& t) {
-  const auto n = [](int value) { return " " + std::to_string(value); };
-  return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
-         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise" +
-         n(t.normalise_width) + ", classify " + t.classify + n(t.classify_width) + n(t.classify_rows) +
-         n(t.classify_group);
-}
-
-class OpenClStagesTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    devices_ = devices();
-    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  }
-
-  // Runs every form over all frames on every device.
-  void compare(const Model& model, const Options& options, const std::vector<KernelTuning>& forms,
-               const std::vector<GrayView>& frames) {
-    for (const opencl::DeviceInfo& device : devices_) {
-      for (const KernelTuning& form : forms) {
-        SCOPED_TRACE(device.name + ": " + text_of(form));
-        Comparison comparison(device, model, options, form);
-        for (const GrayView frame : frames) {
-          EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
-        }
-      }
-    }
-  }
-  // The default form of every device.
-  void compare_default(const Model& model, const Options& options, const std::vector<GrayView>& frames) {
-    for (const opencl::DeviceInfo& device : devices_) {
-      SCOPED_TRACE(device.name);
-      Comparison comparison(device, model, options, default_tuning(device));
-      for (const GrayView frame : frames) {
-        EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
-      }
-    }
-  }
-
-  std::vector<opencl::DeviceInfo> devices_;
-};
-
-// --- the forms of every kernel --------------------------------------------------------------------------
-
-// Sizes around the widths of vectors, tiles and cells; the order makes buffers grow and shrink.
-struct Frames {
-  std::vector<Image<std::uint8_t>> images;
-  std::vector<GrayView> views;
-
-  Frames() {
-    for (const Size size : {Size{65, 129}, {16, 16}, {17, 16}, {16, 33}, {31, 47}, {150, 41}}) add(size);
-  }
-  explicit Frames(const std::vector<Size>& sizes) {
-    for (const Size size : sizes) add(size);
-  }
-  void add(Size size, Pattern pattern = Pattern::noise) {
-    images.push_back(picture(size, pattern, static_cast<unsigned>(images.size()) + 1));
-    views.clear();
-    for (const auto& image : images) views.emplace_back(image.view());
-  }
-};
-
-Options some_options(const Model& model, GrayView frame, double scale_step = 1.3) {
-  Options options;
-  options.scale_step = scale_step;
-  options.threshold = threshold_for(model, options, frame, 4);
-  return options;
-}
-
-TEST_F(OpenClStagesTest, FilterForms) {
-  const Frames frames;
-  const Model model = make_model(random_dictionary(9, 1), 1);
-  compare(model, some_options(model, frames.views[0]),
-          {filter_form("plain", 1, 1, 64, 1), filter_form("plain", 1, 1, 32, 4),
-           filter_form("unrolled", 1, 1, 32, 4), filter_form("vector", 1, 1, 32, 4),
-           filter_form("vector", 2, 2, 16, 2), filter_form("vector", 4, 3, 8, 4),
-           filter_form("vector", 8, 4, 1, 8), filter_form("vector", 16, 1, 8, 4),
-           filter_form("local", 1, 8, 8, 1), filter_form("local", 4, 4, 32, 8),
-           filter_form("local", 8, 2, 8, 4), filter_form("local", 16, 3, 1, 1)},
-          frames.views);
-}
-
-TEST_F(OpenClStagesTest, HistogramForms) {
-  const Frames frames;
-  const Model model = make_model(random_dictionary(9, 1), 1);
-  compare(model, some_options(model, frames.views[0]),
-          {histogram_form("owner", 16), histogram_form("owner", 32), histogram_form("atomic", 16),
-           histogram_form("atomic", 32)},
-          frames.views);
-}
-
-// The published form loses votes on devices that run work-items at once: it need only run.
-TEST_F(OpenClStagesTest, RacyHistogramRuns) {
-  const Frames frames;
-  const Model model = make_model(random_dictionary(9, 1), 1);
-  for (const opencl::DeviceInfo& device : devices_) {
-    for (const int cells : {16, 32}) {
-      Comparison comparison(device, model, some_options(model, frames.views[0]),
-                            histogram_form("racy", cells));
-      const std::string difference = comparison.difference(frames.views[0]);
-      EXPECT_TRUE(difference.empty() || difference.starts_with("features")) << difference;
-    }
-  }
-}
-
-TEST_F(OpenClStagesTest, NormaliseForms) {
-  const Frames frames;
-  const Model model = make_model(random_dictionary(9, 1), 1);
-  compare(model, some_options(model, frames.views[0]),
-          {normalise_form(1), normalise_form(2), normalise_form(4), normalise_form(8), normalise_form(16)},
-          frames.views);
-}
-
-TEST_F(OpenClStagesTest, ClassifyForms) {
-  const Frames frames;
-  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
-  Frames larger({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
-  compare(model, some_options(model, larger.views[0]),
-          {classify_form("integer", 1, 4, 32), classify_form("integer", 4, 8, 1),
-           classify_form("integer", 8, 16, 4), classify_form("integer", 16, 8, 1),
-           classify_form("float", 1, 16, 64), classify_form("float", 4, 4, 8),
-           classify_form("float", 8, 8, 1), classify_form("float", 16, 4, 2)},
-          larger.views);
-}
-
-TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
-  const Frames frames({{65, 129}, {24, 32}, {25, 71}});
-  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
-  const Options options = some_options(model, frames.views[0]);
-  bool any = false;
-  for (const opencl::DeviceInfo& device : devices_) {
-    const bool ptx = device.vendor.find("NVIDIA") != std::string::npos;
-    const bool khr = device.integer_dot_product;
-    for (const std::string dot : {"ptx", "khr", "auto"}) {
-      if ((dot == "ptx" && !ptx) || (dot == "khr" && !khr)) continue;
-      for (const int rows : {4, 8, 16}) {
-        any = any || dot != "auto";
-        SCOPED_TRACE(device.name + ", " + dot + ", rows " + std::to_string(rows));
-        Comparison comparison(device, model, options, classify_form(dot, 1, rows, 32));
-        for (const GrayView frame : frames.views) EXPECT_EQ(comparison.difference(frame), "");
-        if (dot == "auto") break;
-      }
-    }
-  }
-  if (!any) GTEST_SKIP() << "no device here has an instruction for 8-bit dot products; only 'auto' was run";
-}
 
 TEST_F(OpenClStagesTest, DefaultFormOfTheDevice) {
   const Frames frames;
@@ -399,7 +53,7 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   const Frames frames({{90, 70}, {131, 50}, {48, 48}});
   const Model model = make_model(random_dictionary(9, 1), 1);
   const FilterbankDetector detector(model, some_options(model, frames.views[0]));
-  opencl::ProgramCache cache = test_cache();
+  opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     const OpenClStages stages(detector, context, &cache, default_tuning(device));
@@ -442,27 +96,6 @@ TEST_F(OpenClStagesTest, LargestWindow) {
   compare_default(model, some_options(model, frames.views[0]), frames.views);
 }
 
-// Each filter once more, and once with all signs changed: ties at every pixel, the lowest index wins.
-TEST_F(OpenClStagesTest, TiesGoToTheLowestIndex) {
-  Frames frames({{65, 50}});
-  frames.add({65, 50}, Pattern::flat_areas);
-  const Dictionary single = random_dictionary(3, 5);
-  std::vector<Filter> filters(single.filters().begin(), single.filters().end());
-  for (int copy = 0; copy < 2; ++copy) {
-    for (int k = 0; k < 3; ++k) {
-      Filter filter = single.filters()[k];
-      if (copy == 1) {
-        for (auto& c : filter) c = static_cast<std::remove_reference_t<decltype(c)>>(-c);
-      }
-      filters.push_back(filter);
-    }
-  }
-  const Model model = make_model(dictionary_of(filters), 1);
-  std::vector<KernelTuning> forms{filter_form("plain", 1, 1, 32, 4), filter_form("unrolled", 1, 1, 32, 4),
-                                  filter_form("vector", 8, 2, 8, 4), filter_form("local", 4, 2, 8, 4)};
-  compare(model, some_options(model, frames.views[0]), forms, frames.views);
-}
-
 TEST_F(OpenClStagesTest, Epsilon) {
   Frames frames({{65, 50}});
   frames.add({65, 50}, Pattern::black);
@@ -481,7 +114,6 @@ TEST_F(OpenClStagesTest, DistanceClassifier) {
     const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, templates);
     const Options options = some_options(model, frames.views[0]);
     compare_default(model, options, frames.views);
-    compare(model, options, {classify_form("integer", 1, 16, 32)}, frames.views);
   }
 }
 
@@ -559,10 +191,6 @@ TEST_F(OpenClStagesTest, EventsNameTheStagesInOrder) {
 }
 
 TEST_F(OpenClStagesTest, RefusesWhatRunsOnTheCpuOnly) {
-  const Model model = make_model(random_dictionary(9, 1), 1);
-  Options floats;
-  floats.arithmetic = Arithmetic::floating_point;
-  EXPECT_THROW(Comparison(devices_[0], model, floats, KernelTuning{}), Error);
   const Model high = make_model(random_dictionary(9, 1), 1, {2, 18});
   EXPECT_THROW(Comparison(devices_[0], high, Options{}, KernelTuning{}), Error);
 }
@@ -571,57 +199,8 @@ TEST_F(OpenClStagesTest, UnknownFormsAreDeviceErrors) {
   const Model model = make_model(random_dictionary(9, 1), 1);
   KernelTuning tuning;
   tuning.filter_width = 7;  // no such vector type
-  tuning.classify = "integer";
+  tuning.dot = "integer";
   EXPECT_THROW(Comparison(devices_[0], model, Options{}, tuning), opencl::DeviceError);
-}
-
-// --- small sizes, for a simulator -----------------------------------------------------------------------
-
-using OpenClStagesSmall = OpenClStagesTest;
-
-TEST_F(OpenClStagesSmall, EveryFilterForm) {
-  const Frames frames({{35, 18}});
-  const Model model = make_model(random_dictionary(3, 1), 1);
-  Options options;
-  options.scale_step = 1.9;
-  compare(model, options,
-          {filter_form("plain", 1, 1, 8, 4), filter_form("unrolled", 1, 1, 8, 4),
-           filter_form("vector", 4, 3, 4, 2), filter_form("vector", 16, 2, 2, 2),
-           filter_form("local", 8, 4, 4, 2)},
-          frames.views);
-}
-
-TEST_F(OpenClStagesSmall, EveryHistogramAndNormaliseForm) {
-  const Frames frames({{35, 18}});
-  const Model model = make_model(random_dictionary(3, 1), 1);
-  Options options;
-  options.scale_step = 1.9;
-  std::vector<KernelTuning> forms{histogram_form("owner", 16), histogram_form("owner", 32),
-                                  histogram_form("atomic", 16), histogram_form("atomic", 32)};
-  for (std::size_t k = 0; k < forms.size(); ++k) forms[k].normalise_width = 2 << k;
-  compare(model, options, forms, frames.views);
-}
-
-TEST_F(OpenClStagesSmall, EveryClassifyForm) {
-  const Frames frames({{36, 33}});
-  const Model model = make_model(random_dictionary(3, 1), 1, {2, 3});
-  Options options;
-  options.scale_step = 1.9;
-  options.threshold = -1e9;
-  compare(model, options,
-          {classify_form("integer", 1, 4, 4), classify_form("integer", 4, 8, 1),
-           classify_form("float", 1, 8, 4), classify_form("float", 16, 4, 1)},
-          frames.views);
-  const Model distance = make_model(random_dictionary(3, 1), 1, {2, 3}, ClassifierKind::distance, 2);
-  compare(distance, options, {classify_form("integer", 1, 4, 4)}, frames.views);
-}
-
-TEST_F(OpenClStagesSmall, OctavesAndChangingSizes) {
-  const Frames frames({{70, 68}, {16, 17}});
-  const Model model = make_model(random_dictionary(3, 1), 1);
-  Options options;
-  options.scale_step = 1.9;
-  compare(model, options, {filter_form("vector", 4, 2, 4, 4)}, frames.views);
 }
 
 // --- real frames ----------------------------------------------------------------------------------------

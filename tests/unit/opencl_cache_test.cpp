@@ -330,7 +330,8 @@ filterbank::KernelTuning some_tuning() {
   tuning.histogram = "owner";
   tuning.histogram_cells = 32;
   tuning.normalise_width = 4;
-  tuning.classify = "float";
+  tuning.classify = "local";
+  tuning.dot = "float";
   tuning.classify_width = 8;
   tuning.classify_rows = 4;
   tuning.classify_group = 64;
@@ -404,7 +405,7 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
     }
   }
   for (std::string KernelTuning::*field :
-       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::classify}) {
+       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::classify, &KernelTuning::dot}) {
     KernelTuning tuning = some_tuning();
     tuning.*field = "none such";
     database.store(made_up(), 100, tuning);

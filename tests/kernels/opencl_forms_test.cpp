@@ -1,0 +1,214 @@
+// Every form of the OpenCL kernels against the CPU, stage by stage and bit for bit, on every OpenCL device of
+// the machine.
+#include "kernels/opencl_test.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using test::dictionary_of;
+using test::Pattern;
+using test::random_dictionary;
+
+KernelTuning filter_form(const std::string& variant, int width, int rows, int group, int group_rows) {
+  KernelTuning tuning;
+  tuning.filter = variant;
+  tuning.filter_width = width;
+  tuning.filter_rows = rows;
+  tuning.filter_group = group;
+  tuning.filter_group_rows = group_rows;
+  // The cheapest forms of the other stages.
+  tuning.dot = "integer";
+  return tuning;
+}
+
+KernelTuning histogram_form(const std::string& variant, int cells) {
+  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
+  tuning.histogram = variant;
+  tuning.histogram_cells = cells;
+  return tuning;
+}
+
+KernelTuning normalise_form(int width) {
+  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
+  tuning.normalise_width = width;
+  return tuning;
+}
+
+KernelTuning classify_form(const std::string& variant, const std::string& dot, int width, int rows,
+                           int group) {
+  KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
+  tuning.classify = variant;
+  tuning.dot = dot;
+  tuning.classify_width = width;
+  tuning.classify_rows = rows;
+  tuning.classify_group = group;
+  return tuning;
+}
+
+TEST_F(OpenClStagesTest, FilterForms) {
+  const Frames frames;
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  compare(model, some_options(model, frames.views[0]),
+          {filter_form("plain", 1, 1, 64, 1), filter_form("plain", 1, 1, 32, 4),
+           filter_form("unrolled", 1, 1, 32, 4), filter_form("vector", 1, 1, 32, 4),
+           filter_form("vector", 2, 2, 16, 2), filter_form("vector", 4, 3, 8, 4),
+           filter_form("vector", 8, 4, 1, 8), filter_form("vector", 16, 1, 8, 4),
+           filter_form("local", 1, 8, 8, 1), filter_form("local", 4, 4, 32, 8),
+           filter_form("local", 8, 2, 8, 4), filter_form("local", 16, 3, 1, 1)},
+          frames.views);
+}
+
+TEST_F(OpenClStagesTest, HistogramForms) {
+  const Frames frames;
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  compare(model, some_options(model, frames.views[0]),
+          {histogram_form("owner", 16), histogram_form("owner", 32), histogram_form("atomic", 16),
+           histogram_form("atomic", 32)},
+          frames.views);
+}
+
+// The published form loses votes on devices that run work-items at once: it need only run.
+TEST_F(OpenClStagesTest, RacyHistogramRuns) {
+  const Frames frames;
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const int cells : {16, 32}) {
+      Comparison comparison(device, model, some_options(model, frames.views[0]),
+                            histogram_form("racy", cells));
+      const std::string difference = comparison.difference(frames.views[0]);
+      EXPECT_TRUE(difference.empty() || difference.starts_with("features")) << difference;
+    }
+  }
+}
+
+TEST_F(OpenClStagesTest, NormaliseForms) {
+  const Frames frames;
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  compare(model, some_options(model, frames.views[0]),
+          {normalise_form(1), normalise_form(2), normalise_form(4), normalise_form(8), normalise_form(16)},
+          frames.views);
+}
+
+// Every variant with every way to sum products that needs no special instruction.
+std::vector<KernelTuning> portable_classify_forms() {
+  std::vector<KernelTuning> forms;
+  for (const std::string dot : {"integer", "float"}) {
+    forms.push_back(classify_form("plain", dot, 1, 1, 32));
+    forms.push_back(classify_form("unrolled", dot, 1, 1, 16));
+    for (const std::string variant : {"vector", "local"}) {
+      forms.push_back(classify_form(variant, dot, 1, 16, 64));
+      forms.push_back(classify_form(variant, dot, 4, 3, 8));
+      forms.push_back(classify_form(variant, dot, 8, 16, 4));
+      forms.push_back(classify_form(variant, dot, 16, 1, 2));
+    }
+  }
+  return forms;
+}
+
+TEST_F(OpenClStagesTest, ClassifyForms) {
+  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
+  compare(model, some_options(model, frames.views[0]), portable_classify_forms(), frames.views);
+}
+
+TEST_F(OpenClStagesTest, ClassifyFormsOfTheDistanceClassifier) {
+  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, 3);
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}});
+  compare(model, some_options(model, frames.views[0]), portable_classify_forms(), frames.views);
+}
+
+TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}});
+  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
+  const Options options = some_options(model, frames.views[0]);
+  bool any = false;
+  for (const opencl::DeviceInfo& device : devices_) {
+    const bool ptx = device.vendor.find("NVIDIA") != std::string::npos;
+    const bool khr = device.integer_dot_product;
+    for (const std::string dot : {"ptx", "khr", "auto"}) {
+      if ((dot == "ptx" && !ptx) || (dot == "khr" && !khr)) continue;
+      any = any || dot != "auto";
+      compare_on(device, model, options,
+                 {classify_form("plain", dot, 1, 1, 64), classify_form("unrolled", dot, 1, 1, 64),
+                  classify_form("vector", dot, 1, 4, 32), classify_form("vector", dot, 1, 16, 64),
+                  classify_form("local", dot, 1, 8, 32), classify_form("local", dot, 1, 16, 64)},
+                 frames.views);
+    }
+    // No instruction takes several windows: "auto" means integers then.
+    compare_on(device, model, options, {classify_form("vector", "auto", 4, 4, 8)}, frames.views);
+  }
+  if (!any) GTEST_SKIP() << "no device here has an instruction for 8-bit dot products; only 'auto' was run";
+}
+
+// Each filter once more, and once with all signs changed: ties at every pixel, the lowest index wins.
+TEST_F(OpenClStagesTest, TiesGoToTheLowestIndex) {
+  Frames frames({{65, 50}});
+  frames.add({65, 50}, Pattern::flat_areas);
+  const Dictionary single = random_dictionary(3, 5);
+  std::vector<Filter> filters(single.filters().begin(), single.filters().end());
+  for (int copy = 0; copy < 2; ++copy) {
+    for (int k = 0; k < 3; ++k) {
+      Filter filter = single.filters()[k];
+      if (copy == 1) {
+        for (auto& c : filter) c = static_cast<std::remove_reference_t<decltype(c)>>(-c);
+      }
+      filters.push_back(filter);
+    }
+  }
+  const Model model = make_model(dictionary_of(filters), 1);
+  std::vector<KernelTuning> forms{filter_form("plain", 1, 1, 32, 4), filter_form("unrolled", 1, 1, 32, 4),
+                                  filter_form("vector", 8, 2, 8, 4), filter_form("local", 4, 2, 8, 4)};
+  compare(model, some_options(model, frames.views[0]), forms, frames.views);
+}
+
+// --- small sizes, for a simulator -----------------------------------------------------------------------
+
+TEST_F(OpenClStagesSmall, EveryFilterForm) {
+  const Frames frames({{35, 18}});
+  const Model model = make_model(random_dictionary(3, 1), 1);
+  Options options;
+  options.scale_step = 1.9;
+  compare(model, options,
+          {filter_form("plain", 1, 1, 8, 4), filter_form("unrolled", 1, 1, 8, 4),
+           filter_form("vector", 4, 3, 4, 2), filter_form("vector", 16, 2, 2, 2),
+           filter_form("local", 8, 4, 4, 2)},
+          frames.views);
+}
+
+TEST_F(OpenClStagesSmall, EveryHistogramAndNormaliseForm) {
+  const Frames frames({{35, 18}});
+  const Model model = make_model(random_dictionary(3, 1), 1);
+  Options options;
+  options.scale_step = 1.9;
+  std::vector<KernelTuning> forms{histogram_form("owner", 16), histogram_form("owner", 32),
+                                  histogram_form("atomic", 16), histogram_form("atomic", 32)};
+  for (std::size_t k = 0; k < forms.size(); ++k) forms[k].normalise_width = 2 << k;
+  compare(model, options, forms, frames.views);
+}
+
+TEST_F(OpenClStagesSmall, EveryClassifyForm) {
+  const Frames frames({{36, 33}});
+  const Model model = make_model(random_dictionary(3, 1), 1, {2, 3});
+  Options options;
+  options.scale_step = 1.9;
+  options.threshold = -1e9;
+  compare(model, options,
+          {classify_form("plain", "integer", 1, 1, 4), classify_form("plain", "float", 1, 1, 2),
+           classify_form("unrolled", "integer", 1, 1, 4), classify_form("unrolled", "float", 1, 1, 4),
+           classify_form("vector", "integer", 1, 4, 4), classify_form("vector", "float", 16, 4, 1),
+           classify_form("local", "integer", 4, 3, 2), classify_form("local", "float", 1, 8, 4)},
+          frames.views);
+  const Model distance = make_model(random_dictionary(3, 1), 1, {2, 3}, ClassifierKind::distance, 2);
+  compare(distance, options, {classify_form("local", "integer", 1, 4, 4)}, frames.views);
+}
+
+TEST_F(OpenClStagesSmall, OctavesAndChangingSizes) {
+  const Frames frames({{70, 68}, {16, 17}});
+  const Model model = make_model(random_dictionary(3, 1), 1);
+  Options options;
+  options.scale_step = 1.9;
+  compare(model, options, {filter_form("vector", 4, 2, 4, 4)}, frames.views);
+}
+
+}  // namespace
+}  // namespace sightline::filterbank

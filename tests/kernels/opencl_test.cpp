@@ -1,0 +1,142 @@
+#include "kernels/opencl_test.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace sightline::test {
+
+std::vector<opencl::DeviceInfo> exact_devices() {
+  std::vector<opencl::DeviceInfo> usable;
+  for (const opencl::DeviceInfo& device : opencl::list_devices()) {
+    const bool exact = device.correctly_rounded_divide_sqrt || device.platform == "Oclgrind";
+    if (device.compiler_available && exact) usable.push_back(device);
+  }
+  return usable;
+}
+
+opencl::ProgramCache program_cache() {
+  return opencl::ProgramCache(std::filesystem::temp_directory_path() /
+                              ("sightline-test-kernels-" + std::to_string(getuid())));
+}
+
+}  // namespace sightline::test
+
+namespace sightline::filterbank {
+namespace {
+
+std::string place(const char* what, std::size_t level, const std::string& difference) {
+  return std::string(what) + " of level " + std::to_string(level) + ": " + difference;
+}
+
+// Where the two first differ, CPU's value first; "" where they are equal.
+std::string difference_of_levels(const Level& cpu, const Level& device, std::size_t index) {
+  const Size size = cpu.plan.size;
+  const auto with_border = [&](const Level& level) {
+    const GrayView image = level.image.view();
+    return GrayView(image.row(-1) - 1, size.width + 2, size.height + 2, image.stride());
+  };
+  std::string found = test::first_difference(with_border(cpu), with_border(device), 0, size.height + 2);
+  if (!found.empty()) return place("image with border", index, found);
+
+  found = test::first_difference(cpu.votes.view(), device.votes.view(), 0, size.height);
+  if (!found.empty()) return place("votes", index, found);
+
+  const Grid& grid = cpu.grid;
+  const auto words = [&](const Level& level) {
+    return ImageView<const std::uint32_t>(reinterpret_cast<const std::uint32_t*>(level.features.data()),
+                                          grid.blocks_x(), grid.blocks_y() * grid.quads(), grid.pitch());
+  };
+  found = test::first_difference(words(cpu), words(device), 0, grid.blocks_y() * grid.quads());
+  if (!found.empty()) return place("features (block row * quads + quad)", index, found);
+
+  const auto scores = [&](const Level& level) {
+    return ImageView<const std::int32_t>(level.scores.data(), level.windows_x, level.windows_y, grid.pitch());
+  };
+  found = test::first_difference(scores(cpu), scores(device), 0, cpu.windows_y);
+  return found.empty() ? "" : place("scores", index, found);
+}
+
+}  // namespace
+
+Model make_model(Dictionary dictionary, unsigned seed, WindowShape window, ClassifierKind kind,
+                 int templates) {
+  test::Numbers numbers(seed);
+  Model model;
+  model.label = "thing";
+  model.window = window;
+  model.object = {1, 1, window.pixels().width - 2.0, window.pixels().height - 2.0};
+  model.classifier = kind;
+  model.dictionary = std::move(dictionary);
+  model.weights.resize(model.weights_per_template() * templates);
+  const int lowest = kind == ClassifierKind::linear ? -90 : 0;
+  for (std::int8_t& w : model.weights) w = static_cast<std::int8_t>(numbers(lowest, 90));
+  return model;
+}
+
+Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed) {
+  test::Numbers numbers(seed);
+  Image<std::uint8_t> image(size.width, size.height);
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) image.view().at(x, y) = test::pixel_of(pattern, x, y, numbers);
+  }
+  return image;
+}
+
+std::string Comparison::difference(GrayView frame) {
+  FilterbankWorkspace& cpu = cpu_workspace();
+  FilterbankWorkspace& device = device_workspace();
+  const std::vector<Detection> expected = detect(detector_, cpu, frame);
+  if (!detector_.prepare(device, frame)) return cpu.levels.empty() ? "" : "prepare refuses the frame";
+  stages_.prepare(slot_, device);
+  stages_.enqueue(slot_, device);
+  stages_.finish(slot_, device);
+  const std::vector<Detection> found = detector_.take_detections(device);
+  stages_.download(slot_, device);
+  if (device.levels.size() != cpu.levels.size()) return "the numbers of levels";
+  for (std::size_t l = 0; l < cpu.levels.size(); ++l) {
+    const std::string different = difference_of_levels(cpu.levels[l], device.levels[l], l);
+    if (!different.empty()) return different;
+  }
+  detections_ = found.size();
+  return found == expected ? ""
+                           : std::to_string(expected.size()) + " detections and " +
+                                 std::to_string(found.size()) + ", not the same";
+}
+
+double threshold_for(const Model& model, Options options, GrayView frame, int part) {
+  options.threshold = 0;
+  const FilterbankDetector detector(model, options);
+  const auto workspace = detector.make_workspace();
+  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  if (!detector.prepare(w, frame)) return 0;
+  detector.score_windows(w);
+  std::vector<double> scores;
+  for (const Level& level : w.levels) {
+    for (int y = 0; y < level.windows_y; ++y) {
+      for (int x = 0; x < level.windows_x; ++x) scores.push_back(detector.score(level, x, y));
+    }
+  }
+  std::sort(scores.begin(), scores.end(), std::greater<>());
+  return scores[scores.size() / part];
+}
+
+Options some_options(const Model& model, GrayView frame, double scale_step) {
+  Options options;
+  options.scale_step = scale_step;
+  options.threshold = threshold_for(model, options, frame, 4);
+  return options;
+}
+
+std::string text_of(const KernelTuning& t) {
+  const auto n = [](int value) { return " " + std::to_string(value); };
+  return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
+         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise" +
+         n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
+         n(t.classify_rows) + n(t.classify_group);
+}
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,134 @@
+#pragma once
+/// What the tests of OpenCL kernels share: devices, models, frames, and the comparison of a device's stages
+/// with the CPU's.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "filterbank/opencl_stages.hpp"
+#include "kernels/kernel_test.hpp"
+
+namespace sightline::test {
+
+/// The devices whose results equal the CPU's. oclgrind does not claim correctly rounded roots, but computes
+/// them on the host.
+std::vector<opencl::DeviceInfo> exact_devices();
+
+/// Kept from run to run: its keys name driver, source and options.
+opencl::ProgramCache program_cache();
+
+}  // namespace sightline::test
+
+namespace sightline::filterbank {
+
+inline constexpr WindowShape kSmallWindow{2, 2};  // 16x16 pixels
+
+/// Random weights; the object fills the window but for a pixel all round.
+Model make_model(Dictionary dictionary, unsigned seed, WindowShape window = kSmallWindow,
+                 ClassifierKind kind = ClassifierKind::linear, int templates = 1);
+
+Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed = 1);
+
+/// Sizes around the widths of vectors, tiles and cells; the order makes buffers grow and shrink.
+struct Frames {
+  std::vector<Image<std::uint8_t>> images;
+  std::vector<GrayView> views;
+
+  Frames() {
+    for (const Size size : {Size{65, 129}, {16, 16}, {17, 16}, {16, 33}, {31, 47}, {150, 41}}) add(size);
+  }
+  explicit Frames(const std::vector<Size>& sizes) {
+    for (const Size size : sizes) add(size);
+  }
+  void add(Size size, test::Pattern pattern = test::Pattern::noise) {
+    images.push_back(picture(size, pattern, static_cast<unsigned>(images.size()) + 1));
+    views.clear();
+    for (const auto& image : images) views.emplace_back(image.view());
+  }
+};
+
+/// A threshold that about every `part`-th window of the frame reaches.
+double threshold_for(const Model& model, Options options, GrayView frame, int part);
+/// A threshold that every fourth window reaches.
+Options some_options(const Model& model, GrayView frame, double scale_step = 1.3);
+
+std::string text_of(const KernelTuning& tuning);
+
+/// One detector on the CPU and on a device, with one slot that all frames go through.
+class Comparison {
+ public:
+  Comparison(const opencl::DeviceInfo& device, const Model& model, const Options& options,
+             const KernelTuning& tuning)
+      : detector_(model, options),
+        context_(opencl::ChosenDevice{device, 0, ""}),
+        cache_(test::program_cache()),
+        stages_(detector_, context_, &cache_, tuning),
+        slot_(stages_),
+        cpu_(detector_.make_workspace()),
+        device_(detector_.make_workspace()) {}
+
+  /// Where the results of a frame differ, stage by stage and bit for bit; "" where they do not.
+  std::string difference(GrayView frame);
+
+  std::size_t detections() const { return detections_; }
+  std::size_t candidates() { return cpu_workspace().candidates.size(); }
+  std::size_t levels() { return cpu_workspace().levels.size(); }
+  std::size_t octaves() { return cpu_workspace().octaves.size(); }
+  const FilterbankDetector& detector() const { return detector_; }
+  const OpenClStages& stages() const { return stages_; }
+  OpenClSlot& slot() { return slot_; }
+  FilterbankWorkspace& device_workspace() { return static_cast<FilterbankWorkspace&>(*device_); }
+
+ private:
+  FilterbankWorkspace& cpu_workspace() { return static_cast<FilterbankWorkspace&>(*cpu_); }
+
+  FilterbankDetector detector_;
+  opencl::Context context_;
+  opencl::ProgramCache cache_;
+  OpenClStages stages_;
+  OpenClSlot slot_;
+  std::unique_ptr<Workspace> cpu_, device_;
+  std::size_t detections_ = 0;
+};
+
+/// A test of stages on every device.
+class OpenClStagesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    devices_ = test::exact_devices();
+    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
+  }
+
+  /// Runs every form over all frames on every device.
+  void compare(const Model& model, const Options& options, const std::vector<KernelTuning>& forms,
+               const std::vector<GrayView>& frames) {
+    for (const opencl::DeviceInfo& device : devices_) compare_on(device, model, options, forms, frames);
+  }
+  void compare_on(const opencl::DeviceInfo& device, const Model& model, const Options& options,
+                  const std::vector<KernelTuning>& forms, const std::vector<GrayView>& frames) {
+    for (const KernelTuning& form : forms) {
+      SCOPED_TRACE(device.name + ": " + text_of(form));
+      Comparison comparison(device, model, options, form);
+      for (const GrayView frame : frames) {
+        EXPECT_EQ(comparison.difference(frame), "") << "frame " << frame.width() << "x" << frame.height();
+      }
+    }
+  }
+  /// The default form of every device.
+  void compare_default(const Model& model, const Options& options, const std::vector<GrayView>& frames) {
+    for (const opencl::DeviceInfo& device : devices_) {
+      compare_on(device, model, options, {default_tuning(device)}, frames);
+    }
+  }
+
+  std::vector<opencl::DeviceInfo> devices_;
+};
+
+/// The same comparisons on frames so small that a simulator (oclgrind, see tools/check-kernels) gets through
+/// them in minutes.
+using OpenClStagesSmall = OpenClStagesTest;
+
+}  // namespace sightline::filterbank
