@@ -27,7 +27,7 @@ int run(const TuneArguments& a) {
   if (!chosen)
     throw Error(ExitCode::device, "there is no OpenCL device to tune for", "see `sightline devices`");
   const opencl::Context context(*chosen);
-  const auto detector = filterbank::make_cpu_detector(Config::load(find_config(a.config)));
+  const auto detector = filterbank::make_filterbank_detector(Config::load(find_config(a.config)));
   opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
   media::Reader reader(a.input);
   const auto frame = reader.read();

@@ -8,23 +8,25 @@ namespace {
 
 struct Family {
   const char* name;
-  std::unique_ptr<Detector> (*make)(const Config&, const std::optional<opencl::ChosenDevice>&);
+  std::unique_ptr<Detector> (*make)(const Config&);
 };
 
 // A new family is one folder and one line here.
 constexpr Family kFamilies[] = {
-    {"filterbank", filterbank::make_detector},
+    {"filterbank",
+     [](const Config& config) -> std::unique_ptr<Detector> {
+       return filterbank::make_filterbank_detector(config);
+     }},
 };
 
 }  // namespace
 
-std::unique_ptr<Detector> make_detector(const Config& config,
-                                        const std::optional<opencl::ChosenDevice>& device) {
+std::unique_ptr<Detector> make_detector(const Config& config) {
   const std::string name = config.text("detector", "family", "filterbank");
   std::string known;
   for (const Family& family : kFamilies) {
     if (name == family.name) {
-      auto detector = family.make(config, device);
+      auto detector = family.make(config);
       config.expect_all_known();
       return detector;
     }

@@ -25,7 +25,8 @@ struct StageInfo {
   std::string_view name;    ///< the field's word, for example "filter"
   std::string_view reads;   ///< what it takes from the workspace
   std::string_view writes;  ///< what it leaves there
-  bool suits_device = false;  ///< wide and regular: usually better on a GPU than on the CPU, where there is one
+  bool suits_device =
+      false;  ///< wide and regular: usually better on a GPU than on the CPU, where there is one
 };
 
 /// What a user wants to know about a detector before it runs.

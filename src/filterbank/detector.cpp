@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,11 +12,9 @@
 namespace sightline::filterbank {
 namespace {
 
-enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup };
-
 constexpr StageInfo kStages[] = {
-    {"pyramid", "frame", "images", true},        {"filter", "images", "votes", true},
-    {"histogram", "votes", "features", true},    {"classify", "features", "candidates"},
+    {"pyramid", "frame", "images", true},     {"filter", "images", "votes", true},
+    {"histogram", "votes", "features", true}, {"classify", "features", "candidates"},
     {"group", "candidates", "detections"},
 };
 
@@ -33,23 +30,6 @@ void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
   for (int y = rows.begin; y < rows.end; y += step) bands.push_back({level, y, std::min(y + step, rows.end)});
 }
 
-// The rows of each stage's results that the windows of a level's share need.
-struct Parts {
-  Rows blocks, cells, filter, image;
-};
-
-Parts parts_of(const Level& level, const WindowShape& window) {
-  if (level.windows.empty()) return {};
-  const Size size = level.plan.size;
-  Parts parts;
-  parts.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
-  parts.cells = {parts.blocks.begin, parts.blocks.end + 1};
-  parts.filter = {parts.cells.begin * kCell,
-                  parts.cells.end == level.grid.cells_y ? size.height : parts.cells.end * kCell};
-  parts.image = {std::max(parts.filter.begin - 1, 0), std::min(parts.filter.end + 1, size.height)};
-  return parts;
-}
-
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
   parallel_for_isolated(
@@ -61,6 +41,18 @@ FilterbankWorkspace& own(Workspace& workspace) {
 }
 
 }  // namespace
+
+LevelRows rows_of(const Level& level, const WindowShape& window) {
+  if (level.windows.empty()) return {};
+  const Size size = level.plan.size;
+  LevelRows rows;
+  rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
+  rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
+  rows.votes = {rows.cells.begin * kCell,
+                rows.cells.end == level.grid.cells_y ? size.height : rows.cells.end * kCell};
+  rows.image = {std::max(rows.votes.begin - 1, 0), std::min(rows.votes.end + 1, size.height)};
+  return rows;
+}
 
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options) {
@@ -161,9 +153,8 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     const auto pitch = static_cast<std::size_t>(grid.pitch());
     const auto scores = pitch * level.windows_y;
     level.layout.images = take(next.images, PaddedImage::bytes_for(size));
+    level.layout.votes = take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
     if (exact) {
-      level.layout.votes =
-          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
       level.layout.features =
           take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
       level.scores.resize(scores);
@@ -202,12 +193,12 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
     };
     level.windows = {row_at(share.begin), row_at(share.end)};
     done += own;
-    const Parts parts = parts_of(level, model_.window);
+    const LevelRows rows = rows_of(level, model_.window);
     const int index = static_cast<int>(i);
-    add_bands(w.image_bands, index, parts.image, kImageRows);
-    add_bands(w.filter_bands, index, parts.filter, kImageRows);
-    add_bands(w.cell_bands, index, parts.cells, kCellRows);
-    add_bands(w.block_bands, index, parts.blocks, kBlockRows);
+    add_bands(w.image_bands, index, rows.image, kImageRows);
+    add_bands(w.filter_bands, index, rows.votes, kImageRows);
+    add_bands(w.cell_bands, index, rows.cells, kCellRows);
+    add_bands(w.block_bands, index, rows.blocks, kBlockRows);
     add_bands(w.window_bands, index, level.windows, kWindowRows);
   }
   w.band_candidates.resize(w.window_bands.size());
@@ -344,6 +335,7 @@ void FilterbankDetector::classify(FilterbankWorkspace& w) const {
         } else {
           for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
         }
+        w.band_candidates[i].clear();
         collect_candidates(level, band, w.band_candidates[i]);
       },
       &w.work);
@@ -354,7 +346,6 @@ void FilterbankDetector::classify(FilterbankWorkspace& w) const {
 
 void FilterbankDetector::collect_candidates(const Level& level, const Band& band,
                                             std::vector<Candidate>& found) const {
-  found.clear();
   const bool exact = options_.arithmetic == Arithmetic::exact;
   for (int y = band.begin; y < band.end; ++y) {
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
@@ -412,9 +403,7 @@ void FilterbankDetector::join(Workspace& workspace, Workspace& other) const {
   std::vector<Candidate>& all = own(workspace).candidates;
   const std::vector<Candidate>& more = own(other).candidates;
   all.insert(all.end(), more.begin(), more.end());
-  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
-  });
+  std::sort(all.begin(), all.end());
 }
 
 std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace) const {
@@ -456,7 +445,7 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
   return CentredWindow{view, left / kCell, top / kCell};
 }
 
-std::unique_ptr<FilterbankDetector> make_cpu_detector(const Config& config) {
+std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
   Model model = load_model(file);

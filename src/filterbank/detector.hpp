@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
@@ -15,6 +16,9 @@
 #include "opencl/device.hpp"
 
 namespace sightline::filterbank {
+
+/// The detector's stages, in order.
+enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup };
 
 /// Which arithmetic the stages use.
 enum class Arithmetic {
@@ -71,6 +75,9 @@ struct Candidate {
   std::int32_t x = 0;
   std::int32_t y = 0;
   double score = 0;
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
+  }
 };
 
 /// What passes from stage to stage for all levels: memory of the workspace's own, made when a stage first
@@ -104,6 +111,12 @@ struct CellScratch {
   AlignedBuffer<std::int32_t> totals;
 };
 
+/// The rows of each stage's results that the windows of a level's share need.
+struct LevelRows {
+  Rows blocks, cells, votes, image;
+};
+LevelRows rows_of(const Level& level, const WindowShape& window);
+
 class FilterbankWorkspace : public Workspace {
  public:
   /// Make the levels' views of a product those of its memory; a stage does so for what it reads and writes.
@@ -117,6 +130,10 @@ class FilterbankWorkspace : public Workspace {
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   ProductMemory images, votes, features;
+  /// What `stage` (pyramid, filter or histogram) writes.
+  ProductMemory& product(std::size_t stage) {
+    return stage == kPyramid ? images : stage == kFilter ? votes : features;
+  }
   std::vector<Band> image_bands, filter_bands, cell_bands, block_bands, window_bands;
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
   std::vector<std::vector<Candidate>> band_candidates;  ///< by window band
@@ -132,6 +149,7 @@ class FilterbankDetector : public Detector {
   const DetectorInfo& info() const override { return info_; }
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
+  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   bool prepare(Workspace& workspace, GrayView frame, Share share = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t divisible_stages() const override;
@@ -148,6 +166,8 @@ class FilterbankDetector : public Detector {
   /// The object's box in frame pixels for a window of the level.
   Box box(const Level& level, int x, int y) const;
 
+  /// Appends the candidates of a band of windows whose scores are in the level.
+  void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
   /// The lowest raw score that is reported: exactly the windows whose `score` reaches the threshold.
   std::int32_t raw_threshold() const { return raw_threshold_; }
   double score_of(std::int32_t raw) const {
@@ -169,7 +189,6 @@ class FilterbankDetector : public Detector {
   void lay_out(FilterbankWorkspace& workspace) const;
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
   void classify(FilterbankWorkspace& workspace) const;
-  void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
   void group(FilterbankWorkspace& workspace) const;
 
   Model model_;
@@ -202,10 +221,6 @@ struct CentredWindow {
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 
 /// Options and model from section [detector] of a configuration.
-std::unique_ptr<FilterbankDetector> make_cpu_detector(const Config& config);
-
-/// The same, on a device where one is given.
-std::unique_ptr<Detector> make_detector(const Config& config,
-                                        const std::optional<opencl::ChosenDevice>& device);
+std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 
 }  // namespace sightline::filterbank

@@ -58,48 +58,46 @@ void make_kernels(const OpenClStages::Impl& s, OpenClSlot::Impl& i) {
   i.classify = opencl::Kernel(s.float_method, "classify");
 }
 
-void prepare(const OpenClStages::Impl& s, OpenClSlot::Impl& i) {
+opencl::Event enqueue(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
   const Model& model = s.detector->model();
-  i.filter.arguments(i.images, i.level_buffer, i.filter_tiles, s.dictionary, i.votes, i.indices);
-  i.histogram.arguments(i.votes, i.indices, i.level_buffer, i.cell_rows, i.roots);
+  i.filter.arguments(i.images.device(), i.level_buffer, i.filter_tiles, s.dictionary, i.votes.device(),
+                     i.indices);
+  i.histogram.arguments(i.votes.device(), i.indices, i.level_buffer, i.cell_rows, i.roots);
   i.normalise.arguments(i.roots, i.level_buffer, i.block_rows, normalisation_epsilon(model.epsilon),
-                        i.features);
-  i.classify.arguments(i.features, i.level_buffer, i.window_rows, s.weights[0],
+                        i.features.device());
+  i.classify.arguments(i.features.device(), i.level_buffer, i.window_rows, s.weights[0],
                        static_cast<double>(model.bias), model.scale, i.scores);
-  i.float_scores.resize(i.scores_count);
-}
-
-void enqueue(const OpenClStages::Impl&, OpenClSlot::Impl& i) {
   const auto widest = static_cast<std::size_t>(i.widest_pitch);
   const auto over = [&](std::size_t rows) { return opencl::Range{{widest, 1, rows}, {0, 0, 0}}; };
-  i.launched("filter",
-             i.filter.enqueue(i.queue, {{i.tiles_filter * kGroup, kGroupRows, 1}, {kGroup, kGroupRows, 1}}));
-  i.launched("histogram", i.histogram.enqueue(i.queue, over(i.rows_cells)));
-  i.launched("normalise", i.normalise.enqueue(i.queue, over(i.rows_blocks)));
-  i.launched("classify", i.classify.enqueue(i.queue, over(i.rows_windows)));
-  i.found_read = i.queue.read(i.scores, i.float_scores.data(), bytes_of(i.float_scores));
-  i.queue.flush();
+  const auto add = [&](std::size_t stage, const char* name, opencl::Event event) {
+    slot.add(DeviceSpan::Kind::stage, stage, name, std::move(event));
+  };
+  add(kFilter, "filter",
+      i.filter.enqueue(i.queue, {{i.tiles_filter * kGroup, kGroupRows, 1}, {kGroup, kGroupRows, 1}}));
+  add(kHistogram, "histogram", i.histogram.enqueue(i.queue, over(i.rows_cells)));
+  add(kHistogram, "normalise", i.normalise.enqueue(i.queue, over(i.rows_blocks)));
+  add(kClassify, "classify", i.classify.enqueue(i.queue, over(i.rows_windows)));
+  i.float_scores.resize(i.scores_count);
+  return i.queue.read(i.scores, i.float_scores.data(), bytes_of(i.float_scores));
 }
 
-void finish(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
+void complete(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
   for (std::size_t l = 0; l < i.levels.size(); ++l) {
     const DeviceLevel& d = i.levels[l];
-    Level& level = workspace.levels[l];
-    for (int y = 0; y < d.windows_y; ++y) {
-      std::copy_n(i.float_scores.data() + d.scores_offset + static_cast<std::ptrdiff_t>(y) * d.pitch,
-                  d.windows_x,
-                  level.float_scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
-    }
+    std::copy_n(i.float_scores.data() + d.scores_offset, static_cast<std::ptrdiff_t>(d.pitch) * d.windows_y,
+                workspace.levels[l].float_scores.data());
   }
-  s.detector->run_stage(s.detector->stages().size() - 1, workspace);  // group
+  workspace.candidates.clear();
+  for (const Band& band : workspace.window_bands)
+    s.detector->collect_candidates(workspace.levels[band.level], band, workspace.candidates);
 }
 
 void download(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
   const int filters = s.detector->model().dictionary.size();
-  const auto responses = contents<float>(i, i.votes);
+  const auto responses = contents<float>(i, i.votes.device());
   const auto indices = contents<std::uint8_t>(i, i.indices);
   const auto histograms = contents<float>(i, i.roots);
-  const auto features = contents<float>(i, i.features);
+  const auto features = contents<float>(i, i.features.device());
   for (std::size_t l = 0; l < i.levels.size(); ++l) {
     const DeviceLevel& d = i.levels[l];
     Level& level = workspace.levels[l];

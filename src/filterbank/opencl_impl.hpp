@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "filterbank/opencl_stages.hpp"
+#include "opencl/shared_buffer.hpp"
 
 namespace sightline::filterbank {
 
@@ -54,10 +55,16 @@ struct OpenClSlot::Impl {
 
   opencl::Queue queue;
   Size frame_size;
+  Share share;
+  StageSet on_device;    ///< of the frame that it is prepared for
+  std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
   std::vector<DeviceOctave> octave_places;  ///< the frame, then what it is halved to
   int widest_pitch = 0;
   std::size_t scores_count = 0;
+  struct {
+    std::int64_t octaves = 0, indices = 0, roots = 0, totals = 0, features = 0, scores = 0;
+  } sizes;  ///< elements of each kind of data
   std::size_t tiles_resize = 0, tiles_filter = 0, tiles_histogram = 0, tiles_classify = 0;
   std::size_t rows_cells = 0, rows_blocks = 0, rows_windows = 0;
   std::size_t capacity = 0;
@@ -65,16 +72,17 @@ struct OpenClSlot::Impl {
   opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
       classify_tiles, cell_rows, block_rows, window_rows;
   // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
-  opencl::Buffer octaves, images, votes, indices, roots, totals, features, scores, products, energies, found;
+  opencl::Buffer octaves, indices, roots, totals, scores, products, energies, found;
+  opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
       subtract_energies, candidates;
   std::vector<double> float_scores;  ///< on the host
-  std::vector<StageEvents> events;
-  opencl::Event found_read;  ///< of the candidates, or of the float method's scores
 
-  /// Appends a launch to `events`.
-  void launched(const char* stage, opencl::Event event);
+  /// What passes from `stage` to the next one.
+  opencl::SharedBuffer& product(std::size_t stage) {
+    return stage == kPyramid ? images : stage == kFilter ? votes : features;
+  }
 };
 
 // Makes octaves 1, 2, ... out of octave 0, at most six a launch, and hands every launch's event to
@@ -99,13 +107,26 @@ struct OpenClStages::Impl {
 
 std::string define(const std::string& name, int value);  ///< a build option
 
+/// Geometry and work lists for a frame and share, where they have changed.
+void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const FilterbankWorkspace& workspace);
+/// The buffers that a stage needs, where they are not there yet.
+void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot,
+                  const FilterbankWorkspace& workspace, std::size_t stage);
+
+opencl::Event upload_frame(OpenClSlot::Impl& slot, GrayView frame);
+void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
+                   std::size_t stage);
+/// The candidates of a completed frame, into the workspace.
+void read_candidates(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot,
+                     FilterbankWorkspace& workspace);
+
 /// The float method's part of what OpenClStages does, from the filter on.
 namespace float_method {
 void build(OpenClStages::Impl& stages, opencl::ProgramCache* cache);
 void make_kernels(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
-void prepare(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
-void enqueue(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot);
-void finish(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, FilterbankWorkspace& workspace);
+/// Filter, histogram, classify, and the read of the scores, whose event is the result.
+opencl::Event enqueue(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl);
+void complete(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, FilterbankWorkspace& workspace);
 void download(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, FilterbankWorkspace& workspace);
 }  // namespace float_method
 

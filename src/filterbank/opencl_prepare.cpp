@@ -8,49 +8,55 @@
 namespace sightline::filterbank {
 namespace {
 
-std::vector<Tile> make_tiles(const std::vector<DeviceLevel>& levels, int step_x, int step_y, int from_x,
-                             int from_y, const auto& extent) {
+// Places from `first` in steps of (step_x, step_y) that lie in columns below `columns(level)` and
+// `rows(level)`.
+std::vector<Tile> make_tiles(const FilterbankWorkspace& workspace, int step_x, int step_y, int first_x,
+                             const auto& columns, const auto& rows) {
   std::vector<Tile> tiles;
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    const Size size = extent(levels[l]);
-    for (int y = from_y; y < size.height; y += step_y) {
-      for (int x = from_x; x < size.width; x += step_x) tiles.push_back({static_cast<cl_int>(l), x, y, 0});
+  for (std::size_t l = 0; l < workspace.levels.size(); ++l) {
+    const Level& level = workspace.levels[l];
+    const Rows range = rows(level);
+    for (int y = range.begin; y < range.end; y += step_y) {
+      for (int x = first_x; x < columns(level); x += step_x)
+        tiles.push_back({static_cast<cl_int>(l), x, y, 0});
     }
   }
   return tiles;
 }
 
-}  // namespace
+// Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
+cl_int checked(std::int64_t offset) {
+  if (offset > std::numeric_limits<cl_int>::max()) {
+    throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
+                "use a larger --min-size, a larger --scale-step, or --device none");
+  }
+  return static_cast<cl_int>(offset);
+}
 
-void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
-  const Impl& s = *impl_;
-  OpenClSlot::Impl& i = *slot.impl_;
-  if (i.frame_size == workspace.frame_size) return;
-  i.frame_size = {};  // until everything below has succeeded
-  const opencl::Context& context = *s.context;
-  const Model& model = s.detector->model();
+cl_int take(std::int64_t& next, std::int64_t count) {
+  const std::int64_t at = next;
+  next += (count + 63) / 64 * 64;
+  checked(next);
+  return checked(at);
+}
 
-  // Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
-  std::int64_t octaves = 0, images = 0, votes = 0, roots = 0, totals = 0, features = 0, scores = 0;
-  const auto take = [](std::int64_t& next, std::int64_t count) {
-    const std::int64_t at = next;
-    next += (count + 63) / 64 * 64;
-    if (next > std::numeric_limits<cl_int>::max()) {
-      throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
-                  "use a larger --min-size, a larger --scale-step, or --device none");
-    }
-    return static_cast<cl_int>(at);
-  };
+std::size_t upload(OpenClSlot::Impl& i, opencl::Buffer& buffer, const auto& values) {
+  buffer = opencl::Buffer(i.queue.context(), bytes_of(values), opencl::Buffer::Access::read_only);
+  if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
+  return values.size();
+}
 
+// Where everything lies; products as in the workspace.
+void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
+  i.sizes = {};
   i.octave_places.clear();
   for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
     const Size size = o == 0 ? workspace.frame_size
                              : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
     const int stride = round_up(size.width, 64);
-    const cl_int offset = take(octaves, static_cast<std::int64_t>(stride) * size.height);
+    const cl_int offset = take(i.sizes.octaves, static_cast<std::int64_t>(stride) * size.height);
     i.octave_places.push_back({offset, stride, size.width, size.height});
   }
-
   std::vector<cl_int> tables;
   const auto add_table = [&](const ResizeAxis& axis) {
     const auto at = static_cast<cl_int>(tables.size());
@@ -70,99 +76,126 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
     d.source_height = octave.height;
     d.columns_offset = add_table(level.resizer->columns());
     d.rows_offset = add_table(level.resizer->rows());
-    // Room for the border, and for vectors that reach past the last pixel.
-    d.image_stride = 64 + round_up(d.width + 32, 64);
-    d.image_offset =
-        take(images, static_cast<std::int64_t>(d.image_stride) * (d.height + 2)) + d.image_stride + 64;
-    d.votes_stride = round_up(d.width, 64);
-    d.votes_offset = take(votes, static_cast<std::int64_t>(d.votes_stride) * d.height);
+    d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(d.width));
+    d.image_offset = checked(level.layout.images + PaddedImage::first_pixel(d.width));
+    d.votes_stride = votes_stride(d.width);
+    d.votes_offset = checked(level.layout.votes);
     d.cells_x = level.grid.cells_x;
     d.cells_y = level.grid.cells_y;
-    d.pitch = round_up(level.grid.pitch(), 32);
-    d.roots_offset = take(roots, static_cast<std::int64_t>(s.bins) * d.pitch * d.cells_y);
-    d.totals_offset = take(totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
-    // Elements of four bytes: four features, or one of the float method.
-    const int block_size = s.exact ? s.bins : kBlockCells * s.bins;
-    d.features_offset = take(features, static_cast<std::int64_t>(block_size) * d.pitch * (d.cells_y - 1));
+    d.pitch = level.grid.pitch();
+    d.roots_offset = take(i.sizes.roots, static_cast<std::int64_t>(s.bins) * d.pitch * d.cells_y);
+    d.totals_offset = take(i.sizes.totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
+    d.features_offset = s.exact ? checked(level.layout.features)
+                                : take(i.sizes.features, static_cast<std::int64_t>(kBlockCells) * s.bins *
+                                                             d.pitch * (d.cells_y - 1));
     d.windows_x = level.windows_x;
     d.windows_y = level.windows_y;
-    d.scores_offset = take(scores, static_cast<std::int64_t>(d.pitch) * d.windows_y);
+    d.scores_offset = take(i.sizes.scores, static_cast<std::int64_t>(d.pitch) * d.windows_y);
     i.widest_pitch = std::max(i.widest_pitch, d.pitch);
     i.levels.push_back(d);
   }
-  i.scores_count = static_cast<std::size_t>(scores);
+  i.scores_count = static_cast<std::size_t>(i.sizes.scores);
+  upload(i, i.level_buffer, i.levels);
+  upload(i, i.octave_buffer, i.octave_places);
+  upload(i, i.tables, tables);
+}
 
-  // Tiles of every stage.
+// Which work-group or row works where, for the workspace's share of the frame.
+void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& w) {
   const KernelTuning& t = s.tuning;
-  const auto pixels = [](const DeviceLevel& d) { return Size{d.width, d.height}; };
-  const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
-    buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
-    if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
-    return values.size();
+  const WindowShape& window = s.detector->model().window;
+  const auto one = [](const Level&) { return 1; };
+  const auto rows = [&](auto member) {
+    return [&window, member](const Level& level) { return rows_of(level, window).*member; };
   };
-  upload(i.level_buffer, i.levels);
-  upload(i.octave_buffer, i.octave_places);
-  upload(i.tables, tables);
-  i.tiles_resize = upload(i.resize_tiles,
-                          make_tiles(i.levels, kResizeTileX, kResizeTileY, -4, -1, [](const DeviceLevel& d) {
-                            return Size{d.width + 1, d.height + 1};
-                          }));
-  i.tiles_filter = upload(i.filter_tiles, make_tiles(i.levels, t.filter_width * t.filter_group,
-                                                     t.filter_rows * t.filter_group_rows, 0, 0, pixels));
+  i.tiles_resize = upload(
+      i, i.resize_tiles,
+      make_tiles(
+          w, kResizeTileX, kResizeTileY, -4, [](const Level& level) { return level.plan.size.width + 1; },
+          [&](const Level& level) {  // with the border above and below the image
+            Rows image = rows_of(level, window).image;
+            if (!image.empty() && image.begin == 0) image.begin = -1;
+            if (image.end == level.plan.size.height) ++image.end;
+            return image;
+          }));
+  i.tiles_filter =
+      upload(i, i.filter_tiles,
+             make_tiles(
+                 w, t.filter_width * t.filter_group, t.filter_rows * t.filter_group_rows, 0,
+                 [](const Level& level) { return level.plan.size.width; }, rows(&LevelRows::votes)));
   i.tiles_histogram =
-      upload(i.histogram_tiles, make_tiles(i.levels, t.histogram_cells, 1, 0, 0, [](const DeviceLevel& d) {
-               return Size{d.pitch, d.cells_y};
-             }));
-  i.tiles_classify = upload(i.classify_tiles, make_tiles(i.levels, t.classify_width * t.classify_group,
-                                                         t.classify_rows, 0, 0, [](const DeviceLevel& d) {
-                                                           return Size{d.windows_x, d.windows_y};
-                                                         }));
-  i.rows_cells = upload(i.cell_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
-                          return Size{1, d.cells_y};
-                        }));
-  i.rows_blocks = upload(i.block_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
-                           return Size{1, d.cells_y - 1};
-                         }));
-  i.rows_windows = upload(i.window_rows, make_tiles(i.levels, 1, 1, 0, 0, [](const DeviceLevel& d) {
-                            return Size{1, d.windows_y};
-                          }));
+      upload(i, i.histogram_tiles,
+             make_tiles(
+                 w, t.histogram_cells, 1, 0, [](const Level& level) { return level.grid.pitch(); },
+                 rows(&LevelRows::cells)));
+  i.tiles_classify = upload(i, i.classify_tiles,
+                            make_tiles(
+                                w, t.classify_width * t.classify_group, t.classify_rows, 0,
+                                [](const Level& level) { return level.windows_x; },
+                                [](const Level& level) { return level.windows; }));
+  i.rows_cells = upload(i, i.cell_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::cells)));
+  i.rows_blocks = upload(i, i.block_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::blocks)));
+  i.rows_windows =
+      upload(i, i.window_rows, make_tiles(w, 1, 1, 0, one, [](const Level& level) { return level.windows; }));
+}
 
-  // Slack at the ends: vectors read past the last element of a level, never write past it.
-  constexpr std::int64_t kSlack = 256;
-  const auto make = [&](std::int64_t bytes) {
-    return opencl::Buffer(context, static_cast<std::size_t>(bytes + kSlack));
-  };
-  i.octaves = make(octaves);
-  i.images = make(images);
-  i.votes = make(votes * 4);
-  i.roots = make(roots * 4);
-  i.features = make(features * 4);
-  if (!context.device().unified_memory) {
-    i.frame_staging = opencl::StagingBuffer(
-        i.queue, static_cast<std::size_t>(i.octave_places[0].stride) * workspace.frame_size.height);
-  }
-  i.resize.arguments(i.octaves, i.images, i.level_buffer, i.resize_tiles, i.tables);
-  if (!s.exact) {
-    i.indices = make(votes);
-    i.scores = make(scores * 8);
-    float_method::prepare(s, i);
+}  // namespace
+
+void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
+  if (i.frame_size != workspace.frame_size) {
+    i.frame_size = {};  // until everything below has succeeded
+    plan_geometry(s, i, workspace);
+    plan_work(s, i, workspace);
     i.frame_size = workspace.frame_size;
-    return;
+  } else if (i.share != workspace.share) {
+    i.frame_size = {};
+    plan_work(s, i, workspace);
+    i.frame_size = workspace.frame_size;
   }
-  i.totals = make(totals * 4);
-  i.scores = make(scores * 4);
-  if (model.classifier == ClassifierKind::distance) {
-    i.products = make(scores * 4);
-    i.energies = make(totals * 4);
-  }
-  i.capacity = kFirstCapacity;
-  i.found = make(static_cast<std::int64_t>(i.capacity + 1) * 16);
-  i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
+  i.share = workspace.share;
+}
 
-  i.filter.arguments(i.images, i.level_buffer, i.filter_tiles, s.dictionary, i.votes);
-  i.histogram.arguments(i.votes, i.level_buffer, i.histogram_tiles, i.roots, i.totals);
-  i.normalise.arguments(i.roots, i.totals, i.level_buffer, i.block_rows, i.features);
-  i.frame_size = workspace.frame_size;
+void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace,
+                  std::size_t stage) {
+  // Slack at the ends: vectors read past the last element of a level, never write past it.
+  constexpr std::size_t kSlack = ProductMemory::kSlack;
+  const opencl::Context& context = *s.context;
+  const auto make = [&](opencl::Buffer& buffer, std::int64_t bytes) {
+    const std::size_t size = static_cast<std::size_t>(bytes) + kSlack;
+    if (buffer.bytes() != size) buffer = opencl::Buffer(context, size);
+  };
+  const auto make_shared = [&](opencl::SharedBuffer& buffer, std::size_t bytes) {
+    if (buffer.bytes() != bytes + kSlack) buffer = opencl::SharedBuffer(i.queue, bytes + kSlack);
+  };
+  const auto features = s.exact ? workspace.features.bytes() : static_cast<std::size_t>(i.sizes.features * 4);
+  if (stage == kPyramid) {
+    make(i.octaves, i.sizes.octaves);
+    const auto frame_bytes = static_cast<std::size_t>(i.octave_places[0].stride) * i.frame_size.height;
+    if (!context.device().unified_memory && i.frame_staging.bytes() != frame_bytes)
+      i.frame_staging = opencl::StagingBuffer(i.queue, frame_bytes);
+  }
+  if (stage == kPyramid || stage == kFilter) make_shared(i.images, workspace.images.bytes());
+  if (stage == kFilter || stage == kHistogram) {
+    make_shared(i.votes, workspace.votes.bytes());
+    if (!s.exact) make(i.indices, static_cast<std::int64_t>(workspace.votes.bytes() / 4));
+  }
+  if (stage == kHistogram) {
+    make(i.roots, i.sizes.roots * 4);
+    make(i.totals, i.sizes.totals * 4);
+  }
+  if (stage == kHistogram || stage == kClassify) make_shared(i.features, features);
+  if (stage != kClassify) return;
+  make(i.scores, i.sizes.scores * (s.exact ? 4 : 8));
+  if (!s.exact) return;
+  if (s.detector->model().classifier == ClassifierKind::distance) {
+    make(i.products, i.sizes.scores * 4);
+    make(i.energies, i.sizes.totals * 4);
+  }
+  if (i.capacity == 0) {
+    i.capacity = kFirstCapacity;
+    i.found = opencl::Buffer(context, (i.capacity + 1) * 16);
+    i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
+  }
 }
 
 }  // namespace sightline::filterbank

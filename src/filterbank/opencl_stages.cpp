@@ -33,7 +33,7 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
 namespace {
 
 // Replaces what the device decides, and what a variant leaves no choice in.
-void complete(KernelTuning& tuning, const opencl::DeviceInfo& device) {
+void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
   const auto one_pixel = [](const std::string& variant) {
     return variant == "plain" || variant == "unrolled";
   };
@@ -68,24 +68,11 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   i.candidates = opencl::Kernel(s.candidates, "candidates");
 }
 
-void OpenClSlot::Impl::launched(const char* stage, opencl::Event event) {
-  if (events.empty() || events.back().name != stage) {
-    events.push_back({stage, std::move(event), {}});
-  } else {
-    events.back().last = std::move(event);
-  }
-}
-
 std::string define(const std::string& name, int value) {
   return " -D" + name + "=" + std::to_string(value);
 }
 
 OpenClSlot::~OpenClSlot() = default;
-OpenClSlot::OpenClSlot(OpenClSlot&&) noexcept = default;
-const std::vector<OpenClSlot::StageEvents>& OpenClSlot::events() const {
-  return impl_->events;
-}
-
 OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache, const KernelTuning& tuning)
     : impl_(std::make_unique<Impl>()) {
@@ -107,7 +94,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
         "use --device none");
   }
-  complete(s.tuning, context.device());
+  settle(s.tuning, context.device());
 
   const auto upper = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -180,165 +167,122 @@ void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::
   }
 }
 
-void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
+const opencl::Context& OpenClStages::context() const {
+  return *impl_->context;
+}
+
+StageSet OpenClStages::supported() const {
+  StageSet all;
+  for (const std::size_t stage : {kPyramid, kFilter, kHistogram, kClassify}) all.set(stage);
+  return all;
+}
+
+void OpenClStages::check(const StageSet& on_device) const {
+  if (!impl_->exact && on_device.any() && on_device != supported()) {
+    throw Error(ExitCode::usage, "the float method's stages run all on the device or all on the CPU",
+                "use --schedule gpu or cpu with --arithmetic float");
+  }
+}
+
+std::unique_ptr<DeviceSlot> OpenClStages::make_slot() const {
+  return std::make_unique<OpenClSlot>(*this);
+}
+
+void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
+  auto& w = static_cast<FilterbankWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
+  plan(*impl_, i, w);
+  i.on_device = on_device;
+  for (std::size_t stage = kPyramid; stage <= kClassify; ++stage) {
+    if (on_device[stage]) make_buffers(*impl_, i, w, stage);
+  }
+  // Where the CPU hands over to the device, it writes right into memory that the device takes it from.
+  for (std::size_t stage = kPyramid; stage < kClassify; ++stage) {
+    opencl::SharedBuffer& product = i.product(stage);
+    if (!on_device[stage] && on_device[stage + 1]) {
+      w.product(stage).lend(product.host_writes());
+    } else if (on_device[stage]) {
+      product.to_device_unwritten();
+    }
+  }
+}
+
+void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const {
   const Impl& s = *impl_;
-  OpenClSlot::Impl& i = *slot.impl_;
-  const KernelTuning& t = s.tuning;
-  const Model& model = s.detector->model();
-  i.events.clear();
-  const auto stage = [&](const char* name, opencl::Event event) { i.launched(name, std::move(event)); };
-
-  const int stride = i.octave_places[0].stride;
-  const auto frame_bytes = static_cast<std::size_t>(stride) * workspace.frame.height();
-  stage("upload", i.queue.upload(i.octaves, frame_bytes, i.frame_staging, [&](std::byte* memory) {
-    for (int y = 0; y < workspace.frame.height(); ++y) {
-      std::memcpy(memory + static_cast<std::size_t>(y) * stride, workspace.frame.row(y),
-                  workspace.frame.width());
-    }
-  }));
-
-  enqueue_octaves(i.queue, i.halve, i.octaves, i.octave_buffer, i.octave_places,
-                  [&](opencl::Event event) { stage("pyramid", std::move(event)); });
-  constexpr std::size_t kResizeItems = kResizeTileX / 4;
-  stage("pyramid", i.resize.enqueue(i.queue, {{i.tiles_resize * kResizeItems, kResizeTileY, 1},
-                                              {kResizeItems, kResizeTileY, 1}}));
-
-  if (!s.exact) {
-    float_method::enqueue(s, i);
-    return;
-  }
-  const auto group_x = static_cast<std::size_t>(t.filter_group);
-  const auto group_y = static_cast<std::size_t>(t.filter_group_rows);
-  stage("filter", i.filter.enqueue(i.queue, {{i.tiles_filter * group_x, group_y, 1}, {group_x, group_y, 1}}));
-
-  const auto histogram_items =
-      static_cast<std::size_t>(t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells);
-  stage("histogram",
-        i.histogram.enqueue(i.queue, {{i.tiles_histogram * histogram_items, 1, 1}, {histogram_items, 1, 1}}));
-
-  const auto widest = static_cast<std::size_t>(i.widest_pitch);
-  const std::size_t normalise_x = widest / t.normalise_width;
-  stage("normalise", i.normalise.enqueue(i.queue, {{normalise_x, kBlockCells, i.rows_blocks}, {0, 0, 0}}));
-
-  const auto classify_items = static_cast<std::size_t>(t.classify_group);
-  const auto parts = static_cast<std::size_t>(kBlockCells * model.window.blocks_x());
-  const opencl::Range classify_range{{i.tiles_classify * classify_items, 1, parts}, {classify_items, 1, 1}};
-  if (model.classifier == ClassifierKind::linear) {
-    stage("classify", i.queue.fill(i.scores, 0, i.scores_count * 4));
-    i.classify.arguments(i.features, i.level_buffer, i.classify_tiles, s.weights[0], i.scores);
-    stage("classify", i.classify.enqueue(i.queue, classify_range));
+  auto& own = static_cast<OpenClSlot&>(slot);
+  auto& w = static_cast<FilterbankWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *own.impl_;
+  own.spans.clear();
+  own.done = {};
+  i.last = last;
+  if (first == kPyramid) {
+    own.add(DeviceSpan::Kind::upload, first, "upload", upload_frame(i, w.frame));
   } else {
-    stage("classify", i.queue.fill(i.products, 0, i.scores_count * 4));
-    i.block_energies.arguments(i.features, i.level_buffer, i.block_rows, i.energies);
-    stage("classify", i.block_energies.enqueue(i.queue, {{widest, 1, i.rows_blocks}, {0, 0, 0}}));
-    for (std::size_t k = 0; k < s.weights.size(); ++k) {
-      i.classify.arguments(i.features, i.level_buffer, i.classify_tiles, s.weights[k], i.products);
-      stage("classify", i.classify.enqueue(i.queue, classify_range));
-      i.keep_nearest.arguments(i.products, i.scores, static_cast<cl_int>(i.scores_count), s.energies[k],
-                               cl_int{k == 0});
-      stage("classify", i.keep_nearest.enqueue(i.queue, {{i.scores_count, 1, 1}, {0, 0, 0}}));
-    }
-    i.subtract_energies.arguments(i.energies, i.level_buffer, i.window_rows, i.scores);
-    stage("classify", i.subtract_energies.enqueue(i.queue, {{widest, 1, i.rows_windows}, {0, 0, 0}}));
+    own.add(DeviceSpan::Kind::upload, first, "upload", i.product(first - 1).to_device());
   }
-
-  stage("candidates", i.queue.fill(i.found, 0, 16));
-  i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold},
-                         static_cast<cl_int>(i.capacity), i.found);
-  stage("candidates", i.candidates.enqueue(i.queue, {{widest, 1, i.rows_windows}, {0, 0, 0}}));
-  i.found_read =
-      i.queue.read(i.found, i.found_staging.data(), (std::min(i.capacity, kFirstCapacity) + 1) * 16);
+  for (std::size_t stage = first; stage < last; ++stage) {
+    if (stage != kPyramid && !s.exact) break;
+    enqueue_stage(s, own, i, stage);
+  }
+  opencl::Event downloaded;
+  if (!s.exact) {
+    downloaded = float_method::enqueue(s, own, i);
+  } else if (last > kClassify) {
+    downloaded =
+        i.queue.read(i.found, i.found_staging.data(), (std::min(i.capacity, kFirstCapacity) + 1) * 16);
+  } else {
+    opencl::SharedBuffer& product = i.product(last - 1);
+    downloaded = product.to_host();
+    w.product(last - 1).lend(product.host());
+  }
+  own.add(DeviceSpan::Kind::download, last - 1, "download", downloaded);
+  own.done = std::move(downloaded);
   i.queue.flush();
 }
 
-namespace {
-
-double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device) {
-  return 1e-9 * static_cast<double>(last.times(device).ended - first.times(device).started);
-}
-
-const opencl::Event& end_of(const OpenClSlot::StageEvents& events) {
-  return events.last ? events.last : events.first;
-}
-
-}  // namespace
-
-double OpenClSlot::StageEvents::seconds(const std::string& device) const {
-  return seconds_between(first, end_of(*this), device);
-}
-
-double OpenClSlot::frame_seconds(const std::string& device) const {
-  return seconds_between(events().front().first, end_of(events().back()), device);
-}
-
-void OpenClStages::wait(OpenClSlot& slot) const {
-  slot.impl_->queue.wait(slot.impl_->found_read);
-}
-
-void OpenClStages::finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
-  const Impl& s = *impl_;
-  OpenClSlot::Impl& i = *slot.impl_;
-  wait(slot);
-  if (!s.exact) {
-    float_method::finish(s, i, workspace);
-    return;
+void OpenClStages::complete(DeviceSlot& slot, Workspace& workspace) const {
+  auto& w = static_cast<FilterbankWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
+  if (i.last <= kClassify) return;
+  if (!impl_->exact) {
+    float_method::complete(*impl_, i, w);
+  } else {
+    read_candidates(*impl_, i, w);
   }
-  cl_int count = 0;
-  std::memcpy(&count, i.found_staging.data(), sizeof count);
-  auto needed = static_cast<std::size_t>(count);
-  if (needed > i.capacity) {  // more than fits: ask again with room for all
-    i.capacity = needed + needed / 4;
-    i.found = opencl::Buffer(*s.context, (i.capacity + 1) * 16);
-    i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
-    i.queue.fill(i.found, 0, 16);
-    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold},
-                           static_cast<cl_int>(i.capacity), i.found);
-    i.candidates.enqueue(i.queue, {{static_cast<std::size_t>(i.widest_pitch), 1, i.rows_windows}, {0, 0, 0}});
-  }
-  if (needed > kFirstCapacity) {
-    i.queue.wait(i.queue.read(i.found, i.found_staging.data(), (needed + 1) * 16));
-  }
+}
 
-  std::vector<Candidate> candidates(needed);
-  for (std::size_t k = 0; k < needed; ++k) {
-    cl_int record[4];
-    std::memcpy(record, i.found_staging.data() + (k + 1) * 16, sizeof record);
-    candidates[k] = {record[0], record[1], record[2], record[3]};
-  }
-  // The device appends in any order; the CPU finds them in this one.
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
-  });
-  s.detector->group_candidates(workspace, candidates);
+void OpenClStages::run(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
+  prepare(slot, workspace, supported());
+  submit(slot, workspace, kPyramid, kGroup);
+  slot.impl_->queue.wait(slot.done);
+  complete(slot, workspace);
+  impl_->detector->run_stage(kGroup, workspace);
 }
 
 void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
-  for (std::size_t l = 0; l < i.levels.size(); ++l) {
-    const DeviceLevel& d = i.levels[l];
-    Level& level = workspace.levels[l];
-    const int pitch = level.grid.pitch();
-    const auto rows = [&](const opencl::Buffer& buffer, int offset, int stride, int count, int width,
-                          auto* target, std::ptrdiff_t target_stride) {
-      using T = std::remove_pointer_t<decltype(target)>;
-      std::vector<T> data(static_cast<std::size_t>(stride) * count);
-      i.queue.wait(
-          i.queue.read(buffer, data.data(), bytes_of(data), static_cast<std::size_t>(offset) * sizeof(T)));
-      for (int y = 0; y < count; ++y)
-        std::copy_n(data.data() + static_cast<std::size_t>(y) * stride, width, target + y * target_stride);
-    };
-    const ImageView<std::uint8_t> image = level.image.view();
-    rows(i.images, d.image_offset - d.image_stride - 1, d.image_stride, d.height + 2, d.width + 2,
-         image.row(-1) - 1, image.stride());
-    if (!s.exact) continue;
-    rows(i.votes, d.votes_offset, d.votes_stride, d.height, d.width, level.votes.view().data(),
-         level.votes.stride());
-    rows(i.features, d.features_offset, d.pitch, (d.cells_y - 1) * s.bins, pitch,
-         reinterpret_cast<std::uint32_t*>(level.features.data()), pitch);
-    rows(i.scores, d.scores_offset, d.pitch, d.windows_y, d.windows_x, level.scores.data(), pitch);
+  const auto fetch = [&](const opencl::SharedBuffer& from, ProductMemory& to) {
+    to.lend(nullptr);
+    i.queue.wait(i.queue.read(from.device(), to.data(), to.bytes()));
+  };
+  fetch(i.images, workspace.images);
+  workspace.bind_images();
+  if (!s.exact) {
+    float_method::download(s, i, workspace);
+    return;
   }
-  if (!s.exact) float_method::download(s, i, workspace);
+  fetch(i.votes, workspace.votes);
+  fetch(i.features, workspace.features);
+  workspace.bind_votes();
+  workspace.bind_features();
+  std::vector<std::int32_t> scores(i.scores_count);
+  i.queue.wait(i.queue.read(i.scores, scores.data(), bytes_of(scores)));
+  for (std::size_t l = 0; l < i.levels.size(); ++l) {
+    Level& level = workspace.levels[l];
+    std::copy_n(scores.data() + i.levels[l].scores_offset,
+                static_cast<std::ptrdiff_t>(level.grid.pitch()) * level.windows_y, level.scores.data());
+  }
 }
 
 }  // namespace sightline::filterbank

@@ -3,17 +3,18 @@
 ///
 /// All pyramid levels lie one after the other in one buffer for each kind of data, and a stage is one launch
 /// over all of them, so a frame costs about ten launches. Nothing waits for the host
-/// between stages.
+/// between stages. What a stage reads comes from the stage before where that ran on the device too, else from
+/// the workspace (layout.hpp), and the same holds for what it writes.
 ///
 /// Arithmetic::floating_point runs the float method's kernels (float_method.cl), which no tuning touches.
 /// They give the CPU's results bit for bit as well, provided that the CPU has fused multiply-add, and need
 /// double precision on the device.
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "detection/device_stages.hpp"
 #include "filterbank/detector.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
@@ -45,23 +46,10 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device);
 class OpenClStages;
 
 /// The buffers of one frame in flight on one device.
-class OpenClSlot {
+class OpenClSlot : public DeviceSlot {
  public:
   explicit OpenClSlot(const OpenClStages& stages);
-  ~OpenClSlot();
-  OpenClSlot(OpenClSlot&&) noexcept;
-
-  /// What the launches of the last frame took on the device, by stage: upload, pyramid, filter, histogram,
-  /// normalise, classify, candidates. Valid after `finish`.
-  struct StageEvents {
-    std::string name;
-    opencl::Event first, last;
-    /// From the start of the first launch to the end of the last.
-    double seconds(const std::string& device) const;
-  };
-  const std::vector<StageEvents>& events() const;
-  /// From the start of the upload to the end of the last kernel.
-  double frame_seconds(const std::string& device) const;
+  ~OpenClSlot() override;
 
   struct Impl;
 
@@ -70,24 +58,27 @@ class OpenClSlot {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The kernels of one detector on one device. Thread-safety: slots are independent; one thread at a time a
-/// slot.
-class OpenClStages {
+/// The kernels of one detector on one device: stages pyramid to classify. Spans have the names upload,
+/// pyramid, filter, histogram and normalise (both of stage histogram), classify and candidates (both of stage
+/// classify), download.
+class OpenClStages : public DeviceStages {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
   OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
                opencl::ProgramCache* cache, const KernelTuning& tuning);
-  ~OpenClStages();
+  ~OpenClStages() override;
 
-  /// Readies a slot for frames like the one that the workspace is prepared for.
-  void prepare(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
-  /// Copies the frame in and enqueues all stages up to `candidates`; returns at once.
-  void enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace) const;
-  /// Waits until the device is done with the frame.
-  void wait(OpenClSlot& slot) const;
-  /// Waits, and leaves the grouped detections in the workspace.
-  void finish(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
+  const opencl::Context& context() const override;
+  StageSet supported() const override;
+  void check(const StageSet& on_device) const override;
+  std::unique_ptr<DeviceSlot> make_slot() const override;
+  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override;
+  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override;
+  void complete(DeviceSlot& slot, Workspace& workspace) const override;
 
+  /// All stages of the frame that the workspace is prepared for, one after the other, up to the grouped
+  /// detections: what tests and the tuner need.
+  void run(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
   /// Copies intermediate results of the last frame into the workspace's levels, for comparison with the CPU.
   void download(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
 
@@ -97,36 +88,6 @@ class OpenClStages {
  private:
   friend class OpenClSlot;
   std::unique_ptr<Impl> impl_;
-};
-
-/// A filter-bank detector whose stages run on an OpenCL device. When the device fails, the frame is done
-/// again on the CPU, and so are all that follow; the log says so once.
-class OpenClFilterbankDetector : public Detector {
- public:
-  OpenClFilterbankDetector(std::unique_ptr<FilterbankDetector> cpu, const opencl::ChosenDevice& device,
-                           const KernelTuning& tuning);
-  ~OpenClFilterbankDetector() override;
-
-  const DetectorInfo& info() const override { return cpu_->info(); }
-  std::span<const StageInfo> stages() const override { return cpu_->stages(); }
-  std::unique_ptr<Workspace> make_workspace() const override;
-  bool prepare(Workspace& workspace, GrayView frame) const override;
-  void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::optional<double> busy_seconds(const Workspace& workspace, std::size_t stage) const override;
-  std::vector<Detection> take_detections(Workspace& workspace) const override;
-
-  const FilterbankDetector& cpu() const { return *cpu_; }
-
- private:
-  struct DeviceWorkspace;
-  void take_out(const std::exception& error) const;
-  std::size_t stage_of(const std::string& launches) const;
-
-  std::unique_ptr<FilterbankDetector> cpu_;
-  std::unique_ptr<opencl::Context> context_;
-  std::unique_ptr<opencl::ProgramCache> cache_;
-  std::unique_ptr<OpenClStages> stages_;
-  mutable std::atomic<bool> device_lost_{false};
 };
 
 }  // namespace sightline::filterbank

@@ -202,21 +202,18 @@ class Tuner {
     auto& w = static_cast<FilterbankWorkspace&>(*workspace_);
     const OpenClStages stages(detector_, context_, cache_, form.tuning);
     OpenClSlot slot(stages);
-    detector_.prepare(w, frame_);
-    stages.prepare(slot, w);
     double best = std::numeric_limits<double>::max();
     for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
-      stages.enqueue(slot, w);
-      stages.finish(slot, w);
+      detector_.prepare(w, frame_);
+      stages.run(slot, w);
       const std::vector<Detection> found = detector_.take_detections(w);
       if (form.exact && found != expected_) {
         throw Error(ExitCode::failed,
                     form.text + " gives other results than the CPU on '" + context_.name() + "'",
                     "this is a defect of the driver or of Sightline: use --device none, and report it");
       }
-      for (const OpenClSlot::StageEvents& events : slot.events()) {
-        if (events.name != stage || run == 0) continue;
-        best = std::min(best, events.seconds(context_.name()));
+      for (const DeviceSpan& span : slot.spans) {
+        if (span.name == stage && run > 0) best = std::min(best, span.seconds(context_.name()));
       }
     }
     return best;
@@ -282,20 +279,19 @@ FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context&
   if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
   const OpenClStages stages(detector, context, cache, tuning);
   OpenClSlot slot(stages);
-  stages.prepare(slot, w);
   FrameTimes best;
   for (int run = 0; run <= runs; ++run) {
+    detector.prepare(w, frame);
     const auto start = std::chrono::steady_clock::now();
-    stages.enqueue(slot, w);
-    stages.finish(slot, w);
+    stages.run(slot, w);
     const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (run == 0 || (run > 1 && host >= best.host)) continue;
     best = {};
     best.host = host;
-    for (const OpenClSlot::StageEvents& events : slot.events()) {
-      best.stages.push_back({events.name, events.seconds(context.name())});
+    for (const DeviceSpan& span : slot.spans) {
+      best.stages.push_back({std::string(span.name), span.seconds(context.name())});
     }
-    best.device = slot.frame_seconds(context.name());
+    best.device = seconds_between(slot.spans.front().first, slot.spans.back().end(), context.name());
   }
   return best;
 }

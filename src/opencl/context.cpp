@@ -6,6 +6,15 @@
 
 namespace sightline::opencl {
 
+Event::Event(const Event& other) : handle_(other.get()) {
+  if (handle_) clRetainEvent(handle_.get());
+}
+
+Event& Event::operator=(const Event& other) {
+  if (this != &other) *this = Event(other);
+  return *this;
+}
+
 Event::Times Event::times(const std::string& device) const {
   Times times;
   const auto read = [&](cl_profiling_info what, std::uint64_t& value) {

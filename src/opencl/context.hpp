@@ -22,12 +22,17 @@ class Completion {
   virtual void complete(bool failed) noexcept = 0;
 };
 
-/// Something the device was asked to do. Owned handle; cheap to move.
+/// Something the device was asked to do. Owned handle; cheap to move and to copy.
 /// Thread-safety: as for the handle: any thread may wait.
 class Event {
  public:
   Event() = default;
   explicit Event(cl_event handle) : handle_(handle) {}
+  Event(const Event& other);
+  Event& operator=(const Event& other);
+  Event(Event&&) noexcept = default;
+  Event& operator=(Event&&) noexcept = default;
+  ~Event() = default;
   cl_event get() const { return handle_.get(); }
   explicit operator bool() const { return static_cast<bool>(handle_); }
 

@@ -5,8 +5,11 @@
 namespace sightline::opencl {
 
 SharedBuffer::SharedBuffer(Queue& queue, std::size_t bytes)
-    : queue_(&queue), buffer_(queue.context(), bytes) {
-  if (!queue.context().device().unified_memory) staging_ = StagingBuffer(queue, bytes);
+    : queue_(&queue), buffer_(queue.context(), bytes) {}
+
+std::byte* SharedBuffer::staging() {
+  if (staging_.data() == nullptr) staging_ = StagingBuffer(*queue_, buffer_.bytes());
+  return staging_.data();
 }
 
 SharedBuffer::~SharedBuffer() {
@@ -35,7 +38,7 @@ SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
 
 std::byte* SharedBuffer::host_writes() {
   if (!queue_->context().device().unified_memory) {
-    host_ = staging_.data();
+    host_ = staging();
   } else if (!mapped_) {
     host_ = queue_->map_for_writing(buffer_);
     mapped_ = true;
@@ -51,7 +54,7 @@ Event SharedBuffer::to_device() {
 
 Event SharedBuffer::to_host() {
   if (!queue_->context().device().unified_memory) {
-    host_ = staging_.data();
+    host_ = staging();
     return queue_->read(buffer_, host_, buffer_.bytes());
   }
   Queue::Mapped mapped = queue_->map_for_reading(buffer_);

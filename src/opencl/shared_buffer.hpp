@@ -34,9 +34,11 @@ class SharedBuffer {
   void to_device_unwritten();
 
  private:
+  std::byte* staging();
+
   Queue* queue_ = nullptr;
   Buffer buffer_;
-  StagingBuffer staging_;      ///< where memory is not shared
+  StagingBuffer staging_;      ///< where memory is not shared; made when it is first needed
   std::byte* host_ = nullptr;  ///< what the host may use: mapped memory or staging
   bool mapped_ = false;
 };

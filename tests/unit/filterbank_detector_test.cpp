@@ -354,7 +354,7 @@ TEST(FilterbankDetector, FromConfiguration) {
   std::ofstream(folder / "c.toml")
       << "[detector]\nmodel = \"m.safetensors\"\nscale_step = 1.5\nmin_size = 48\n";
   Config config = Config::load(folder / "c.toml");
-  const auto detector = make_cpu_detector(config);
+  const auto detector = make_filterbank_detector(config);
   EXPECT_NO_THROW(config.expect_all_known());
   EXPECT_EQ(detector->info().threshold, 0.25);  // the model's
   EXPECT_EQ(detector->info().smallest_object, 48);
@@ -363,11 +363,11 @@ TEST(FilterbankDetector, FromConfiguration) {
   EXPECT_EQ(own.options().arithmetic, Arithmetic::exact);
   config.set("detector", "threshold", 7.0);
   config.set("detector", "arithmetic", std::string("float"));
-  EXPECT_EQ(make_cpu_detector(config)->info().threshold, 7.0);
+  EXPECT_EQ(make_filterbank_detector(config)->info().threshold, 7.0);
   config.set("detector", "arithmetic", std::string("fixed"));
-  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { make_cpu_detector(config); }), HasSubstr("'fixed'"));
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { make_filterbank_detector(config); }), HasSubstr("'fixed'"));
   config.set("detector", "model", std::string((folder / "none.safetensors").string()));
-  EXPECT_THAT(test::error_of(ExitCode::model, [&] { make_cpu_detector(config); }), HasSubstr("none.safetensors"));
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { make_filterbank_detector(config); }), HasSubstr("none.safetensors"));
 }
 
 }  // namespace
