@@ -1,0 +1,529 @@
+#include "pipeline/meter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "base/error.hpp"
+#include "unit/media_support.hpp"
+#include "unit/nvml/fake_nvml.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+using Meters = std::vector<std::unique_ptr<Meter>>;
+
+template <class Call>
+std::string error_of(Call call, ExitCode code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> names_of(const Meters& meters) {
+  std::vector<std::string> names;
+  for (const auto& meter : meters) names.push_back(meter->name());
+  return names;
+}
+
+// A machine without meters, whose clocks stand still and whose meters run no threads.
+class MeterTest : public ::testing::Test {
+ protected:
+  MeterTest() {
+    options_.powercap = folder_ / "powercap";
+    options_.hwmon = folder_ / "hwmon";
+    options_.power_supply = folder_ / "power_supply";
+    options_.nvml = "";
+    options_.power_period = options_.counter_period = std::chrono::milliseconds(0);
+    options_.log_wait = 0;
+    options_.clock = [this] { return now_; };
+    options_.wall_clock = [this] { return wall_; };
+    fake_nvml = {};
+  }
+
+  // Replaces the file at once, so that a thread reads the old content or the new.
+  void put(const std::string& file, const std::string& content) {
+    const fs::path path = folder_ / file;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path.string() + ".new") << content << "\n";
+    fs::rename(path.string() + ".new", path);
+  }
+  void put_rapl(const std::string& zone, const std::string& name, const std::string& energy) {
+    put("powercap/" + zone + "/name", name);
+    put("powercap/" + zone + "/energy_uj", energy);
+    put("powercap/" + zone + "/max_energy_range_uj", "10000000");
+  }
+  void put_battery(const std::string& name, const std::string& status) {
+    put("power_supply/" + name + "/type", "Battery");
+    put("power_supply/" + name + "/status", status);
+  }
+  void put_log(const std::string& content) {
+    std::ofstream(folder_ / "power.csv", std::ios::binary) << content;
+    options_.log = folder_ / "power.csv";
+  }
+  double log_joules(const std::string& content, double from, double to, double gap = 10) {
+    put_log(content);
+    return joules_of_log(options_.log, from, to, gap);
+  }
+  std::string log_error(const std::string& content, double from = 100, double to = 102, double gap = 10) {
+    return error_of([&] { log_joules(content, from, to, gap); }, ExitCode::input);
+  }
+
+  // The one meter that there is.
+  std::unique_ptr<Meter> only_meter() {
+    Meters meters = find_meters(options_);
+    if (meters.size() != 1) throw std::runtime_error(std::to_string(meters.size()) + " meters");
+    return std::move(meters.front());
+  }
+
+  media::test::TempDir folder_;
+  MeterOptions options_;
+  double now_ = 0;
+  double wall_ = 0;
+};
+
+TEST_F(MeterTest, NoneWhereThereIsNone) {
+  EXPECT_TRUE(find_meters(options_).empty());
+  options_.nvml = "libdoes-not-exist.so";
+  EXPECT_TRUE(find_meters(options_).empty());
+}
+
+TEST_F(MeterTest, RaplCountsPackagesAndTheirMemoryOnce) {
+  put("powercap/intel-rapl/enabled", "1");
+  put_rapl("intel-rapl:0", "package-0", "1");
+  put_rapl("intel-rapl:0:0", "core", "1");
+  put_rapl("intel-rapl:0:1", "uncore", "1");
+  put_rapl("intel-rapl:0:2", "dram", "1");
+  put_rapl("intel-rapl:1", "package-1", "1");
+  put_rapl("intel-rapl:1:0", "dram", "1");
+  put_rapl("intel-rapl:2", "psys", "1");
+  put_rapl("intel-rapl-mmio:0", "package-0", "1");
+  EXPECT_THAT(names_of(find_meters(options_)),
+              ElementsAre("RAPL package-0", "RAPL package-0 dram", "RAPL package-1", "RAPL package-1 dram"));
+}
+
+TEST_F(MeterTest, RaplCountsFromStartToStop) {
+  put_rapl("intel-rapl:0", "package-0", "1000000");
+  const auto meter = only_meter();
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+  put_rapl("intel-rapl:0", "package-0", "2000000");
+  meter->start();
+  EXPECT_DOUBLE_EQ(meter->joules(), 0);
+  put_rapl("intel-rapl:0", "package-0", "2500000");
+  EXPECT_DOUBLE_EQ(meter->joules(), 0.5);
+  put_rapl("intel-rapl:0", "package-0", "4000000");
+  meter->stop();
+  put_rapl("intel-rapl:0", "package-0", "9000000");
+  meter->stop();
+  EXPECT_DOUBLE_EQ(meter->joules(), 2);
+  meter->start();
+  EXPECT_DOUBLE_EQ(meter->joules(), 0);
+}
+
+TEST_F(MeterTest, RaplCounterWrapsAround) {
+  put_rapl("intel-rapl:0", "package-0", "9000000");
+  const auto meter = only_meter();
+  meter->start();
+  put_rapl("intel-rapl:0", "package-0", "500000");
+  EXPECT_NEAR(meter->joules(), 1.5, 1e-9);
+  put_rapl("intel-rapl:0", "package-0", "400000");
+  EXPECT_NEAR(meter->joules(), 11.4, 1e-9);
+}
+
+TEST_F(MeterTest, CounterOfUnknownRangeMustNotGoBack) {
+  put("powercap/intel-rapl:0/name", "package-0");
+  put("powercap/intel-rapl:0/energy_uj", "9000000");
+  const auto meter = only_meter();
+  meter->start();
+  put("powercap/intel-rapl:0/energy_uj", "500000");
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed),
+              AllOf(HasSubstr("RAPL package-0"), HasSubstr("went back")));
+}
+
+// Waits until something has happened that takes no more than milliseconds.
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+TEST_F(MeterTest, RaplThreadSeesEveryWrap) {
+  put_rapl("intel-rapl:0", "package-0", "9000000");
+  std::atomic<int> samples = 0;
+  options_.counter_period = std::chrono::milliseconds(1);
+  options_.clock = [&] { return ++samples; };
+  const auto meter = only_meter();
+  meter->start();
+  for (const char* energy : {"5000000", "1000000"}) {
+    put_rapl("intel-rapl:0", "package-0", energy);
+    const int before = samples;
+    ASSERT_TRUE(soon([&] { return samples >= before + 2; }));  // one that began afterwards, and its end
+  }
+  meter->stop();
+  EXPECT_NEAR(meter->joules(), 6 + 6, 1e-9);
+  const int at_end = samples;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(samples, at_end) << "the thread goes on after stop()";
+}
+
+TEST_F(MeterTest, ThreadDoesNotKeepAnyoneWaiting) {
+  put_rapl("intel-rapl:0", "package-0", "0");
+  options_.counter_period = std::chrono::hours(1);
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const auto meter = only_meter();
+    meter->start();
+    meter->start();
+    meter->stop();
+    meter->start();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+}
+
+// Reading as nobody: root may read what nobody else may.
+class AsNobody {
+ public:
+  AsNobody() : was_(geteuid()), changed_(was_ == 0 && seteuid(65534) == 0) {}
+  ~AsNobody() {
+    if (changed_ && seteuid(was_) != 0) std::abort();
+  }
+  bool is_root() const { return geteuid() == 0; }
+
+ private:
+  uid_t was_;
+  bool changed_;
+};
+
+TEST_F(MeterTest, UnreadableMetersAreListed) {
+  put_rapl("intel-rapl:0", "package-0", "1");
+  ::chmod(folder_.path().c_str(), 0755);
+  ::chmod((folder_ / "powercap/intel-rapl:0/energy_uj").c_str(), geteuid() == 0 ? 0400 : 0);
+  const AsNobody nobody;
+  if (nobody.is_root()) GTEST_SKIP() << "cannot give up root";
+  const auto meter = only_meter();
+  EXPECT_FALSE(meter->usable());
+  EXPECT_EQ(meter->problem(), "not readable: needs root");
+  EXPECT_EQ(error_of([&] { meter->start(); }, ExitCode::device), "RAPL package-0: not readable: needs root");
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+}
+
+TEST_F(MeterTest, SensorsThatHoldNoNumberAreListed) {
+  put_rapl("intel-rapl:0", "package-0", "12 apples");
+  fs::create_directories(folder_ / "powercap/intel-rapl:1/energy_uj");
+  put("powercap/intel-rapl:1/name", "package-1");
+  put_rapl("intel-rapl:2", "package-2", "nan");
+  const Meters meters = find_meters(options_);
+  ASSERT_EQ(meters.size(), 3);
+  EXPECT_THAT(meters[0]->problem(), HasSubstr("holds '12 apples', not a number"));
+  EXPECT_THAT(meters[1]->problem(), HasSubstr("Is a directory"));
+  EXPECT_THAT(meters[2]->problem(), HasSubstr("holds 'nan', not a number"));
+}
+
+TEST_F(MeterTest, PowerIsIntegratedByTrapezoids) {
+  put("hwmon/hwmon3/name", "amdgpu");
+  put("hwmon/hwmon3/power1_average", "10000000");
+  const auto meter = only_meter();
+  EXPECT_EQ(meter->name(), "hwmon amdgpu");
+  EXPECT_THAT(meter->covers(), HasSubstr("hwmon3"));
+  now_ = 5;
+  meter->start();
+  now_ = 7;
+  put("hwmon/hwmon3/power1_average", "20000000");
+  EXPECT_DOUBLE_EQ(meter->joules(), 2 * 15);
+  now_ = 7.5;
+  meter->stop();
+  now_ = 100;
+  EXPECT_DOUBLE_EQ(meter->joules(), 2 * 15 + 0.5 * 20);
+}
+
+TEST_F(MeterTest, PowerThreadSamples) {
+  put("hwmon/hwmon0/name", "chip");
+  put("hwmon/hwmon0/power1_input", "10000000");
+  std::atomic<int> samples = 0;
+  options_.power_period = std::chrono::milliseconds(1);
+  options_.clock = [&] { return ++samples; };  // a second goes by from sample to sample
+  const auto meter = only_meter();
+  meter->start();
+  ASSERT_TRUE(soon([&] { return samples >= 10; }));
+  meter->stop();
+  EXPECT_GE(samples, 10);
+  EXPECT_DOUBLE_EQ(meter->joules(), 10. * (samples - 1));
+}
+
+TEST_F(MeterTest, SensorThatVanishesEndsTheMeasurement) {
+  put("hwmon/hwmon0/name", "chip");
+  put("hwmon/hwmon0/power1_input", "10000000");
+  const auto meter = only_meter();
+  meter->start();
+  fs::remove(folder_ / "hwmon/hwmon0/power1_input");
+  now_ = 1;
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("No such file"));
+  put("hwmon/hwmon0/power1_input", "10000000");  // what it would have shown before is not known
+  now_ = 2;
+  meter->stop();
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed),
+              AllOf(HasSubstr("hwmon chip"), HasSubstr("No such file")));
+  meter->start();
+  now_ = 3;
+  EXPECT_DOUBLE_EQ(meter->joules(), 10);
+}
+
+TEST_F(MeterTest, HwmonTakesEachChannelOnce) {
+  put("hwmon/hwmon0/name", "coretemp");
+  put("hwmon/hwmon0/temp1_input", "40000");
+  put("hwmon/hwmon1/name", "amdgpu");
+  put("hwmon/hwmon1/power1_average", "3000000");
+  put("hwmon/hwmon1/power1_input", "5000000");
+  put("hwmon/hwmon1/power1_label", "PPT");
+  put("hwmon/hwmon1/power1_cap", "9000000");
+  put("hwmon/hwmon1/power1_average_interval", "9");
+  put("hwmon/hwmon2/name", "i915");
+  put("hwmon/hwmon2/energy1_input", "7000000");
+  put("hwmon/hwmon2/power1_input", "7000000");
+  put("hwmon/hwmon2/power2_input", "7000000");
+  put("hwmon/hwmon3/name", "amd_energy");
+  put("hwmon/hwmon3/energy1_input", "1");
+  put("hwmon/hwmon3/energy1_label", "Ecore000");
+  put("hwmon/hwmon3/energy2_input", "1");
+  put("hwmon/hwmon3/energy2_label", "Esocket0");
+  put("hwmon/hwmon4/name", "BAT0");
+  put("hwmon/hwmon4/power1_input", "7000000");
+  put_battery("BAT0", "Full");
+  put("power_supply/BAT0/power_now", "0");
+  const Meters meters = find_meters(options_);
+  EXPECT_THAT(names_of(meters), ElementsAre("hwmon amdgpu PPT", "hwmon i915", "hwmon i915 power2",
+                                            "hwmon amd_energy Esocket0", "battery BAT0"));
+  for (const auto& meter : meters) {
+    if (meter->usable()) meter->start();
+  }
+  now_ = 2;
+  put("hwmon/hwmon2/energy1_input", "8000000");
+  EXPECT_DOUBLE_EQ(meters[0]->joules(), 2 * 3);
+  EXPECT_DOUBLE_EQ(meters[1]->joules(), 1);
+}
+
+TEST_F(MeterTest, BatteryMustDischarge) {
+  put("power_supply/AC/type", "Mains");
+  put("power_supply/AC/power_now", "5000000");
+  put_battery("hidpp_battery_0", "Discharging");
+  put("power_supply/hidpp_battery_0/scope", "Device");
+  put("power_supply/hidpp_battery_0/power_now", "1000");
+  put_battery("BAT0", "Charging");
+  put("power_supply/BAT0/power_now", "5000000");
+  EXPECT_THAT(only_meter()->problem(), HasSubstr("not discharging (status: Charging)"));
+
+  put_battery("BAT0", "Discharging");
+  const auto meter = only_meter();
+  EXPECT_EQ(meter->name(), "battery BAT0");
+  meter->start();
+  now_ = 4;
+  EXPECT_DOUBLE_EQ(meter->joules(), 20);
+  put_battery("BAT0", "Charging");
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("not discharging"));
+}
+
+TEST_F(MeterTest, BatteryOfCurrentAndVoltage) {
+  put_battery("BAT1", "Discharging");
+  put("power_supply/BAT1/current_now", "-1500000");
+  EXPECT_TRUE(find_meters(options_).empty());
+  put("power_supply/BAT1/voltage_now", "12000000");
+  const auto meter = only_meter();
+  meter->start();
+  now_ = 2;
+  EXPECT_DOUBLE_EQ(meter->joules(), 36);
+}
+
+TEST_F(MeterTest, NvmlCountsEnergyOrSamplesPower) {
+  options_.nvml = FAKE_NVML;
+  EXPECT_TRUE(find_meters(options_).empty());
+  EXPECT_EQ(fake_nvml.open, 0);
+  fake_nvml.gpus.resize(3);
+  fake_nvml.gpus[0].millijoules = 5000;
+  fake_nvml.gpus[1].counts_energy = false;
+  fake_nvml.gpus[1].milliwatts = 200000;
+  fake_nvml.gpus[2].handle_result = 4;
+  Meters meters = find_meters(options_);
+  EXPECT_THAT(names_of(meters),
+              ElementsAre("NVML NVIDIA Made-up (GPU 0)", "NVML NVIDIA Made-up (GPU 1)", "NVML GPU 2"));
+  EXPECT_EQ(meters[2]->problem(), "not readable: NVML: Insufficient Permissions");
+  meters[0]->start();
+  meters[1]->start();
+  fake_nvml.gpus[0].millijoules = 7500;
+  now_ = 3;
+  EXPECT_DOUBLE_EQ(meters[0]->joules(), 2.5);
+  EXPECT_DOUBLE_EQ(meters[1]->joules(), 600);
+  EXPECT_EQ(fake_nvml.open, 1);
+  meters.clear();
+  EXPECT_EQ(fake_nvml.open, 0);
+}
+
+TEST_F(MeterTest, NvmlNeedsItsDriver) {
+  options_.nvml = FAKE_NVML;
+  fake_nvml.gpus.resize(1);
+  EXPECT_EQ(only_meter()->name(), "NVML NVIDIA Made-up");
+  fake_nvml.init_result = 9;
+  const auto meter = only_meter();
+  EXPECT_EQ(meter->name(), "NVML");
+  EXPECT_EQ(meter->problem(), "not readable: NVML: Driver Not Loaded");
+  EXPECT_EQ(fake_nvml.open, 0);
+}
+
+TEST_F(MeterTest, LogIsIntegratedByTrapezoids) {
+  const std::string log = "time,watts\n100,10\n102,30\n103,30\n";
+  EXPECT_DOUBLE_EQ(log_joules(log, 100, 103), 2 * 20 + 30);
+  EXPECT_DOUBLE_EQ(log_joules(log, 100.5, 101.5), 20);
+  EXPECT_DOUBLE_EQ(log_joules(log, 101, 102.5), 25 + 15);
+  EXPECT_DOUBLE_EQ(log_joules(log, 103, 103), 0);
+}
+
+TEST_F(MeterTest, LogColumnsAndLineEnds) {
+  EXPECT_DOUBLE_EQ(log_joules("Volts, Watts ,TIME\r\n230,10, 100\r\n\r\n231,1e1,104\r\n", 100, 104), 40);
+  EXPECT_DOUBLE_EQ(log_joules("\xEF\xBB\xBFtime,watts\n100,10\n104,10\n", 100, 104), 40);
+  // Two samples of one moment: a step.
+  EXPECT_DOUBLE_EQ(log_joules("time,watts\n100,10\n101,10\n101,20\n102,20\n", 100, 102), 30);
+}
+
+TEST_F(MeterTest, LogTimesInIso8601) {
+  const double noon = 1769860800;  // 2026-01-31 12:00:00 UTC
+  for (const char* begin : {"2026-01-31T12:00:00Z", "2026-01-31 13:00:00.000+01:00",
+                            "2026-01-31T08:30:00-0330", "2026-01-30T22:00:00-14", "1769860800"}) {
+    const std::string log = std::string("time,watts\n") + begin + ",10\n2026-01-31T12:00:04.5Z,10\n";
+    EXPECT_DOUBLE_EQ(log_joules(log, noon, noon + 4.5), 45) << begin;
+    EXPECT_THAT(log_error(log, noon - 0.5, noon + 1), HasSubstr("begins 0.5 s after")) << begin;
+  }
+  for (const char* wrong :
+       {"2026-02-29T12:00:00Z", "2026-13-01T12:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z",
+        "2026-01-31T12:00:61Z", "2026-01-31T12:00:-1Z", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00+24:00",
+        "2026-01-31T12:00:00 o'clock", "2026-01-31T12:00", "2026-01-31", "noon", "inf", ""}) {
+    EXPECT_THAT(log_error(std::string("time,watts\n") + wrong + ",10\n"),
+                HasSubstr("line 2, which has no time"))
+        << wrong;
+  }
+}
+
+TEST_F(MeterTest, LogTimesWithoutOffsetAreLocal) {
+  const char* const zone = std::getenv("TZ");
+  const std::string before = zone ? zone : "";
+  setenv("TZ", "AST+4ADT,M3.2.0,M11.1.0", 1);  // UTC-4, in summer UTC-3
+  tzset();
+  const std::string winter = "time,watts\n2026-01-31T08:00:00,10\n2026-01-31T12:00:02Z,10\n";
+  const std::string summer = "time,watts\n2026-07-31T09:00:00,10\n2026-07-31T12:00:02Z,10\n";
+  EXPECT_DOUBLE_EQ(log_joules(winter, 1769860800, 1769860802), 20);
+  EXPECT_DOUBLE_EQ(log_joules(summer, 1785499200, 1785499202), 20);
+  zone ? setenv("TZ", before.c_str(), 1) : unsetenv("TZ");
+  tzset();
+}
+
+TEST_F(MeterTest, LogMustCoverTheInterval) {
+  const std::string log = "time,watts\n100,10\n101,10\n105,10\n106,10\n";
+  EXPECT_THAT(log_error(log, 99.5, 101), AllOf(HasSubstr("power.csv"), HasSubstr("begins 0.5 s after")));
+  EXPECT_THAT(log_error(log, 100, 108), HasSubstr("ends 2 s before the run did"));
+  EXPECT_THAT(log_error(log, 200, 208), HasSubstr("ends 102 s before the run did"));
+  EXPECT_THAT(log_error(log, 100, 106, 3), HasSubstr("has a gap of 4 s during"));
+  EXPECT_THAT(log_error(log, 100, 101.5, 3), HasSubstr("has a gap of 4 s during"));
+  EXPECT_DOUBLE_EQ(log_joules(log, 100, 101, 3), 10);
+  EXPECT_DOUBLE_EQ(log_joules(log, 105, 106, 3), 10);
+  EXPECT_THAT(log_error("time,watts\n"), HasSubstr("has no samples"));
+  EXPECT_THAT(log_error(""), HasSubstr("has no samples"));
+}
+
+TEST_F(MeterTest, LogLineThatIsBeingWrittenIsNotRead) {
+  // The last one may become 102,15.
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,10\n102,1"), HasSubstr("ends 1 s before"));
+  EXPECT_DOUBLE_EQ(log_joules("time,watts\n100,10\n101,10\n10", 100, 101), 10);
+  EXPECT_THAT(log_error("time,wat"), HasSubstr("has no samples"));
+}
+
+TEST_F(MeterTest, LogErrorsNameTheLine) {
+  EXPECT_THAT(log_error("when,watts\n"), HasSubstr("has no column 'time'"));
+  EXPECT_THAT(log_error("time;watts\n"), HasSubstr("has no column 'time'"));
+  EXPECT_THAT(log_error("time,power\n"), HasSubstr("has no column 'watts'"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,ten\n"), HasSubstr("line 3, which has no number of watts"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,nan\n"), HasSubstr("line 3, which has no number of watts"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101\n"), HasSubstr("line 3, which does not have as many cells"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n\n101,1,5\n"), HasSubstr("line 4, which does not have as many"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,10\n100.5,10\n"),
+              HasSubstr("line 4, which goes back in time"));
+}
+
+TEST_F(MeterTest, LogIsCheckedBeforeTheRun) {
+  const auto find = [&] { find_meters(options_); };
+  options_.log = folder_ / "missing.csv";
+  EXPECT_THAT(error_of(find, ExitCode::input),
+              AllOf(HasSubstr("missing.csv"), HasSubstr("cannot be opened")));
+  options_.log = folder_.path();
+  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("is not a file"));
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  options_.log = pipe;
+  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("is not a file"));
+  put_log("time,volts\n");
+  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("has no column 'watts'"));
+  put_log("");  // the logger may not have written it yet
+  EXPECT_THAT(only_meter()->name(), HasSubstr("log "));
+}
+
+TEST_F(MeterTest, LogMeterMeasuresBetweenStartAndStop) {
+  put_log("time,watts\n100,10\n110,10\n120,10\n");
+  const auto meter = only_meter();
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+  wall_ = 101;
+  meter->start();
+  wall_ = 103;
+  EXPECT_DOUBLE_EQ(meter->joules(), 20);
+  wall_ = 115;
+  meter->stop();
+  wall_ = 130;
+  meter->stop();
+  EXPECT_DOUBLE_EQ(meter->joules(), 140);
+  meter->start();
+  wall_ = 131;
+  meter->stop();
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::input), HasSubstr("ends 11 s before"));
+  meter->start();
+  wall_ = 119;
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("set back"));
+}
+
+TEST_F(MeterTest, LogMeterWaitsForTheLogger) {
+  put_log("time,watts\n100,10\n");
+  options_.log_wait = 5;
+  options_.wall_clock = [this] {  // the logger writes while the meter looks at the clock
+    ++wall_;
+    if (wall_ == 104) std::ofstream(options_.log, std::ios::app) << "10";
+    if (wall_ == 105) std::ofstream(options_.log, std::ios::app) << "3,10\n";
+    return wall_;
+  };
+  const auto meter = only_meter();
+  wall_ = 99;
+  meter->start();
+  wall_ = 101;
+  meter->stop();
+  EXPECT_DOUBLE_EQ(meter->joules(), 20);
+  EXPECT_EQ(wall_, 105);
+
+  wall_ = 102;
+  meter->start();
+  meter->stop();  // at 104, and nothing more is written in time
+  wall_ = 107;
+  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::input), HasSubstr("ends 1 s before"));
+  EXPECT_EQ(wall_, 109);
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
