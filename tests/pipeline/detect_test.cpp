@@ -65,8 +65,7 @@ TEST(Detect, EveryFrameHasItsLine) {
 TEST(Detect, SummaryAndStages) {
   const Outcome outcome = expect_run(0, "10 frame(s) in ", {"detect", kTenFrames});
   EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
-  for (const char* stage :
-       {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
+  for (const char* stage : {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
     EXPECT_NE(outcome.err.find(stage), std::string::npos) << stage;
   }
 }
@@ -89,6 +88,16 @@ TEST(Detect, HelpAndVersion) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_TRUE(version.out.starts_with("sightline ")) << version.out;
+}
+
+// Loading them would take longer than all else at the program's start.
+TEST(Detect, CaptureLibrariesAreNotLoadedAtTheStart) {
+  ASSERT_EQ(setenv("LD_TRACE_LOADED_OBJECTS", "1", 1), 0);  // the loader lists them and does not start it
+  const Outcome outcome = run({"--version"});
+  unsetenv("LD_TRACE_LOADED_OBJECTS");
+  EXPECT_NE(outcome.out.find("libavformat"), std::string::npos) << outcome.out;
+  for (const char* library : {"libavdevice", "libavfilter", "libSDL"})
+    EXPECT_EQ(outcome.out.find(library), std::string::npos) << library;
 }
 
 TEST(Detect, AnyThresholdIsAccepted) {
