@@ -1,6 +1,8 @@
 // `sightline detect`: objects in video files, pictures and streams, into files.
 #include <spdlog/spdlog.h>
 
+#include <strings.h>
+
 #include <cstdio>
 #include <filesystem>
 
@@ -41,7 +43,25 @@ std::string output_for(const DetectArguments& a, const std::string& input) {
   return (fs::path(a.output) / (name.stem().string() + "-detected.mp4")).string();
 }
 
+// A file that is not there is noticed before another one is processed. What is no plain path is left to
+// FFmpeg.
+void require_present(const std::string& input) {
+  std::error_code error;
+  if (input == "-" || input.find_first_of(":%") != std::string::npos || fs::exists(input, error)) return;
+  throw Error(ExitCode::input, "cannot open '" + input + "' (No such file or directory)",
+              "check the name and the path");
+}
+
+// A contact sheet is a PNG file whatever its name: the name must not say otherwise.
+void check_contact_sheet(const std::string& file) {
+  const std::string extension = fs::path(file).extension().string();
+  if (extension.empty() || strcasecmp(extension.c_str(), ".png") == 0) return;
+  throw Error(ExitCode::usage, "the contact sheet '" + file + "' would be a PNG picture",
+              "let its name end in .png");
+}
+
 void check(const DetectArguments& a) {
+  for (const std::string& input : a.inputs) require_present(input);
   if (a.inputs.size() > 1 && !a.output.empty()) {
     std::error_code error;
     fs::create_directories(a.output, error);
@@ -70,6 +90,7 @@ void check(const DetectArguments& a) {
     throw Error(ExitCode::usage, "two outputs would both be written to '" + one + "'",
                 "choose another name for one of them");
   };
+  check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   refuse_same(a.output, a.detections);
   refuse_same(a.output, a.contact_sheet);
