@@ -1,6 +1,8 @@
 // `sightline detect`: objects in video files, pictures and streams, into files.
 #include <spdlog/spdlog.h>
 
+#include <strings.h>
+
 #include <cstdio>
 #include <filesystem>
 
@@ -8,6 +10,7 @@
 #include "base/hardware.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
+#include "picture_output.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/sinks.hpp"
 #include "progress.hpp"
@@ -32,32 +35,89 @@ struct DetectArguments {
   bool no_audio = false;
 };
 
-// The annotated video of one input: the given path, or one in the given folder where there are several
-// inputs.
-std::string output_for(const DetectArguments& a, const std::string& input) {
-  if (a.inputs.size() == 1) return a.output;
+// Where the annotated input goes.
+struct Target {
+  std::string path;
+  bool pictures = false;  // the path is a folder, for pictures that keep their names
+};
+
+// A video: the given path, or one in the given folder where there are several inputs. Pictures stay pictures
+// where the output is a folder.
+Target target_for(const DetectArguments& a, const std::string& input) {
+  std::error_code error;
+  const fs::path output = a.output;
+  const bool several = a.inputs.size() > 1;
+  const bool from_folder = fs::is_directory(input, error);
+  const bool to_folder = several || !output.has_filename() || fs::is_directory(output, error) ||
+                         (from_folder && !output.has_extension());
   fs::path name = fs::path(input).filename();
   if (name.empty()) name = fs::path(input).parent_path().filename();
-  return (fs::path(a.output) / (name.stem().string() + "-detected.mp4")).string();
+  if (to_folder && from_folder) return {(several ? output / name : output).string(), true};
+  if (to_folder && is_picture(input) && fs::is_regular_file(input, error)) return {a.output, true};
+  if (several) return {(output / (name.stem().string() + "-detected.mp4")).string()};
+  return {a.output};
+}
+
+// No two inputs end in one file, and no input is overwritten.
+void check_targets(const DetectArguments& a) {
+  std::vector<std::string> names;
+  std::vector<std::string> replaced;
+  std::error_code error;
+  for (const std::string& input : a.inputs) {
+    const Target target = target_for(a, input);
+    if (!target.pictures) {
+      names.push_back(target.path);
+      continue;
+    }
+    for (const PicturePair& pair : picture_pairs(input, target.path)) {
+      names.push_back(pair.target.string());
+      if (media::is_same_file(pair.source.string(), pair.target.string())) {
+        throw Error(ExitCode::usage, "the output '" + pair.target.string() + "' is the input",
+                    "write to another folder");
+      }
+      if (fs::exists(pair.target, error)) replaced.push_back(pair.target.string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) {
+    throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
+                "run them one by one");
+  }
+  if (!replaced.empty()) {
+    spdlog::warn("{} picture(s) in '{}' will be replaced, '{}' for one", replaced.size(), a.output,
+                 *std::min_element(replaced.begin(), replaced.end()));
+  }
+}
+
+// A file that is not there is noticed before another one is processed. What is no plain path is left to
+// FFmpeg.
+void require_present(const std::string& input) {
+  std::error_code error;
+  if (input == "-" || input.find_first_of(":%") != std::string::npos || fs::exists(input, error)) return;
+  throw Error(ExitCode::input, "cannot open '" + input + "' (No such file or directory)",
+              "check the name and the path");
+}
+
+// A contact sheet is a PNG file whatever its name: the name must not say otherwise.
+void check_contact_sheet(const std::string& file) {
+  const std::string extension = fs::path(file).extension().string();
+  if (extension.empty() || strcasecmp(extension.c_str(), ".png") == 0) return;
+  throw Error(ExitCode::usage, "the contact sheet '" + file + "' would be a PNG picture",
+              "let its name end in .png");
 }
 
 void check(const DetectArguments& a) {
+  for (const std::string& input : a.inputs) require_present(input);
   if (a.inputs.size() > 1 && !a.output.empty()) {
     std::error_code error;
     fs::create_directories(a.output, error);
     if (!fs::is_directory(a.output)) {
       throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
-                  "name a folder; each input gets a video of its own in it");
-    }
-    std::vector<std::string> names;
-    for (const std::string& input : a.inputs) names.push_back(output_for(a, input));
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) {
-      throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
-                  "run them one by one");
+                  "name a folder; each input gets a video or a picture of its own in it");
     }
   }
+  if (!a.output.empty()) check_targets(a);
   for (const std::string& input : a.inputs) {
     for (const std::string* file : {&a.detections, &a.contact_sheet}) {
       if (!file->empty() && media::is_same_file(input, *file)) {
@@ -70,6 +130,7 @@ void check(const DetectArguments& a) {
     throw Error(ExitCode::usage, "two outputs would both be written to '" + one + "'",
                 "choose another name for one of them");
   };
+  check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   refuse_same(a.output, a.detections);
   refuse_same(a.output, a.contact_sheet);
@@ -155,10 +216,13 @@ int run(DetectArguments a, int verbosity) {
 
     std::vector<std::unique_ptr<pipeline::Sink>> sinks;
     std::unique_ptr<media::Writer> video;
-    if (!a.output.empty()) {
-      a.writing.input = input;
-      a.writing.audio = reader.audio();
-      video = std::make_unique<media::Writer>(output_for(a, input), reader.info(), a.writing);
+    const Target target = target_for(a, input);
+    a.writing.input = input;
+    a.writing.audio = reader.audio();
+    if (!a.output.empty() && target.pictures) {
+      sinks.push_back(std::make_unique<PictureSink>(input, target.path, reader.info(), a.writing, labels));
+    } else if (!a.output.empty()) {
+      video = std::make_unique<media::Writer>(target.path, reader.info(), a.writing);
       sinks.push_back(std::make_unique<pipeline::VideoSink>(*video, labels));
     }
     if (!a.detections.empty()) {
@@ -180,10 +244,8 @@ int run(DetectArguments a, int verbosity) {
     options.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
     const pipeline::RunReport report = pipeline.run(reader, pointers, options);
     display.end();
-    if (video) {
-      video->finish();
-      spdlog::info("wrote {}", output_for(a, input));
-    }
+    if (video) video->finish();
+    if (!a.output.empty()) spdlog::info("wrote {}", target.path);
     total.add(report);
     if (stop) break;
   }
@@ -213,8 +275,10 @@ void add_detect(CLI::App& app, Common& common) {
       ->required();
   const std::string outputs = "Output";
   command
-      ->add_option("-o,--output", a->output,
-                   "Annotated video (.mp4, .mkv, ...), picture, or folder; a folder for several inputs")
+      ->add_option(
+          "-o,--output", a->output,
+          "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
+          "that keep their names")
       ->group(outputs);
   command
       ->add_option("-d,--detections", a->detections,

@@ -12,6 +12,20 @@
 namespace sightline::apps {
 namespace fs = std::filesystem;
 
+namespace {
+
+// Whoever wrote the path should learn where it was looked for.
+void check_relative_model(const Config& config) {
+  const fs::path named = config.text("detector", "model", "");
+  const fs::path file = config.path("detector", "model", "");
+  std::error_code error;
+  if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
+  throw Error(ExitCode::model, "no model file '" + file.string() + "'",
+              "'model' is relative to the folder of '" + config.name() + "'");
+}
+
+}  // namespace
+
 void DetectorOptions::add_to(CLI::App& command) {
   const std::string group = "Detector";
   command.add_option("-c,--config", config_, "Pipeline: a .toml file, or the name of one that ships")
@@ -49,6 +63,9 @@ std::unique_ptr<Detector> DetectorOptions::make(std::optional<double> fallback_t
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);
+
+  check_detector_config(config);
+  if (model_.empty()) check_relative_model(config);
 
   const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
   if (choice.what == "none") return make_detector(config);

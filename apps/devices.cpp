@@ -5,6 +5,7 @@
 #include "base/hardware.hpp"
 #include "commands.hpp"
 #include "opencl/device.hpp"
+#include "opencl/driver_hint.hpp"
 #include "opencl/probe.hpp"
 
 namespace sightline::apps {
@@ -67,10 +68,12 @@ void print(const opencl::DeviceRates& r) {
 int run(const DevicesArguments& a) {
   std::printf("CPU: %s, %d thread(s)\n\n", instruction_set().c_str(), hardware_threads());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
+  const std::string hint = opencl::driver_hint(opencl::driver_places());
   if (devices.empty()) {
-    std::printf(
-        "No OpenCL device: every stage runs on the CPU.\n"
-        "A GPU's driver brings one; pocl-opencl-icd brings one for any CPU.\n");
+    std::printf("No OpenCL device: every stage runs on the CPU.\n%s\n",
+                hint.empty()
+                    ? "A GPU's driver brings one; the package pocl-opencl-icd brings one for any CPU."
+                    : hint.c_str());
     return 0;
   }
   std::printf("OpenCL devices, as --device takes them:\n");
@@ -88,6 +91,7 @@ int run(const DevicesArguments& a) {
         "Used unless you say otherwise: none. There is no GPU, and on a CPU the SIMD stages are faster than "
         "OpenCL's.\n");
   }
+  if (!hint.empty()) std::printf("%s\n", hint.c_str());
   return 0;
 }
 

@@ -4,11 +4,13 @@
 #include <spdlog/spdlog.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "commands.hpp"
 #include "stop.hpp"
+#include "suggest.hpp"
 
 namespace {
 
@@ -54,6 +56,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() != 0) {
+      if (const std::string problem = sightline::apps::explain_subcommand(app); !problem.empty()) {
+        std::fprintf(stderr, "%s\nRun with --help for more information.\n", problem.c_str());
+        return code_of(ExitCode::usage);
+      }
+    }
     return app.exit(e) == 0 ? 0 : code_of(ExitCode::usage);
   }
   common.verbosity = quiet ? -1 : verbose ? 1 : 0;

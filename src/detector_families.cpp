@@ -1,5 +1,7 @@
 #include "detector_families.hpp"
 
+#include <span>
+
 #include "base/error.hpp"
 #include "filterbank/detector.hpp"
 
@@ -9,31 +11,42 @@ namespace {
 struct Family {
   const char* name;
   std::unique_ptr<Detector> (*make)(const Config&);
+  std::span<const char* const> keys;  // that it reads of [detector]
 };
 
-// A new family is one folder and one line here.
+constexpr const char* kFilterbankKeys[] = {"model",     "scale_step",  "min_size",  "max_size",
+                                           "threshold", "max_overlap", "arithmetic"};
+
+// A new family is one folder and one line here, with its keys.
 constexpr Family kFamilies[] = {
     {"filterbank",
      [](const Config& config) -> std::unique_ptr<Detector> {
        return filterbank::make_filterbank_detector(config);
-     }},
+     },
+     kFilterbankKeys},
 };
 
-}  // namespace
-
-std::unique_ptr<Detector> make_detector(const Config& config) {
+const Family& family_of(const Config& config) {
   const std::string name = config.text("detector", "family", "filterbank");
   std::string known;
   for (const Family& family : kFamilies) {
-    if (name == family.name) {
-      auto detector = family.make(config);
-      config.expect_all_known();
-      return detector;
-    }
+    if (name == family.name) return family;
     known += (known.empty() ? "'" : ", '") + std::string(family.name) + "'";
   }
   throw Error(ExitCode::usage, config.name() + ": detector family '" + name + "' is not known",
               "known are: " + known);
+}
+
+}  // namespace
+
+void check_detector_config(const Config& config) {
+  config.expect("detector", family_of(config).keys);
+  config.expect_all_known();
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config) {
+  check_detector_config(config);
+  return family_of(config).make(config);
 }
 
 }  // namespace sightline

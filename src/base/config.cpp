@@ -119,6 +119,10 @@ fs::path Config::path(const std::string& section, const std::string& key, std::s
   return relative.is_absolute() || relative.empty() ? relative : data_->folder / relative;
 }
 
+void Config::expect(const std::string& section, std::span<const char* const> keys) const {
+  for (const char* key : keys) data_->known.insert({section, key});
+}
+
 void Config::expect_all_known() const {
   for (const auto& [section, node] : data_->table) {
     const std::string section_name(section.str());

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,6 +43,9 @@ class Config {
   /// A path from the configuration, relative to the file's folder unless absolute or given by `set`.
   std::filesystem::path path(const std::string& section, const std::string& key,
                              std::string_view fallback) const;
+
+  /// Marks keys as known that are to be read later.
+  void expect(const std::string& section, std::span<const char* const> keys) const;
 
   /// Throws Error (usage) naming the first section or key that nothing has read.
   void expect_all_known() const;

@@ -58,9 +58,6 @@ void start_ffmpeg() {
   static std::once_flag once;
   std::call_once(once, [] {
     av_log_set_callback(log_to_spdlog);
-#if SIGHTLINE_CAPTURE
-    avdevice_register_all();
-#endif
     avformat_network_init();
   });
 }

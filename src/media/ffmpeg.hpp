@@ -5,9 +5,6 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
-#if SIGHTLINE_CAPTURE
-#include <libavdevice/avdevice.h>
-#endif
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
@@ -68,7 +65,7 @@ FramePtr make_picture(AVPixelFormat format, int width, int height);
 /// FFmpeg's words for one of its error codes.
 std::string error_text(int code);
 
-/// Registers devices and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe; everything
+/// Readies the network and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe; everything
 /// here that opens something calls it first.
 void start_ffmpeg();
 

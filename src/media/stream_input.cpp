@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "media/capture.hpp"
 
 namespace sightline::media {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kGenerator = "lavfi:";
+constexpr std::string_view kCamera = "/dev/video";
 
 bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
@@ -45,7 +47,11 @@ StreamInput::StreamInput(const std::string& input, const std::atomic<bool>* stop
     use_standard_input();
     open("", nullptr);
   } else if (input.starts_with(kGenerator)) {
+    load_capture(input);
     open(input.substr(kGenerator.size()), av_find_input_format("lavfi"));
+  } else if (fs::is_character_file(status) && input.starts_with(kCamera)) {
+    load_capture(input);
+    open(input, av_find_input_format("v4l2"));
   } else if (fs::exists(status)) {
     if (fs::is_regular_file(status) && fs::file_size(input, ignored) == 0)
       throw Error(ExitCode::input, "'" + input + "' is empty", "check that it was written completely");

@@ -234,9 +234,51 @@ TEST_F(BadInput, Usage) {
   EXPECT_FALSE(fs::exists(folder_ / "o.mp4"));
 }
 
+TEST_F(BadInput, MisspeltSubcommand) {
+  expect_run(2, "'detct'; did you mean 'detect'?", {"detct", kClip});
+  expect_run(2, "'evalute'; did you mean 'evaluate'?", {"-q", "evalute", "--config", "people"});
+  expect_run(2, "'filterbnk'; did you mean 'filterbank'?", {"train", "filterbnk"});
+  const Outcome outcome = expect_run(2, "there are: detect, ", {"somethingelse"});
+  EXPECT_EQ(outcome.err.find("did you mean"), std::string::npos) << outcome.err;
+}
+
+TEST_F(BadInput, ContactSheetsArePng) {
+  expect_run(2, "sheet.jpg", {"detect", kClip, "--contact-sheet", folder_ / "sheet.jpg"});
+  EXPECT_FALSE(fs::exists(folder_ / "sheet.jpg"));
+  for (const char* name : {"sheet.PNG", "sheet"}) {
+    expect_run(0, "frame(s) in", {"detect", kClip, "--contact-sheet", folder_ / name});
+    EXPECT_TRUE(read_text(folder_ / name).starts_with("\x89PNG")) << name;
+  }
+}
+
+TEST_F(BadInput, MissingInputIsNoticedFirst) {
+  const std::string good = clip("good.mkv", "160x200");
+  const Outcome outcome = expect_run(
+      3, "nothing.mp4", {"detect", good, folder_ / "nothing.mp4", "-o", folder_ / "out", "-d", "-"});
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
+TEST_F(BadInput, ModelPathsSayWhatTheyAreRelativeTo) {
+  const std::string config = file("own.toml", "[detector]\nmodel = \"models/no.safetensors\"\n");
+  const Outcome outcome = expect_run(4, "models/no.safetensors", {"detect", kClip, "-c", config});
+  EXPECT_NE(outcome.err.find("relative to the folder of '" + config + "'"), std::string::npos) << outcome.err;
+}
+
+TEST_F(BadInput, UnknownKeysAreReportedBeforeTheModelIsRead) {
+  const std::string head = "[detector]\nmodel = \"/no.safetensors\"\n";
+  expect_run(2, "key.toml:3: 'min_sise'",
+             {"detect", kClip, "-c", file("key.toml", head + "min_sise = 96\n")});
+  expect_run(2, "section.toml:3: ", {"detect", kClip, "-c", file("section.toml", head + "[detecter]\n")});
+  expect_run(2, "relative.toml:2: 'min_sise'",
+             {"detect", kClip, "-c",
+              file("relative.toml", "[detector]\nmin_sise = 96\nmodel = \"no.safetensors\"\n")});
+  expect_run(4, "no.safetensors", {"detect", kClip, "-c", file("known.toml", head + "min_size = 96\n")});
+}
+
 TEST_F(BadInput, BadInputAmongSeveral) {
   const std::string good = clip("good.mkv", "160x200");
-  const Outcome outcome = expect_run(3, "nothing.mp4", {"detect", good, folder_ / "nothing.mp4"});
+  const Outcome outcome = expect_run(3, "bad.mp4", {"detect", good, file("bad.mp4", "no video\n")});
   EXPECT_EQ(frames(outcome), 50);  // what was found before is not lost
 }
 

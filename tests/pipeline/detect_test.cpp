@@ -65,8 +65,7 @@ TEST(Detect, EveryFrameHasItsLine) {
 TEST(Detect, SummaryAndStages) {
   const Outcome outcome = expect_run(0, "10 frame(s) in ", {"detect", kTenFrames});
   EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
-  for (const char* stage :
-       {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
+  for (const char* stage : {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
     EXPECT_NE(outcome.err.find(stage), std::string::npos) << stage;
   }
 }
@@ -89,6 +88,16 @@ TEST(Detect, HelpAndVersion) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_TRUE(version.out.starts_with("sightline ")) << version.out;
+}
+
+// Loading them would take longer than all else at the program's start.
+TEST(Detect, CaptureLibrariesAreNotLoadedAtTheStart) {
+  ASSERT_EQ(setenv("LD_TRACE_LOADED_OBJECTS", "1", 1), 0);  // the loader lists them and does not start it
+  const Outcome outcome = run({"--version"});
+  unsetenv("LD_TRACE_LOADED_OBJECTS");
+  EXPECT_NE(outcome.out.find("libavformat"), std::string::npos) << outcome.out;
+  for (const char* library : {"libavdevice", "libavfilter", "libSDL"})
+    EXPECT_EQ(outcome.out.find(library), std::string::npos) << library;
 }
 
 TEST(Detect, AnyThresholdIsAccepted) {
@@ -189,6 +198,63 @@ TEST(Detect, FolderOfPictures) {
   EXPECT_EQ(lines[0].at("picture"), "p1.png");
   EXPECT_EQ(lines[10].at("picture"), "p11.png");
   EXPECT_EQ(lines[10].at("frame"), 11);
+}
+
+TEST(Detect, PicturesKeepTheirNames) {
+  TempDir folder;
+  fs::create_directories(folder / "in");
+  make_clip(folder / "in/first.jpg", "testsrc=size=160x200:rate=1:duration=1");
+  make_clip(folder / "in/second 2.PNG", "testsrc=size=201x240:rate=1:duration=1");
+  make_clip(folder / "in/dog.bmp", "testsrc=size=160x200:rate=1:duration=1");
+  fs::rename(folder / "in/dog.bmp", folder / "in/a%20dog.bmp");
+  make_clip(folder / "in/gray.pgm", "testsrc=size=160x200:rate=1:duration=1");
+  const std::set<std::string> names{"first.jpg", "second 2.PNG", "a_20dog.bmp", "gray.pgm.png"};
+  const auto written = [&](const std::string& to) {
+    std::set<std::string> result;
+    for (const auto& entry : fs::directory_iterator(folder / to)) {
+      result.insert(entry.path().filename().string());
+      const auto frames = media::test::read_all(entry.path().string());
+      EXPECT_EQ(frames.size(), 1u) << entry.path();
+      const bool second = entry.path().filename() == "second 2.PNG";
+      for (const auto& frame : frames) EXPECT_EQ(frame.size().width, second ? 201 : 160) << entry.path();
+    }
+    return result;
+  };
+  // A folder into a new one, into one that is there, and one picture of it.
+  ASSERT_EQ(run({"detect", folder / "in", "-o", folder / "out"}).exit_code, 0);
+  EXPECT_EQ(written("out"), names);
+  fs::create_directories(folder / "there");
+  ASSERT_EQ(run({"detect", folder / "in/", "-o", folder / "there"}).exit_code, 0);
+  EXPECT_EQ(written("there"), names);
+  ASSERT_EQ(run({"detect", folder / "in/first.jpg", "-o", folder / "one/"}).exit_code, 0);
+  EXPECT_EQ(written("one"), std::set<std::string>{"first.jpg"});
+  // Several, with a video among them.
+  make_clip(folder / "clip.mkv", "testsrc=size=160x200:rate=10:duration=0.3");
+  ASSERT_EQ(run({"detect", folder / "in/first.jpg", folder / "in/second 2.PNG", folder / "clip.mkv", "-o",
+                 folder / "several"})
+                .exit_code,
+            0);
+  EXPECT_EQ(media::test::read_all(folder / "several/clip-detected.mp4").size(), 3u);
+  fs::remove(folder / "several/clip-detected.mp4");
+  EXPECT_EQ(written("several"), (std::set<std::string>{"first.jpg", "second 2.PNG"}));
+}
+
+TEST(Detect, PicturesAreNotOverwrittenUnnoticed) {
+  TempDir folder;
+  for (const char* name : {"in", "other"}) {
+    fs::create_directories(folder / name);
+    make_clip(folder / (std::string(name) + "/p.png"), "testsrc=size=160x200:rate=1:duration=1");
+  }
+  const std::vector<char> before = media::test::load(folder / "in/p.png");
+  expect_run(2, "in/p.png' is the input", {"detect", folder / "in", "-o", folder / "in"});
+  expect_run(2, "in/p.png' is the input", {"detect", folder / "in/p.png", "-o", folder / "in"});
+  expect_run(2, "p.png", {"detect", folder / "in/p.png", folder / "other/p.png", "-o", folder / "out"});
+  EXPECT_EQ(media::test::load(folder / "in/p.png"), before);
+
+  const std::string words = "will be replaced";
+  const Outcome first = run({"detect", folder / "in", "-o", folder / "new"});
+  EXPECT_EQ(first.err.find(words), std::string::npos) << first.err;
+  expect_run(0, words, {"detect", folder / "in", "-o", folder / "new"});
 }
 
 TEST(Detect, StandardInput) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "media/capture.hpp"
 #include "media_support.hpp"
 
 namespace sightline::media {
@@ -172,6 +173,14 @@ TEST(MediaInputs, Unusable) {
   store(dir / "noise.bin", noise);
   expect_error(ExitCode::input, "noise.bin", [&] { Reader(dir / "noise.bin"); });
   expect_error(ExitCode::input, "generator", [] { Reader("lavfi:nosuchfilter=1"); });
+}
+
+TEST(MediaInputs, WithoutTheCaptureLibrary) {
+  expect_error(ExitCode::input, "libnone.so.1", [] { load_capture("lavfi:testsrc", "libnone.so.1"); });
+  expect_error(ExitCode::input, "lavfi:testsrc", [] { load_capture("lavfi:testsrc", "libnone.so.1"); });
+  expect_error(ExitCode::input, "no libavdevice", [] { load_capture("lavfi:testsrc", "libc.so.6"); });
+  expect_error(ExitCode::input, "built", [] { load_capture("lavfi:testsrc", ""); });
+  EXPECT_NO_THROW(load_capture("lavfi:testsrc"));
 }
 
 TEST(MediaInputs, Unreadable) {

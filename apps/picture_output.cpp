@@ -1,0 +1,75 @@
+#include "picture_output.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <regex>
+
+#include "base/error.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_extension(const fs::path& file, std::initializer_list<const char*> extensions) {
+  std::string own = file.extension().string();
+  std::transform(own.begin(), own.end(), own.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::find(extensions.begin(), extensions.end(), own) != extensions.end();
+}
+
+}  // namespace
+
+bool is_picture(const fs::path& file) {
+  return has_extension(
+      file, {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm", ".pnm"});
+}
+
+std::string annotated_name(const std::string& name) {
+  // What would be taken for a place to put a number in ("a%20dog.jpg").
+  const std::string plain = std::regex_replace(name, std::regex("%(?=[0-9]*d)"), "_");
+  return has_extension(plain, {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm"}) ? plain
+                                                                                          : plain + ".png";
+}
+
+std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(input, error)) return {{input, folder / annotated_name(input.filename().string())}};
+  std::vector<PicturePair> pairs;
+  for (fs::directory_iterator entry(input, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_regular_file(ignored)) continue;
+    pairs.push_back({entry->path(), folder / annotated_name(entry->path().filename().string())});
+  }
+  return pairs;
+}
+
+PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInfo& info,
+                         media::WriteOptions options, std::vector<std::string> labels)
+    : input_(std::move(input)),
+      folder_(std::move(folder)),
+      info_(info),
+      options_(std::move(options)),
+      labels_(std::move(labels)) {
+  options_.threads = 1;  // starting a pool of threads for one picture costs more than it gives
+  options_.audio.reset();
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) {
+    throw Error(ExitCode::failed,
+                "cannot make the folder '" + folder_.string() + "' (" + error.message() + ")");
+  }
+}
+
+void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
+  if (frame.empty()) return;
+  const bool from_folder = !result.picture.empty();
+  const std::string name = from_folder ? result.picture : input_.filename().string();
+  options_.input = (from_folder ? input_ / name : input_).string();
+  info_.size = frame.size();
+  media::Writer writer((folder_ / annotated_name(name)).string(), info_, options_);
+  writer.write(frame, result.objects, labels_);
+  writer.finish();
+}
+
+}  // namespace sightline::apps

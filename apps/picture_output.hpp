@@ -1,0 +1,45 @@
+#pragma once
+/// Pictures in, annotated pictures of the same names out.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/sinks.hpp"
+
+namespace sightline::apps {
+
+/// Whether a name is, by its extension, that of a single picture.
+bool is_picture(const std::filesystem::path& file);
+
+/// The name that the annotated picture of a source picture gets: its own, with ".png" behind it where its
+/// type cannot be written with boxes in colour.
+std::string annotated_name(const std::string& name);
+
+/// What is written for what: the picture file itself, or all files of a folder of pictures, by name.
+struct PicturePair {
+  std::filesystem::path source;
+  std::filesystem::path target;
+};
+std::vector<PicturePair> picture_pairs(const std::filesystem::path& input,
+                                       const std::filesystem::path& folder);
+
+/// Every frame with its boxes into a picture of its own, named as the picture that it came from.
+class PictureSink : public pipeline::Sink {
+ public:
+  /// @param input   a picture or a folder of pictures; none of them is overwritten
+  /// @param folder  made if it is not there; throws Error (failed) where it cannot be
+  PictureSink(std::filesystem::path input, std::filesystem::path folder, const media::StreamInfo& info,
+              media::WriteOptions options, std::vector<std::string> labels);
+  /// Throws Error (failed) where the picture cannot be written, and (usage) where it is the source.
+  void accept(const media::Frame& frame, const FrameResult& result) override;
+
+ private:
+  std::filesystem::path input_;
+  std::filesystem::path folder_;
+  media::StreamInfo info_;
+  media::WriteOptions options_;
+  std::vector<std::string> labels_;
+};
+
+}  // namespace sightline::apps

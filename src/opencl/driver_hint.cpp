@@ -1,0 +1,91 @@
+#include "opencl/driver_hint.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace sightline::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As their packages install them: NVIDIA, AMD (ROCm), Intel.
+constexpr const char* kDrivers[] = {"libnvidia-opencl.so.1", "libamdocl64.so", "libigdrcl.so"};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// "libx.so.1" and "/opt/libx.so.1.2" are one library: "libx".
+std::string stem(const fs::path& library) {
+  const std::string name = library.filename().string();
+  return name.substr(0, name.find(".so"));
+}
+
+// The library that an .icd file names on its first line.
+std::string named_in(const fs::path& icd) {
+  std::ifstream file(icd);
+  std::string line;
+  std::getline(file, line);
+  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
+  return line;
+}
+
+std::vector<std::string> registered(const fs::path& vendors) {
+  std::error_code error;
+  if (vendors.extension() == ".icd") return {stem(named_in(vendors))};
+  if (!fs::is_directory(vendors, error)) return {stem(vendors)};
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(vendors, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".icd") names.push_back(stem(named_in(entry->path())));
+  }
+  return names;
+}
+
+}  // namespace
+
+DriverPlaces driver_places() {
+  DriverPlaces places;
+  places.vendors = "/etc/OpenCL/vendors";
+  for (const char* name : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {
+    if (const std::string own = variable(name); !own.empty()) places.vendors = own;
+  }
+  std::istringstream own(variable("LD_LIBRARY_PATH"));
+  for (std::string folder; std::getline(own, folder, ':');) {
+    if (!folder.empty()) places.libraries.emplace_back(folder);
+  }
+  for (const char* folder :
+       {"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib", "/opt/rocm/lib",
+        "/opt/rocm/opencl/lib", "/usr/lib/x86_64-linux-gnu/intel-opencl", "/usr/lib/intel-opencl"})
+    places.libraries.emplace_back(folder);
+  return places;
+}
+
+std::vector<fs::path> unregistered_drivers(const DriverPlaces& places) {
+  const std::vector<std::string> known = registered(places.vendors);
+  std::vector<fs::path> found;
+  for (const char* driver : kDrivers) {
+    if (std::find(known.begin(), known.end(), stem(driver)) != known.end()) continue;
+    const auto has_driver = [&](const fs::path& folder) {
+      std::error_code error;
+      return fs::exists(folder / driver, error);
+    };
+    const auto folder = std::find_if(places.libraries.begin(), places.libraries.end(), has_driver);
+    if (folder != places.libraries.end()) found.push_back(*folder / driver);
+  }
+  return found;
+}
+
+std::string driver_hint(const DriverPlaces& places) {
+  const std::vector<fs::path> drivers = unregistered_drivers(places);
+  if (drivers.empty()) return "";
+  const std::string driver = drivers.front().string();
+  return "The driver " + driver + " is here, but " + places.vendors.string() +
+         " does not name it: to use it, set OCL_ICD_VENDORS=" + driver +
+         " or write that path into a file /etc/OpenCL/vendors/" + stem(driver).substr(3) + ".icd.";
+}
+
+}  // namespace sightline::opencl

@@ -1,0 +1,44 @@
+// `sightline devices` from the outside.
+
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The program's environment differs from ours for the life of the object.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { old_ ? setenv(name_, old_->c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST(Devices, HintsAtDriversThatTheLoaderIsNotToldOf) {
+  TempDir folder;
+  fs::create_directory(folder / "vendors");
+  fs::create_directory(folder / "lib");
+  const Variable vendors("OCL_ICD_VENDORS", folder / "vendors");
+  const Variable libraries("LD_LIBRARY_PATH", folder / "lib");
+  const Outcome without = run({"devices"});
+  EXPECT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_NE(without.out.find("No OpenCL device"), std::string::npos) << without.out;
+
+  const std::string driver = folder / "lib/libnvidia-opencl.so.1";
+  media::test::store(driver, std::string());
+  const Outcome with = run({"devices"});
+  EXPECT_EQ(with.exit_code, 0) << with.err;
+  EXPECT_NE(with.out.find("OCL_ICD_VENDORS=" + driver), std::string::npos) << with.out;
+}
+
+}  // namespace
+}  // namespace sightline::test
