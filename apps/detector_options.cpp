@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/hardware.hpp"
 #include "detector_families.hpp"
 #include "opencl/error.hpp"
 
@@ -52,9 +53,29 @@ void DetectorOptions::add_to(CLI::App& command) {
       ->group(group);
   command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
       ->group(group);
+  const std::string schedule = "Schedule";
+  command
+      .add_option("--schedule", schedule_.name,
+                  "Which stage runs where: cpu, gpu (all on the device), specialized, overlap, split")
+      ->group(schedule);
+  command
+      .add_option("--map", schedule_.map,
+                  "Changes to it, stage by stage: filter=gpu,classify=cpu (gpu is the OpenCL device)")
+      ->group(schedule);
+  command
+      .add_option("--split", schedule_.split,
+                  "Share of the device, 0 to 1, of each frame that both work on (--schedule split)")
+      ->check(CLI::Range(0.01, 0.99))
+      ->group(schedule);
+  command.add_option("--in-flight", schedule_.in_flight, "Frames worked on at once (default: the schedule's own)")
+      ->check(CLI::Range(1, 64))
+      ->group(schedule);
+  command.add_option("--threads", threads_, "CPU threads (default: all)")
+      ->check(CLI::Range(1, 1024))
+      ->group(schedule);
 }
 
-std::unique_ptr<Detector> DetectorOptions::make(std::optional<double> fallback_threshold) const {
+Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   Config config = Config::load(find_config(config_));
   if (!model_.empty()) config.set("detector", "model", model_);
   if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
@@ -64,23 +85,40 @@ std::unique_ptr<Detector> DetectorOptions::make(std::optional<double> fallback_t
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);
 
+  Engine engine;
+  engine.schedule = schedule_;
+  engine.threads = threads_;
+  pipeline::read_schedule(config, engine.schedule);
   check_detector_config(config);
   if (model_.empty()) check_relative_model(config);
+  engine.detector = make_detector(config);
+  engine.device = make_device(*engine.detector);
+  return engine;
+}
 
+std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detector) const {
   const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
-  if (choice.what == "none") return make_detector(config);
+  if (choice.what == "none" || schedule_.name == "cpu") return nullptr;
   const auto device = opencl::choose_device(choice, opencl::list_devices());
-  if (!device) return make_detector(config);
+  if (!device) return nullptr;
   try {
-    auto detector = make_detector(config, device);
-    spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
-                 device->device.driver_version, device->why);
-    return detector;
+    auto stages = detector.make_device_stages(*device);
+    if (stages) {
+      spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
+                   device->device.driver_version, device->why);
+    }
+    return stages;
   } catch (const opencl::DeviceError& e) {
     if (choice.what != "auto") throw Error(ExitCode::device, e.what());
     spdlog::warn("{}. The stages run on the CPU instead", e.what());
-    return make_detector(config);
+    return nullptr;
   }
+}
+
+pipeline::Schedule Engine::resolve() const {
+  pipeline::ScheduleRequest request = schedule;
+  if (request.name.empty() && request.map.empty() && request.split == 0) request.name = device ? "gpu" : "cpu";
+  return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
 }
 
 fs::path find_config(const std::string& path_or_name) {

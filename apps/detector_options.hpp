@@ -8,8 +8,21 @@
 #include <string>
 
 #include "detection/detector.hpp"
+#include "detection/device_stages.hpp"
+#include "pipeline/schedule.hpp"
 
 namespace sightline::apps {
+
+/// A detector, its stages on the device that was asked for, and how the user wants them to be run.
+struct Engine {
+  std::unique_ptr<Detector> detector;
+  std::unique_ptr<DeviceStages> device;  ///< null: the CPU alone
+  pipeline::ScheduleRequest schedule;    ///< of the command line and the configuration
+  int threads = 0;                       ///< 0: all
+
+  /// Throws Error (usage).
+  pipeline::Schedule resolve() const;
+};
 
 class DetectorOptions {
  public:
@@ -19,9 +32,13 @@ class DetectorOptions {
   /// threshold where the user gave none (evaluation wants low scores too).
   /// A device that the user named and that does not work is an Error (device); one that was chosen
   /// automatically is left out with a warning.
-  std::unique_ptr<Detector> make(std::optional<double> fallback_threshold = {}) const;
+  Engine make(std::optional<double> fallback_threshold = {}) const;
 
  private:
+  std::unique_ptr<DeviceStages> make_device(const Detector& detector) const;
+
+  pipeline::ScheduleRequest schedule_;
+  int threads_ = 0;
   std::string config_ = "people";
   std::string device_ = "auto";
   std::string model_;
