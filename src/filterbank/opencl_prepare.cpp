@@ -31,7 +31,8 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
   const Model& model = s.detector->model();
 
   // Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
-  std::int64_t octaves = 0, images = 0, votes = 0, roots = 0, totals = 0, features = 0, scores = 0;
+  std::int64_t octaves = 0, images = 0, votes = 0, roots = 0, scores = 0;
+  std::int64_t totals = 64, features = 64;  // `normalise` touches the element before a level's first
   const auto take = [](std::int64_t& next, std::int64_t count) {
     const std::int64_t at = next;
     next += (count + 63) / 64 * 64;
@@ -161,7 +162,8 @@ void OpenClStages::prepare(OpenClSlot& slot, const FilterbankWorkspace& workspac
 
   i.filter.arguments(i.images, i.level_buffer, i.filter_tiles, s.dictionary, i.votes);
   i.histogram.arguments(i.votes, i.level_buffer, i.histogram_tiles, i.roots, i.totals);
-  i.normalise.arguments(i.roots, i.totals, i.level_buffer, i.block_rows, i.features);
+  i.normalise.arguments(i.roots, i.totals, i.level_buffer,
+                        t.normalise == "cells" ? i.cell_rows : i.block_rows, i.features);
   i.frame_size = workspace.frame_size;
 }
 

@@ -124,7 +124,9 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       bins + define("CELLS", s.tuning.histogram_cells) + " -DVARIANT_" + upper(s.tuning.histogram), cache);
   s.normalise =
       opencl::Program(context, "filterbank/normalise.cl",
-                      bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon), cache);
+                      bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon) +
+                          " -DVARIANT_" + upper(s.tuning.normalise),
+                      cache);
   s.classify = opencl::Program(
       context, "filterbank/classify.cl",
       bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
@@ -218,7 +220,10 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspac
 
   const auto widest = static_cast<std::size_t>(i.widest_pitch);
   const std::size_t normalise_x = widest / t.normalise_width;
-  stage("normalise", i.normalise.enqueue(i.queue, {{normalise_x, kBlockCells, i.rows_blocks}, {0, 0, 0}}));
+  stage("normalise",
+        i.normalise.enqueue(
+            i.queue,
+            {{normalise_x, kBlockCells, t.normalise == "cells" ? i.rows_cells : i.rows_blocks}, {0, 0, 0}}));
 
   const auto classify_items = static_cast<std::size_t>(t.classify_group);
   const auto parts = static_cast<std::size_t>(kBlockCells * model.window.blocks_x());

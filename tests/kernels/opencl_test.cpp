@@ -134,8 +134,8 @@ Options some_options(const Model& model, GrayView frame, double scale_step) {
 std::string text_of(const KernelTuning& t) {
   const auto n = [](int value) { return " " + std::to_string(value); };
   return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
-         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise" +
-         n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
+         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise " +
+         t.normalise + n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
          n(t.classify_rows) + n(t.classify_group);
 }
 

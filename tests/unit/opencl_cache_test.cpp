@@ -329,6 +329,7 @@ filterbank::KernelTuning some_tuning() {
   tuning.filter_group_rows = 8;
   tuning.histogram = "owner";
   tuning.histogram_cells = 32;
+  tuning.normalise = "cells";
   tuning.normalise_width = 4;
   tuning.classify = "local";
   tuning.dot = "float";
@@ -405,7 +406,8 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
     }
   }
   for (std::string KernelTuning::*field :
-       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::classify, &KernelTuning::dot}) {
+       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::normalise, &KernelTuning::classify,
+        &KernelTuning::dot}) {
     KernelTuning tuning = some_tuning();
     tuning.*field = "none such";
     database.store(made_up(), 100, tuning);
