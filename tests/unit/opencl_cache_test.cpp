@@ -415,6 +415,38 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
   }
 }
 
+// Valid one by one, but not together: dot products' instructions take one window; and what is inexact.
+TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  for (const char* dot : {"ptx", "khr"}) {
+    filterbank::KernelTuning tuning = some_tuning();
+    tuning.dot = dot;
+    database.store(made_up(), 100, tuning);
+    EXPECT_FALSE(database.find(made_up(), 100)) << dot;
+    tuning.classify_width = 1;
+    database.store(made_up(), 100, tuning);
+    EXPECT_EQ(database.find(made_up(), 100), tuning) << dot;
+  }
+  filterbank::KernelTuning tuning = some_tuning();
+  tuning.histogram = "racy";
+  database.store(made_up(), 100, tuning);
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
+// As written when `classify` named how products are summed.
+TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  database.store(made_up(), 100, some_tuning());
+  std::string text = bytes_of(database.file());
+  const std::string line = "    \"dot\": \"float\",\n";
+  const std::size_t at = text.find(line);
+  ASSERT_NE(at, std::string::npos);
+  write_file(database.file(), text.erase(at, line.size()));
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
 TEST(TuningDatabase, WithoutAFileDoesNothing) {
   const filterbank::TuningDatabase database{fs::path()};
   EXPECT_NO_THROW(database.store(made_up(), 100, some_tuning()));
