@@ -31,7 +31,6 @@ struct DetectArguments {
   std::string contact_sheet;
   media::WriteOptions writing;
   media::ReadOptions reading;
-  pipeline::Schedule schedule;
   bool no_audio = false;
 };
 
@@ -149,11 +148,15 @@ ResultFormat format_of(const DetectArguments& a) {
   return format;
 }
 
-void describe(const Detector& detector, const pipeline::Pipeline& pipeline) {
+void describe(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const BuildInfo build = build_info();
-  spdlog::info("sightline {} ({} build), {}, {} thread(s), {} frames in flight", build.version,
-               build.build_type, instruction_set(), pipeline.threads(), pipeline.frames_in_flight());
+  const Detector& detector = *engine.detector;
+  const pipeline::Schedule schedule = pipeline.schedule();
+  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
+               instruction_set(), pipeline.threads());
   if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
+  spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
+               pipeline::describe(schedule, detector), schedule.in_flight);
   spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
                detector.info().smallest_object, detector.info().threshold);
 }
@@ -170,8 +173,9 @@ void summarise(const pipeline::RunReport& report) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
   std::string stages;
   for (const pipeline::StageTime& stage : report.stages) {
-    stages +=
-        fmt::format("{}{} {:.2f}", stages.empty() ? "" : ", ", stage.name, 1000 * stage.seconds / frames);
+    const bool elsewhere = !stage.processor.empty() && stage.processor != "CPU";
+    stages += fmt::format("{}{} {:.2f}{}", stages.empty() ? "" : ", ", stage.name,
+                          1000 * stage.seconds / frames, elsewhere ? " (" + stage.processor + ")" : "");
   }
   std::fprintf(stderr, "%s\n",
                fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)", report.frames,
@@ -188,6 +192,9 @@ void summarise(const pipeline::RunReport& report) {
     std::fprintf(stderr, "%lld frame(s) failed, the first because: %s\n",
                  static_cast<long long>(report.failed), report.first_failure.c_str());
   }
+  if (report.redone > 0)
+    std::fprintf(stderr, "%lld frame(s) searched again on the CPU, because the device failed\n",
+                 static_cast<long long>(report.redone));
   if (report.decode_errors > 0)
     std::fprintf(stderr, "%lld decode error(s)\n", static_cast<long long>(report.decode_errors));
 }
@@ -200,12 +207,12 @@ int run(DetectArguments a, int verbosity) {
   const std::atomic<bool>& stop = stop_requested();
   a.reading.stop = &stop;
   a.reading.keep_audio = !a.output.empty() && !a.no_audio;
-  if (a.schedule.threads > 0) a.reading.threads = a.writing.threads = a.schedule.threads;
 
-  const std::unique_ptr<Detector> detector = a.detector.make();
-  const std::vector<std::string>& labels = detector->info().labels;
-  pipeline::Pipeline pipeline(*detector, a.schedule);
-  describe(*detector, pipeline);
+  const Engine engine = a.detector.make();
+  const std::vector<std::string>& labels = engine.detector->info().labels;
+  if (engine.threads > 0) a.reading.threads = a.writing.threads = engine.threads;
+  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
+  describe(engine, pipeline);
 
   std::unique_ptr<ResultWriter> results;
   std::unique_ptr<media::ContactSheet> sheet;
@@ -235,14 +242,14 @@ int run(DetectArguments a, int verbosity) {
       sinks.push_back(std::make_unique<pipeline::ContactSheetSink>(*sheet, labels));
     }
 
-    std::vector<pipeline::Sink*> pointers;
-    for (const auto& sink : sinks) pointers.push_back(sink.get());
+    pipeline::ReaderSource source(reader);
+    pipeline::Stream stream{&source, input, {}, {}};
+    for (const auto& sink : sinks) stream.sinks.push_back(sink.get());
     ProgressDisplay display(verbosity >= 0);
+    stream.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
     pipeline::RunOptions options;
-    options.source = input;
     options.stop = &stop;
-    options.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
-    const pipeline::RunReport report = pipeline.run(reader, pointers, options);
+    const pipeline::RunReport report = pipeline.run(stream, options);
     display.end();
     if (video) video->finish();
     if (!a.output.empty()) spdlog::info("wrote {}", target.path);
@@ -317,14 +324,6 @@ void add_detect(CLI::App& app, Common& common) {
       ->check(CLI::Range(-1, 1'000'000))
       ->group(inputs);
   a->detector.add_to(*command);
-  command->add_option("--threads", a->schedule.threads, "CPU threads (default: all)")
-      ->check(CLI::Range(1, 1024))
-      ->group("Schedule");
-  command
-      ->add_option("--in-flight", a->schedule.frames_in_flight,
-                   "Frames worked on at once (default: threads + 1)")
-      ->check(CLI::Range(1, 64))
-      ->group("Schedule");
   command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
 }
 

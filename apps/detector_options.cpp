@@ -67,7 +67,9 @@ void DetectorOptions::add_to(CLI::App& command) {
                   "Share of the device, 0 to 1, of each frame that both work on (--schedule split)")
       ->check(CLI::Range(0.01, 0.99))
       ->group(schedule);
-  command.add_option("--in-flight", schedule_.in_flight, "Frames worked on at once (default: the schedule's own)")
+  command
+      .add_option("--in-flight", schedule_.in_flight,
+                  "Frames worked on at once (default: the schedule's own)")
       ->check(CLI::Range(1, 64))
       ->group(schedule);
   command.add_option("--threads", threads_, "CPU threads (default: all)")
@@ -98,7 +100,7 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
 
 std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detector) const {
   const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
-  if (choice.what == "none" || schedule_.name == "cpu") return nullptr;
+  if (choice.what == "none" || (schedule_.name == "cpu" && schedule_.map.empty())) return nullptr;
   const auto device = opencl::choose_device(choice, opencl::list_devices());
   if (!device) return nullptr;
   try {
@@ -117,7 +119,8 @@ std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detec
 
 pipeline::Schedule Engine::resolve() const {
   pipeline::ScheduleRequest request = schedule;
-  if (request.name.empty() && request.map.empty() && request.split == 0) request.name = device ? "gpu" : "cpu";
+  if (request.name.empty() && request.map.empty() && request.split == 0)
+    request.name = device ? "gpu" : "cpu";
   return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
 }
 

@@ -16,6 +16,7 @@
 #include "filterbank/detector.hpp"
 #include "image_set.hpp"
 #include "media/reader.hpp"
+#include "pipeline/pipeline.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 
@@ -204,26 +205,55 @@ GroundTruth load_truth(const FrameArguments& a) {
   return load_yolo_truth(a.truth, sizes);
 }
 
+// The frames that are marked; the others need not be searched.
+class MarkedFrames : public pipeline::Source {
+ public:
+  MarkedFrames(media::Reader& reader, const GroundTruth& truth) : reader_(reader), truth_(truth) {}
+  std::optional<media::Frame> read() override {
+    for (;;) {
+      std::optional<media::Frame> frame = reader_.read();
+      if (!frame || truth_of(truth_, *frame)) return frame;
+    }
+  }
+
+ private:
+  media::Reader& reader_;
+  const GroundTruth& truth_;
+};
+
+class Scorer : public pipeline::Sink {
+ public:
+  Scorer(const GroundTruth& truth, const MatchOptions& matching) : truth_(truth), matching_(matching) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    scores.add(result.objects, match_detections(result.objects, *truth_of(truth_, frame), matching_));
+  }
+  ImageScores scores;
+
+ private:
+  const GroundTruth& truth_;
+  const MatchOptions& matching_;
+};
+
 int run_frames(const FrameArguments& a) {
   check(a.report);
   const GroundTruth truth = load_truth(a);
   // Everything that scores above -1 enters the curve; below lie the easy negatives of a support vector
   // machine.
-  const std::unique_ptr<Detector> detector = a.detector.make(-1.0);
-  const std::unique_ptr<Workspace> workspace = detector->make_workspace();
+  const Engine engine = a.detector.make(-1.0);
   MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
   if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
 
   media::ReadOptions reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
-  ImageScores scores;
-  while (const auto frame = reader.read()) {
-    const std::vector<TruthBox>* boxes = truth_of(truth, *frame);
-    if (!boxes) continue;
-    const std::vector<Detection> found = detect(*detector, *workspace, frame->gray());
-    scores.add(found, match_detections(found, *boxes, matching));
-  }
+  MarkedFrames source(reader, truth);
+  Scorer scorer(truth, matching);
+  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
+  pipeline::RunOptions options;
+  options.stop = reading.stop;
+  const pipeline::RunReport report = pipeline.run({&source, a.input, {&scorer}, {}}, options);
+  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+  const ImageScores& scores = scorer.scores;
   throw_if_stopped();
   if (scores.images == 0) {
     throw Error(ExitCode::input, "no frame of '" + a.input + "' is marked in '" + a.truth + "'",

@@ -62,7 +62,12 @@ class Pipeline::Impl : public Outstanding::Receiver {
           });
       flow::make_edge(*submit_, *step_);
     });
-    if (device_) clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
+    if (device_) {
+      clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
+      // Where copies are needed, those of one frame overlap with the kernels of another.
+      device_limit_ = device_->context().device().unified_memory ? 1 : 3;
+      waiting_for_device_.reserve(64);
+    }
   }
 
   ~Impl() override { graph_->wait_for_all(); }
@@ -105,6 +110,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   void run_segments(Slot& slot);
   void run_on_cpu(Slot& slot, std::size_t first, std::size_t last);
   void hand_to_device(Slot& slot);
+  void next_to_device();
   void submit(Slot& slot);
   void back_from_device(Slot& slot);
   void share_done(Slot& slot);
@@ -131,6 +137,10 @@ class Pipeline::Impl : public Outstanding::Receiver {
   std::deque<Plan> plans_;  ///< never shrinks: frames in flight point into it
   std::atomic<const Plan*> plan_{&cpu_plan_};
   std::atomic<bool> device_lost_{false};
+  std::mutex device_mutex_;
+  int on_device_ = 0;     ///< frames handed over and not answered
+  int device_limit_ = 1;  ///< of these
+  std::vector<Slot*> waiting_for_device_;
   std::unique_ptr<opencl::Queue> clock_queue_;
   opencl::DeviceClock clock_;
 
@@ -315,9 +325,33 @@ void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last)
   }
 }
 
+// The device gets its frames one after the other. As many are handed over at once as keep it busy; more would
+// only compete for it.
 void Pipeline::Impl::hand_to_device(Slot& slot) {
   slot.ready[slot.plan->schedule.split > 0] = now_ns();
+  {
+    const std::lock_guard lock(device_mutex_);
+    if (on_device_ >= device_limit_) {
+      waiting_for_device_.push_back(&slot);
+      return;
+    }
+    ++on_device_;
+  }
   submit_->try_put({&slot, false});
+}
+
+void Pipeline::Impl::next_to_device() {
+  Slot* next = nullptr;
+  {
+    const std::lock_guard lock(device_mutex_);
+    if (waiting_for_device_.empty()) {
+      --on_device_;
+      return;
+    }
+    next = waiting_for_device_.front();
+    waiting_for_device_.erase(waiting_for_device_.begin());
+  }
+  submit_->try_put({next, false});
 }
 
 // The body of the graph's asynchronous node: whatever happens, exactly one answer follows.
@@ -338,6 +372,7 @@ void Pipeline::Impl::submit(Slot& slot) {
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
+  next_to_device();
   if (slot.device_failed)
     slot.device_error = "'" + device_->context().name() + "' failed while it worked on a frame";
   if (slot.device_error.empty()) {
@@ -458,7 +493,7 @@ void Pipeline::Impl::log_device_spans(Slot& slot) {
       return clock_.to_host(device_ns).time_since_epoch().count();
     };
     const std::int64_t start = host(part.first.times(name).started);
-    const std::int64_t end = host(part.last.times(name).ended);
+    const std::int64_t end = host(part.end().times(name).ended);
     const auto stage = static_cast<std::uint8_t>(part.stage);
     if (std::exchange(first, false))
       spans.push_back({Activity::wait, stage, 1, share, ready, std::max(ready, start), 0});
@@ -479,7 +514,7 @@ void Pipeline::Impl::watch() {
     if (!since || now_ns() - *since < limit || !slot->outstanding->close()) continue;
     std::string stage = "a copy";
     for (const DeviceSpan& span : slot->device->spans) {
-      if (span.last.complete()) continue;
+      if (span.end().complete()) continue;
       if (span.kind == DeviceSpan::Kind::stage)
         stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
       break;

@@ -135,4 +135,25 @@ class ReaderSource : public Source {
   media::Reader& reader_;
 };
 
+/// Frames held in memory, repeated: decoding costs nothing.
+class MemorySource : public Source {
+ public:
+  /// @param count  frames to deliver, numbered from 1
+  MemorySource(std::vector<media::Frame> frames, std::int64_t count)
+      : frames_(std::move(frames)), count_(count) {}
+  std::optional<media::Frame> read() override {
+    if (next_ >= count_) return std::nullopt;
+    const auto index = static_cast<std::size_t>(next_++) % frames_.size();
+    return frames_[index].renumbered(next_);
+  }
+  std::optional<std::int64_t> frames() const override { return count_; }
+  /// From the first frame again.
+  void rewind() { next_ = 0; }
+
+ private:
+  std::vector<media::Frame> frames_;
+  std::int64_t count_;
+  std::int64_t next_ = 0;
+};
+
 }  // namespace sightline::pipeline

@@ -12,8 +12,8 @@ namespace sightline {
 void check_detector_config(const Config& config);
 
 /// Makes the detector that section [detector] of a configuration describes; its key `family` says which kind.
-/// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model cannot
-/// be used. For its stages on a device, see Detector::make_device_stages.
+/// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model
+/// cannot be used. For its stages on a device, see Detector::make_device_stages.
 std::unique_ptr<Detector> make_detector(const Config& config);
 
 }  // namespace sightline

@@ -135,6 +135,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   w.levels.resize(plan.size());
 
   LevelLayout next;
+  next.features = kFirstElement;
   const auto take = [](std::int64_t& end, std::int64_t count) {
     return std::exchange(end, end + (count + 63) / 64 * 64);
   };

@@ -59,6 +59,10 @@ struct Grid {
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
 };
 
+/// Stages may touch the element before a level's first: the first level's features and totals do not begin at
+/// 0.
+inline constexpr std::int64_t kFirstElement = 64;
+
 /// Where a level's part of each product begins.
 struct LevelLayout {
   std::int64_t images = 0;    ///< bytes, to the row above the first with its border: see PaddedImage::bind

@@ -37,9 +37,12 @@ void enqueue_histogram(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot
   slot.add(kLaunch, kHistogram, "histogram",
            i.histogram.enqueue(i.queue, {{i.tiles_histogram * items, 1, 1}, {items, 1, 1}}));
   const std::size_t blocks = static_cast<std::size_t>(i.widest_pitch) / t.normalise_width;
-  i.normalise.arguments(i.roots, i.totals, i.level_buffer, i.block_rows, i.features.device());
+  const bool by_cells = t.normalise == "cells";
+  i.normalise.arguments(i.roots, i.totals, i.level_buffer, by_cells ? i.cell_rows : i.block_rows,
+                        i.features.device());
   slot.add(kLaunch, kHistogram, "normalise",
-           i.normalise.enqueue(i.queue, {{blocks, kBlockCells, i.rows_blocks}, {0, 0, 0}}));
+           i.normalise.enqueue(i.queue,
+                               {{blocks, kBlockCells, by_cells ? i.rows_cells : i.rows_blocks}, {0, 0, 0}}));
 }
 
 void enqueue_candidates(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const auto& add) {

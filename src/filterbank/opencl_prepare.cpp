@@ -49,6 +49,7 @@ std::size_t upload(OpenClSlot::Impl& i, opencl::Buffer& buffer, const auto& valu
 // Where everything lies; products as in the workspace.
 void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
   i.sizes = {};
+  i.sizes.totals = i.sizes.features = kFirstElement;
   i.octave_places.clear();
   for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
     const Size size = o == 0 ? workspace.frame_size

@@ -21,6 +21,7 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
     tuning.filter_group = 8;
     tuning.filter_group_rows = 4;
     tuning.histogram = "owner";
+    tuning.normalise = "cells";
     tuning.normalise_width = width;
     tuning.dot = "float";
     tuning.classify_width = width;
@@ -111,7 +112,9 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       bins + define("CELLS", s.tuning.histogram_cells) + " -DVARIANT_" + upper(s.tuning.histogram), cache);
   s.normalise =
       opencl::Program(context, "filterbank/normalise.cl",
-                      bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon), cache);
+                      bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon) +
+                          " -DVARIANT_" + upper(s.tuning.normalise),
+                      cache);
   s.classify = opencl::Program(
       context, "filterbank/classify.cl",
       bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +

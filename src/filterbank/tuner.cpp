@@ -15,8 +15,8 @@ namespace sightline::filterbank {
 namespace fs = std::filesystem;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTuning, filter, filter_width, filter_rows, filter_group,
-                                   filter_group_rows, histogram, histogram_cells, normalise_width, classify,
-                                   dot, classify_width, classify_rows, classify_group)
+                                   filter_group_rows, histogram, histogram_cells, normalise, normalise_width,
+                                   classify, dot, classify_width, classify_rows, classify_group)
 
 namespace {
 
@@ -42,7 +42,8 @@ bool is_possible(const KernelTuning& t) {
   return one_of(t.filter, {"plain", "unrolled", "vector", "local"}) && width(t.filter_width) &&
          t.filter_rows >= 1 && t.filter_rows <= 8 && group(t.filter_group) && group(t.filter_group_rows) &&
          one_of(t.histogram, {"owner", "atomic"}) && one_of(t.histogram_cells, {16, 32}) &&
-         width(t.normalise_width) && one_of(t.classify, {"plain", "unrolled", "vector", "local"}) &&
+         one_of(t.normalise, {"blocks", "cells"}) && width(t.normalise_width) &&
+         one_of(t.classify, {"plain", "unrolled", "vector", "local"}) &&
          one_of(t.dot, {"auto", "ptx", "khr", "float", "integer"}) && width(t.classify_width) &&
          (t.classify_width == 1 || !one_of(t.dot, {"ptx", "khr"})) && t.classify_rows >= 1 &&
          t.classify_rows <= 16 && group(t.classify_group);
@@ -105,10 +106,14 @@ std::vector<Form> histogram_forms(const KernelTuning& base) {
 
 std::vector<Form> normalise_forms(const KernelTuning& base) {
   std::vector<Form> forms;
-  for (const int width : {1, 2, 4, 8, 16}) {
-    KernelTuning t = base;
-    t.normalise_width = width;
-    forms.push_back({"normalise, " + std::to_string(width) + " blocks a work-item", t, true});
+  for (const char* variant : {"blocks", "cells"}) {
+    for (const int width : {1, 2, 4, 8, 16}) {
+      KernelTuning t = base;
+      t.normalise = variant;
+      t.normalise_width = width;
+      forms.push_back(
+          {"normalise by " + t.normalise + ", " + std::to_string(width) + " a work-item", t, true});
+    }
   }
   return forms;
 }

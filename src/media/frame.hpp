@@ -44,6 +44,12 @@ class Frame {
   bool luma_is_by_reference() const { return converted_ == nullptr; }
   /// The file's name for a picture out of a folder, else empty.
   const std::string& name() const { return name_; }
+  /// The same picture under another number.
+  Frame renumbered(std::int64_t number) const {
+    Frame frame = *this;
+    frame.number_ = number;
+    return frame;
+  }
   /// The whole decoded picture, owned by the frame; null if `empty()`.
   const AVFrame* picture() const { return picture_.get(); }
 

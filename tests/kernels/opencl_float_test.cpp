@@ -72,9 +72,7 @@ class OpenClFloatMethod : public OpenClStagesTest {
         ASSERT_TRUE(detector.prepare(cpu, frame));
         ASSERT_TRUE(detector.prepare(device, frame));
         const std::vector<Detection> expected = detect_on_cpu(detector, cpu);
-        stages.prepare(slot, device);
-        stages.enqueue(slot, device);
-        stages.finish(slot, device);
+        stages.run(slot, device);
         EXPECT_EQ(detector.take_detections(device), expected);
         stages.download(slot, device);
         for (std::size_t l = 0; l < cpu.levels.size(); ++l) {

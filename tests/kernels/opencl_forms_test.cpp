@@ -28,8 +28,9 @@ KernelTuning histogram_form(const std::string& variant, int cells) {
   return tuning;
 }
 
-KernelTuning normalise_form(int width) {
+KernelTuning normalise_form(const std::string& variant, int width) {
   KernelTuning tuning = filter_form("vector", 4, 2, 8, 4);
+  tuning.normalise = variant;
   tuning.normalise_width = width;
   return tuning;
 }
@@ -82,11 +83,27 @@ TEST_F(OpenClStagesTest, RacyHistogramRuns) {
 }
 
 TEST_F(OpenClStagesTest, NormaliseForms) {
-  const Frames frames;
+  // The last two hold one cell row or column more than whole vectors; and the fewest that make a block.
+  const Frames frames({{65, 129}, {16, 16}, {31, 47}, {150, 41}, {264, 17}, {136, 130}});
   const Model model = make_model(random_dictionary(9, 1), 1);
-  compare(model, some_options(model, frames.views[0]),
-          {normalise_form(1), normalise_form(2), normalise_form(4), normalise_form(8), normalise_form(16)},
-          frames.views);
+  std::vector<KernelTuning> forms;
+  for (const std::string variant : {"blocks", "cells"}) {
+    for (const int width : {1, 2, 4, 8, 16}) forms.push_back(normalise_form(variant, width));
+  }
+  compare(model, some_options(model, frames.views[0]), forms, frames.views);
+}
+
+TEST_F(OpenClStagesTest, NormaliseFormsWithAndWithoutEpsilon) {
+  Frames frames({{65, 50}});
+  frames.add({65, 50}, Pattern::black);
+  for (const int filters : {1, 30}) {
+    for (const int epsilon : {0, 5000}) {
+      Model model = make_model(random_dictionary(filters, 1), 1);
+      model.epsilon = epsilon;
+      compare(model, some_options(model, frames.views[0]),
+              {normalise_form("blocks", 2), normalise_form("cells", 4)}, frames.views);
+    }
+  }
 }
 
 // Every variant with every way to sum products that needs no special instruction.
@@ -182,7 +199,11 @@ TEST_F(OpenClStagesSmall, EveryHistogramAndNormaliseForm) {
   options.scale_step = 1.9;
   std::vector<KernelTuning> forms{histogram_form("owner", 16), histogram_form("owner", 32),
                                   histogram_form("atomic", 16), histogram_form("atomic", 32)};
-  for (std::size_t k = 0; k < forms.size(); ++k) forms[k].normalise_width = 2 << k;
+  for (std::size_t k = 0; k < forms.size(); ++k) {
+    forms[k].normalise = k % 2 == 0 ? "cells" : "blocks";
+    forms[k].normalise_width = 2 << k;
+  }
+  forms.push_back(normalise_form("cells", 1));
   compare(model, options, forms, frames.views);
 }
 

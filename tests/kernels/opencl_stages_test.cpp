@@ -1,6 +1,7 @@
 // The detector's stages on OpenCL devices against the CPU, bit for bit: what frames hold and how they lie in
 // memory, models, options, the interface. The forms of the kernels are compared in opencl_forms_test.cpp.
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -57,20 +58,22 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   for (const opencl::DeviceInfo& device : devices_) {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     const OpenClStages stages(detector, context, &cache, default_tuning(device));
-    std::vector<OpenClSlot> slots;
+    std::deque<OpenClSlot> slots;
     std::vector<std::unique_ptr<Workspace>> workspaces;
     for (const GrayView frame : frames.views) {
       slots.emplace_back(stages);
       workspaces.push_back(detector.make_workspace());
       auto& w = static_cast<FilterbankWorkspace&>(*workspaces.back());
       ASSERT_TRUE(detector.prepare(w, frame));
-      stages.prepare(slots.back(), w);
-      stages.enqueue(slots.back(), w);
+      stages.prepare(slots.back(), w, stages.supported());
+      stages.submit(slots.back(), w, kPyramid, kGroup);
     }
     const auto cpu = detector.make_workspace();
     for (std::size_t k = slots.size(); k-- > 0;) {
       auto& w = static_cast<FilterbankWorkspace&>(*workspaces[k]);
-      stages.finish(slots[k], w);
+      opencl::Queue(context).wait(slots[k].done);
+      stages.complete(slots[k], w);
+      detector.run_stage(kGroup, w);
       const std::vector<Detection> found = detector.take_detections(w);
       EXPECT_FALSE(found.empty());
       EXPECT_EQ(found, detect(detector, *cpu, frames.views[k])) << "slot " << k;
@@ -176,16 +179,16 @@ TEST_F(OpenClStagesTest, EventsNameTheStagesInOrder) {
     ASSERT_EQ(comparison.difference(frames.views[0]), "");
     std::vector<std::string> names;
     std::uint64_t before = 0;
-    for (const OpenClSlot::StageEvents& events : comparison.slot().events()) {
-      names.push_back(events.name);
-      const auto first = events.first.times(device.name);
-      const auto last = events.last ? events.last.times(device.name) : first;
-      EXPECT_LE(before, first.started) << events.name;
-      EXPECT_LE(first.started, last.ended) << events.name;
+    for (const DeviceSpan& span : comparison.slot().spans) {
+      names.emplace_back(span.name);
+      const auto first = span.first.times(device.name);
+      const auto last = span.end().times(device.name);
+      EXPECT_LE(before, first.started) << span.name;
+      EXPECT_LE(first.started, last.ended) << span.name;
       before = last.ended;
     }
-    const std::vector<std::string> expected{"upload",    "pyramid",  "filter",    "histogram",
-                                            "normalise", "classify", "candidates"};
+    const std::vector<std::string> expected{"upload",    "pyramid",  "filter",     "histogram",
+                                            "normalise", "classify", "candidates", "download"};
     EXPECT_EQ(names, expected);
   }
 }

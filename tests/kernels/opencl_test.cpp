@@ -91,9 +91,7 @@ std::string Comparison::difference(GrayView frame) {
   FilterbankWorkspace& device = device_workspace();
   const std::vector<Detection> expected = detect(detector_, cpu, frame);
   if (!detector_.prepare(device, frame)) return cpu.levels.empty() ? "" : "prepare refuses the frame";
-  stages_.prepare(slot_, device);
-  stages_.enqueue(slot_, device);
-  stages_.finish(slot_, device);
+  stages_.run(slot_, device);
   const std::vector<Detection> found = detector_.take_detections(device);
   stages_.download(slot_, device);
   if (device.levels.size() != cpu.levels.size()) return "the numbers of levels";
@@ -134,8 +132,8 @@ Options some_options(const Model& model, GrayView frame, double scale_step) {
 std::string text_of(const KernelTuning& t) {
   const auto n = [](int value) { return " " + std::to_string(value); };
   return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
-         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise" +
-         n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
+         n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise " +
+         t.normalise + n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
          n(t.classify_rows) + n(t.classify_group);
 }
 

@@ -329,6 +329,7 @@ filterbank::KernelTuning some_tuning() {
   tuning.filter_group_rows = 8;
   tuning.histogram = "owner";
   tuning.histogram_cells = 32;
+  tuning.normalise = "cells";
   tuning.normalise_width = 4;
   tuning.classify = "local";
   tuning.dot = "float";
@@ -405,12 +406,45 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
     }
   }
   for (std::string KernelTuning::*field :
-       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::classify, &KernelTuning::dot}) {
+       {&KernelTuning::filter, &KernelTuning::histogram, &KernelTuning::normalise, &KernelTuning::classify,
+        &KernelTuning::dot}) {
     KernelTuning tuning = some_tuning();
     tuning.*field = "none such";
     database.store(made_up(), 100, tuning);
     EXPECT_FALSE(database.find(made_up(), 100));
   }
+}
+
+// Valid one by one, but not together: dot products' instructions take one window; and what is inexact.
+TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  for (const char* dot : {"ptx", "khr"}) {
+    filterbank::KernelTuning tuning = some_tuning();
+    tuning.dot = dot;
+    database.store(made_up(), 100, tuning);
+    EXPECT_FALSE(database.find(made_up(), 100)) << dot;
+    tuning.classify_width = 1;
+    database.store(made_up(), 100, tuning);
+    EXPECT_EQ(database.find(made_up(), 100), tuning) << dot;
+  }
+  filterbank::KernelTuning tuning = some_tuning();
+  tuning.histogram = "racy";
+  database.store(made_up(), 100, tuning);
+  EXPECT_FALSE(database.find(made_up(), 100));
+}
+
+// As written when `classify` named how products are summed.
+TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
+  const TemporaryFolder folder;
+  const filterbank::TuningDatabase database(folder / "tuning.json");
+  database.store(made_up(), 100, some_tuning());
+  std::string text = bytes_of(database.file());
+  const std::string line = "    \"dot\": \"float\",\n";
+  const std::size_t at = text.find(line);
+  ASSERT_NE(at, std::string::npos);
+  write_file(database.file(), text.erase(at, line.size()));
+  EXPECT_FALSE(database.find(made_up(), 100));
 }
 
 TEST(TuningDatabase, WithoutAFileDoesNothing) {

@@ -1,0 +1,137 @@
+// The tuner on a small model and frame, on every OpenCL device.
+#include "filterbank/tuner.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "kernels/opencl_test.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using test::random_dictionary;
+
+class TunerTest : public OpenClStagesTest {
+ protected:
+  TunerTest()
+      : model_(make_model(random_dictionary(9, 1), 1, {2, 3})),
+        options_(some_options(model_, frame_.views[0])),
+        detector_(model_, options_) {}
+
+  const Frames frame_{{{160, 120}}};
+  const Model model_;
+  const Options options_;
+  const FilterbankDetector detector_;
+  opencl::ProgramCache cache_ = test::program_cache();
+};
+
+TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
+  for (const opencl::DeviceInfo& device : devices_) {
+    SCOPED_TRACE(device.name);
+    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    std::map<std::string, std::vector<TuningTrial>> stages;
+    const KernelTuning best = tune(detector_, context, &cache_, frame_.views[0],
+                                   [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); });
+
+    ASSERT_EQ(stages.size(), 4u);
+    for (const auto& [stage, trials] : stages) {
+      SCOPED_TRACE(stage);
+      EXPECT_EQ(std::count_if(trials.begin(), trials.end(), [](const auto& t) { return t.best; }), 1);
+      const auto winner =
+          std::find_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.best; });
+      ASSERT_NE(winner, trials.end());
+      EXPECT_TRUE(winner->exact) << winner->form;
+      std::set<std::string> forms;
+      for (const TuningTrial& trial : trials) {
+        EXPECT_TRUE(forms.insert(trial.form).second) << trial.form << " was tried twice";
+        if (!trial.failure.empty()) continue;
+        EXPECT_GT(trial.seconds, 0) << trial.form;
+        EXPECT_EQ(trial.multiply_adds > 0, stage == "filter" || stage == "classify") << trial.form;
+        EXPECT_EQ(trial.exact, trial.form.find("racy") == std::string::npos) << trial.form;
+        if (trial.exact) {
+          EXPECT_LE(winner->seconds, trial.seconds) << trial.form;
+        }
+      }
+    }
+
+    // What it returns gives the CPU's results, and the database takes it as possible.
+    Comparison comparison(device, model_, options_, best);
+    EXPECT_EQ(comparison.difference(frame_.views[0]), "") << text_of(best);
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("sightline-tuner-test-" + std::to_string(getpid()) + ".json");
+    const TuningDatabase database(file);
+    database.store(device, 9, best);
+    EXPECT_EQ(database.find(device, 9), best);
+    std::filesystem::remove(file);
+  }
+}
+
+// The forms that win stand in the trials under the names that the tuning has.
+TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
+  for (const opencl::DeviceInfo& device : devices_) {
+    SCOPED_TRACE(device.name);
+    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    std::map<std::string, std::string> marked;
+    const KernelTuning best = tune(detector_, context, &cache_, frame_.views[0], [&](const TuningTrial& t) {
+      if (t.best) marked[t.stage] = t.form;
+    });
+    EXPECT_TRUE(marked["filter"].starts_with("filter " + best.filter + ", ")) << marked["filter"];
+    EXPECT_TRUE(marked["histogram"].starts_with("histogram " + best.histogram + ", " +
+                                                std::to_string(best.histogram_cells)))
+        << marked["histogram"];
+    EXPECT_TRUE(marked["normalise"].starts_with("normalise by " + best.normalise + ", " +
+                                                std::to_string(best.normalise_width)))
+        << marked["normalise"];
+    EXPECT_TRUE(marked["classify"].starts_with("classify " + best.classify + ", " + best.dot + ", " +
+                                               std::to_string(best.classify_width) + "x" +
+                                               std::to_string(best.classify_rows)))
+        << marked["classify"];
+  }
+}
+
+TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
+  for (const opencl::DeviceInfo& device : devices_) {
+    SCOPED_TRACE(device.name);
+    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    const FrameTimes times =
+        time_frame(detector_, context, &cache_, frame_.views[0], default_tuning(device), 3);
+    std::vector<std::string> names;
+    double sum = 0;
+    for (const FrameTimes::Stage& stage : times.stages) {
+      names.push_back(stage.name);
+      EXPECT_GE(stage.seconds, 0) << stage.name;
+      sum += stage.seconds;
+    }
+    const std::vector<std::string> expected{"upload",    "pyramid",  "filter",     "histogram",
+                                            "normalise", "classify", "candidates", "download"};
+    EXPECT_EQ(names, expected);
+    EXPECT_GT(times.device, 0);
+    EXPECT_LE(sum, times.device * (1 + 1e-9));  // an in-order queue: stages do not overlap
+    EXPECT_GT(times.host, 0);
+  }
+}
+
+TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
+  const Image<std::uint8_t> tiny = picture({8, 8}, test::Pattern::noise);
+  const opencl::Context context(opencl::ChosenDevice{devices_[0], 0, ""});
+  const auto code_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return ExitCode::done;
+  };
+  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), [](const TuningTrial&) {}); }),
+            ExitCode::input);
+  EXPECT_EQ(code_of([&] { time_frame(detector_, context, &cache_, tiny.view(), KernelTuning{}, 1); }),
+            ExitCode::input);
+}
+
+}  // namespace
+}  // namespace sightline::filterbank
