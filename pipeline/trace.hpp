@@ -21,8 +21,8 @@ enum class Activity : std::uint8_t {
   output,    ///< the sinks took the result
 };
 
-/// A span of time of one frame. Times are nanoseconds of std::chrono::steady_clock; those of a device are mapped to
-/// it (opencl/clock.hpp).
+/// A span of time of one frame. Times are nanoseconds of std::chrono::steady_clock; those of a device are
+/// mapped to it (opencl/clock.hpp).
 struct Span {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;      ///< of the detector; meaningless for decode and output
@@ -53,6 +53,7 @@ struct TraceInfo {
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"
   std::vector<std::string> sources;
   int slots = 0;
+  std::int64_t start = 0;  ///< of the run, as the spans have it
 };
 
 /// Takes the traces of a run. Called by one thread at a time.
