@@ -267,13 +267,15 @@ std::vector<StageRow> stage_rows(const Measurement& measurement) {
   const auto& schedules = measurement.schedules;
   std::vector<StageRow> rows;
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    // After the row of the stage before, so that the rows keep the order of the work.
-    std::size_t next = 0;
+    std::size_t next = 0;  // new rows go after that of the stage before, or to their namesakes
     for (const StageResult& stage : schedules[i].stages) {
-      const auto free_row = [&](const StageRow& row) { return row.name == stage.name && !row.results[i]; };
-      auto row = std::find_if(rows.begin(), rows.end(), free_row);
+      const auto named = [&](const StageRow& row) { return row.name == stage.name; };
+      auto row = std::find_if(rows.begin(), rows.end(),
+                              [&](const StageRow& r) { return named(r) && !r.results[i]; });
       if (row == rows.end()) {
-        row = rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(next), StageRow{stage.name, {}});
+        const auto namesake = std::find_if(rows.rbegin(), rows.rend(), named).base();
+        row = namesake == rows.begin() ? rows.begin() + static_cast<std::ptrdiff_t>(next) : namesake;
+        row = rows.insert(row, StageRow{stage.name, {}});
         row->results.resize(schedules.size());
       }
       row->results[i] = &stage;

@@ -32,4 +32,7 @@ std::string measurements_as_json(std::span<const Measurement> measurements);
 std::string measurements_as_csv(std::span<const Measurement> measurements);
 
 
+/// A page of HTML that needs no other file and no network; its tables need no script either.
+std::string measurements_as_page(std::span<const Measurement> measurements);
+
 }  // namespace sightline::pipeline
