@@ -294,6 +294,20 @@ std::optional<std::size_t> best_schedule(const Measurement& measurement) {
   return static_cast<std::size_t>(std::max_element(all.begin(), all.end(), slower) - all.begin());
 }
 
+const ScheduleResult* runner_up(const Measurement& measurement) {
+  const auto best = best_schedule(measurement);
+  const ScheduleResult* next = nullptr;
+  for (const ScheduleResult& other : measurement.schedules) {
+    if (&other == &measurement.schedules[*best]) continue;
+    if (!next || other.fps_median > next->fps_median) next = &other;
+  }
+  return next;
+}
+
+bool clear_winner(const ScheduleResult& best, const ScheduleResult& next) {
+  return best.fps.size() < 2 || best.fps_lowest > next.fps_highest;
+}
+
 std::string verdict(const Measurement& measurement) {
   const auto number = best_schedule(measurement);
   if (!number) return "nothing was measured";
@@ -301,14 +315,10 @@ std::string verdict(const Measurement& measurement) {
   std::string text = fmt::format("best: {} with {} frames/s", best.schedule, rate(best.fps_median));
   if (best.bound_fps > 0)
     text += fmt::format(", {} of what {} allows", whole_percent(best.bound_share), best.bound_by);
-  const ScheduleResult* next = nullptr;
-  for (const ScheduleResult& other : measurement.schedules) {
-    if (&other != &best && (!next || other.fps_median > next->fps_median)) next = &other;
-  }
+  const ScheduleResult* next = runner_up(measurement);
   if (!next || next->fps_median <= 0) return text;
   text += fmt::format("; {:.2f} times {}", best.fps_median / next->fps_median, next->schedule);
-  if (best.fps.size() > 1 && best.fps_lowest <= next->fps_highest)
-    text += ", but their repeats overlap: no clear winner";
+  if (!clear_winner(best, *next)) text += ", but their repeats overlap: no clear winner";
   return text;
 }
 

@@ -30,6 +30,10 @@ std::string spread(const ScheduleResult& schedule);
 inline std::string rate(double fps) {
   return fps > 0 ? figures(fps) : "-";
 }
+/// The second best schedule; null where there are not two.
+const ScheduleResult* runner_up(const Measurement& measurement);
+/// False where the repeats of the two overlap.
+bool clear_winner(const ScheduleResult& best, const ScheduleResult& next);
 /// "people.avi, 768x576, 100 filters": what tells measurements apart.
 std::string subject(const Measurement& measurement);
 

@@ -103,8 +103,12 @@ std::string headline(const Measurement& m) {
   if (!number) return text + "<h1>Nothing was measured</h1>\n";
   const ScheduleResult& best = m.schedules[*number];
   text = fmt::format("<h1>{} reaches {} frames/s</h1>\n", html(best.schedule), rate(best.fps_median)) + text;
-  text += "<p class=\"note\">" + html(verdict(m)) + "</p>\n<div class=\"tiles\">\n";
-  text += tile(rate(best.fps_median), "frames/s" + (spread(best).empty() ? "" : ", " + spread(best)));
+  text += "<div class=\"tiles\">\n";
+  if (const ScheduleResult* next = runner_up(m); next && next->fps_median > 0) {
+    const std::string doubt = clear_winner(best, *next) ? "" : "; their repeats overlap: no clear winner";
+    text += tile(fmt::format("{:.2f}×", best.fps_median / next->fps_median),
+                 next->schedule + ", the next best" + doubt);
+  }
   if (best.bound_fps > 0)
     text +=
         tile(whole_percent(best.bound_share), fmt::format("of the bound, {} frames/s", rate(best.bound_fps)));
@@ -209,10 +213,12 @@ std::string stage_bars(const Measurement& m, const Colours& colours) {
   for (const ScheduleResult& s : m.schedules) {
     text += fmt::format("<b>{}</b><span class=\"muted\">alone</span>", html(s.schedule));
     text += bar(s, &StageResult::alone, longest, colours, "alone");
-    text += "<span class=\"under\"></span><span class=\"muted\">in the run</span>";
+    text += "<i></i><span class=\"muted\">in the run</span>";
     text += bar(s, &StageResult::seconds, longest, colours, "run") + "<span class=\"gap\"></span>\n";
   }
-  return text + "</div>\n";
+  return text +
+         "</div>\n<p class=\"note\">Each bar adds up all that a frame needs, also what runs at the same "
+         "time.</p>\n";
 }
 
 std::string stages_card(const Measurement& m, const Colours& colours) {
@@ -239,7 +245,11 @@ std::string matrix(const ScheduleResult& s) {
   std::string text = fmt::format(
       "<figure><figcaption>{}</figcaption><div class=\"scroll\"><table class=\"heat\">\n", html(s.schedule));
   const auto name = [&](std::size_t i) {
-    return i < s.stages.size() ? html(s.stages[i].name) : std::to_string(i);
+    if (i >= s.stages.size()) return std::to_string(i);
+    const StageResult& stage = s.stages[i];
+    const auto shares = std::count_if(s.stages.begin(), s.stages.end(),
+                                      [&](const StageResult& other) { return other.name == stage.name; });
+    return html(stage.name) + (shares > 1 ? "<small>" + html(stage.processor) + "</small>" : "");
   };
   text += "<thead><tr><th></th>";
   for (std::size_t i = 0; i < s.overlap.size(); ++i)
@@ -250,7 +260,10 @@ std::string matrix(const ScheduleResult& s) {
     for (std::size_t b = 0; b < s.overlap[a].size(); ++b) {
       const double share = percent(s.overlap[a][b], 1) / 100;
       text += fmt::format("<td class=\"{}{}\" style=\"--v:{:.2f}\">{}</td>", a == b ? "own " : "",
-                          share > 0.55 ? "high" : "", share, whole_percent(s.overlap[a][b]));
+                          share > 0.55    ? "high"
+                          : share < 0.005 ? "low"
+                                          : "",
+                          share, whole_percent(s.overlap[a][b]));
     }
     text += "</tr>\n";
   }

@@ -98,14 +98,11 @@ class Timeline {
     this.summary.textContent = frames.length ? `${frames.length} consecutive frames under ${name}, ${ms(this.layout.end / 1000)}`
                                              : `no timeline was kept for ${name}`;
     this.canvas.setAttribute("aria-label", `Timeline: ${this.summary.textContent}`);
-    // Neighbouring frames are what there is to see: begin with about a dozen.
-    this.from = 0;
-    this.to = this.layout.end;
-    if (frames.length > 16) {
-      const starts = frames.map((f) => Math.min(...f[2].map((s) => s[4])));
-      this.from = starts[4];
-      this.to = starts[16];
-    }
+    // Neighbouring frames are what there is to see: begin with a few, past those that have no neighbours.
+    const starts = frames.filter((f) => f[2].length).map((f) => Math.min(...f[2].map((s) => s[4])));
+    const some = Math.max(Math.round(this.canvas.clientWidth / 90), 4);
+    this.from = starts.length > some + 4 ? starts[4] : 0;
+    this.to = starts.length > some + 4 ? starts[some + 4] : this.layout.end;
     this.draw();
   }
 
@@ -144,6 +141,7 @@ class Timeline {
     g.font = "12px " + getComputedStyle(document.body).fontFamily;
     g.textBaseline = "middle";
     this.palette = Array.from({length: 10}, (_, i) => colour("--c" + i));
+    this.ink = Object.fromEntries(["line", "muted", "soft", "ink", "dark-ink"].map((name) => [name, colour("--" + name)]));
     this.drawAxis(height);
     for (const lane of this.layout.lanes) this.drawLane(lane, width);
   }
@@ -154,12 +152,12 @@ class Timeline {
     g.lineWidth = 1;
     for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
       const x = Math.round(this.x(t)) + 0.5;
-      g.strokeStyle = colour("--line");
+      g.strokeStyle = this.ink.line;
       g.beginPath();
       g.moveTo(x, axisHeight - 4);
       g.lineTo(x, height);
       g.stroke();
-      g.fillStyle = colour("--muted");
+      g.fillStyle = this.ink.muted;
       const text = +(t / 1000).toPrecision(6) + " ms", half = g.measureText(text).width / 2;
       g.fillText(text, Math.min(Math.max(x, this.left + half), this.left + this.width - half) - half, 8);
     }
@@ -168,14 +166,14 @@ class Timeline {
   drawLane(lane, width) {
     const g = this.g;
     if (lane.heading !== undefined) {
-      g.fillStyle = colour("--soft");
+      g.fillStyle = this.ink.soft;
       g.fillRect(0, lane.heading, width, groupHeight - 5);
-      g.fillStyle = colour("--ink");
+      g.fillStyle = this.ink.ink;
       g.font = g.font.replace(/^/, "600 ");
       g.fillText(lane.group, 6, lane.heading + 10);
       g.font = g.font.replace("600 ", "");
     }
-    g.fillStyle = colour("--muted");
+    g.fillStyle = this.ink.muted;
     g.save();
     g.beginPath();
     g.rect(0, lane.y, this.left - 6, lane.height);
@@ -205,7 +203,7 @@ class Timeline {
     const from = Math.max(x, this.left), room = Math.min(x + w, this.left + this.width) - from;
     const label = "" + span.frame, size = g.measureText(label).width;
     if (room < size + 4) return;
-    g.fillStyle = colour("--dark-ink");
+    g.fillStyle = this.ink["dark-ink"];
     g.fillText(label, from + (room - size) / 2, y + rowHeight / 2 - 0.5);
   }
 
