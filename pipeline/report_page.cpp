@@ -107,7 +107,7 @@ std::string headline(const Measurement& m) {
   if (const ScheduleResult* next = runner_up(m); next && next->fps_median > 0) {
     const std::string doubt = clear_winner(best, *next) ? "" : "; their repeats overlap: no clear winner";
     text += tile(fmt::format("{:.2f}×", best.fps_median / next->fps_median),
-                 next->schedule + ", the next best" + doubt);
+                 "the rate of " + next->schedule + ", the next best" + doubt);
   }
   if (best.bound_fps > 0)
     text +=
@@ -189,9 +189,9 @@ std::string bar(const ScheduleResult& s, double StageResult::*times, double long
     const double part = percent(stage.*times, longest);
     sum += stage.*times;
     const std::string time = milliseconds(stage.*times);
-    text += fmt::format("<i style=\"width:{:.2f}%;background:var(--c{})\" title=\"{}, {}: {} ms\">{}</i>",
-                        part * 0.9, colours.at(stage.name), html(stage.name), html(stage.processor), time,
-                        part > 5 ? time : "");
+    text += fmt::format(
+        "<i style=\"width:{:.2f}%;background-color:var(--c{})\" title=\"{}, {}: {} ms\">{}</i>", part * 0.9,
+        colours.at(stage.name), html(stage.name), html(stage.processor), time, part > 5 ? time : "");
   }
   return text + fmt::format("<em>{} ms</em></div>\n", milliseconds(sum));
 }
