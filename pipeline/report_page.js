@@ -283,6 +283,7 @@ class Timeline {
 
 // One choice of schedule for the timeline and the matrix of a measurement.
 function setUp(section, measurement) {
+  if (!measurement.schedules.length) return 0;
   const timeline = new Timeline(section, measurement);
   const places = [...section.querySelectorAll(".pick")], matrices = [...section.querySelectorAll("figure")];
   const choose = (index) => {
@@ -297,7 +298,7 @@ function setUp(section, measurement) {
     place.hidden = measurement.schedules.length < 2;
   }
   for (const node of section.querySelectorAll("[data-script]")) node.hidden = false;
-  if (measurement.schedules.length) choose(measurement.best);
+  choose(measurement.best);
   return timeline.layouts.reduce((sum, layout) => sum + layout.spans, 0);
 }
 

@@ -160,7 +160,10 @@ const failures = [];
 const expect = (name, condition) => { if (!condition) failures.push(name); };
 const summary = () => document.querySelector(".summary").textContent;
 note.shown = [...pick.children].map((b) => { b.click(); return summary().startsWith("40 consecutive frames under " + b.textContent); }).join();
-note.matrices = [...document.querySelectorAll("figure")].filter((f) => !f.hidden).length;
+note.matrices = [...document.querySelector("article").querySelectorAll("figure")].filter((f) => !f.hidden).length;
+const last = [...document.querySelectorAll(".measurement")].at(-1);
+last.querySelector(".pick").children[0].click();
+expect("says that there is no timeline", last.querySelector(".summary").textContent === "no timeline was kept for cpu");
 pick.children[3].click();
 expect("wheel zooms", changed(() => mouse("wheel", 600, 80, {deltaY: -100})));
 expect("arrow moves", changed(() => press("ArrowRight")));
@@ -183,8 +186,11 @@ note.failures = failures.join();
 
 TEST(ReportPage, RunsInABrowser) {
   if (chromium().empty()) GTEST_SKIP() << "no Chromium to load the page in";
-  const Measurement m = nasty_measurement();
-  std::string page = measurements_as_page({&m, 1});
+  // With one that has nothing to show, and one whose first schedule kept no timeline.
+  std::vector<Measurement> all{nasty_measurement(), Measurement(), made_up_measurement(0.4, 25)};
+  all[2].schedules[0].timeline.clear();
+  const Measurement& m = all[0];
+  std::string page = measurements_as_page(all);
   const std::size_t end = page.rfind("</body>");
   page.replace(end, 7, kVisit);
   const std::string dom = loaded(page);
@@ -192,8 +198,10 @@ TEST(ReportPage, RunsInABrowser) {
   ASSERT_NE(body, std::string::npos);
   const std::string tag = dom.substr(body, dom.find('>', body) - body);
   std::size_t spans = 0;
-  for (const ScheduleResult& schedule : m.schedules) {
-    for (const TracedFrame& frame : schedule.timeline) spans += frame.spans.size();
+  for (const Measurement& measurement : all) {
+    for (const ScheduleResult& schedule : measurement.schedules) {
+      for (const TracedFrame& frame : schedule.timeline) spans += frame.spans.size();
+    }
   }
   EXPECT_THAT(tag, HasSubstr("data-ready=\"yes\""));
   EXPECT_THAT(tag, Not(HasSubstr("data-error")));
