@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 16;
 /// Threads are numbered from here: viewers take a thread with its process's number for its main thread, and
-/// number 0 for the idle process.
-constexpr int kFirstThread = 1000;
+/// number 0 for the idle process. The first is the lane of the frames.
+constexpr int kFrames = 1000;
 
 /// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text) {
@@ -125,6 +125,7 @@ void ChromeTraceWriter::begin(const TraceInfo& info) {
   if (begun_) return;
   begun_ = true;
   origin_ = last_ = info.start;
+  write_name("thread", 1, kFrames, "frames", -1);
   for (std::size_t i = 0; i < info.processors.size(); ++i) {
     const std::string& name = info.processors[i];
     const std::string shown = i > 0 || name.starts_with("CPU") ? name : "CPU: " + name;
@@ -180,7 +181,7 @@ ChromeTraceWriter::Lane ChromeTraceWriter::new_lane(const FrameTrace& trace, con
   const int slot = has_stage(span.activity) ? trace.slot : trace.source;
   name += has_stage(span.activity) ? fmt::format(", slot {}", slot) : source_suffix(trace.source);
   if (copy > 0) name += fmt::format(" ({})", copy + 1);
-  const int thread = kFirstThread + threads_++;
+  const int thread = kFrames + ++threads_;
   const int order = (lane_order(span) * 1024 + std::min(slot, 1023)) * 16 +
                     static_cast<int>(std::min(copy, std::size_t{15}));
   write_name("thread", process_of(span), thread, name, order);
@@ -210,7 +211,7 @@ void ChromeTraceWriter::write_frame(const FrameTrace& trace) {
   const std::string name = json_string(fmt::format("frame {}{}", trace.frame, source));
   const auto half = [&](const char* phase, std::string_view title, std::int64_t time, std::string_view more) {
     event(fmt::format(R"({{"ph":"{}","cat":"frame","id":"0x{:x}","name":{},"pid":1,"tid":{},"ts":{}{}}})",
-                      phase, frames_ + 1, title, kFirstThread, microseconds(time - origin_), more));
+                      phase, frames_ + 1, title, kFrames, microseconds(time - origin_), more));
   };
   half("b", "\"frame\"", trace.admitted, "");
   half("b", name, trace.admitted,
@@ -222,7 +223,7 @@ void ChromeTraceWriter::write_frame(const FrameTrace& trace) {
   if (trace.status == FrameStatus::failed) {
     const std::string failure = json_string(fmt::format("frame {}{} failed", trace.frame, source));
     event(fmt::format(R"({{"ph":"i","s":"p","cname":"terrible","name":{},"pid":1,"tid":{},"ts":{}}})",
-                      failure, kFirstThread, microseconds(end - origin_)));
+                      failure, kFrames, microseconds(end - origin_)));
   }
 }
 

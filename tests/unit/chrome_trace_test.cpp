@@ -94,6 +94,7 @@ View check(const Json& events) {
       view.lanes[lane].spans.emplace_back(time, time + length);
       view.lanes[lane].process = processes[lane.first];
     } else if (phase == "b") {
+      EXPECT_EQ(view.lanes[lane].name, "frames");
       if (open[id].empty()) opened[id] = time;
       open[id].push_back(event.at("name"));
     } else if (phase == "e") {
