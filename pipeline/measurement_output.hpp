@@ -31,7 +31,6 @@ std::string measurements_as_json(std::span<const Measurement> measurements);
 /// RFC 4180 with a header; a row a schedule.
 std::string measurements_as_csv(std::span<const Measurement> measurements);
 
-
 /// A page of HTML that needs no other file and no network; its tables need no script either.
 std::string measurements_as_page(std::span<const Measurement> measurements);
 

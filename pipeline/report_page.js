@@ -80,7 +80,8 @@ class Timeline {
         return button;
       });
     };
-    const mode = group([["by frame", "Colour by frame", () => colourBy(true)], ["by stage", "Colour by stage", () => colourBy(false)]]);
+    const mode = group([["by frame", "Colour by frame", () => colourBy(true)],
+                        ["by stage", "Colour by stage", () => colourBy(false)]]);
     const colourBy = (frame) => {
       this.byFrame = frame;
       mode.forEach((button, i) => button.setAttribute("aria-pressed", (i === 0) === frame));
@@ -88,15 +89,17 @@ class Timeline {
     };
     mode[0].setAttribute("aria-pressed", true);
     mode[1].setAttribute("aria-pressed", false);
-    group([["−", "Zoom out", () => this.zoom(1.5)], ["+", "Zoom in", () => this.zoom(1 / 1.5)], ["fit", "Show all", () => this.fit()]]);
+    group([["−", "Zoom out", () => this.zoom(1.5)], ["+", "Zoom in", () => this.zoom(1 / 1.5)],
+           ["fit", "Show all", () => this.fit()]]);
   }
 
   show(index) {
     this.layout = this.layouts[index];
     this.canvas.style.height = this.layout.height + "px";
     const {frames, name} = this.measurement.schedules[index];
-    this.summary.textContent = frames.length ? `${frames.length} consecutive frames under ${name}, ${ms(this.layout.end / 1000)}`
-                                             : `no timeline was kept for ${name}`;
+    this.summary.textContent = frames.length
+      ? `${frames.length} consecutive frames under ${name}, ${ms(this.layout.end / 1000)}`
+      : `no timeline was kept for ${name}`;
     this.canvas.setAttribute("aria-label", `Timeline: ${this.summary.textContent}`);
     // Neighbouring frames are what there is to see: begin with a few, past those that have no neighbours.
     const starts = frames.filter((f) => f[2].length).map((f) => Math.min(...f[2].map((s) => s[4])));
@@ -141,13 +144,15 @@ class Timeline {
     g.font = "12px " + getComputedStyle(document.body).fontFamily;
     g.textBaseline = "middle";
     this.palette = Array.from({length: 10}, (_, i) => colour("--c" + i));
-    this.ink = Object.fromEntries(["line", "muted", "soft", "ink", "dark-ink"].map((name) => [name, colour("--" + name)]));
+    const inks = ["line", "muted", "soft", "ink", "dark-ink"];
+    this.ink = Object.fromEntries(inks.map((name) => [name, colour("--" + name)]));
     this.drawAxis(height);
     for (const lane of this.layout.lanes) this.drawLane(lane, width);
   }
 
   drawAxis(height) {
-    const g = this.g, raw = (this.to - this.from) / Math.max(this.width / 90, 1), power = 10 ** Math.floor(Math.log10(raw));
+    const g = this.g, raw = (this.to - this.from) / Math.max(this.width / 90, 1);
+    const power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map((s) => s * power).find((s) => s >= raw);
     g.lineWidth = 1;
     for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
@@ -188,7 +193,8 @@ class Timeline {
     for (const span of lane.waits.filter(visible)) {
       g.globalAlpha = this.hovered && this.hovered.frame !== span.frame ? 0.1 : 0.45;
       g.fillStyle = this.colourOf(span);
-      g.fillRect(this.x(span.start), lane.y + lane.height - waitHeight, Math.max(this.x(span.end) - this.x(span.start), 1), waitHeight);
+      const x = this.x(span.start), w = Math.max(this.x(span.end) - x, 1);
+      g.fillRect(x, lane.y + lane.height - waitHeight, w, waitHeight);
     }
     for (const span of lane.spans.filter(visible)) this.drawSpan(span, lane);
     g.restore();
@@ -209,22 +215,26 @@ class Timeline {
 
   spanAt(x, y) {
     if (x < this.left) return null;
-    const time = this.from + (x - this.left) / this.width * (this.to - this.from), slack = 1.5 / this.width * (this.to - this.from);
+    const pixel = (this.to - this.from) / this.width, time = this.from + (x - this.left) * pixel, slack = 1.5 * pixel;
     const lane = this.layout.lanes.find((l) => y >= l.y && y < l.y + l.height);
     if (!lane) return null;
     const row = Math.floor((y - lane.y) / rowHeight), hit = (s) => s.start - slack <= time && time <= s.end + slack;
-    return lane.spans.find((s) => s.row === row && hit(s)) ?? (row >= lane.ends.length || y > lane.y + lane.height - waitHeight ? lane.waits.find(hit) : null) ?? null;
+    const below = row >= lane.ends.length;
+    return (below ? lane.waits.find(hit) : lane.spans.find((s) => s.row === row && hit(s))) ?? null;
   }
 
   hover(event) {
-    const box = this.canvas.getBoundingClientRect(), span = event && this.spanAt(event.clientX - box.left, event.clientY - box.top);
+    const box = this.canvas.getBoundingClientRect();
+    const span = event && this.spanAt(event.clientX - box.left, event.clientY - box.top);
     tip.hidden = !span;
     if (span) {
       const name = span.whole ? "whole way" : (span.kind === WAIT ? "waits for " : "") + span.lane.name;
       tip.replaceChildren(element("b", {}, `Frame ${span.frame} · ${name}`), element("br"),
-        span.whole ? `slot ${span.slot}` : `${span.lane.group} · slot ${span.slot}${span.share ? " · device's share" : ""}`, element("br"),
+        (span.whole ? "" : span.lane.group + " · ") + "slot " + span.slot + (span.share ? " · device's share" : ""),
+        element("br"),
         `from ${ms(span.start / 1000)}, takes ${ms((span.end - span.start) / 1000)}`);
-      const right = event.clientX + 14 + tip.offsetWidth > innerWidth, below = event.clientY + 18 + tip.offsetHeight > innerHeight;
+      const right = event.clientX + 14 + tip.offsetWidth > innerWidth;
+      const below = event.clientY + 18 + tip.offsetHeight > innerHeight;
       tip.style.left = Math.max(right ? event.clientX - tip.offsetWidth - 10 : event.clientX + 14, 4) + "px";
       tip.style.top = (below ? event.clientY - tip.offsetHeight - 10 : event.clientY + 18) + "px";
     }
@@ -271,7 +281,8 @@ class Timeline {
     }
     c.addEventListener("keydown", (event) => {
       const length = this.to - this.from;
-      const act = {ArrowLeft: () => this.move(this.from - length / 8), ArrowRight: () => this.move(this.from + length / 8),
+      const act = {ArrowLeft: () => this.move(this.from - length / 8),
+                   ArrowRight: () => this.move(this.from + length / 8),
                    "+": () => this.zoom(1 / 1.5), "=": () => this.zoom(1 / 1.5), "-": () => this.zoom(1.5),
                    Home: () => this.move(0), End: () => this.move(this.layout.end), 0: () => this.fit()}[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
