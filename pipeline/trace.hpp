@@ -53,6 +53,7 @@ struct TraceInfo {
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"
   std::vector<std::string> sources;
   int slots = 0;
+  std::int64_t start = 0;  ///< of the run, as the spans have it
 };
 
 /// Takes the traces of a run. Called by one thread at a time.

@@ -11,8 +11,8 @@ readonly SIGHTLINE_PACKAGES=(
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
 )
 
-# To build and run the tests and benchmarks, besides.
-readonly SIGHTLINE_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev)
+# To build and run the tests and benchmarks, besides. Chromium opens the report page.
+readonly SIGHTLINE_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev chromium)
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2

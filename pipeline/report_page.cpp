@@ -1,0 +1,360 @@
+#include "pipeline/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/measurement_output.hpp"
+#include "pipeline/measurement_text.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Text for HTML, between tags or in a quoted attribute; bytes that are not UTF-8 are replaced.
+std::string html(const std::string& text) {
+  const auto clean = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::string result;
+  for (const char c : clean.get_ref<const std::string&>()) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// JSON that may stand in a <script>: nothing in it ends the element or starts a comment.
+std::string script_json(const Json& json) {
+  std::string result;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+/// Replaces each @name@ of the template.
+std::string filled(std::string_view text, const std::map<std::string, std::string_view>& values) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t first = text.find('@');
+    const std::size_t last = first == text.npos ? first : text.find('@', first + 1);
+    if (last == text.npos) break;
+    const auto value = values.find(std::string(text.substr(first + 1, last - first - 1)));
+    result += text.substr(0, first);
+    result += value == values.end() ? text.substr(first, 1) : value->second;
+    text.remove_prefix(value == values.end() ? first + 1 : last + 1);
+  }
+  return result += text;
+}
+
+/// A colour of the style sheet for each stage and copy, the same in all charts.
+using Colours = std::map<std::string, int>;
+
+Colours colours_of(std::span<const Measurement> measurements) {
+  Colours colours{{"decode", 0}, {"output", 9}};
+  int next = 0;
+  const auto add = [&](const std::string& name) {
+    if (colours.emplace(name, 1 + next % 8).second) ++next;
+  };
+  for (const Measurement& m : measurements) {
+    for (const std::string& name : m.trace_info.stages) add(name);
+    for (const StageRow& row : stage_rows(m)) add(row.name);
+    add("upload");
+    add("download");
+  }
+  return colours;
+}
+
+double percent(double part, double whole) {
+  return whole > 0 && std::isfinite(part) ? std::clamp(part / whole * 100, 0.0, 100.0) : 0;
+}
+
+std::string tile(const std::string& value, const std::string& what) {
+  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", html(value), html(what));
+}
+
+std::string headline(const Measurement& m) {
+  const auto number = best_schedule(m);
+  std::string text = "<p class=\"subject\">" + html(subject(m)) +
+                     (m.decoding ? ", decoded during the run" : ", frames held in memory") + "</p>\n";
+  if (!number) return text + "<h1>Nothing was measured</h1>\n";
+  const ScheduleResult& best = m.schedules[*number];
+  text = fmt::format("<h1>{} reaches {} frames/s</h1>\n", html(best.schedule), rate(best.fps_median)) + text;
+  text += "<div class=\"tiles\">\n";
+  if (const ScheduleResult* next = runner_up(m); next && next->fps_median > 0) {
+    const std::string doubt = clear_winner(best, *next) ? "" : "; their repeats overlap: no clear winner";
+    text += tile(fmt::format("{:.2f}×", best.fps_median / next->fps_median),
+                 "the rate of " + next->schedule + ", the next best" + doubt);
+  }
+  if (best.bound_fps > 0)
+    text +=
+        tile(whole_percent(best.bound_share), fmt::format("of the bound, {} frames/s", rate(best.bound_fps)));
+  text += tile(milliseconds(best.latency_p95) + " ms", "latency, 95 of 100 frames");
+  text += tile(figures(best.overlap_factor), "overlap factor");
+  if (best.joules_per_frame) text += tile(energy(m, best) + " J", "a frame");
+  return text + "</div>\n";
+}
+
+std::string rate_cell(const ScheduleResult& s, double longest) {
+  std::string cell = fmt::format("<td class=\"fps\">{}", rate(s.fps_median));
+  if (!spread(s).empty()) cell += "<small>" + spread(s) + "</small>";
+  cell += fmt::format("<span class=\"rate\"><i style=\"width:{:.1f}%\"></i>", percent(s.fps_median, longest));
+  if (s.bound_fps > 0) cell += fmt::format("<s style=\"left:{:.1f}%\"></s>", percent(s.bound_fps, longest));
+  return cell + "</span></td>";
+}
+
+std::string schedule_row(const Measurement& m, const ScheduleResult& s, const Names& processors,
+                         double longest) {
+  const auto cell = [](const std::string& kind, const std::string& text) {
+    return fmt::format("<td class=\"{}\">{}</td>", kind, html(text));
+  };
+  std::string row = fmt::format("<th scope=\"row\">{}</th>", html(s.schedule)) + rate_cell(s, longest);
+  row += cell("p50", milliseconds(s.latency_p50)) + cell("p95", milliseconds(s.latency_p95)) +
+         cell("p99", milliseconds(s.latency_p99));
+  row +=
+      cell("bound", rate(s.bound_fps)) + cell("share", s.bound_fps > 0 ? whole_percent(s.bound_share) : "-");
+  row += cell("overlap", figures(s.overlap_factor));
+  for (const std::string& name : processors.all()) {
+    const auto found = std::find_if(s.processors.begin(), s.processors.end(),
+                                    [&](const ProcessorResult& p) { return p.name == name; });
+    row += cell("busy", found == s.processors.end() ? "-" : whole_percent(found->utilisation));
+  }
+  return row + cell("slots", std::to_string(s.in_flight)) + cell("memory", megabytes(s.peak_memory_bytes)) +
+         cell("energy", energy(m, s));
+}
+
+std::string schedules_card(const Measurement& m) {
+  const Names processors = processors_of(m);
+  double longest = 0;
+  for (const ScheduleResult& s : m.schedules) longest = std::max({longest, s.fps_median, s.bound_fps});
+  std::string text =
+      "<section class=\"card\">\n<h2>Schedules</h2>\n<div class=\"scroll\"><table "
+      "class=\"schedules\">\n<thead><tr>"
+      "<th scope=\"col\">schedule</th><th scope=\"col\">frames/s</th><th scope=\"col\">p50 ms</th>"
+      "<th scope=\"col\">p95 ms</th><th scope=\"col\">p99 ms</th><th scope=\"col\">bound</th>"
+      "<th scope=\"col\">share</th><th scope=\"col\">overlap</th>";
+  for (const std::string& name : processors.all())
+    text += fmt::format("<th scope=\"col\">{}<br>busy</th>", html(name));
+  text +=
+      "<th scope=\"col\">frames<br>in flight</th><th scope=\"col\">memory<br>MB</th>"
+      "<th scope=\"col\">J/frame</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < m.schedules.size(); ++i) {
+    text += i == best_schedule(m) ? "<tr class=\"best\">" : "<tr>";
+    text += schedule_row(m, m.schedules[i], processors, longest) + "</tr>\n";
+  }
+  return text +
+         "</tbody></table></div>\n<p class=\"note\">The bar is the rate, the tick its "
+         "bound.</p>\n</section>\n";
+}
+
+constexpr const char* kTimelineCard = R"(<section class="card" data-script hidden>
+<div class="head"><h2>Timeline</h2><span class="group pick" role="group" aria-label="Schedule"></span></div>
+<div class="head"><p class="note summary"></p><span class="tools zoom"></span></div>
+<canvas tabindex="0" role="img"></canvas>
+<p class="note">Wheel or +/− zooms, dragging or the arrow keys move, 0 shows all. Thin lines under a lane: frames that
+wait for it. Point at a frame to follow it.</p>
+</section>
+<noscript><p class="note">The timeline needs JavaScript; everything else is here without it.</p></noscript>
+)";
+
+/// One stacked bar; `times` tells which of a stage's times.
+std::string bar(const ScheduleResult& s, double StageResult::*times, double longest, const Colours& colours,
+                const char* kind) {
+  std::string text = fmt::format("<div class=\"bar {}\">", kind);
+  double sum = 0;
+  for (const StageResult& stage : s.stages) {
+    const double part = percent(stage.*times, longest);
+    sum += stage.*times;
+    const std::string time = milliseconds(stage.*times);
+    text += fmt::format(
+        "<i style=\"width:{:.2f}%;background-color:var(--c{})\" title=\"{}, {}: {} ms\">{}</i>", part * 0.9,
+        colours.at(stage.name), html(stage.name), html(stage.processor), time, part > 5 ? time : "");
+  }
+  return text + fmt::format("<em>{} ms</em></div>\n", milliseconds(sum));
+}
+
+std::string stage_bars(const Measurement& m, const Colours& colours) {
+  double longest = 0;
+  for (const ScheduleResult& s : m.schedules) {
+    double alone = 0, run = 0;
+    for (const StageResult& stage : s.stages) alone += stage.alone, run += stage.seconds;
+    longest = std::max({longest, alone, run});
+  }
+  std::string text = "<div class=\"legend\">";
+  Names names;
+  for (const StageRow& row : stage_rows(m)) names.add(row.name);
+  for (const std::string& name : names.all())
+    text +=
+        fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", colours.at(name), html(name));
+  text += "</div>\n<div class=\"bars\">\n";
+  for (const ScheduleResult& s : m.schedules) {
+    text += fmt::format("<b>{}</b><span class=\"muted\">alone</span>", html(s.schedule));
+    text += bar(s, &StageResult::alone, longest, colours, "alone");
+    text += "<i></i><span class=\"muted\">in the run</span>";
+    text += bar(s, &StageResult::seconds, longest, colours, "run") + "<span class=\"gap\"></span>\n";
+  }
+  return text +
+         "</div>\n<p class=\"note\">Each bar adds up all that a frame needs, also what runs at the same "
+         "time.</p>\n";
+}
+
+std::string stages_card(const Measurement& m, const Colours& colours) {
+  std::string text = "<section class=\"card\">\n<h2>Stages, ms a frame</h2>\n" + stage_bars(m, colours);
+  text +=
+      "<details><summary>All times, and where the stages ran</summary>\n<div class=\"scroll\">"
+      "<table class=\"stages\">\n<thead><tr><th scope=\"col\">stage</th>";
+  for (const ScheduleResult& s : m.schedules)
+    text += fmt::format("<th scope=\"col\">{}</th>", html(s.schedule));
+  text += "</tr></thead>\n<tbody>\n";
+  for (const StageRow& row : stage_rows(m)) {
+    text += fmt::format("<tr><th scope=\"row\">{}</th>", html(row.name));
+    for (const StageResult* r : row.results) {
+      text += r ? fmt::format("<td>{}<small>alone {}</small><br><small>{}</small></td>",
+                              milliseconds(r->seconds), milliseconds(r->alone), html(r->processor))
+                : std::string("<td></td>");
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div></details>\n</section>\n";
+}
+
+std::string matrix(const ScheduleResult& s) {
+  std::string text = fmt::format(
+      "<figure><figcaption>{}</figcaption><div class=\"scroll\"><table class=\"heat\">\n", html(s.schedule));
+  const auto name = [&](std::size_t i) {
+    if (i >= s.stages.size()) return std::to_string(i);
+    const StageResult& stage = s.stages[i];
+    const auto shares = std::count_if(s.stages.begin(), s.stages.end(),
+                                      [&](const StageResult& other) { return other.name == stage.name; });
+    return html(stage.name) + (shares > 1 ? "<small>" + html(stage.processor) + "</small>" : "");
+  };
+  text += "<thead><tr><th></th>";
+  for (std::size_t i = 0; i < s.overlap.size(); ++i)
+    text += fmt::format("<th scope=\"col\">{}</th>", name(i));
+  text += "</tr></thead>\n<tbody>\n";
+  for (std::size_t a = 0; a < s.overlap.size(); ++a) {
+    text += fmt::format("<tr><th scope=\"row\">{}</th>", name(a));
+    for (std::size_t b = 0; b < s.overlap[a].size(); ++b) {
+      const double share = percent(s.overlap[a][b], 1) / 100;
+      text += fmt::format("<td class=\"{}{}\" style=\"--v:{:.2f}\">{}</td>", a == b ? "own " : "",
+                          share > 0.55    ? "high"
+                          : share < 0.005 ? "low"
+                                          : "",
+                          share, whole_percent(s.overlap[a][b]));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div></figure>\n";
+}
+
+std::string overlap_card(const Measurement& m) {
+  std::string text =
+      "<section class=\"card\">\n<div class=\"head\"><h2>Overlap of stages, share of the run</h2>"
+      "<span class=\"group pick\" role=\"group\" aria-label=\"Schedule\"></span></div>\n";
+  for (const ScheduleResult& s : m.schedules) text += matrix(s);
+  return text + "</section>\n";
+}
+
+std::string facts_card(const Measurement& m) {
+  std::string text = "<section class=\"card\">\n<h2>What was measured</h2>\n<dl class=\"facts\">\n";
+  const auto fact = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html(name), html(value));
+  };
+  fact("Machine", m.machine);
+  fact("Program", m.program);
+  fact("Input", subject(m));
+  fact("Model", m.model);
+  fact("Accuracy", m.accuracy);
+  fact("Energy",
+       (m.meter.empty() ? "no meter" : m.meter) + (m.meter_note.empty() ? "" : ": " + m.meter_note));
+  for (const ScheduleResult& s : m.schedules) {
+    std::string how = fmt::format("{}; {} in flight, {} frames", s.mapping, s.in_flight, s.frames);
+    if (s.split > 0) how += fmt::format(", {} of a frame on the device", whole_percent(s.split));
+    if (!s.bound_by.empty()) how += ", bound by " + s.bound_by;
+    fact(s.schedule, how);
+  }
+  return text + "</dl>\n</section>\n";
+}
+
+std::string section(const Measurement& m, const Colours& colours) {
+  std::string text = "<article class=\"measurement\">\n" + headline(m);
+  if (!m.schedules.empty())
+    text += schedules_card(m) + kTimelineCard + stages_card(m, colours) + overlap_card(m);
+  return text + facts_card(m) + "</article>\n";
+}
+
+/// Spans as [activity, stage, processor, share, start, end] in microseconds from the first of the timeline.
+Json timeline(const ScheduleResult& s) {
+  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+  for (const TracedFrame& frame : s.timeline) {
+    for (const Span& span : frame.spans) origin = std::min(origin, span.start);
+  }
+  const auto microseconds = [&](std::int64_t time) {
+    return std::round(static_cast<double>(time - origin) / 100) / 10;
+  };
+  Json frames = Json::array();
+  for (const TracedFrame& frame : s.timeline) {
+    Json spans = Json::array();
+    for (const Span& span : frame.spans) {
+      spans.push_back({static_cast<int>(span.activity), span.stage, span.processor, span.share,
+                       microseconds(span.start), microseconds(span.end)});
+    }
+    frames.push_back({frame.frame, frame.slot, spans});
+  }
+  return frames;
+}
+
+Json page_data(std::span<const Measurement> measurements, const Colours& colours) {
+  Json json{{"colours", colours}, {"measurements", Json::array()}};
+  for (const Measurement& m : measurements) {
+    Json schedules = Json::array();
+    for (const ScheduleResult& s : m.schedules)
+      schedules.push_back({{"name", s.schedule}, {"frames", timeline(s)}});
+    json["measurements"].push_back({{"stages", m.trace_info.stages},
+                                    {"processors", m.trace_info.processors},
+                                    {"best", best_schedule(m).value_or(0)},
+                                    {"schedules", schedules}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string measurements_as_page(std::span<const Measurement> measurements) {
+  const Colours colours = colours_of(measurements);
+  std::string sections;
+  for (const Measurement& m : measurements) sections += section(m, colours);
+  const std::string data = script_json(page_data(measurements, colours));
+  const std::string title =
+      html(measurements.empty() ? "Sightline measurement" : "Sightline: " + subject(measurements[0]));
+  return filled(report_page_file("report_page.html"), {{"title", title},
+                                                       {"style", report_page_file("report_page.css")},
+                                                       {"sections", sections},
+                                                       {"data", data},
+                                                       {"script", report_page_file("report_page.js")}});
+}
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,146 @@
+#include "pipeline/measurement_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "unit/made_up_measurement.hpp"
+
+namespace sightline::pipeline::test {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+/// A measurement of two schedules with plain numbers.
+Measurement plain() {
+  Measurement m;
+  m.input = "a.mp4";
+  m.frame_size = {640, 480};
+  ScheduleResult cpu;
+  cpu.schedule = "cpu";
+  cpu.fps = {98, 100, 102};
+  cpu.fps_median = 100;
+  cpu.fps_lowest = 98;
+  cpu.fps_highest = 102;
+  cpu.latency_p50 = 0.0101;
+  cpu.latency_p95 = 0.0123;
+  cpu.latency_p99 = 0.2;
+  cpu.bound_fps = 125;
+  cpu.bound_by = "CPU";
+  cpu.bound_share = 0.8;
+  cpu.overlap_factor = 1.25;
+  cpu.processors = {{"CPU", 0.91, 125}};
+  cpu.stages = {{"decode", "CPU", 0.002, 0.0015}, {"filter", "CPU", 0.008, 0.0061}};
+  cpu.peak_memory_bytes = 123'456'789;
+  ScheduleResult gpu = cpu;
+  gpu.schedule = "gpu";
+  gpu.fps_median = 250;
+  gpu.fps_lowest = 240;
+  gpu.fps_highest = 260;
+  gpu.bound_by = "GPU";
+  gpu.processors = {{"CPU", 0.1, 1000}, {"GPU", 0.88, 312.5}};
+  gpu.stages = {
+      {"decode", "CPU", 0.002, 0.0015}, {"upload", "GPU", 0.0004, 0.0003}, {"filter", "GPU", 0.0031, 0.003}};
+  gpu.joules_per_frame = 1.75;
+  m.meter = "made up";
+  m.schedules = {cpu, gpu};
+  return m;
+}
+
+TEST(MeasurementText, ShowsTheNumbers) {
+  const Measurement m = plain();
+  const std::vector<std::string> text = lines(measurements_as_text({&m, 1}));
+  EXPECT_EQ(text[0], "a.mp4, 640x480, frames in memory");
+  const std::vector<std::string> expected{
+      "schedule  frames/s  spread  p50 ms  p95 ms  p99 ms  bound  share  overlap  busy %   MB  J/frame",
+      "cpu          100.0   ±2.0%    10.1    12.3   200.0  125.0    80%     1.25    91/-  123        -",
+      "gpu          250.0   ±4.0%    10.1    12.3   200.0  125.0    80%     1.25   10/88  123     1.75"};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(text[2 + i], expected[i]);
+  EXPECT_EQ(text.back(), "best: gpu with 250.0 frames/s, 80% of what GPU allows; 2.50 times cpu");
+  const std::string all = measurements_as_text({&m, 1});
+  EXPECT_THAT(all, HasSubstr("\nfilter              6.10  8.00 A   3.00  3.10 B\n"));
+  EXPECT_THAT(all, HasSubstr("\nupload                            0.300 0.400 B\n"));
+  EXPECT_THAT(all, HasSubstr("A: CPU, B: GPU"));
+}
+
+TEST(MeasurementText, FitsATerminal) {
+  const Measurement m = made_up_measurement();
+  for (const std::string& line : lines(measurements_as_text({&m, 1}))) {
+    const auto letters = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
+    EXPECT_LE(letters, 100) << line;
+  }
+}
+
+TEST(MeasurementText, SaysWhereTheRepeatsDoNotBearOutTheWinner) {
+  Measurement m = plain();
+  EXPECT_THAT(verdict(m), Not(HasSubstr("no clear winner")));
+  m.schedules[0].fps_highest = 241;
+  EXPECT_THAT(verdict(m), HasSubstr("no clear winner"));
+  m.schedules.clear();
+  EXPECT_EQ(verdict(m), "nothing was measured");
+  EXPECT_FALSE(best_schedule(m));
+}
+
+TEST(MeasurementText, HasNoMeterNorNumbersThatAreNone) {
+  Measurement m = plain();
+  m.meter.clear();
+  m.schedules[0].overlap_factor = std::numeric_limits<double>::quiet_NaN();
+  m.schedules[0].bound_fps = 0;
+  const std::string text = measurements_as_text({&m, 1});
+  EXPECT_THAT(text, HasSubstr("no meter"));
+  EXPECT_THAT(text, Not(HasSubstr("nan")));
+}
+
+TEST(MeasurementJson, HoldsEverything) {
+  Measurement m = plain();
+  m.schedules[0].overlap = {{0.2, 0.1}, {0.1, std::numeric_limits<double>::infinity()}};
+  m.input = "bad \xff <name>";
+  const Json json = Json::parse(measurements_as_json({&m, 1}));
+  EXPECT_EQ(json["input"], "bad \xef\xbf\xbd <name>");
+  EXPECT_EQ(json["width"], 640);
+  EXPECT_EQ(json["best"], "gpu");
+  EXPECT_EQ(json["meter"], "made up");
+  EXPECT_TRUE(json["accuracy"].is_null());
+  const Json& cpu = json["schedules"][0];
+  EXPECT_EQ(cpu["schedule"], "cpu");
+  EXPECT_EQ(cpu["fps"], 100);
+  EXPECT_EQ(cpu["fps_runs"], Json({98, 100, 102}));
+  EXPECT_DOUBLE_EQ(cpu["latency_ms"]["p95"], 12.3);
+  EXPECT_DOUBLE_EQ(cpu["stages"][1]["ms"], 8);
+  EXPECT_DOUBLE_EQ(cpu["stages"][1]["ms_alone"], 6.1);
+  EXPECT_EQ(cpu["overlap"], Json::parse("[[0.2,0.1],[0.1,null]]"));
+  EXPECT_EQ(cpu["peak_memory_bytes"], 123'456'789);
+  EXPECT_TRUE(cpu["joules_per_frame"].is_null());
+  EXPECT_EQ(json["schedules"][1]["joules_per_frame"], 1.75);
+  EXPECT_EQ(json["schedules"][1]["processors"][1]["utilisation"], 0.88);
+  const std::vector<Measurement> two{m, m};
+  EXPECT_EQ(Json::parse(measurements_as_json(two))["measurements"].size(), 2u);
+}
+
+TEST(MeasurementCsv, HasARowASchedule) {
+  Measurement m = plain();
+  m.input = "a,\"b\"";
+  const std::vector<std::string> rows = lines(measurements_as_csv({&m, 1}));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 24);
+  EXPECT_EQ(
+      rows[2],
+      "\"a,\"\"b\"\"\",640,480,0,gpu,,1,0,0,250,240,260,10.1,12.3,200,125,GPU,0.8,1.25,CPU=0.1;GPU=0.88,"
+      "123456789,1.75,,,");
+}
+
+}  // namespace
+}  // namespace sightline::pipeline::test
