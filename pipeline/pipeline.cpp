@@ -152,6 +152,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   std::size_t streams_ = 1;
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
+  std::mutex trace_mutex_;
   std::span<TraceSink* const> traces_;
 };
 
@@ -460,7 +461,7 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
     trace.spans = stream.spans;
     stream.accounts.add(slot.result, trace);
     {
-      const std::lock_guard lock(mutex_);  // several streams deliver at once
+      const std::lock_guard lock(trace_mutex_);  // several streams deliver at once
       for (TraceSink* sink : traces_) sink->accept(trace);
     }
     if (stream.stream->on_progress && !failed_) stream.stream->on_progress(stream.accounts.progress());

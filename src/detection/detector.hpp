@@ -34,6 +34,7 @@ struct DetectorInfo {
   std::string family;               ///< for example "filterbank"
   std::string model;                ///< file and a few words about it
   std::vector<std::string> labels;  ///< what a Detection's label means
+  std::string cost_key;             ///< names all that decides what a frame of a size costs, but for the machine
   double smallest_object = 0;       ///< height in frame pixels of the smallest object that is searched for
   double threshold = 0;             ///< lowest score that is reported
 };

@@ -67,6 +67,10 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   info_.labels = {model_.label};
+  info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
+                   std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
+                   ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
+                   (options.arithmetic == Arithmetic::exact ? ", exact" : ", float");
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 

@@ -1,11 +1,9 @@
 #include "filterbank/tuner.hpp"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -23,13 +21,6 @@ namespace {
 std::string key_of(const opencl::DeviceInfo& device, int filters) {
   return device.platform + " | " + device.name + " | " + device.driver_version + " | " +
          std::to_string(filters);
-}
-
-// The whole file; an empty object where there is none or it is damaged.
-nlohmann::json read(const fs::path& file) {
-  std::ifstream stream(file);
-  nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
-  return json.is_object() ? json : nlohmann::json::object();
 }
 
 // Whether the kernels can be built and launched so: the file may have been edited.
@@ -243,38 +234,22 @@ fs::path TuningDatabase::default_file() {
 }
 
 std::optional<KernelTuning> TuningDatabase::find(const opencl::DeviceInfo& device, int filters) const {
-  if (file_.empty()) return std::nullopt;
-  const nlohmann::json all = read(file_);
-  const auto found = all.find(key_of(device, filters));
-  if (found == all.end()) return std::nullopt;
+  const nlohmann::json found = store_.find(key_of(device, filters));
+  if (found.is_null()) return std::nullopt;
   std::string reason = "values out of range";
   try {
-    const auto tuning = found->get<KernelTuning>();
+    const auto tuning = found.get<KernelTuning>();
     if (is_possible(tuning)) return tuning;
   } catch (const nlohmann::json::exception& e) {
     reason = e.what();
   }
-  spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file_.string(), device.name,
-               reason);
+  spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file().string(),
+               device.name, reason);
   return std::nullopt;
 }
 
 void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const {
-  if (file_.empty()) return;
-  nlohmann::json all = read(file_);
-  all[key_of(device, filters)] = tuning;
-  std::error_code error;
-  fs::create_directories(file_.parent_path(), error);
-  const fs::path temporary = file_.string() + ".tmp" + std::to_string(getpid());
-  std::ofstream stream(temporary);
-  stream << all.dump(2) << '\n';
-  stream.close();
-  if (stream) fs::rename(temporary, file_, error);
-  if (!stream || error) {
-    fs::remove(temporary, error);
-    throw Error(ExitCode::failed, "the tuning results cannot be written to '" + file_.string() + "'",
-                "choose a writable folder with XDG_CACHE_HOME");
-  }
+  store_.store(key_of(device, filters), tuning);
 }
 
 FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,

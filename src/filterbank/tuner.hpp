@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_store.hpp"
 #include "filterbank/opencl_stages.hpp"
 #include "opencl/error.hpp"
 
@@ -27,17 +28,17 @@ struct TuningTrial {
 /// empty. Thread-safety: `store` replaces the file in one step; the last of several processes wins.
 class TuningDatabase {
  public:
-  explicit TuningDatabase(std::filesystem::path file) : file_(std::move(file)) {}
+  explicit TuningDatabase(std::filesystem::path file) : store_(std::move(file)) {}
   /// In the user's cache folder; empty (nothing is remembered) where there is none.
   static std::filesystem::path default_file();
 
   std::optional<KernelTuning> find(const opencl::DeviceInfo& device, int filters) const;
   /// Throws Error (failed) where the file cannot be written.
   void store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const;
-  const std::filesystem::path& file() const { return file_; }
+  const std::filesystem::path& file() const { return store_.file(); }
 
  private:
-  std::filesystem::path file_;
+  JsonStore store_;
 };
 
 /// What one frame takes on a device, with a given tuning.

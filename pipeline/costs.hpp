@@ -1,0 +1,57 @@
+#pragma once
+/// What stages cost on each processor, and what rate and latency follow for a schedule.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "pipeline/schedule.hpp"
+
+namespace sightline::pipeline {
+
+/// One stage of one frame, with nothing else running. Seconds; negative: not known.
+struct StageCost {
+  double cpu = -1;      ///< from start to end on the CPU, with all threads
+  double work = -1;     ///< core-seconds of it
+  double device = -1;   ///< on the device
+  double upload = 0;    ///< of what it reads, where the stage before it ran on the CPU
+  double download = 0;  ///< of what it writes, where the stage after it runs on the CPU
+};
+
+/// All of a frame on a machine.
+struct FrameCosts {
+  std::vector<StageCost> stages;
+  std::size_t divisible = 0;  ///< see Detector::divisible_stages
+  int threads = 1;            ///< of the CPU
+  /// Cores that the device takes from the CPU while it works: 0 for a GPU; a CPU device's own where it has
+  /// cores to itself.
+  int shared_cores = 0;
+  int cores = 1;          ///< of the machine, where they are shared
+  double decode = 0;      ///< seconds that the source needs for a frame; 0 where frames are in memory
+  double turnaround = 0;  ///< seconds from handing a frame to the device to its first command, and back
+};
+
+/// How long one frame keeps a processor busy.
+struct Load {
+  std::string processor;
+  double seconds = 0;
+};
+
+/// What a schedule asks of each processor: the CPU (core-seconds over threads), the device, its copies each
+/// way, the decoder, and the shared cores. Those that have nothing to do are left out.
+std::vector<Load> loads_of(const FrameCosts& costs, const Schedule& schedule);
+
+/// The rate of the slowest processor, frames/s, and which one it is: no schedule with this mapping is faster.
+struct Bound {
+  double fps = 0;
+  std::string processor;
+};
+Bound bound_of(const FrameCosts& costs, const Schedule& schedule);
+
+/// Seconds that one frame takes from admission to delivery when it is alone.
+double latency_of(const FrameCosts& costs, const Schedule& schedule);
+
+/// The bound, or less where too few frames are in flight to hide the latency.
+double predicted_fps(const FrameCosts& costs, const Schedule& schedule);
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,322 @@
+#include "pipeline/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "pipeline/trace_statistics.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+// The process's largest memory since the last reset, where the kernel tells (Linux).
+void reset_peak_memory() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+std::int64_t peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));
+  }
+  return 0;
+}
+
+// What a run found, in order.
+class FoundObjects : public Sink {
+ public:
+  void accept(const media::Frame&, const FrameResult& result) override { objects.push_back(result.objects); }
+  std::vector<std::vector<Detection>> objects;
+};
+
+double percentile(const std::vector<double>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  return sorted[std::min(sorted.size() - 1,
+                         static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+class Measurer {
+ public:
+  Measurer(const Detector& detector, const DeviceStages* device, const std::vector<media::Frame>& frames,
+           const SourceMaker& make_source, bool decode, const MeasureOptions& options)
+      : detector_(detector),
+        device_(device),
+        frames_(frames),
+        make_source_(make_source),
+        options_(options),
+        pipeline_(detector, device, named_schedule("cpu", detector, nullptr, 1), {options.threads}) {
+    result_.decoding = decode;
+    result_.frame_size = frames.front().size();
+    result_.model = detector.info().model;
+  }
+
+  Measurement run() {
+    say("measuring each stage alone");
+    costs_ = calibrate(pipeline_, detector_, device_, frames_);
+    if (result_.decoding) costs_.decode = decode_seconds();
+    choose_meters();
+    for (const std::string& name : options_.schedules) add_schedule(name);
+    for (Subject& subject : subjects_) measure_alone(subject);
+    for (int repeat = 1; repeat <= options_.repeats; ++repeat) {
+      for (Subject& subject : subjects_) {
+        say(fmt::format("{}, run {} of {}", subject.schedule.name, repeat, options_.repeats));
+        measure_once(subject);
+      }
+    }
+    for (Subject& subject : subjects_) result_.schedules.push_back(finish(subject));
+    return std::move(result_);
+  }
+
+ private:
+  struct Subject {
+    Schedule schedule;
+    std::int64_t frames = 0;
+    FrameCosts costs;  // of its stages, alone under this mapping
+    std::vector<double> alone;
+    ScheduleResult result;
+    std::vector<double> latencies;
+    std::vector<std::vector<double>> rows;  // mean seconds, a repeat
+    std::vector<std::vector<double>> utilisations;
+    std::vector<double> overlap_factors;
+    double joules = 0;
+  };
+
+  void say(const std::string& what) const {
+    if (options_.progress) options_.progress(what);
+  }
+
+  // Seconds a frame that the source needs when nothing else runs.
+  double decode_seconds() {
+    constexpr std::int64_t kFrames = 60;
+    const auto source = make_source_(kFrames);
+    std::int64_t count = 0;
+    source->read();  // opening and the first frame are not the rate
+    const std::int64_t start = now_ns();
+    while (source->read()) ++count;
+    return count > 0 ? 1e-9 * static_cast<double>(now_ns() - start) / static_cast<double>(count) : 0;
+  }
+
+  // Those of processors where there are any, else any one: their ranges may overlap.
+  void choose_meters() {
+    std::string problems;
+    std::vector<std::unique_ptr<Meter>> others;
+    for (auto& meter : find_meters(options_.meters)) {
+      const bool processor = meter->name().starts_with("RAPL") || meter->name().starts_with("NVML");
+      if (!meter->usable()) {
+        problems += (problems.empty() ? "" : "; ") + meter->name() + ": " + meter->problem();
+      } else if (meter->name().starts_with("log")) {
+        meters_.clear();
+        meters_.push_back(std::move(meter));
+        others.clear();
+        break;
+      } else {
+        (processor ? meters_ : others).push_back(std::move(meter));
+      }
+    }
+    if (meters_.empty() && !others.empty()) meters_.push_back(std::move(others.front()));
+    for (const auto& meter : meters_) {
+      result_.meter += (result_.meter.empty() ? "" : " + ") + meter->name();
+      result_.meter_note += (result_.meter_note.empty() ? "" : "; ") + meter->covers();
+    }
+    if (meters_.empty()) result_.meter_note = problems;
+  }
+
+  void add_schedule(const std::string& name) {
+    Subject subject;
+    if (name == "auto") {
+      say("auto: trying the most promising mappings");
+      PlanOptions plan = options_.plan;
+      plan.in_flight = options_.in_flight;
+      const Planned planned = plan_schedule(pipeline_, detector_, device_, frames_, plan);
+      subject.schedule = planned.schedule;
+      subject.schedule.name = "auto";
+    } else {
+      subject.schedule = named_schedule(name, detector_, device_, pipeline_.threads());
+      if (subject.schedule.split > 0)
+        subject.schedule.split = options_.split > 0 ? options_.split : even_split();
+      if (options_.in_flight > 0 && name != "specialized") subject.schedule.in_flight = options_.in_flight;
+    }
+    subjects_.push_back(std::move(subject));
+  }
+
+  // The device's share at which it and the CPU need the same time, as far as their stages alone tell.
+  double even_split() const {
+    double cpu = 0;
+    double device = 0;
+    for (std::size_t i = 0; i < costs_.divisible; ++i) {
+      cpu += costs_.stages[i].work / costs_.threads;
+      device += costs_.stages[i].device;
+    }
+    return std::clamp(cpu / std::max(cpu + device, 1e-12), 0.05, 0.95);
+  }
+
+  TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim, Sink& sink) {
+    pipeline_.set_schedule(schedule);
+    const std::unique_ptr<Source> source = make_source_(count);
+    TraceStatistics statistics;
+    RunOptions run_options;
+    run_options.traces = {&statistics};
+    run_options.stop = options_.stop;
+    const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
+    if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
+    if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+    if (report.redone > 0) throw Error(ExitCode::failed, "the device failed during the measurement");
+    statistics.trim(trim);
+    return statistics;
+  }
+
+  void measure_alone(Subject& subject) {
+    say(subject.schedule.name + ", one frame at a time");
+    Schedule schedule = subject.schedule;
+    schedule.in_flight = 1;
+    FoundObjects found;
+    const TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
+    compare(found, subject);
+    subject.alone = statistics.row_seconds();
+    subject.costs = costs_;
+    if (schedule.split == 0) statistics.add_to(subject.costs);
+    const double fps = predicted_fps(subject.costs, subject.schedule);
+    subject.frames = options_.frames > 0 ? options_.frames
+                                         : std::clamp<std::int64_t>(
+                                               static_cast<std::int64_t>(options_.seconds * fps), 40, 20'000);
+  }
+
+  void measure_once(Subject& subject) {
+    const auto warm_up = static_cast<std::size_t>(std::max(4, 2 * subject.schedule.in_flight));
+    FoundObjects found;
+    reset_peak_memory();
+    for (const auto& meter : meters_) meter->start();
+    const TraceStatistics statistics = run_schedule(
+        subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up, found);
+    for (const auto& meter : meters_) meter->stop();
+    for (const auto& meter : meters_)
+      subject.joules += meter->joules() / static_cast<double>(found.objects.size());
+    compare(found, subject);
+
+    ScheduleResult& result = subject.result;
+    result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_memory_bytes());
+    result.frames += static_cast<std::int64_t>(statistics.frames().size());
+    result.fps.push_back(statistics.fps());
+    const std::vector<double> latencies = statistics.latencies();
+    subject.latencies.insert(subject.latencies.end(), latencies.begin(), latencies.end());
+    subject.rows.push_back(statistics.row_seconds());
+    subject.overlap_factors.push_back(statistics.overlap_factor());
+    std::vector<double> utilisation;
+    for (std::size_t p = 0; p < statistics.info().processors.size(); ++p)
+      utilisation.push_back(statistics.utilisation(p, pipeline_.threads()));
+    subject.utilisations.push_back(utilisation);
+    result.overlap = statistics.overlap();
+    result_.trace_info = statistics.info();
+    row_names_ = statistics.row_names();
+    result.timeline.clear();
+    for (const TraceStatistics::Frame& frame : statistics.frames()) {
+      if (static_cast<int>(result.timeline.size()) >= options_.timeline_frames) break;
+      const std::span<const Span> spans = statistics.spans(frame);
+      result.timeline.push_back({frame.number, frame.slot, {spans.begin(), spans.end()}});
+    }
+  }
+
+  // The product's promise: the same objects under every schedule.
+  void compare(const FoundObjects& found, const Subject& subject) {
+    if (found.objects.size() > expected_.size()) {
+      for (std::size_t i = 0; i < expected_.size(); ++i)
+        expect_same(found.objects[i], expected_[i], i, subject);
+      expected_ = found.objects;
+      return;
+    }
+    for (std::size_t i = 0; i < found.objects.size(); ++i)
+      expect_same(found.objects[i], expected_[i], i, subject);
+  }
+  static void expect_same(const std::vector<Detection>& a, const std::vector<Detection>& b, std::size_t frame,
+                          const Subject& subject) {
+    if (a == b) return;
+    throw Error(ExitCode::failed,
+                fmt::format("schedule {} finds other objects in frame {} than the schedules before",
+                            subject.schedule.name, frame + 1),
+                "this is a defect of a driver or of Sightline: report it");
+  }
+
+  std::string processor_of(std::size_t row, const Schedule& schedule) const {
+    const std::string device = device_ ? device_->context().name() : "";
+    const std::size_t stages = detector_.stages().size();
+    if (row == stages + 1 || row == stages + 2) return device;
+    if (row == 0 || row > stages) return "CPU";
+    const std::size_t stage = row - 1;
+    if (schedule.split > 0 && stage < detector_.divisible_stages()) return "CPU and " + device;
+    return schedule.on_device[stage] ? device : "CPU";
+  }
+
+  ScheduleResult finish(Subject& subject) const {
+    ScheduleResult& result = subject.result;
+    const Schedule& schedule = subject.schedule;
+    result.schedule = schedule.name;
+    result.mapping = describe(schedule, detector_);
+    result.in_flight = schedule.in_flight;
+    result.split = schedule.split;
+    std::vector<double> sorted = result.fps;
+    std::sort(sorted.begin(), sorted.end());
+    result.fps_lowest = sorted.front();
+    result.fps_highest = sorted.back();
+    result.fps_median = sorted[sorted.size() / 2];
+    std::sort(subject.latencies.begin(), subject.latencies.end());
+    result.latency_p50 = percentile(subject.latencies, 0.50);
+    result.latency_p95 = percentile(subject.latencies, 0.95);
+    result.latency_p99 = percentile(subject.latencies, 0.99);
+    for (std::size_t row = 0; row < row_names_.size(); ++row) {
+      StageResult stage{row_names_[row], processor_of(row, schedule), 0, subject.alone[row]};
+      for (const std::vector<double>& rows : subject.rows)
+        stage.seconds += rows[row] / static_cast<double>(subject.rows.size());
+      result.stages.push_back(std::move(stage));
+    }
+    const std::vector<Load> loads = loads_of(subject.costs, schedule);
+    for (std::size_t p = 0; p < result_.trace_info.processors.size(); ++p) {
+      ProcessorResult processor;
+      processor.name = result_.trace_info.processors[p];
+      for (const std::vector<double>& run : subject.utilisations)
+        processor.utilisation += run[p] / static_cast<double>(subject.utilisations.size());
+      for (const Load& load : loads) {
+        if (load.processor == (p == 0 ? "CPU" : "device")) processor.bound_fps = 1 / load.seconds;
+      }
+      result.processors.push_back(std::move(processor));
+    }
+    result.overlap_factor = mean(subject.overlap_factors);
+    const Bound bound = bound_of(subject.costs, schedule);
+    result.bound_fps = bound.fps;
+    result.bound_by = bound.processor;
+    result.bound_share = bound.fps > 0 ? result.fps_median / bound.fps : 0;
+    if (!meters_.empty()) result.joules_per_frame = subject.joules / options_.repeats;
+    return std::move(result);
+  }
+
+  static std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+  const Detector& detector_;
+  const DeviceStages* device_;
+  const std::vector<media::Frame>& frames_;
+  const SourceMaker& make_source_;
+  const MeasureOptions& options_;
+  Pipeline pipeline_;
+  FrameCosts costs_;
+  std::vector<std::unique_ptr<Meter>> meters_;
+  std::vector<Subject> subjects_;
+  std::vector<std::string> row_names_;
+  std::vector<std::vector<Detection>> expected_;  ///< by frame
+  Measurement result_;
+};
+
+}  // namespace
+
+Measurement measure(const Detector& detector, const DeviceStages* device,
+                    const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
+                    const MeasureOptions& options) {
+  return Measurer(detector, device, frames, make_source, decode, options).run();
+}
+
+}  // namespace sightline::pipeline

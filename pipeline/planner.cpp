@@ -1,0 +1,332 @@
+#include "pipeline/planner.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "base/json_store.hpp"
+#include "opencl/program_cache.hpp"
+#include "pipeline/trace_statistics.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+// Of two alternatives, the one with fewer frames in flight is taken unless the other is faster by more than
+// this.
+constexpr double kWorthMoreFrames = 1.02;
+
+struct Trial {
+  double fps = 0;
+  double latency = 0;
+  std::optional<double> joules;
+};
+
+TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
+                        std::int64_t count, std::size_t trim) {
+  pipeline.set_schedule(schedule);
+  MemorySource source(frames, count);
+  TraceStatistics statistics;
+  RunOptions options;
+  options.traces = {&statistics};
+  const RunReport report = pipeline.run({&source, "calibration", {}, {}}, options);
+  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+  statistics.trim(trim);
+  return statistics;
+}
+
+Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vector<media::Frame>& frames,
+              const PlanOptions& options, std::vector<std::unique_ptr<Meter>>& meters) {
+  const Schedule& schedule = alternative.schedule;
+  const double seconds =
+      options.goal == Goal::energy ? std::max(2.0, options.trial_seconds) : options.trial_seconds;
+  const auto warm_up = static_cast<std::size_t>(2 * schedule.in_flight);
+  const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * alternative.predicted_fps),
+                                              8 + 4 * schedule.in_flight, 3000);
+  for (const auto& meter : meters) meter->start();
+  const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up);
+  for (const auto& meter : meters) meter->stop();
+  Trial trial;
+  trial.fps = statistics.fps();
+  const std::vector<double> latencies = statistics.latencies();
+  trial.latency = latencies.empty() ? 0 : latencies[latencies.size() / 2];
+  if (!meters.empty()) {
+    double joules = 0;
+    for (const auto& meter : meters) joules += meter->joules();
+    trial.joules = joules / static_cast<double>(count);
+  }
+  return trial;
+}
+
+// The meters of processors: their ranges do not overlap.
+std::vector<std::unique_ptr<Meter>> processor_meters(const MeterOptions& options) {
+  std::vector<std::unique_ptr<Meter>> meters;
+  for (auto& meter : find_meters(options)) {
+    const bool processor = meter->name().starts_with("RAPL") || meter->name().starts_with("NVML");
+    if (meter->usable() && processor) meters.push_back(std::move(meter));
+  }
+  return meters;
+}
+
+// Smaller is better.
+double merit(const Alternative& a, Goal goal) {
+  const bool tried = a.achieved_fps > 0;
+  switch (goal) {
+    case Goal::latency:
+      return tried ? a.achieved_latency : a.predicted_latency;
+    case Goal::energy:
+      return a.joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
+    default:
+      return -(tried ? a.achieved_fps : a.predicted_fps);
+  }
+}
+
+void rank(std::vector<Alternative>& alternatives, Goal goal) {
+  std::stable_sort(alternatives.begin(), alternatives.end(), [&](const Alternative& a, const Alternative& b) {
+    const bool a_tried = a.achieved_fps > 0;
+    const bool b_tried = b.achieved_fps > 0;
+    if (a_tried != b_tried) return a_tried;
+    return merit(a, goal) < merit(b, goal);
+  });
+}
+
+std::string key_of(const Detector& detector, const DeviceStages* device, Size size, int threads,
+                   const PlanOptions& options) {
+  std::string key = build_info().version + " | " + std::string(instruction_set()) + " | " +
+                    std::to_string(threads) + " threads";
+  if (device) {
+    const opencl::DeviceInfo& info = device->context().device();
+    key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
+  }
+  return key + " | " + detector.info().cost_key + " | " + std::to_string(size.width) + "x" +
+         std::to_string(size.height) + " | goal " + std::to_string(static_cast<int>(options.goal)) +
+         " | in flight " + std::to_string(options.in_flight);
+}
+
+nlohmann::json to_json(const Alternative& a) {
+  return {{"name", a.schedule.name},
+          {"on_device", a.schedule.on_device.to_ulong()},
+          {"in_flight", a.schedule.in_flight},
+          {"split", a.schedule.split},
+          {"predicted_fps", a.predicted_fps},
+          {"predicted_latency", a.predicted_latency},
+          {"bound_by", a.bound_by},
+          {"achieved_fps", a.achieved_fps},
+          {"achieved_latency", a.achieved_latency}};
+}
+
+Alternative alternative_from(const nlohmann::json& json) {
+  Alternative a;
+  a.schedule.name = json.at("name").get<std::string>();
+  a.schedule.on_device = StageSet(json.at("on_device").get<unsigned long>());
+  a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
+  a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 0.99);
+  a.predicted_fps = json.at("predicted_fps").get<double>();
+  a.predicted_latency = json.at("predicted_latency").get<double>();
+  a.bound_by = json.at("bound_by").get<std::string>();
+  a.achieved_fps = json.at("achieved_fps").get<double>();
+  a.achieved_latency = json.at("achieved_latency").get<double>();
+  return a;
+}
+
+std::optional<Planned> remembered(const JsonStore& store, const std::string& key, const Detector& detector,
+                                  const DeviceStages* device) {
+  const nlohmann::json json = store.find(key);
+  if (json.is_null()) return std::nullopt;
+  try {
+    Planned planned;
+    planned.remembered = true;
+    for (const nlohmann::json& one : json) planned.alternatives.push_back(alternative_from(one));
+    if (planned.alternatives.empty()) return std::nullopt;
+    planned.alternatives.front().chosen = true;
+    planned.schedule = planned.alternatives.front().schedule;
+    check_schedule(planned.schedule, detector, device);
+    return planned;
+  } catch (const std::exception& e) {
+    spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
+                 e.what());
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Goal parse_goal(const std::string& text) {
+  if (text.empty() || text == "throughput") return Goal::throughput;
+  if (text == "latency") return Goal::latency;
+  if (text == "energy") return Goal::energy;
+  throw Error(ExitCode::usage, "there is no goal '" + text + "'", "there are: throughput, latency, energy");
+}
+
+std::filesystem::path default_plan_file() {
+  const std::filesystem::path kernels = opencl::ProgramCache::default_folder();
+  return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "schedules.json";
+}
+
+FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+                     const std::vector<media::Frame>& frames) {
+  constexpr std::int64_t kFrames = 7;
+  const std::size_t count = detector.stages().size();
+  FrameCosts costs;
+  costs.stages.resize(count);
+  costs.divisible = detector.divisible_stages();
+  costs.threads = pipeline.threads();
+  costs.cores = hardware_threads();
+  Schedule schedule{"calibration", {}, 1, 0};
+  run_for(pipeline, schedule, frames, kFrames, 2).add_to(costs);
+  if (!device) return costs;
+  const opencl::DeviceInfo& info = device->context().device();
+  if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
+    costs.shared_cores = info.compute_units;
+
+  // All on the device; then the device first and the CPU after, and the other way round, at every stage: each
+  // shows another copy.
+  const StageSet supported = device->supported();
+  std::vector<StageSet> mappings{supported};
+  for (std::size_t cut = 1; cut < count; ++cut) {
+    StageSet head;
+    for (std::size_t i = 0; i < cut; ++i) head[i] = supported[i];
+    mappings.push_back(head);
+    mappings.push_back(supported & ~head);
+  }
+  for (std::size_t i = mappings.size(); i-- > 0;) {
+    schedule.on_device = mappings[i];
+    if (schedule.on_device.none()) continue;
+    try {
+      check_schedule(schedule, detector, device);
+    } catch (const Error&) {
+      continue;  // a combination that this detector does not have
+    }
+    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2);
+    if (pipeline.device_lost()) return costs;
+    if (i > 0) {
+      run.add_to(costs);
+      continue;
+    }
+    run.add_to(costs);
+    const std::vector<double> latencies = run.latencies();
+    const std::vector<double> rows = run.row_seconds();
+    if (!latencies.empty()) {
+      costs.turnaround =
+          std::max(0.0, latencies[latencies.size() / 2] - std::accumulate(rows.begin(), rows.end(), 0.0));
+    }
+  }
+  return costs;
+}
+
+std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
+                               Goal goal, int in_flight) {
+  std::vector<Alternative> alternatives;
+  const auto add = [&](Schedule schedule) {
+    try {
+      check_schedule(schedule, detector, device);
+    } catch (const Error&) {
+      return;
+    }
+    schedule.in_flight = in_flight > 0           ? in_flight
+                         : goal == Goal::latency ? 1
+                                                 : default_in_flight(schedule, costs.threads);
+    Alternative a;
+    a.schedule = schedule;
+    const Bound bound = bound_of(costs, schedule);
+    a.predicted_fps = predicted_fps(costs, schedule);
+    a.predicted_latency = latency_of(costs, schedule);
+    a.bound_by = bound.processor;
+    alternatives.push_back(std::move(a));
+  };
+  const StageSet supported = device ? device->supported() : StageSet();
+  const std::size_t count = detector.stages().size();
+  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
+    const StageSet mapping(bits);
+    if ((mapping & ~supported).none())
+      add({bits == 0 ? "cpu" : mapping == supported ? "gpu" : "custom", mapping, 0, 0});
+  }
+  for (int tenth = 1; device && tenth <= 9; ++tenth) add({"split", {}, 0, 0.1 * tenth});
+  rank(alternatives, goal);
+  return alternatives;
+}
+
+Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+                      const std::vector<media::Frame>& frames, const PlanOptions& options) {
+  auto meters =
+      options.goal == Goal::energy ? processor_meters(options.meters) : std::vector<std::unique_ptr<Meter>>();
+  if (options.goal == Goal::energy && meters.empty()) {
+    throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
+                "RAPL usually needs root; choose --goal throughput or latency");
+  }
+  const JsonStore store(options.file);
+  const std::string key = key_of(detector, device, frames.front().size(), pipeline.threads(), options);
+  if (auto known = remembered(store, key, detector, device)) {
+    pipeline.set_schedule(known->schedule);
+    return *known;
+  }
+
+  Planned planned;
+  planned.costs = calibrate(pipeline, detector, device, frames);
+  planned.alternatives = weigh(planned.costs, detector, device, options.goal, options.in_flight);
+  const auto tried =
+      std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
+  const auto try_one = [&](Alternative& a) {
+    const Trial trial = try_out(pipeline, a, frames, options, meters);
+    a.achieved_fps = trial.fps;
+    a.achieved_latency = trial.latency;
+    a.joules = trial.joules;
+  };
+  for (std::size_t i = 0; i < tried; ++i) try_one(planned.alternatives[i]);
+  rank(planned.alternatives, options.goal);
+
+  // Then the frames in flight: as few as give the rate.
+  if (options.in_flight == 0 && options.goal != Goal::latency) {
+    Alternative best = planned.alternatives.front();
+    for (const int in_flight : {2, 3, 6, 8, 12}) {
+      Alternative other = planned.alternatives.front();
+      if (other.schedule.in_flight == in_flight) continue;
+      other.schedule.in_flight = in_flight;
+      try_one(other);
+      planned.alternatives.push_back(other);
+      const bool fewer = in_flight < best.schedule.in_flight;
+      const double gain = merit(best, options.goal) / merit(other, options.goal);  // both of one sign
+      const double better = options.goal == Goal::energy ? gain : 1 / gain;
+      if (fewer ? better * kWorthMoreFrames > 1 : better > kWorthMoreFrames) best = other;
+    }
+    rank(planned.alternatives, options.goal);
+    const auto at = std::find_if(planned.alternatives.begin(), planned.alternatives.end(),
+                                 [&](const Alternative& a) { return a.schedule == best.schedule; });
+    std::rotate(planned.alternatives.begin(), at, at + 1);
+  }
+  planned.alternatives.front().chosen = true;
+  planned.schedule = planned.alternatives.front().schedule;
+  pipeline.set_schedule(planned.schedule);
+
+  nlohmann::json json = nlohmann::json::array();
+  for (const Alternative& a : planned.alternatives) json.push_back(to_json(a));
+  try {
+    store.store(key, json);
+  } catch (const Error& e) {
+    spdlog::debug("{}", e.what());
+  }
+  return planned;
+}
+
+std::string explain(const Planned& planned, const Detector& detector, std::size_t rows) {
+  std::string text = fmt::format("{:2}{:<62} {:>6} {:>9} {:>9} {:>9}  {}\n", "", "mapping", "flight",
+                                 "predicted", "achieved", "latency", "bound by");
+  std::size_t row = 0;
+  for (const Alternative& a : planned.alternatives) {
+    if (row++ >= rows && !a.chosen) continue;
+    const std::string achieved = a.achieved_fps > 0 ? fmt::format("{:.1f}", a.achieved_fps) : "-";
+    const double latency = a.achieved_latency > 0 ? a.achieved_latency : a.predicted_latency;
+    text += fmt::format("{:2}{:<62} {:>6} {:>9.1f} {:>9} {:>6.1f} ms  {}\n", a.chosen ? "*" : "",
+                        describe(a.schedule, detector), a.schedule.in_flight, a.predicted_fps, achieved,
+                        1e3 * latency, a.bound_by);
+  }
+  text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"
+                             : "Rates are frames/s; * is what runs.\n";
+  return text;
+}
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,73 @@
+#pragma once
+/// Schedule `auto`: measures what stages cost where, and picks the mapping and the frames in flight for a
+/// goal.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/costs.hpp"
+#include "pipeline/meter.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::pipeline {
+
+enum class Goal { throughput, latency, energy };
+/// Throws Error (usage). Empty: throughput.
+Goal parse_goal(const std::string& text);
+
+/// A schedule that was weighed.
+struct Alternative {
+  Schedule schedule;
+  double predicted_fps = 0;
+  double predicted_latency = 0;  ///< seconds
+  std::string bound_by;          ///< the slowest processor
+  double achieved_fps = 0;       ///< 0: not tried
+  double achieved_latency = 0;   ///< seconds, median
+  std::optional<double> joules;  ///< a frame, where it was tried with a meter
+  bool chosen = false;
+};
+
+/// What `auto` decided, and why.
+struct Planned {
+  Schedule schedule;
+  FrameCosts costs;
+  std::vector<Alternative> alternatives;  ///< best first
+  bool remembered = false;                ///< from an earlier run's calibration
+};
+
+struct PlanOptions {
+  Goal goal = Goal::throughput;
+  int in_flight = 0;           ///< 0: chosen too
+  std::filesystem::path file;  ///< where plans are remembered; empty: nowhere
+  double trial_seconds = 0.3;  ///< of each of the most promising schedules
+  int trials = 5;              ///< how many of them are tried
+  MeterOptions meters;         ///< for the goal energy
+};
+
+/// In the user's cache folder; empty where there is none.
+std::filesystem::path default_plan_file();
+
+/// Measures every stage alone on each processor, with the copies between them: one frame at a time through
+/// the mappings that show them. The pipeline must not be running; its schedule is changed.
+FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+                     const std::vector<media::Frame>& frames);
+
+/// All mappings of stages to processors and nine splits, with the frames in flight that suit them, by falling
+/// predicted merit for the goal.
+std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
+                               Goal goal, int in_flight = 0);
+
+/// Calibrates (or remembers), weighs, tries the most promising ones, and returns the best. Throws Error
+/// (usage) for the goal energy where no meter can be used.
+/// @param frames  some of the source, all of one size
+Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+                      const std::vector<media::Frame>& frames, const PlanOptions& options);
+
+/// The table of alternatives for people: the best `rows` of them.
+std::string explain(const Planned& planned, const Detector& detector, std::size_t rows = 12);
+
+}  // namespace sightline::pipeline

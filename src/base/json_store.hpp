@@ -1,0 +1,29 @@
+#pragma once
+/// Small results that are worth remembering from run to run, by key, in one JSON file of the user's cache
+/// folder.
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace sightline {
+
+/// A file that cannot be read counts as empty. Thread-safety: `store` replaces the file in one step; the last
+/// of several processes wins.
+class JsonStore {
+ public:
+  /// An empty path remembers nothing.
+  explicit JsonStore(std::filesystem::path file) : file_(std::move(file)) {}
+
+  /// Null where there is no such key.
+  nlohmann::json find(const std::string& key) const;
+  /// Throws Error (failed) where the file cannot be written.
+  void store(const std::string& key, const nlohmann::json& value) const;
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace sightline
