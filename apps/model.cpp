@@ -20,6 +20,7 @@ using filterbank::Model;
 
 struct ShowArguments {
   std::string file;
+  std::optional<int> filters;
   std::string picture;
   bool no_picture = false;
 };
@@ -71,6 +72,24 @@ void print_provenance(const std::string& text) {
   }
 }
 
+// A line a size, with how good it was found to be; the data once for all sizes that share them.
+void print_sizes(const std::vector<Model>& sizes) {
+  print("sizes", sizes.size() == 1 ? "one" : "choose with --filters");
+  std::string data;
+  for (const Model& model : sizes) {
+    const auto& evaluation = model.evaluation;
+    std::printf("  %-3d filters       ", model.dictionary.size());
+    if (!evaluation) {
+      std::printf("not evaluated\n");
+      continue;
+    }
+    std::printf("misses %.1f%% at 1e-4 and %.1f%% at 1e-5 false positives a window\n",
+                100 * evaluation->miss_rate_at_1e4, 100 * evaluation->miss_rate_at_1e5);
+    if (evaluation->data != data) std::printf("  measured on        %s\n", evaluation->data.c_str());
+    data = evaluation->data;
+  }
+}
+
 void describe(const fs::path& file, const Model& model) {
   const auto header = Safetensors::load(file).metadata;
   const bool linear = model.classifier == ClassifierKind::linear;
@@ -99,8 +118,9 @@ void describe(const fs::path& file, const Model& model) {
 
 int show(const ShowArguments& arguments) {
   const fs::path file = arguments.file;
-  const Model model = filterbank::load_model(file);
+  const Model model = filterbank::load_model(file, arguments.filters);
   describe(file, model);
+  print_sizes(filterbank::load_models(file));
   if (arguments.no_picture) return 0;
   const fs::path picture = arguments.picture.empty() ? file.stem().string() + ".png" : arguments.picture;
   std::error_code none;
@@ -126,6 +146,7 @@ void add_model(CLI::App& app, Common& common) {
   CLI::App* command = model->add_subcommand("show", "Describe a model, and draw what it has learned");
   auto a = std::make_shared<ShowArguments>();
   command->add_option("file", a->file, "Model file (.safetensors)")->required();
+  command->add_option("--filters", a->filters, "Describe this size of the model (default: the largest)");
   CLI::Option* picture = command->add_option(
       "--picture", a->picture, "PNG to write (default: the model's name with .png, in the current folder)");
   command->add_flag("--no-picture", a->no_picture, "Describe in words only")->excludes(picture);
