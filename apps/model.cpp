@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
 #include "filterbank/model_picture.hpp"
 #include "model/safetensors.hpp"
@@ -72,21 +73,21 @@ void print_provenance(const std::string& text) {
   }
 }
 
-// A line a size, with how good it was found to be; the data once for all sizes that share them.
+// A line a size, with how good it was found to be; the data once behind all sizes that share them.
 void print_sizes(const std::vector<Model>& sizes) {
-  print("sizes", sizes.size() == 1 ? "one" : "choose with --filters");
-  std::string data;
-  for (const Model& model : sizes) {
-    const auto& evaluation = model.evaluation;
-    std::printf("  %-3d filters       ", model.dictionary.size());
+  print("sizes", std::to_string(sizes.size()) + (sizes.size() > 1 ? ", chosen with --filters" : ""));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto& evaluation = sizes[i].evaluation;
+    const std::string size = format("%d filters", sizes[i].dictionary.size());
     if (!evaluation) {
-      std::printf("not evaluated\n");
+      std::printf("  %-18s not evaluated\n", size.c_str());
       continue;
     }
-    std::printf("misses %.1f%% at 1e-4 and %.1f%% at 1e-5 false positives a window\n",
-                100 * evaluation->miss_rate_at_1e4, 100 * evaluation->miss_rate_at_1e5);
-    if (evaluation->data != data) std::printf("  measured on        %s\n", evaluation->data.c_str());
-    data = evaluation->data;
+    std::printf("  %-18s misses %s at 1e-4 and %s at 1e-5 false positives a window\n", size.c_str(),
+                percent(evaluation->miss_rate_at_1e4).c_str(), percent(evaluation->miss_rate_at_1e5).c_str());
+    const bool shared =
+        i + 1 < sizes.size() && sizes[i + 1].evaluation && sizes[i + 1].evaluation->data == evaluation->data;
+    if (!shared) std::printf("  %-18s %s\n", "measured on", evaluation->data.c_str());
   }
 }
 
