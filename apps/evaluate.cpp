@@ -116,7 +116,7 @@ int run_windows(const WindowArguments& a) {
     file = config.path("detector", "model", "models/people.safetensors");
     if (!filters) filters = config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters);
   }
-  if (a.store) require_writable(file);
+  if (a.store) require_writable(file.string() + ".new");  // it is replaced by a file written beside it
   const filterbank::Model model = filterbank::load_model(file, filters);
   filterbank::Options options;
   options.scale_step = a.scale_step;
