@@ -34,6 +34,11 @@ void DetectorOptions::add_to(CLI::App& command) {
       ->group(group);
   command.add_option("-m,--model", model_, "Model file instead of the configuration's")->group(group);
   command
+      .add_option("--filters", filters_,
+                  "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
+                  "filters are faster and miss more; the largest unless given")
+      ->group(group);
+  command
       .add_option("-t,--threshold", threshold_, "Lowest score that is reported; any number, lower finds more")
       ->group(group);
   command
@@ -83,6 +88,7 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
   const std::optional<double> threshold = threshold_ ? threshold_ : fallback_threshold;
   if (threshold) config.set("detector", "threshold", *threshold);
+  if (filters_) config.set("detector", "filters", static_cast<double>(*filters_));
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);

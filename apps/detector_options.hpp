@@ -47,6 +47,7 @@ class DetectorOptions {
   std::optional<double> scale_step_;
   std::optional<double> min_size_;
   std::optional<double> max_size_;
+  std::optional<int> filters_;
 };
 
 /// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in

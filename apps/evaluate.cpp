@@ -68,8 +68,11 @@ struct WindowArguments {
   std::string positives;
   std::string folder;
   std::string negatives;
+  std::optional<int> filters;
   std::string arithmetic = "exact";
   double scale_step = 1.2;
+  bool store = false;
+  std::string data;
   ReportArguments report;
 };
 
@@ -83,16 +86,39 @@ double score_centre(const filterbank::FilterbankDetector& detector,
   return detector.score(workspace.levels[0], centred->x, centred->y);
 }
 
+// What the rates at 1e-5 need, to stand on more than a window or two.
+constexpr std::uint64_t kFewestWindowsToStore = 100'000;
+
+void store(const std::filesystem::path& file, filterbank::Model model, const std::string& data,
+           const std::vector<double>& positives, const NegativeScores& negatives) {
+  if (negatives.windows() < kFewestWindowsToStore) {
+    throw Error(ExitCode::input,
+                "the evaluation was not stored: " + std::to_string(negatives.windows()) +
+                    " negative windows do not show how many give false positives at 1e-5",
+                "give at least " + std::to_string(kFewestWindowsToStore) + " of them");
+  }
+  const auto points = miss_rates_per_window(positives, negatives, std::vector<double>{1e-4, 1e-5});
+  model.evaluation = {points[0].miss_rate(), points[1].miss_rate(), data};
+  filterbank::store_evaluation(model, file);
+}
+
 int run_windows(const WindowArguments& a) {
   check(a.report);
+  if (a.store && a.arithmetic != "exact") {
+    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives",
+                "leave out --store or --arithmetic");
+  }
   const FileImageSet positives(a.positives, a.folder);
   const FileImageSet negatives(a.negatives);
   std::filesystem::path file = a.model;
+  std::optional<int> filters = a.filters;
   if (file.empty()) {
     const Config config = Config::load(find_config(a.config));
     file = config.path("detector", "model", "models/people.safetensors");
+    if (!filters) filters = config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters);
   }
-  const filterbank::Model model = filterbank::load_model(file);
+  if (a.store) require_writable(file.string() + ".new");  // it is replaced by a file written beside it
+  const filterbank::Model model = filterbank::load_model(file, filters);
   filterbank::Options options;
   options.scale_step = a.scale_step;
   if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
@@ -144,6 +170,17 @@ int run_windows(const WindowArguments& a) {
                 {file.stem().string(), summary, miss_rate_per_window(positive_scores, all), positives.size(),
                  all.windows()},
                 FalsePositiveUnit::per_window, "Miss rate per window");
+  if (a.store) {
+    char counts[128];
+    std::snprintf(counts, sizeof counts, ": %zu windows with the object, %llu without, scale step %g",
+                  positives.size(), static_cast<unsigned long long>(all.windows()), a.scale_step);
+    // The last name of a path, with or without a slash behind it.
+    const auto name = [](const std::filesystem::path& path) {
+      return (path / "").parent_path().filename().string();
+    };
+    const std::string names = name(a.positives) + " and " + name(a.negatives);
+    store(file, model, (a.data.empty() ? names : a.data) + counts, positive_scores, all);
+  }
   return 0;
 }
 
@@ -162,12 +199,20 @@ void add_windows(CLI::App& evaluate, Common& common) {
       ->required();
   command->add_option("-c,--config", a->config, "Pipeline whose model is evaluated")->capture_default_str();
   command->add_option("-m,--model", a->model, "Model file instead of the configuration's");
+  command->add_option("--filters", a->filters,
+                      "Size of the model's dictionary, of those it has; the largest unless given");
   command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
       ->check(CLI::Range(1.01, 8.0))
       ->capture_default_str();
   command->add_option("--arithmetic", a->arithmetic, "exact or float")
       ->check(CLI::IsMember({"exact", "float"}))
       ->capture_default_str();
+  CLI::Option* store = command->add_flag(
+      "--store", a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
+  command
+      ->add_option("--data", a->data,
+                   "With --store: what the pictures are (default: the names of list and folder)")
+      ->needs(store);
   add_report_options(*command, a->report);
   command->callback([a, &common] { common.run = [a] { return run_windows(*a); }; });
 }

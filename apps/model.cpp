@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
 #include "filterbank/model_picture.hpp"
 #include "model/safetensors.hpp"
@@ -20,6 +21,7 @@ using filterbank::Model;
 
 struct ShowArguments {
   std::string file;
+  std::optional<int> filters;
   std::string picture;
   bool no_picture = false;
 };
@@ -71,6 +73,24 @@ void print_provenance(const std::string& text) {
   }
 }
 
+// A line a size, with how good it was found to be; the data once behind all sizes that share them.
+void print_sizes(const std::vector<Model>& sizes) {
+  print("sizes", std::to_string(sizes.size()) + (sizes.size() > 1 ? ", chosen with --filters" : ""));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto& evaluation = sizes[i].evaluation;
+    const std::string size = format("%d filters", sizes[i].dictionary.size());
+    if (!evaluation) {
+      std::printf("  %-18s not evaluated\n", size.c_str());
+      continue;
+    }
+    std::printf("  %-18s misses %s at 1e-4 and %s at 1e-5 false positives a window\n", size.c_str(),
+                percent(evaluation->miss_rate_at_1e4).c_str(), percent(evaluation->miss_rate_at_1e5).c_str());
+    const bool shared =
+        i + 1 < sizes.size() && sizes[i + 1].evaluation && sizes[i + 1].evaluation->data == evaluation->data;
+    if (!shared) std::printf("  %-18s %s\n", "measured on", evaluation->data.c_str());
+  }
+}
+
 void describe(const fs::path& file, const Model& model) {
   const auto header = Safetensors::load(file).metadata;
   const bool linear = model.classifier == ClassifierKind::linear;
@@ -99,8 +119,9 @@ void describe(const fs::path& file, const Model& model) {
 
 int show(const ShowArguments& arguments) {
   const fs::path file = arguments.file;
-  const Model model = filterbank::load_model(file);
+  const Model model = filterbank::load_model(file, arguments.filters);
   describe(file, model);
+  print_sizes(filterbank::load_models(file));
   if (arguments.no_picture) return 0;
   const fs::path picture = arguments.picture.empty() ? file.stem().string() + ".png" : arguments.picture;
   std::error_code none;
@@ -126,6 +147,7 @@ void add_model(CLI::App& app, Common& common) {
   CLI::App* command = model->add_subcommand("show", "Describe a model, and draw what it has learned");
   auto a = std::make_shared<ShowArguments>();
   command->add_option("file", a->file, "Model file (.safetensors)")->required();
+  command->add_option("--filters", a->filters, "Describe this size of the model (default: the largest)");
   CLI::Option* picture = command->add_option(
       "--picture", a->picture, "PNG to write (default: the model's name with .png, in the current folder)");
   command->add_flag("--no-picture", a->no_picture, "Describe in words only")->excludes(picture);

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -76,6 +77,9 @@ int run(TrainArguments arguments, int verbosity) {
     throw Error(ExitCode::usage, "window '" + arguments.window + "' is not usable",
                 "give WIDTHxHEIGHT in pixels, multiples of 8 from 16 to 512, for example 64x128");
   }
+  std::sort(options.filters.begin(), options.filters.end());
+  const auto [repeated, end] = std::ranges::unique(options.filters);
+  options.filters.erase(repeated, end);
   options.window = {width / filterbank::kCell, height / filterbank::kCell};
   // A margin of an eighth above and below, as in INRIA Person; width 0.41 x height (Caltech pedestrian
   // protocol).
@@ -93,13 +97,13 @@ int run(TrainArguments arguments, int verbosity) {
   const std::atomic<bool>& stop = stop_requested();
   TrainProgressLine line;
   try {
-    const filterbank::Model model = filterbank::train(positives, negatives, options, arguments.state,
-                                                      [&](const filterbank::TrainingProgress& p) {
-                                                        if (verbosity >= 0) line.show(p);
-                                                        return !stop.load();
-                                                      });
+    const auto models = filterbank::train(positives, negatives, options, arguments.state,
+                                          [&](const filterbank::TrainingProgress& p) {
+                                            if (verbosity >= 0) line.show(p);
+                                            return !stop.load();
+                                          });
     if (verbosity >= 0) line.end();
-    filterbank::save_model(model, arguments.output);
+    filterbank::save_models(models, arguments.output);
   } catch (const filterbank::TrainingStopped&) {
     line.end();
     spdlog::warn("stopped; run the same command again to go on from the last finished step");
@@ -133,7 +137,11 @@ void add_train(CLI::App& app, Common& common) {
       ->add_option("--window", a->window,
                    "Window in pixels, with an eighth of margin above and below the object")
       ->capture_default_str();
-  command->add_option("--filters", o.filters, "Size of the dictionary")
+  command
+      ->add_option("--filters", o.filters,
+                   "Size of the dictionary; several, as in 25,50,100, make one model that runs in any of "
+                   "these sizes: fewer filters are faster and miss more")
+      ->delimiter(',')
       ->check(CLI::Range(4, 256))
       ->capture_default_str();
   command->add_option("--patches", o.patches, "3x3 patches that the dictionary is learned from")

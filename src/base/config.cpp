@@ -1,6 +1,7 @@
 #include "base/config.hpp"
 
 #include <toml++/toml.h>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -106,6 +107,18 @@ std::optional<double> Config::optional_number(const std::string& section, const 
   if (!(number >= smallest && number <= largest))
     data_->fail(*node, "'" + key + "' is out of range", range());
   return number;
+}
+
+std::optional<int> Config::optional_whole_number(const std::string& section, const std::string& key,
+                                                 int smallest, int largest) const {
+  const std::optional<double> number = optional_number(section, key, smallest, largest);
+  if (!number) return std::nullopt;
+  if (*number != std::floor(*number)) {
+    const std::string problem = "'" + key + "' must be a whole number";
+    if (data_->overridden(section, key)) throw Error(ExitCode::usage, "option " + problem);
+    data_->fail(*data_->find(section, key), problem);
+  }
+  return static_cast<int>(*number);
 }
 
 double Config::number(const std::string& section, const std::string& key, double fallback, double smallest,

@@ -39,6 +39,9 @@ class Config {
                 double largest) const;
   std::optional<double> optional_number(const std::string& section, const std::string& key, double smallest,
                                         double largest) const;
+  /// The same for a value that must be a whole number.
+  std::optional<int> optional_whole_number(const std::string& section, const std::string& key, int smallest,
+                                           int largest) const;
 
   /// A path from the configuration, relative to the file's folder unless absolute or given by `set`.
   std::filesystem::path path(const std::string& section, const std::string& key,

@@ -453,7 +453,7 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
-  Model model = load_model(file);
+  Model model = load_model(file, config.optional_whole_number("detector", "filters", 1, kMaxFilters));
   options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);

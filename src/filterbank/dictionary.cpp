@@ -95,4 +95,8 @@ Dictionary::Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> ref
   }
 }
 
+Dictionary Dictionary::first(int count) const {
+  return {{filters_.begin(), filters_.begin() + count}, {reference_.begin(), reference_.begin() + count}};
+}
+
 }  // namespace sightline::filterbank

@@ -30,6 +30,9 @@ class Dictionary {
   /// zero, is too large (see kMaxPositiveSum) or is not finite.
   Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> reference);
 
+  /// The dictionary of the first `count` filters, 1..size().
+  Dictionary first(int count) const;
+
   int size() const { return static_cast<int>(filters_.size()); }
   std::span<const Filter> filters() const { return filters_; }
   std::span<const FloatFilter> reference() const { return reference_; }

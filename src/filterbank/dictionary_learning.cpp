@@ -156,4 +156,27 @@ std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patche
   return medoids;
 }
 
+std::vector<FloatFilter> order_filters(const std::vector<FloatFilter>& filters,
+                                       const std::vector<FloatFilter>& patches) {
+  constexpr std::size_t kSample = 20'000;
+  const std::size_t count = std::min(patches.size(), kSample);
+  // Patches come picture by picture: even steps visit all pictures.
+  const auto patch = [&](std::size_t i) -> const FloatFilter& { return patches[i * patches.size() / count]; };
+  std::vector<float> nearest(count, 0.0F);  // a patch's largest similarity to the filters chosen so far
+  std::vector<FloatFilter> left = filters;
+  std::vector<FloatFilter> ordered;
+  while (!left.empty()) {
+    std::vector<double> gain(left.size(), 0.0);
+    parallel_for_isolated(left.size(), [&](std::size_t k) {
+      for (std::size_t i = 0; i < count; ++i) gain[k] += std::max(nearest[i], similarity(patch(i), left[k]));
+    });
+    const auto best = std::max_element(gain.begin(), gain.end()) - gain.begin();
+    ordered.push_back(left[best]);
+    left.erase(left.begin() + best);
+    for (std::size_t i = 0; i < count; ++i)
+      nearest[i] = std::max(nearest[i], similarity(patch(i), ordered.back()));
+  }
+  return ordered;
+}
+
 }  // namespace sightline::filterbank

@@ -1,10 +1,12 @@
 #include "filterbank/model.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
@@ -28,10 +30,15 @@ class Header {
   }
 
   std::string text(const std::string& key) const {
+    const std::string* found = find(key);
+    if (!found) fail("the header has no '" + key + "'", "this is not a Sightline model");
+    return *found;
+  }
+
+  /// Null where there is none.
+  const std::string* find(const std::string& key) const {
     const auto found = file_.metadata.find(key);
-    if (found == file_.metadata.end())
-      fail("the header has no '" + key + "'", "this is not a Sightline model");
-    return found->second;
+    return found == file_.metadata.end() ? nullptr : &found->second;
   }
 
   void expect(const std::string& key, std::string_view value, std::string_view remedy) const {
@@ -43,6 +50,16 @@ class Header {
 
   // Exactly `count` numbers separated by `separator`.
   std::vector<double> numbers(const std::string& key, std::size_t count, char separator) const {
+    const std::vector<double> result = numbers(key, separator);
+    if (result.size() != count) {
+      fail("'" + key + "' is '" + text(key) + "', which is not " + std::to_string(count) +
+           " finite number(s)");
+    }
+    return result;
+  }
+
+  // Any number of them; none at all where one is not usable.
+  std::vector<double> numbers(const std::string& key, char separator) const {
     const std::string value = text(key);
     std::vector<double> result;
     const char* at = value.data();
@@ -56,10 +73,7 @@ class Header {
       if (at == nullptr || at == end || *at != separator) break;
       ++at;
     }
-    if (at != end || result.size() != count) {
-      fail("'" + key + "' is '" + value + "', which is not " + std::to_string(count) + " finite number(s)");
-    }
-    return result;
+    return at == end ? result : std::vector<double>();
   }
 
   double number(const std::string& key, double smallest, double largest) const {
@@ -121,18 +135,8 @@ double largest_sum(const Model& model, int template_index) {
              : 2 * products + energy + model.window.blocks() * kBlockLength * kBlockLength;
 }
 
-}  // namespace
-
-Model load_model(const std::filesystem::path& path) {
-  const Safetensors file = Safetensors::load(path);
-  const Header header(file, path);
-  header.expect("kind", kKind,
-                "choose a model of the filter-bank detector, or the configuration that fits this model");
-  header.expect("version", std::to_string(kVersion),
-                "train it again, or use the program that it was made for");
-  header.expect("cell", std::to_string(kCell), "train it again with this program");
-  header.expect("normalisation", "l1-sqrt", "train it again with this program");
-
+// What all sizes share.
+Model load_common(const Header& header) {
   Model model;
   model.label = header.text("label");
   if (model.label.empty() || model.label.size() > 64) header.fail("'label' must have 1 to 64 characters");
@@ -151,78 +155,219 @@ Model load_model(const std::filesystem::path& path) {
     header.fail("'object' is '" + header.text("object") + "', which does not lie inside the window");
   }
   model.epsilon = static_cast<int>(header.integer("epsilon", 0, 1 << 20));
-  model.bias = header.integer("bias", -1e12, 1e12);
-  model.scale = header.number("scale", 1e-30, 1e30);
-  model.threshold = header.number("threshold", -1e9, 1e9);
-  model.provenance = header.text("provenance");
   const std::string classifier = header.text("classifier");
   if (classifier == "distance") {
     model.classifier = ClassifierKind::distance;
   } else if (classifier != "linear") {
     header.fail("'classifier' is '" + classifier + "'", "it must be 'linear' or 'distance'");
   }
+  return model;
+}
 
-  try {
-    model.dictionary = load_dictionary(file);
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    if (what.find(path.string()) != std::string::npos) throw;
-    header.fail(what);
+// The numbers of filters, ascending; the last is all there are.
+std::vector<int> load_sizes(const Header& header, int filters) {
+  if (!header.find("sizes")) return {filters};
+  std::vector<int> sizes;
+  for (const double size : header.numbers("sizes", ',')) {
+    const int smallest = sizes.empty() ? 1 : sizes.back() + 1;
+    if (!(size >= smallest && size <= filters) || size != std::floor(size)) {
+      sizes.clear();
+      break;
+    }
+    sizes.push_back(static_cast<int>(size));
   }
+  if (sizes.empty() || sizes.back() != filters) {
+    header.fail("'sizes' is '" + header.text("sizes") + "'",
+                "it must list whole numbers, ascending, that end with the " + std::to_string(filters) +
+                    " filters of the dictionary");
+  }
+  return sizes;
+}
+
+// What a size's keys and arrays end with.
+std::string suffix_of(int size, int largest) {
+  return size == largest ? "" : "." + std::to_string(size);
+}
+
+// `model` has everything but the classifier.
+void load_classifier(const Safetensors& file, const Header& header, const std::string& suffix, Model& model) {
+  model.bias = header.integer("bias" + suffix, -1e12, 1e12);
+  model.scale = header.number("scale" + suffix, 1e-30, 1e30);
+  model.threshold = header.number("threshold" + suffix, -1e9, 1e9);
+  model.provenance = header.text("provenance" + suffix);
+  const std::string name = "weights" + suffix;
   const auto weights =
-      file.array<std::int8_t>("weights", {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(),
-                                          kBlockCells, model.dictionary.size()});
+      file.array<std::int8_t>(name, {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(),
+                                     kBlockCells, model.dictionary.size()});
   model.weights.assign(weights.begin(), weights.end());
   const int templates = model.templates();
   if (templates < 1 || templates > kMaxTemplates ||
       (model.classifier == ClassifierKind::linear && templates != 1)) {
-    header.fail("'weights' holds " + std::to_string(templates) + " templates",
+    header.fail("'" + name + "' holds " + std::to_string(templates) + " templates",
                 "a linear classifier has one, a distance classifier up to " + std::to_string(kMaxTemplates));
   }
   for (std::size_t i = 0; i < model.weights.size(); ++i) {
     const int weight = model.weights[i];
     if (weight > kMaxWeight || weight < (model.classifier == ClassifierKind::distance ? 0 : -kMaxWeight)) {
-      header.fail("'weights' holds " + std::to_string(weight) + " at " + std::to_string(i),
+      header.fail("'" + name + "' holds " + std::to_string(weight) + " at " + std::to_string(i),
                   "weights lie between -90 and 90, templates between 0 and 90");
     }
   }
   for (int t = 0; t < templates; ++t) {
     if (largest_sum(model, t) > std::numeric_limits<std::int32_t>::max()) {
-      header.fail("'weights' has sums that may not fit into 32 bits",
+      header.fail("'" + name + "' has sums that may not fit into 32 bits",
                   "use a smaller window or fewer filters");
     }
   }
-  return model;
 }
 
-void save_model(const Model& model, const std::filesystem::path& path) {
+constexpr const char* kMissAt1e4 = "miss_rate_at_1e-4";
+constexpr const char* kMissAt1e5 = "miss_rate_at_1e-5";
+
+std::string to_text(const WindowEvaluation& evaluation) {
+  const nlohmann::ordered_json json = {{kMissAt1e4, evaluation.miss_rate_at_1e4},
+                                       {kMissAt1e5, evaluation.miss_rate_at_1e5},
+                                       {"data", evaluation.data}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<WindowEvaluation> load_evaluation(const Header& header, const std::string& key) {
+  const std::string* text = header.find(key);
+  if (!text) return std::nullopt;
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto refuse = [&](const std::string& what) {
+    header.fail("'" + key + "' has no usable '" + what + "'",
+                "evaluate the model again and store the result");
+  };
+  const auto rate = [&](const char* name) {
+    if (!json.is_object() || !json.contains(name) || !json[name].is_number()) refuse(name);
+    const double value = json[name].get<double>();
+    if (!(value >= 0 && value <= 1)) refuse(name);
+    return value;
+  };
+  WindowEvaluation evaluation{rate(kMissAt1e4), rate(kMissAt1e5), ""};
+  if (!json.contains("data") || !json["data"].is_string()) refuse("data");
+  evaluation.data = json["data"].get<std::string>();
+  return evaluation;
+}
+
+bool starts_with(const Dictionary& longer, const Dictionary& beginning) {
+  return std::ranges::equal(longer.filters().first(beginning.size()), beginning.filters()) &&
+         std::ranges::equal(longer.reference().first(beginning.size()), beginning.reference());
+}
+
+}  // namespace
+
+std::vector<Model> load_models(const std::filesystem::path& path) {
+  const Safetensors file = Safetensors::load(path);
+  const Header header(file, path);
+  header.expect("kind", kKind,
+                "choose a model of the filter-bank detector, or the configuration that fits this model");
+  header.expect("version", std::to_string(kVersion),
+                "train it again, or use the program that it was made for");
+  header.expect("cell", std::to_string(kCell), "train it again with this program");
+  header.expect("normalisation", "l1-sqrt", "train it again with this program");
+  const Model common = load_common(header);
+  Dictionary dictionary;
+  try {
+    dictionary = load_dictionary(file);
+  } catch (const Error& e) {
+    const std::string what = e.what();
+    if (what.find(path.string()) != std::string::npos) throw;
+    header.fail(what);
+  }
+  std::vector<Model> models;
+  for (const int size : load_sizes(header, dictionary.size())) {
+    Model& model = models.emplace_back(common);
+    const std::string suffix = suffix_of(size, dictionary.size());
+    model.dictionary = dictionary.first(size);
+    load_classifier(file, header, suffix, model);
+    model.evaluation = load_evaluation(header, "evaluation" + suffix);
+  }
+  return models;
+}
+
+Model load_model(const std::filesystem::path& path, std::optional<int> filters) {
+  std::vector<Model> models = load_models(path);
+  if (!filters) return std::move(models.back());
+  std::string sizes;
+  for (Model& model : models) {
+    if (model.dictionary.size() == *filters) return std::move(model);
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(model.dictionary.size());
+  }
+  throw Error(ExitCode::usage,
+              path.string() + ": there is no classifier for " + std::to_string(*filters) + " filters",
+              "the model has these numbers of filters: " + sizes);
+}
+
+void save_models(std::span<const Model> sizes, const std::filesystem::path& path) {
+  const Model& largest = sizes.back();
+  const Size window = largest.window.pixels();
   Safetensors file;
-  const Size window = model.window.pixels();
   file.metadata = {
       {"kind", std::string(kKind)},
       {"version", std::to_string(kVersion)},
-      {"label", model.label},
+      {"label", largest.label},
       {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},
       {"cell", std::to_string(kCell)},
-      {"object", join({model.object.x, model.object.y, model.object.width, model.object.height}, ',')},
+      {"object",
+       join({largest.object.x, largest.object.y, largest.object.width, largest.object.height}, ',')},
       {"normalisation", "l1-sqrt"},
-      {"epsilon", std::to_string(model.epsilon)},
-      {"classifier", model.classifier == ClassifierKind::linear ? "linear" : "distance"},
-      {"bias", std::to_string(model.bias)},
-      {"scale", join({model.scale}, ',')},
-      {"threshold", join({model.threshold}, ',')},
-      {"provenance", model.provenance},
+      {"epsilon", std::to_string(largest.epsilon)},
+      {"classifier", largest.classifier == ClassifierKind::linear ? "linear" : "distance"},
   };
-  const std::int64_t filters = model.dictionary.size();
+  const std::int64_t filters = largest.dictionary.size();
   std::vector<std::int8_t> exact;
   std::vector<float> floats;
-  for (const Filter& f : model.dictionary.filters()) exact.insert(exact.end(), f.begin(), f.end());
-  for (const FloatFilter& f : model.dictionary.reference()) floats.insert(floats.end(), f.begin(), f.end());
+  for (const Filter& f : largest.dictionary.filters()) exact.insert(exact.end(), f.begin(), f.end());
+  for (const FloatFilter& f : largest.dictionary.reference()) floats.insert(floats.end(), f.begin(), f.end());
   file.set<std::int8_t>("dictionary", {filters, 3, 3}, exact);
   file.set<float>("dictionary.reference", {filters, 3, 3}, floats);
-  file.set<std::int8_t>(
-      "weights", {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, filters},
-      model.weights);
+
+  std::string list;
+  int before = 0;
+  for (const Model& model : sizes) {
+    const int size = model.dictionary.size();
+    if (size <= before || size > filters || !starts_with(largest.dictionary, model.dictionary)) {
+      throw std::invalid_argument("dictionary of " + std::to_string(size) +
+                                  " filters is not the beginning of the next");
+    }
+    before = size;
+    list += (list.empty() ? "" : ",") + std::to_string(size);
+    const std::string suffix = suffix_of(size, largest.dictionary.size());
+    file.metadata["bias" + suffix] = std::to_string(model.bias);
+    file.metadata["scale" + suffix] = join({model.scale}, ',');
+    file.metadata["threshold" + suffix] = join({model.threshold}, ',');
+    file.metadata["provenance" + suffix] = model.provenance;
+    if (model.evaluation) file.metadata["evaluation" + suffix] = to_text(*model.evaluation);
+    file.set<std::int8_t>(
+        "weights" + suffix,
+        {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, size},
+        model.weights);
+  }
+  if (sizes.size() > 1) file.metadata["sizes"] = list;
+  file.save(path);
+}
+
+void save_model(const Model& model, const std::filesystem::path& path) {
+  save_models({&model, 1}, path);
+}
+
+void store_evaluation(const Model& model, const std::filesystem::path& path) {
+  const int size = model.dictionary.size();
+  const std::vector<Model> models = load_models(path);
+  const auto same = [&](const Model& other) {
+    return other.dictionary.size() == size && starts_with(other.dictionary, model.dictionary) &&
+           other.weights == model.weights && other.bias == model.bias && other.scale == model.scale;
+  };
+  if (std::ranges::none_of(models, same)) {
+    throw Error(ExitCode::failed,
+                path.string() + " holds another model by now, so the evaluation was not stored",
+                "evaluate it again");
+  }
+  Safetensors file = Safetensors::load(path);
+  file.metadata["evaluation" + suffix_of(size, models.back().dictionary.size())] =
+      to_text(model.evaluation.value());
   file.save(path);
 }
 

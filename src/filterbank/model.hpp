@@ -8,9 +8,18 @@
 /// `threshold`, `provenance` (JSON: how it was trained). Arrays: `dictionary` int8 [D,3,3],
 /// `dictionary.reference` float32 [D,3,3], `weights` int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear
 /// classifier, the number of templates for distance.
+///
+/// A file may hold the model in several sizes: fewer filters are faster and miss more. Its dictionary is
+/// ordered so that the first n filters are a good dictionary themselves, and each size has a classifier of
+/// its own. `sizes` ("25,50,100") then lists the numbers of filters, ascending, the last being D. What the
+/// keys and arrays above say is the largest size; each smaller one has its `bias.n`, `scale.n`,
+/// `threshold.n`, `provenance.n` and `weights.n` [T, blocks y, blocks x, 4, n]. Optional: `evaluation` and
+/// `evaluation.n` (JSON, see WindowEvaluation).
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +32,13 @@ namespace sightline::filterbank {
 enum class ClassifierKind {
   linear,    ///< raw = sum of weight times feature
   distance,  ///< raw = -(squared Euclidean distance to the nearest template)
+};
+
+/// How well a model tells windows with the object from windows without it, as measured with exact arithmetic.
+struct WindowEvaluation {
+  double miss_rate_at_1e4 = 0;  ///< share of the objects missed, 0..1, at 1e-4 false positives a window
+  double miss_rate_at_1e5 = 0;  ///< the same at 1e-5
+  std::string data;             ///< for people: what it was measured on
 };
 
 /// Score of a window: `(raw + bias) * scale`, where raw is an exact integer. Immutable once loaded.
@@ -38,6 +54,7 @@ struct Model {
   double scale = 1;
   double threshold = 0;    ///< score at which an object is reported unless the user says otherwise
   std::string provenance;  ///< JSON text
+  std::optional<WindowEvaluation> evaluation;
 
   /// Elements of `weights` a template.
   std::size_t weights_per_template() const {
@@ -48,10 +65,23 @@ struct Model {
   }
 };
 
-/// Reads and validates a model. Throws Error (model) naming the file, the field and what is wrong with it.
-Model load_model(const std::filesystem::path& file);
+/// Reads and validates a model in all the sizes that the file holds, ascending. Throws Error (model) naming
+/// the file, the field and what is wrong with it.
+std::vector<Model> load_models(const std::filesystem::path& file);
 
-/// Writes a model; an existing file is replaced at once or not at all.
+/// The size with that many filters, the largest unless asked otherwise. The whole file is validated, as by
+/// load_models; a size that it does not hold is an Error (usage) that lists those it does.
+Model load_model(const std::filesystem::path& file, std::optional<int> filters = {});
+
+/// Writes a model in one or more sizes, ascending; an existing file is replaced at once or not at all. All
+/// but dictionary, weights, bias, scale, threshold, provenance and evaluation is written as in the last.
+/// Throws std::invalid_argument where a dictionary is not the beginning of the next.
+void save_models(std::span<const Model> sizes, const std::filesystem::path& file);
 void save_model(const Model& model, const std::filesystem::path& file);
+
+/// Puts the model's evaluation into the file that the model was loaded from, and leaves everything else in it
+/// as it is. The file is replaced at once or not at all. Throws Error (failed) where the file holds another
+/// classifier by now, and Error (model) where it is not usable.
+void store_evaluation(const Model& model, const std::filesystem::path& file);
 
 }  // namespace sightline::filterbank

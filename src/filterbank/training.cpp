@@ -82,72 +82,98 @@ void compute_features(const FilterbankDetector& detector, FilterbankWorkspace& w
     detector.run_stage(stage, workspace);
 }
 
-class Trainer {
+// Everything that the result depends on but the sizes below the largest and the number of rounds, which name
+// the steps; so that a state folder is never used for another run.
+std::string signature(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options) {
+  nlohmann::json json = {{"options",
+                          {options.filters.back(), options.patches, options.dictionary_rounds,
+                           options.epsilon, options.cost, options.random_negatives, options.hard_negatives,
+                           options.hard_threshold, options.scale_step, options.seed, options.window.cells_x,
+                           options.window.cells_y, static_cast<int>(options.classifier), options.templates}},
+                         {"dictionary", "ordered"},
+                         {"positives", positives.size()},
+                         {"negatives", negatives.size()}};
+  std::string names;
+  for (const ImageSet* set : {&positives, &negatives}) {
+    for (std::size_t i = 0; i < set->size(); ++i) names += set->name(i) + '\n';
+  }
+  json["names"] = std::hash<std::string>()(names);
+  return json.dump();
+}
+
+// The dictionary of the largest size.
+Dictionary make_dictionary(const ImageSet& positives, const ImageSet& negatives,
+                           const TrainingOptions& options, const TrainingState& state, Clock& clock) {
+  auto filters = state.dictionary();
+  if (filters) {
+    clock.skip(kPatchCost + kDictionaryCost);
+  } else {
+    clock.enter("sampling patches", kPatchCost);
+    const auto tick = [&](double fraction) { return clock.tick(fraction); };
+    const auto patches = sample_patches({&positives, &negatives}, options.patches, options.seed, tick);
+    clock.enter("dictionary", kDictionaryCost);
+    filters = order_filters(
+        learn_dictionary(patches, options.filters.back(), options.dictionary_rounds, options.seed, tick),
+        patches);
+    state.save_dictionary(*filters);
+  }
+  return {quantise(*filters), *filters};
+}
+
+// Everything after the dictionary, for one size.
+class ClassifierTrainer {
  public:
-  Trainer(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
-          const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report)
+  ClassifierTrainer(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+                    Dictionary dictionary, const TrainingState& state, Clock& clock)
       : positive_images_(positives),
         negative_images_(negatives),
         options_(options),
-        state_(state, signature()),
-        clock_(report, kPatchCost + kDictionaryCost + kPositiveCost + kExtractCost + kSvmCost +
-                           options.rounds * (kScanCost + kExtractCost + kSvmCost)) {}
+        state_(state),
+        clock_(clock) {
+    model_.label = options.label;
+    model_.window = options.window;
+    model_.object = options.object;
+    model_.epsilon = options.epsilon;
+    model_.classifier = options.classifier;
+    model_.dictionary = std::move(dictionary);
+  }
+
+  static double cost(int rounds) {
+    return kPositiveCost + kExtractCost + kSvmCost + rounds * (kScanCost + kExtractCost + kSvmCost);
+  }
 
   Model run() {
-    learn_model_dictionary();
+    if (const auto finished = state_.classifier(size(), options_.rounds)) {
+      clock_.skip(cost(options_.rounds));
+      take(*finished);
+      return model_;
+    }
     const std::size_t features = model_.weights_per_template();
     model_.weights.assign(features, 0);
     positives_.features = negatives_.features = features;
-    clock_.enter("positives", kPositiveCost);
+    enter("positives", kPositiveCost);
     extract_positives();
     add_negatives(0, [&] { return random_windows(); });
+    fit(0);
     for (int round = 1; round <= options_.rounds; ++round) {
-      fit();
       add_negatives(round, [&] { return hard_windows(round); });
+      fit(round);
     }
-    fit();
-    model_.provenance = provenance();
     return model_;
   }
 
  private:
-  // Everything that the result depends on, so that a state folder is never used for another run.
-  std::string signature() const {
-    nlohmann::json json = {
-        {"options",
-         {options_.filters, options_.patches, options_.dictionary_rounds, options_.epsilon, options_.cost,
-          options_.random_negatives, options_.hard_negatives, options_.hard_threshold, options_.scale_step,
-          options_.seed, options_.window.cells_x, options_.window.cells_y,
-          static_cast<int>(options_.classifier), options_.templates}},
-        {"positives", positive_images_.size()},
-        {"negatives", negative_images_.size()}};
-    std::string names;
-    for (const ImageSet* set : {&positive_images_, &negative_images_}) {
-      for (std::size_t i = 0; i < set->size(); ++i) names += set->name(i) + '\n';
-    }
-    json["names"] = std::hash<std::string>()(names);
-    return json.dump();
+  int size() const { return model_.dictionary.size(); }
+
+  void enter(const std::string& phase, double cost) {
+    clock_.enter(options_.filters.size() > 1 ? std::to_string(size()) + " filters: " + phase : phase, cost);
   }
 
-  void learn_model_dictionary() {
-    model_.label = options_.label;
-    model_.window = options_.window;
-    model_.object = options_.object;
-    model_.epsilon = options_.epsilon;
-    model_.classifier = options_.classifier;
-    auto filters = state_.dictionary();
-    if (!filters) {
-      clock_.enter("sampling patches", kPatchCost);
-      const auto patches = sample_patches({&positive_images_, &negative_images_}, options_.patches,
-                                          options_.seed, [&](double f) { return clock_.tick(f); });
-      clock_.enter("dictionary", kDictionaryCost);
-      filters = learn_dictionary(patches, options_.filters, options_.dictionary_rounds, options_.seed,
-                                 [&](double f) { return clock_.tick(f); });
-      state_.save_dictionary(*filters);
-    } else {
-      clock_.skip(kPatchCost + kDictionaryCost);
-    }
-    model_.dictionary = Dictionary(quantise(*filters), *filters);
+  void take(const TrainedClassifier& classifier) {
+    model_.weights = classifier.weights;
+    model_.bias = classifier.bias;
+    model_.scale = classifier.scale;
+    model_.provenance = provenance(classifier.negatives);
   }
 
   // The window in the middle of the picture, as it is: pictures larger than the window give it its real
@@ -184,14 +210,14 @@ class Trainer {
 
   template <typename Find>
   void add_negatives(int step, const Find& find) {
-    auto keys = state_.negatives(step);
+    auto keys = state_.negatives(size(), step);
     if (!keys) {
       keys = find();
-      state_.save_negatives(step, *keys);
+      state_.save_negatives(size(), step, *keys);
     } else if (step > 0) {
       clock_.skip(kScanCost);
     }
-    clock_.enter("features of negatives", kExtractCost);
+    enter("features of negatives", kExtractCost);
     const std::size_t first = negatives_.size();
     negatives_.values.resize((first + keys->size()) * negatives_.features);
     std::vector<std::size_t> starts(negative_images_.size() + 1, 0);  // keys are ordered by picture
@@ -212,7 +238,8 @@ class Trainer {
           }
         });
     used_.insert(keys->begin(), keys->end());
-    spdlog::info("step {}: {} negatives added, {} in all", step, keys->size(), negatives_.size());
+    spdlog::info("{} filters, step {}: {} negatives added, {} in all", size(), step, keys->size(),
+                 negatives_.size());
   }
 
   std::vector<WindowKey> random_windows() {
@@ -237,8 +264,8 @@ class Trainer {
   }
 
   std::vector<WindowKey> hard_windows(int round) {
-    clock_.enter("hard negatives, round " + std::to_string(round) + " of " + std::to_string(options_.rounds),
-                 kScanCost);
+    enter("hard negatives, round " + std::to_string(round) + " of " + std::to_string(options_.rounds),
+          kScanCost);
     const FilterbankDetector detector(model_, scan_options());
     std::vector<std::vector<WindowKey>> found(negative_images_.size());
     std::atomic<std::int64_t> windows = 0;
@@ -273,8 +300,14 @@ class Trainer {
     return keys;
   }
 
-  void fit() {
-    clock_.enter("classifier", kSvmCost);
+  // The classifier of all negatives so far.
+  void fit(int step) {
+    if (const auto finished = state_.classifier(size(), step)) {
+      clock_.skip(kSvmCost);
+      take(*finished);
+      return;
+    }
+    enter("classifier", kSvmCost);
     if (options_.classifier == ClassifierKind::distance) {
       fit_templates(positives_, negatives_, options_.templates, options_.seed, model_);
     } else {
@@ -282,13 +315,16 @@ class Trainer {
                                    static_cast<unsigned>(options_.seed), [&] { clock_.tick(0.5); }),
                          model_);
     }
+    const auto negatives = static_cast<std::int64_t>(negatives_.size());
+    state_.save_classifier(size(), step, {model_.weights, model_.bias, model_.scale, negatives});
+    model_.provenance = provenance(negatives);
   }
 
-  std::string provenance() const {
+  std::string provenance(std::int64_t negatives) const {
     nlohmann::ordered_json json = {{"data", options_.provenance},
-                                   {"positives", positives_.size()},
+                                   {"positives", positive_images_.size()},
                                    {"negative_images", negative_images_.size()},
-                                   {"negatives", negatives_.size()},
+                                   {"negatives", negatives},
                                    {"patches", options_.patches},
                                    {"cost", options_.cost},
                                    {"random_negatives", options_.random_negatives},
@@ -303,8 +339,8 @@ class Trainer {
   const ImageSet& positive_images_;
   const ImageSet& negative_images_;
   const TrainingOptions& options_;
-  TrainingState state_;
-  Clock clock_;
+  const TrainingState& state_;
+  Clock& clock_;
   Model model_;
   Samples positives_;
   Samples negatives_;
@@ -313,11 +349,22 @@ class Trainer {
 
 }  // namespace
 
-Model train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
-            const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report) {
+std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+                         const std::filesystem::path& folder,
+                         const std::function<bool(const TrainingProgress&)>& report) {
   if (positives.size() == 0) throw Error(ExitCode::input, "there are no positive pictures");
   if (negatives.size() == 0) throw Error(ExitCode::input, "there are no negative pictures");
-  return Trainer(positives, negatives, options, state, report).run();
+  const TrainingState state(folder, signature(positives, negatives, options));
+  Clock clock(report,
+              kPatchCost + kDictionaryCost +
+                  static_cast<double>(options.filters.size()) * ClassifierTrainer::cost(options.rounds));
+  const Dictionary dictionary = make_dictionary(positives, negatives, options, state, clock);
+  std::vector<Model> models;
+  for (const int size : options.filters) {
+    models.push_back(
+        ClassifierTrainer(positives, negatives, options, dictionary.first(size), state, clock).run());
+  }
+  return models;
 }
 
 }  // namespace sightline::filterbank

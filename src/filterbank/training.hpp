@@ -29,7 +29,9 @@ struct TrainingOptions {
   std::string label = "person";
   WindowShape window;
   Box object{12.3, 16, 39.4, 96};  ///< the object inside the window: 16 px margin, width 0.41 x height
-  int filters = 100;
+  /// Sizes of the model, in filters, ascending. A dictionary of the largest is learned and ordered; the
+  /// smaller sizes take its first filters.
+  std::vector<int> filters{100};
   int patches = 1'000'000;     ///< 3x3 patches that the dictionary is learned from
   int dictionary_rounds = 15;  ///< k-medoids iterations
   int epsilon = 0;             ///< added to a block's sum before it is normalised
@@ -56,20 +58,28 @@ struct TrainingProgress {
 /// Thrown out of train() when `report` asked to stop; what was finished is in the state folder.
 class TrainingStopped : public std::exception {};
 
-/// Trains a model. Deterministic: same pictures in the same order, options and seed give the same model,
-/// stopped and resumed or not, on any number of threads.
+/// Trains a model in all the sizes of `options.filters`; the result is ascending, as save_models takes it.
+/// Deterministic: same pictures in the same order, options and seed give the same model, stopped and resumed
+/// or not, on any number of threads. A size does not depend on which smaller ones are trained along with it.
 ///
 /// @param state   a folder for finished steps (made if it does not exist); training resumes from what is
 /// there when it
 ///                was made with the same options and pictures, and otherwise starts afresh
 /// @param report  called from one thread now and then; returns false to stop
-Model train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
-            const std::filesystem::path& state, const std::function<bool(const TrainingProgress&)>& report);
+std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
+                         const std::filesystem::path& state,
+                         const std::function<bool(const TrainingProgress&)>& report);
 
 /// Learns `count` unit-length zero-mean 3x3 filters by spherical k-medoids with absolute cosine similarity.
 /// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop.
 std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patches, int count, int rounds,
                                           std::uint64_t seed, const std::function<bool(double)>& progress);
+
+/// The same filters in an order in which the first n are a good dictionary for every n: each filter is the
+/// one that, with those before it, gives the largest sum of max |cos| over an even sample of the patches; the
+/// lowest index wins a tie.
+std::vector<FloatFilter> order_filters(const std::vector<FloatFilter>& filters,
+                                       const std::vector<FloatFilter>& patches);
 
 /// Draws 3x3 patches with probability proportional to their contrast ||p - mean||, `count` in all over all
 /// pictures; returned with mean removed and unit length.

@@ -23,6 +23,10 @@ std::optional<Safetensors> load(const std::filesystem::path& file, const std::st
   return std::nullopt;
 }
 
+std::string name_of(const char* what, int size, int step) {
+  return std::string(what) + "-" + std::to_string(size) + "-" + std::to_string(step);
+}
+
 }  // namespace
 
 TrainingState::TrainingState(std::filesystem::path folder, std::string signature)
@@ -53,8 +57,8 @@ void TrainingState::save_dictionary(const std::vector<FloatFilter>& filters) con
   container.save(file("dictionary"));
 }
 
-std::optional<std::vector<WindowKey>> TrainingState::negatives(int step) const {
-  const auto container = load(file("negatives-" + std::to_string(step)), signature_);
+std::optional<std::vector<WindowKey>> TrainingState::negatives(int size, int step) const {
+  const auto container = load(file(name_of("negatives", size, step)), signature_);
   if (!container) return std::nullopt;
   const auto values = container->array<std::int32_t>("windows", {Safetensors::kAny, 4});
   std::vector<WindowKey> keys(values.size() / 4);
@@ -65,7 +69,7 @@ std::optional<std::vector<WindowKey>> TrainingState::negatives(int step) const {
   return keys;
 }
 
-void TrainingState::save_negatives(int step, const std::vector<WindowKey>& keys) const {
+void TrainingState::save_negatives(int size, int step, const std::vector<WindowKey>& keys) const {
   std::vector<std::int32_t> values;
   for (const WindowKey& key : keys) {
     values.insert(values.end(), {static_cast<std::int32_t>(key.image), key.level, key.x, key.y});
@@ -73,7 +77,28 @@ void TrainingState::save_negatives(int step, const std::vector<WindowKey>& keys)
   Safetensors container;
   container.metadata["signature"] = signature_;
   container.set<std::int32_t>("windows", {static_cast<std::int64_t>(keys.size()), 4}, values);
-  container.save(file("negatives-" + std::to_string(step)));
+  container.save(file(name_of("negatives", size, step)));
+}
+
+std::optional<TrainedClassifier> TrainingState::classifier(int size, int step) const {
+  const auto container = load(file(name_of("classifier", size, step)), signature_);
+  if (!container) return std::nullopt;
+  const auto weights = container->array<std::int8_t>("weights", {Safetensors::kAny});
+  return TrainedClassifier{{weights.begin(), weights.end()},
+                           container->array<std::int64_t>("bias", {1})[0],
+                           container->array<double>("scale", {1})[0],
+                           container->array<std::int64_t>("negatives", {1})[0]};
+}
+
+void TrainingState::save_classifier(int size, int step, const TrainedClassifier& classifier) const {
+  Safetensors container;
+  container.metadata["signature"] = signature_;
+  container.set<std::int8_t>("weights", {static_cast<std::int64_t>(classifier.weights.size())},
+                             classifier.weights);
+  container.set<std::int64_t>("bias", {1}, std::span(&classifier.bias, 1));
+  container.set<double>("scale", {1}, std::span(&classifier.scale, 1));
+  container.set<std::int64_t>("negatives", {1}, std::span(&classifier.negatives, 1));
+  container.save(file(name_of("classifier", size, step)));
 }
 
 }  // namespace sightline::filterbank

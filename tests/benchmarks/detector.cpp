@@ -10,9 +10,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "base/hardware.hpp"
 #include "detector_families.hpp"
+#include "filterbank/model.hpp"
 #include "image/pyramid.hpp"
 #include "media/reader.hpp"
 #ifdef SIGHTLINE_OPENCV
@@ -36,9 +38,10 @@ void load_frame(const std::string& input) {
   Resizer(gray.size(), kFrame, ratio).run(gray, frame.view(), 0, kFrame.height);
 }
 
-void sightline_people(benchmark::State& state, double step) {
+void sightline_people(benchmark::State& state, double step, std::optional<int> filters) {
   Config config = Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml");
   config.set("detector", "scale_step", step);
+  if (filters) config.set("detector", "filters", static_cast<double>(*filters));
   const auto detector = make_detector(config);
   const auto workspace = detector->make_workspace();
   std::size_t objects = 0;
@@ -58,12 +61,28 @@ void opencv_hog(benchmark::State& state, double step) {
 }
 #endif
 
+void settle(benchmark::internal::Benchmark* b) {
+  b->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->ReportAggregatesOnly(true);
+}
+
+std::string suffix_of(double step) {
+  return "/step:" + std::to_string(step).substr(0, 4);
+}
+
+// Every size that the shipped model has.
+void add_sizes(double step) {
+  for (const filterbank::Model& model :
+       filterbank::load_models(SIGHTLINE_SOURCE_DIR "/configs/models/people.safetensors")) {
+    const int filters = model.dictionary.size();
+    const std::string name = "sightline_people/filters:" + std::to_string(filters) + suffix_of(step);
+    settle(benchmark::RegisterBenchmark(name.c_str(), sightline_people, step, filters));
+  }
+}
+
 void add(double step) {
-  const std::string suffix = "/step:" + std::to_string(step).substr(0, 4);
-  const auto settle = [](benchmark::internal::Benchmark* b) {
-    b->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->ReportAggregatesOnly(true);
-  };
-  settle(benchmark::RegisterBenchmark(("sightline_people" + suffix).c_str(), sightline_people, step));
+  const std::string suffix = suffix_of(step);
+  settle(benchmark::RegisterBenchmark(("sightline_people" + suffix).c_str(), sightline_people, step,
+                                      std::nullopt));
 #ifdef SIGHTLINE_OPENCV
   settle(benchmark::RegisterBenchmark(("opencv_hog" + suffix).c_str(), opencv_hog, step));
 #endif
@@ -82,6 +101,7 @@ int main(int argc, char** argv) {
   sightline::load_frame(argc > 1 ? argv[1] : "lavfi:testsrc2=size=768x576:duration=1");
   std::printf("768x576, %d thread(s), %s\n", threads, sightline::instruction_set().c_str());
   for (const double step : {1.05, 1.1, 1.2}) sightline::add(step);
+  sightline::add_sizes(1.1);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

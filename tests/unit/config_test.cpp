@@ -61,6 +61,19 @@ TEST(Config, RangesAreChecked) {
   EXPECT_THAT(complaint([&] { config.number("a", "i", 0, -1e9, 1e9); }), StartsWith("c.toml:4: "));
 }
 
+TEST(Config, WholeNumbers) {
+  Config config = Config::parse("[a]\nx = 5\ny = 5.0\nz = 5.5\n", "c.toml");
+  EXPECT_EQ(config.optional_whole_number("a", "x", 5, 6), 5);
+  EXPECT_EQ(config.optional_whole_number("a", "y", 5, 6), 5);
+  EXPECT_EQ(config.optional_whole_number("a", "nothing", 5, 6), std::nullopt);
+  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "z", 5, 6); }),
+              AllOf(StartsWith("c.toml:4: "), HasSubstr("'z' must be a whole number")));
+  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "x", 6, 7); }), StartsWith("c.toml:2: "));
+  config.set("a", "x", 2.5);
+  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "x", 1, 9); }),
+              HasSubstr("option 'x' must be a whole number"));
+}
+
 TEST(Config, UnknownKeysAndSections) {
   {
     const Config config = Config::parse(kText, "people.toml");

@@ -115,6 +115,18 @@ TEST(Dictionary, PacksRowsForDotProducts) {
   EXPECT_EQ(word(dictionary.pairs()[4], 1), 0);
 }
 
+TEST(Dictionary, FirstFilters) {
+  const auto floats = test::random_filters(7, 3);
+  const Dictionary whole(quantise(floats), floats);
+  const Dictionary first = whole.first(4);
+  EXPECT_EQ(first.size(), 4);
+  EXPECT_TRUE(std::ranges::equal(first.filters(), whole.filters().first(4)));
+  EXPECT_TRUE(std::ranges::equal(first.reference(), whole.reference().first(4)));
+  EXPECT_TRUE(std::ranges::equal(first.quads(), whole.quads().first(4 * 3)));
+  EXPECT_TRUE(std::ranges::equal(first.pairs(), whole.pairs().first(4 * 5)));
+  EXPECT_EQ(whole.first(7).size(), 7);
+}
+
 TEST(Dictionary, RefusesWhatTheKernelsCannotHold) {
   const auto complaint = [](std::vector<Filter> filters, std::vector<FloatFilter> reference) {
     return test::error_of(ExitCode::model, [&] { Dictionary(std::move(filters), std::move(reference)); });

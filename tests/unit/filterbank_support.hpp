@@ -101,6 +101,24 @@ inline filterbank::Model random_model(int filters, unsigned seed,
   return model;
 }
 
+/// A random model in several sizes, ascending, over one dictionary.
+inline std::vector<filterbank::Model> random_sizes(
+    const std::vector<int>& sizes, unsigned seed,
+    filterbank::ClassifierKind kind = filterbank::ClassifierKind::linear, int templates = 1) {
+  const filterbank::Dictionary dictionary = random_model(sizes.back(), seed).dictionary;
+  std::vector<filterbank::Model> models;
+  for (const int size : sizes) {
+    filterbank::Model& model =
+        models.emplace_back(random_model(size, seed + static_cast<unsigned>(size), kind, templates));
+    model.dictionary = dictionary.first(size);
+    model.bias = -1000 * size;
+    model.scale = 1.0 / size;
+    model.threshold = 0.01 * size;
+    model.provenance = "size " + std::to_string(size);
+  }
+  return models;
+}
+
 /// A picture with structure at several scales: rectangles of random brightness, and a little noise.
 inline Image<std::uint8_t> random_picture(Size size, unsigned seed) {
   std::mt19937_64 engine(seed);

@@ -254,5 +254,183 @@ TEST_F(ModelFile, MissingFile) {
               HasSubstr("none.safetensors"));
 }
 
+class SizesFile : public ModelFile {
+ protected:
+  SizesFile() { save_models(models, file); }
+
+  std::vector<Model> models = test::random_sizes({3, 5, 9}, 1);
+};
+
+void expect_equal(const Model& a, const Model& b) {
+  EXPECT_THAT(a.dictionary.filters(), ::testing::ElementsAreArray(b.dictionary.filters()));
+  EXPECT_THAT(a.dictionary.reference(), ::testing::ElementsAreArray(b.dictionary.reference()));
+  EXPECT_EQ(a.weights, b.weights);
+  EXPECT_EQ(a.bias, b.bias);
+  EXPECT_EQ(a.scale, b.scale);
+  EXPECT_EQ(a.threshold, b.threshold);
+  EXPECT_EQ(a.provenance, b.provenance);
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_EQ(a.window.pixels(), b.window.pixels());
+  EXPECT_EQ(a.object, b.object);
+  EXPECT_EQ(a.epsilon, b.epsilon);
+  EXPECT_EQ(a.classifier, b.classifier);
+  EXPECT_EQ(a.evaluation.has_value(), b.evaluation.has_value());
+}
+
+TEST_F(SizesFile, RoundTrip) {
+  for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
+    models = test::random_sizes({3, 5, 9}, 1, kind, kind == ClassifierKind::linear ? 1 : 3);
+    models[1].evaluation = {0.25, 1.0 / 3, "made-up \"pictures\""};
+    save_models(models, file);
+    const std::vector<Model> loaded = load_models(file);
+    ASSERT_EQ(loaded.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) expect_equal(loaded[i], models[i]);
+    EXPECT_EQ(loaded[1].evaluation->miss_rate_at_1e4, 0.25);
+    EXPECT_EQ(loaded[1].evaluation->miss_rate_at_1e5, 1.0 / 3);
+    EXPECT_EQ(loaded[1].evaluation->data, "made-up \"pictures\"");
+    save_models(loaded, changed);
+    EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+  }
+}
+
+TEST_F(SizesFile, OneSizeIsChosen) {
+  expect_equal(load_model(file), models[2]);
+  expect_equal(load_model(file, 9), models[2]);
+  expect_equal(load_model(file, 5), models[1]);
+  expect_equal(load_model(file, 3), models[0]);
+  for (const int other : {-1, 0, 4, 10, 100}) {
+    EXPECT_THAT(test::error_of(ExitCode::usage, [&] { load_model(file, other); }),
+                AllOf(HasSubstr(file.string()), HasSubstr(std::to_string(other) + " filters"),
+                      HasSubstr(": 3, 5, 9")));
+  }
+}
+
+TEST_F(SizesFile, AFileOfOneSizeHasNoOther) {
+  save_model(models[2], file);
+  EXPECT_FALSE(Safetensors::load(file).metadata.contains("sizes"));
+  expect_equal(load_model(file), models[2]);
+  expect_equal(load_model(file, 9), models[2]);
+  EXPECT_EQ(load_models(file).size(), 1U);
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { load_model(file, 5); }), HasSubstr("filters: 9"));
+}
+
+// Programs that know one size only read the largest.
+TEST_F(SizesFile, TheLargestSizeIsWrittenAsIfAlone) {
+  save_model(models[2], changed);
+  const Safetensors alone = Safetensors::load(changed);
+  const Safetensors all = Safetensors::load(file);
+  for (const auto& [key, value] : alone.metadata) EXPECT_EQ(all.metadata.at(key), value) << key;
+  for (const auto& [name, tensor] : alone.tensors()) {
+    EXPECT_EQ(all.at(name).shape, tensor.shape) << name;
+    EXPECT_EQ(all.at(name).bytes, tensor.bytes) << name;
+  }
+}
+
+TEST_F(SizesFile, SizesMustAscendToTheWholeDictionary) {
+  for (const char* text : {"", "9,", ",9", "3,5", "5,3,9", "3,5,5,9", "0,9", "-3,9", "3.5,9", "nan,9",
+                           "3;5;9", "3,5,9,10", "3,5,1e300", "three,9", "3, 5, 9"}) {
+    EXPECT_THAT(complaint_about("sizes", text), AllOf(HasSubstr("'sizes'"), HasSubstr("9 filters"))) << text;
+  }
+  EXPECT_EQ(complaint_about("sizes", "5,9"), "");
+  EXPECT_THAT(complaint_about("sizes", "3,4,5,9"), HasSubstr("'bias.4'"));
+}
+
+// Also where another size is asked for.
+TEST_F(SizesFile, EverySizeIsValidated) {
+  for (const std::string key : {"bias.5", "scale.5", "threshold.3", "provenance.3"}) {
+    EXPECT_THAT(complaint([&](Safetensors& container) { container.metadata.erase(key); }),
+                HasSubstr("'" + key + "'"));
+  }
+  EXPECT_THAT(complaint_about("scale.5", "0"), HasSubstr("'scale.5'"));
+  EXPECT_THAT(complaint_about("bias.5", "0.5"), HasSubstr("'bias.5'"));
+  EXPECT_THAT(complaint_about("threshold.3", "nan"), HasSubstr("'threshold.3'"));
+  const auto with_weights = [&](const TensorShape& shape, std::int8_t value) {
+    std::size_t count = 1;
+    for (const std::int64_t length : shape) count *= static_cast<std::size_t>(length);
+    return complaint([&](Safetensors& container) {
+      container.set<std::int8_t>("weights.5", shape, std::vector<std::int8_t>(count, value));
+    });
+  };
+  EXPECT_EQ(with_weights({1, 3, 2, 4, 5}, 90), "");
+  EXPECT_THAT(with_weights({1, 3, 2, 4, 5}, 91), AllOf(HasSubstr("'weights.5'"), HasSubstr("91 at 0")));
+  EXPECT_THAT(with_weights({1, 3, 2, 4, 9}, 1), HasSubstr("'weights.5'"));
+  EXPECT_THAT(with_weights({2, 3, 2, 4, 5}, 1), AllOf(HasSubstr("'weights.5'"), HasSubstr("2 templates")));
+  EXPECT_THAT(with_weights({0, 3, 2, 4, 5}, 1), AllOf(HasSubstr("'weights.5'"), HasSubstr("0 templates")));
+  Safetensors rest;
+  const Safetensors whole = Safetensors::load(file);
+  rest.metadata = whole.metadata;
+  rest.set<std::int8_t>("dictionary", {9, 3, 3}, whole.array<std::int8_t>("dictionary", {9, 3, 3}));
+  rest.set<float>("dictionary.reference", {9, 3, 3}, whole.array<float>("dictionary.reference", {9, 3, 3}));
+  rest.set<std::int8_t>("weights", {1, 3, 2, 4, 9}, whole.array<std::int8_t>("weights", {1, 3, 2, 4, 9}));
+  rest.save(changed);
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(changed); }), HasSubstr("'weights.3'"));
+}
+
+TEST_F(SizesFile, DictionariesThatAreNotNestedAreNotSaved) {
+  EXPECT_THROW(save_models(std::vector{models[1], models[0]}, changed), std::invalid_argument);
+  EXPECT_THROW(save_models(std::vector{models[0], models[0]}, changed), std::invalid_argument);
+  EXPECT_THROW(save_models(std::vector{test::random_model(3, 77), models[2]}, changed),
+               std::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(changed));
+}
+
+TEST_F(SizesFile, EvaluationIsStoredForItsSize) {
+  const Safetensors before = Safetensors::load(file);
+  for (const int size : {5, 9}) {
+    Model model = load_model(file, size);
+    EXPECT_FALSE(model.evaluation);
+    model.evaluation = {0.01 * size, 0.02 * size, "data of " + std::to_string(size)};
+    store_evaluation(model, file);
+  }
+  EXPECT_FALSE(load_model(file, 3).evaluation);
+  for (const int size : {5, 9}) {
+    const auto evaluation = load_model(file, size).evaluation;
+    ASSERT_TRUE(evaluation);
+    EXPECT_EQ(evaluation->miss_rate_at_1e4, 0.01 * size);
+    EXPECT_EQ(evaluation->miss_rate_at_1e5, 0.02 * size);
+    EXPECT_EQ(evaluation->data, "data of " + std::to_string(size));
+  }
+  // Nothing else has changed.
+  Safetensors after = Safetensors::load(file);
+  EXPECT_EQ(after.metadata.erase("evaluation"), 1U);
+  EXPECT_EQ(after.metadata.erase("evaluation.5"), 1U);
+  EXPECT_EQ(after.serialize(), before.serialize());
+}
+
+TEST_F(SizesFile, EvaluationOfAnotherModelIsNotStored) {
+  Model model = load_model(file, 5);
+  model.evaluation = {0.1, 0.2, "data"};
+  models[1].weights[7] ^= 1;
+  save_models(models, file);
+  const std::string bytes = test::bytes_of(file);
+  EXPECT_THAT(test::error_of(ExitCode::failed, [&] { store_evaluation(model, file); }),
+              HasSubstr("another model"));
+  EXPECT_EQ(test::bytes_of(file), bytes);
+}
+
+TEST_F(SizesFile, EvaluationsAreValidated) {
+  const std::string right = R"({"miss_rate_at_1e-4":0,"miss_rate_at_1e-5":1,"data":""})";
+  EXPECT_EQ(complaint_about("evaluation", right), "");
+  for (const std::string key : {"evaluation", "evaluation.5"}) {
+    for (const char* text : {"", "0.5", "[1]", "{}", R"({"miss_rate_at_1e-4":0,"miss_rate_at_1e-5":0})",
+                             R"({"miss_rate_at_1e-4":0,"miss_rate_at_1e-5":1.01,"data":""})",
+                             R"({"miss_rate_at_1e-4":-0.1,"miss_rate_at_1e-5":0,"data":""})",
+                             R"({"miss_rate_at_1e-4":"0","miss_rate_at_1e-5":0,"data":""})",
+                             R"({"miss_rate_at_1e-4":null,"miss_rate_at_1e-5":0,"data":""})",
+                             R"({"miss_rate_at_1e-4":0,"miss_rate_at_1e-5":0,"data":7})"}) {
+      EXPECT_THAT(complaint_about(key, text), HasSubstr("'" + key + "'")) << text;
+    }
+  }
+}
+
+TEST_F(SizesFile, TruncatedAnywhere) {
+  const std::string whole = test::bytes_of(file);
+  for (std::size_t size = 0; size < whole.size(); size += size < 2500 ? 37 : 211) {
+    std::ofstream(changed, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(size));
+    EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(changed); }), HasSubstr(changed.string()))
+        << size;
+  }
+}
+
 }  // namespace
 }  // namespace sightline::filterbank

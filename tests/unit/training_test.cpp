@@ -67,7 +67,7 @@ class Training : public ::testing::Test {
     spdlog::set_level(spdlog::level::err);
     options.window = {3, 4};
     options.object = {4, 4, 16, 24};
-    options.filters = 9;
+    options.filters = {9};
     options.patches = 3000;
     options.dictionary_rounds = 4;
     options.random_negatives = 5;
@@ -80,7 +80,7 @@ class Training : public ::testing::Test {
   // The bytes of the model's file.
   std::string train_to_bytes(const std::string& state,
                              const std::function<bool(const TrainingProgress&)>& report = go_on) {
-    save_model(train(positives, negatives, options, folder / state, report), folder / "model");
+    save_models(train(positives, negatives, options, folder / state, report), folder / "model");
     return test::bytes_of(folder / "model");
   }
 
@@ -104,6 +104,7 @@ TEST_F(Training, SameSeedSameModel) {
 TEST_F(Training, SameModelOnAnyNumberOfThreads) {
   for (int i = 0; i < 24; ++i)
     negatives.add(test::random_picture({150, 400}, 3000U + static_cast<unsigned>(i)));
+  options.filters = {5, 9};
   for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
     options.classifier = kind;
     options.templates = 4;
@@ -144,6 +145,84 @@ TEST_F(Training, StoppedAndResumedGivesTheSameModel) {
   }
 }
 
+TEST_F(Training, SizesShareOneDictionary) {
+  options.filters = {4, 7, 9};
+  const std::vector<Model> models = train(positives, negatives, options, folder / "state", go_on);
+  ASSERT_EQ(models.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(models[i].dictionary.size(), options.filters[i]);
+    EXPECT_EQ(models[i].templates(), 1);
+    EXPECT_THAT(models[i].provenance, HasSubstr("\"negatives\":"));
+    EXPECT_THAT(models[2].dictionary.filters().first(options.filters[i]),
+                ::testing::ElementsAreArray(models[i].dictionary.filters()));
+  }
+}
+
+TEST_F(Training, ASizeDoesNotDependOnTheOthers) {
+  const auto bytes_of_size = [&](const std::vector<int>& sizes, int size, const std::string& state) {
+    options.filters = sizes;
+    train_to_bytes(state);
+    save_model(load_model(folder / "model", size), folder / "one");
+    return test::bytes_of(folder / "one");
+  };
+  const std::string five = bytes_of_size({5, 9}, 5, "a");
+  const std::string nine = bytes_of_size({9}, 9, "b");
+  EXPECT_EQ(bytes_of_size({5, 9}, 9, "a"), nine);
+  EXPECT_EQ(bytes_of_size({4, 5, 9}, 5, "c"), five);
+  EXPECT_EQ(bytes_of_size({5, 9}, 5, "b"), five);  // added to a finished run
+}
+
+TEST_F(Training, SizesStoppedAndResumedGiveTheSameModel) {
+  options.filters = {4, 9};
+  int reports = 0;
+  const std::string uninterrupted = train_to_bytes("whole", [&](const TrainingProgress&) {
+    ++reports;
+    return true;
+  });
+  std::string model;
+  int runs = 0;
+  for (; model.empty() && runs < 200; ++runs) {
+    int seen = 0;
+    try {
+      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 3 + 2 * runs; });
+    } catch (const TrainingStopped&) {
+    }
+  }
+  EXPECT_EQ(model, uninterrupted);
+  EXPECT_GT(runs, 4);
+  // What is finished is not done again.
+  int again = 0;
+  EXPECT_EQ(train_to_bytes("pieces",
+                           [&](const TrainingProgress&) {
+                             ++again;
+                             return true;
+                           }),
+            uninterrupted);
+  EXPECT_EQ(again, 0);
+}
+
+// More rounds go on from a run with fewer.
+TEST_F(Training, MoreRoundsAfterwards) {
+  options.rounds = 3;
+  const std::string three = train_to_bytes("three");
+  options.rounds = 1;
+  EXPECT_NE(train_to_bytes("grown"), three);
+  options.rounds = 3;
+  EXPECT_EQ(train_to_bytes("grown"), three);
+}
+
+TEST_F(Training, PhasesNameTheSizeWhereThereAreSeveral) {
+  options.filters = {4, 9};
+  std::vector<std::string> phases;
+  train(positives, negatives, options, folder / "state", [&](const TrainingProgress& progress) {
+    phases.push_back(progress.phase);
+    return true;
+  });
+  EXPECT_THAT(phases, ::testing::Contains("dictionary"));
+  EXPECT_THAT(phases, ::testing::Contains("4 filters: positives"));
+  EXPECT_EQ(phases.back(), "9 filters: classifier");
+}
+
 TEST_F(Training, StoppedAgainAndAgain) {
   const std::string uninterrupted = train_to_bytes("whole");
   std::string model;
@@ -161,18 +240,22 @@ TEST_F(Training, StoppedAgainAndAgain) {
 
 TEST_F(Training, DamagedStateIsDoneAgain) {
   const std::string whole = train_to_bytes("state");
-  for (const char* name : {"dictionary.safetensors", "negatives-0.safetensors", "negatives-1.safetensors"}) {
-    const auto file = folder / "state" / name;
+  const auto damage = [&](const std::string& name) {
+    const auto file = folder / "state" / (name + ".safetensors");
     const std::string bytes = test::bytes_of(file);
     ASSERT_FALSE(bytes.empty()) << file;
     std::ofstream(file, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  };
+  for (const char* name : {"dictionary", "negatives-9-0", "negatives-9-1", "classifier-9-1"}) {
+    damage(name);
+    damage("classifier-9-2");  // the last step: without it, the others are looked at
     EXPECT_EQ(train_to_bytes("state"), whole) << name;
   }
 }
 
 TEST_F(Training, FindsWhatItWasTrainedOn) {
   options.cost = 100;  // descriptors of 6 blocks are short: at 1 the few pictures would not outweigh the bias
-  const Model model = train(positives, negatives, options, folder / "state", go_on);
+  const Model model = train(positives, negatives, options, folder / "state", go_on).front();
   EXPECT_EQ(model.dictionary.size(), 9);
   EXPECT_EQ(model.templates(), 1);
   EXPECT_THAT(model.provenance, AllOf(HasSubstr("made up"), HasSubstr("\"positives\":30")));
@@ -280,6 +363,57 @@ TEST(LearnDictionary, FindsTheDirectionsThatPatchesHave) {
             learn_dictionary({patches.begin(), patches.begin() + 8}, 9, 3, 1, [](double) { return true; });
           }),
       HasSubstr("only 8 patches"));
+}
+
+double covered(std::span<const FloatFilter> filters, const std::vector<FloatFilter>& patches) {
+  double sum = 0;
+  for (const FloatFilter& patch : patches) {
+    double best = 0;
+    for (const FloatFilter& filter : filters) {
+      double cosine = 0;
+      for (int i = 0; i < kTaps; ++i) cosine += static_cast<double>(filter[i]) * patch[i];
+      best = std::max(best, std::fabs(cosine));
+    }
+    sum += best;
+  }
+  return sum;
+}
+
+TEST(OrderFilters, EachNextIsTheBestOfThoseLeft) {
+  const std::vector<FloatFilter> filters = test::random_filters(12, 3);
+  const std::vector<FloatFilter> patches = test::random_filters(500, 4);
+  const std::vector<FloatFilter> ordered = order_filters(filters, patches);
+  ASSERT_TRUE(std::is_permutation(ordered.begin(), ordered.end(), filters.begin(), filters.end()));
+  for (std::size_t n = 1; n < ordered.size(); ++n) {
+    const double chosen = covered(std::span(ordered).first(n), patches);
+    std::vector<FloatFilter> other(ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t k = n; k < ordered.size(); ++k) {
+      other.back() = ordered[k];
+      ASSERT_GE(chosen, covered(other, patches) - 1e-4) << n << ' ' << k;
+    }
+  }
+  // Not an order that any set of patches gives.
+  EXPECT_NE(order_filters(filters, test::random_filters(500, 5)), ordered);
+}
+
+TEST(OrderFilters, FirstOnesCoverMoreThanOthers) {
+  // Most patches lie along a few of the filters: these come first, whatever place they had.
+  const std::vector<FloatFilter> filters = test::random_filters(20, 7);
+  std::vector<FloatFilter> patches;
+  for (int i = 0; i < 900; ++i) patches.push_back(filters[17 + i % 3]);
+  for (int i = 0; i < 17; ++i) patches.push_back(filters[i]);
+  const std::vector<FloatFilter> ordered = order_filters(filters, patches);
+  EXPECT_THAT(std::vector(ordered.begin(), ordered.begin() + 3),
+              ::testing::UnorderedElementsAre(filters[17], filters[18], filters[19]));
+}
+
+TEST(OrderFilters, TiesGoToTheLowestIndex) {
+  const std::vector<FloatFilter> one = test::random_filters(1, 9);
+  FloatFilter opposite = one[0];
+  for (float& c : opposite) c = -c;
+  // |cos| is the same for both.
+  EXPECT_THAT(order_filters({one[0], opposite}, one), ::testing::ElementsAre(one[0], opposite));
+  EXPECT_THAT(order_filters({opposite, one[0]}, one), ::testing::ElementsAre(opposite, one[0]));
 }
 
 TEST(QuantiseSeparator, KeepsTheRatioOfWeightsAndBias) {
