@@ -11,8 +11,9 @@
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "picture_output.hpp"
-#include "pipeline/pipeline.hpp"
+#include "pipeline/chrome_trace.hpp"
 #include "pipeline/sinks.hpp"
+#include "pipeline/sources.hpp"
 #include "progress.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kPlanFrames = 4;  // of the source, that schedule `auto` measures with
+
 struct DetectArguments {
   std::vector<std::string> inputs;
   DetectorOptions detector;
@@ -29,6 +32,7 @@ struct DetectArguments {
   std::string detections;
   std::string format;
   std::string contact_sheet;
+  std::string trace;
   media::WriteOptions writing;
   media::ReadOptions reading;
   bool no_audio = false;
@@ -131,6 +135,7 @@ void check(const DetectArguments& a) {
   };
   check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
+  require_writable(a.trace);
   refuse_same(a.output, a.detections);
   refuse_same(a.output, a.contact_sheet);
   refuse_same(a.detections, a.contact_sheet);
@@ -155,8 +160,10 @@ void describe(const Engine& engine, const pipeline::Pipeline& pipeline) {
   spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
                instruction_set(), pipeline.threads());
   if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
-  spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-               pipeline::describe(schedule, detector), schedule.in_flight);
+  if (!engine.is_auto()) {
+    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
+                 pipeline::describe(schedule, detector), schedule.in_flight);
+  }
   spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
                detector.info().smallest_object, detector.info().threshold);
 }
@@ -216,6 +223,8 @@ int run(DetectArguments a, int verbosity) {
 
   std::unique_ptr<ResultWriter> results;
   std::unique_ptr<media::ContactSheet> sheet;
+  std::unique_ptr<pipeline::ChromeTraceWriter> trace;
+  if (!a.trace.empty()) trace = std::make_unique<pipeline::ChromeTraceWriter>(a.trace);
   pipeline::RunReport total;
   for (const std::string& input : a.inputs) {
     media::Reader reader(input, a.reading);
@@ -242,13 +251,16 @@ int run(DetectArguments a, int verbosity) {
       sinks.push_back(std::make_unique<pipeline::ContactSheetSink>(*sheet, labels));
     }
 
-    pipeline::ReaderSource source(reader);
+    pipeline::ReaderSource frames(reader);
+    pipeline::PeekedSource source(frames, engine.is_auto() ? kPlanFrames : 0);
+    if (engine.is_auto() && !source.peeked().empty()) engine.plan(pipeline, source.peeked());
     pipeline::Stream stream{&source, input, {}, {}};
     for (const auto& sink : sinks) stream.sinks.push_back(sink.get());
     ProgressDisplay display(verbosity >= 0);
     stream.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
     pipeline::RunOptions options;
     options.stop = &stop;
+    if (trace) options.traces.push_back(trace.get());
     const pipeline::RunReport report = pipeline.run(stream, options);
     display.end();
     if (video) video->finish();
@@ -257,6 +269,10 @@ int run(DetectArguments a, int verbosity) {
     if (stop) break;
   }
   if (results) results->finish();
+  if (trace) {
+    trace->finish();
+    spdlog::info("wrote {}", a.trace);
+  }
   if (sheet && sheet->offered() > 0) {
     sheet->write(a.contact_sheet, fs::path(a.inputs.front()).filename().string());
     spdlog::info("wrote {}", a.contact_sheet);
@@ -299,6 +315,10 @@ void add_detect(CLI::App& app, Common& common) {
   command
       ->add_option("--contact-sheet", a->contact_sheet,
                    "Picture (PNG) with annotated frames spread over the run")
+      ->group(outputs);
+  command
+      ->add_option("--trace", a->trace,
+                   "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing")
       ->group(outputs);
   command->add_option("--encoder", a->writing.encoder, "Video encoder, by FFmpeg's name")
       ->capture_default_str()

@@ -27,17 +27,19 @@ void check_relative_model(const Config& config) {
 
 }  // namespace
 
-void DetectorOptions::add_to(CLI::App& command) {
+void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   const std::string group = "Detector";
   command.add_option("-c,--config", config_, "Pipeline: a .toml file, or the name of one that ships")
       ->capture_default_str()
       ->group(group);
   command.add_option("-m,--model", model_, "Model file instead of the configuration's")->group(group);
-  command
-      .add_option("--filters", filters_,
-                  "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
-                  "filters are faster and miss more; the largest unless given")
-      ->group(group);
+  if (with_filters) {
+    command
+        .add_option("--filters", filters_,
+                    "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
+                    "filters are faster and miss more; the largest unless given")
+        ->group(group);
+  }
   command
       .add_option("-t,--threshold", threshold_, "Lowest score that is reported; any number, lower finds more")
       ->group(group);
@@ -60,8 +62,10 @@ void DetectorOptions::add_to(CLI::App& command) {
       ->group(group);
   const std::string schedule = "Schedule";
   command
-      .add_option("--schedule", schedule_.name,
-                  "Which stage runs where: cpu, gpu (all on the device), specialized, overlap, split")
+      .add_option(
+          "--schedule", schedule_.name,
+          "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all "
+          "on the device), specialized, overlap, split")
       ->group(schedule);
   command
       .add_option("--map", schedule_.map,
@@ -77,6 +81,10 @@ void DetectorOptions::add_to(CLI::App& command) {
                   "Frames worked on at once (default: the schedule's own)")
       ->check(CLI::Range(1, 64))
       ->group(schedule);
+  command.add_option("--goal", schedule_.goal, "Of schedule auto: throughput, latency or energy")
+      ->check(CLI::IsMember({"throughput", "latency", "energy"}))
+      ->group(schedule);
+  command.add_flag("--explain", explain_, "Show what schedule auto weighed")->group(schedule);
   command.add_option("--threads", threads_, "CPU threads (default: all)")
       ->check(CLI::Range(1, 1024))
       ->group(schedule);
@@ -96,6 +104,7 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   Engine engine;
   engine.schedule = schedule_;
   engine.threads = threads_;
+  engine.explain = explain_;
   pipeline::read_schedule(config, engine.schedule);
   check_detector_config(config);
   if (model_.empty()) check_relative_model(config);
@@ -123,11 +132,27 @@ std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detec
   }
 }
 
+bool Engine::is_auto() const {
+  const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
+  return schedule.name == "auto" || (nothing_asked && device);
+}
+
 pipeline::Schedule Engine::resolve() const {
   pipeline::ScheduleRequest request = schedule;
-  if (request.name.empty() && request.map.empty() && request.split == 0)
-    request.name = device ? "gpu" : "cpu";
+  if (is_auto()) request.name = "cpu";
   return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
+}
+
+pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames) const {
+  pipeline::PlanOptions options;
+  options.goal = pipeline::parse_goal(schedule.goal);
+  options.in_flight = schedule.in_flight;
+  options.file = pipeline::default_plan_file();
+  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
+  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
+               planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
+  if (explain) std::fputs(pipeline::explain(planned, *detector).c_str(), stderr);
+  return planned;
 }
 
 fs::path find_config(const std::string& path_or_name) {

@@ -9,6 +9,7 @@
 
 #include "detection/detector.hpp"
 #include "detection/device_stages.hpp"
+#include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
 
 namespace sightline::apps {
@@ -19,14 +20,21 @@ struct Engine {
   std::unique_ptr<DeviceStages> device;  ///< null: the CPU alone
   pipeline::ScheduleRequest schedule;    ///< of the command line and the configuration
   int threads = 0;                       ///< 0: all
+  bool explain = false;                  ///< print what `auto` weighed
 
-  /// Throws Error (usage).
+  /// Whether the schedule is to be found by measuring.
+  bool is_auto() const;
+  /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
   pipeline::Schedule resolve() const;
+  /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Throws Error (usage).
+  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames) const;
 };
 
 class DetectorOptions {
  public:
-  void add_to(CLI::App& command);
+  /// @param with_filters  whether to take one size of the dictionary; see set_filters
+  void add_to(CLI::App& command, bool with_filters = true);
+  void set_filters(int filters) { filters_ = filters; }
 
   /// Throws Error (usage, model) as make_detector does. `fallback_threshold` replaces the model's own
   /// threshold where the user gave none (evaluation wants low scores too).
@@ -39,6 +47,7 @@ class DetectorOptions {
 
   pipeline::ScheduleRequest schedule_;
   int threads_ = 0;
+  bool explain_ = false;
   std::string config_ = "people";
   std::string device_ = "auto";
   std::string model_;

@@ -16,7 +16,7 @@
 #include "filterbank/detector.hpp"
 #include "image_set.hpp"
 #include "media/reader.hpp"
-#include "pipeline/pipeline.hpp"
+#include "pipeline/sources.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 

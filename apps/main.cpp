@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
                  "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
   sightline::apps::add_detect(app, common);
   sightline::apps::add_evaluate(app, common);
+  sightline::apps::add_measure(app, common);
   sightline::apps::add_train(app, common);
   sightline::apps::add_model(app, common);
   sightline::apps::add_devices(app, common);

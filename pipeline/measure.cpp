@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
 namespace sightline::pipeline {

@@ -539,6 +539,7 @@ TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   if (device_) info.processors.push_back(device_->context().name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
   info.slots = schedule().in_flight;
+  info.start = now_ns();
   return info;
 }
 

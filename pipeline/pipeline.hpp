@@ -123,37 +123,4 @@ class Pipeline {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Reads a file, a stream or a folder. The reader must outlive it.
-class ReaderSource : public Source {
- public:
-  explicit ReaderSource(media::Reader& reader) : reader_(reader) {}
-  std::optional<media::Frame> read() override { return reader_.read(); }
-  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
-  std::optional<std::int64_t> frames() const override { return reader_.info().frames; }
-
- private:
-  media::Reader& reader_;
-};
-
-/// Frames held in memory, repeated: decoding costs nothing.
-class MemorySource : public Source {
- public:
-  /// @param count  frames to deliver, numbered from 1
-  MemorySource(std::vector<media::Frame> frames, std::int64_t count)
-      : frames_(std::move(frames)), count_(count) {}
-  std::optional<media::Frame> read() override {
-    if (next_ >= count_) return std::nullopt;
-    const auto index = static_cast<std::size_t>(next_++) % frames_.size();
-    return frames_[index].renumbered(next_);
-  }
-  std::optional<std::int64_t> frames() const override { return count_; }
-  /// From the first frame again.
-  void rewind() { next_ = 0; }
-
- private:
-  std::vector<media::Frame> frames_;
-  std::int64_t count_;
-  std::int64_t next_ = 0;
-};
-
 }  // namespace sightline::pipeline

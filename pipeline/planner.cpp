@@ -11,6 +11,7 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
+#include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
 namespace sightline::pipeline {

@@ -14,16 +14,13 @@ struct Family {
   std::span<const char* const> keys;  // that it reads of [detector]
 };
 
-constexpr const char* kFilterbankKeys[] = {"model",     "scale_step",  "min_size",  "max_size",
-                                           "threshold", "max_overlap", "arithmetic"};
-
 // A new family is one folder and one line here, with its keys.
 constexpr Family kFamilies[] = {
     {"filterbank",
      [](const Config& config) -> std::unique_ptr<Detector> {
        return filterbank::make_filterbank_detector(config);
      },
-     kFilterbankKeys},
+     filterbank::kConfigKeys},
 };
 
 const Family& family_of(const Config& config) {

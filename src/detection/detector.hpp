@@ -34,9 +34,11 @@ struct DetectorInfo {
   std::string family;               ///< for example "filterbank"
   std::string model;                ///< file and a few words about it
   std::vector<std::string> labels;  ///< what a Detection's label means
-  std::string cost_key;             ///< names all that decides what a frame of a size costs, but for the machine
-  double smallest_object = 0;       ///< height in frame pixels of the smallest object that is searched for
-  double threshold = 0;             ///< lowest score that is reported
+  std::string cost_key;        ///< names all that decides what a frame of a size costs, but for the machine
+  int filters = 0;             ///< size of the dictionary, where the family has one
+  std::string accuracy;        ///< of a stored evaluation, for people; empty where there is none
+  double smallest_object = 0;  ///< height in frame pixels of the smallest object that is searched for
+  double threshold = 0;        ///< lowest score that is reported
 };
 
 /// A part of a frame's work: from `begin` to `end` of it, 0 to 1. Cut where a detector finds it best (rows of

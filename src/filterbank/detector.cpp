@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -36,6 +37,13 @@ void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work
       bands.size(), [&](std::size_t i) { work(w.levels[bands[i].level], bands[i]); }, &w.work);
 }
 
+std::string accuracy_text(const WindowEvaluation& evaluation) {
+  char text[80];
+  std::snprintf(text, sizeof text, "misses %.1f%% at 1e-4 and %.1f%% at 1e-5 false positives a window",
+                100 * evaluation.miss_rate_at_1e4, 100 * evaluation.miss_rate_at_1e5);
+  return text;
+}
+
 FilterbankWorkspace& own(Workspace& workspace) {
   return static_cast<FilterbankWorkspace&>(workspace);
 }
@@ -67,9 +75,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   info_.labels = {model_.label};
+  info_.filters = model_.dictionary.size();
+  if (model_.evaluation) info_.accuracy = accuracy_text(*model_.evaluation);
   info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
-                   std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
-                   ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
+                   std::to_string(model_.templates()) + " templates, step " +
+                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
+                   " to " + std::to_string(options.max_size) +
                    (options.arithmetic == Arithmetic::exact ? ", exact" : ", float");
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;

@@ -220,6 +220,9 @@ struct CentredWindow {
 /// surroundings.
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 
+/// What make_filterbank_detector reads of section [detector].
+inline constexpr const char* kConfigKeys[] = {"model",    "filters",   "scale_step",  "min_size",
+                                              "max_size", "threshold", "max_overlap", "arithmetic"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -1,0 +1,185 @@
+// `sightline measure`: schedules side by side on one input.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "commands.hpp"
+#include "detector_options.hpp"
+#include "evaluation/report.hpp"
+#include "pipeline/measure.hpp"
+#include "pipeline/measurement_output.hpp"
+#include "pipeline/sources.hpp"
+#include "stop.hpp"
+#include "writable.hpp"
+
+namespace sightline::apps {
+namespace {
+
+struct MeasureArguments {
+  std::string input;
+  DetectorOptions detector;
+  std::string schedules = "all";
+  std::vector<int> filters;
+  int preload = 0;
+  pipeline::MeasureOptions options;
+  std::string json, csv, report;
+  std::string power_log;
+};
+
+std::vector<std::string> schedules_of(const std::string& text, bool device) {
+  std::vector<std::string> names;
+  if (text == "all") {
+    for (const std::string_view name : pipeline::schedule_names()) {
+      if (device || name == "cpu") names.emplace_back(name);
+    }
+    if (device) names.emplace_back("auto");
+    return names;
+  }
+  std::istringstream items(text);
+  for (std::string name; std::getline(items, name, ',');) names.push_back(name);
+  return names;
+}
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "CPU";
+}
+
+// A file read again and again, from its first frame.
+class LoopedFile : public pipeline::Source {
+ public:
+  LoopedFile(const std::string& input, std::int64_t count) : reader_(input, options()), left_(count) {}
+  std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
+
+ private:
+  static media::ReadOptions options() {
+    media::ReadOptions options;
+    options.loop = -1;
+    options.stop = &stop_requested();
+    return options;
+  }
+  media::Reader reader_;
+  std::int64_t left_;
+};
+
+std::vector<media::Frame> first_frames(const std::string& input, int count) {
+  media::Reader reader(input);
+  std::vector<media::Frame> frames;
+  while (static_cast<int>(frames.size()) < count) {
+    auto frame = reader.read();
+    if (!frame || (!frames.empty() && frame->size() != frames.front().size())) break;
+    frames.push_back(std::move(*frame));
+  }
+  if (frames.empty()) throw Error(ExitCode::input, "'" + input + "' has no frame");
+  return frames;
+}
+
+pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity) {
+  const Engine engine = detector.make();
+  const std::vector<media::Frame> frames = first_frames(a.input, a.preload > 0 ? a.preload : 4);
+  pipeline::MeasureOptions options = a.options;
+  options.schedules = schedules_of(a.schedules, engine.device != nullptr);
+  options.threads = engine.threads;
+  options.in_flight = engine.schedule.in_flight;
+  options.split = engine.schedule.split;
+  options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
+  options.meters.log = a.power_log;
+  options.stop = &stop_requested();
+  if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<pipeline::Source> {
+    if (a.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
+    return std::make_unique<LoopedFile>(a.input, count);
+  };
+  pipeline::Measurement measurement =
+      pipeline::measure(*engine.detector, engine.device.get(), frames, source, a.preload == 0, options);
+  const BuildInfo build = build_info();
+  measurement.input = a.input;
+  measurement.program =
+      fmt::format("sightline {} ({} build), {}", build.version, build.build_type, instruction_set());
+  measurement.machine =
+      fmt::format("{}, {} of {} threads", cpu_name(),
+                  engine.threads > 0 ? engine.threads : hardware_threads(), hardware_threads());
+  if (engine.device) {
+    const opencl::DeviceInfo& device = engine.device->context().device();
+    measurement.machine += fmt::format("; {}, driver {}", device.name, device.driver_version);
+  }
+  const DetectorInfo& info = engine.detector->info();
+  measurement.filters = info.filters;
+  measurement.accuracy = info.accuracy;
+  return measurement;
+}
+
+int run(MeasureArguments a, int verbosity) {
+  for (const std::string* file : {&a.json, &a.csv, &a.report}) require_writable(*file);
+  std::vector<pipeline::Measurement> all;
+  if (a.filters.empty()) {
+    all.push_back(measure_one(a, a.detector, verbosity));
+  } else {
+    for (const int filters : a.filters) {
+      DetectorOptions detector = a.detector;
+      detector.set_filters(filters);
+      if (verbosity >= 0) spdlog::info("{} filters", filters);
+      all.push_back(measure_one(a, detector, verbosity));
+    }
+  }
+  std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
+  const auto write = [](const std::string& file, const std::string& text) {
+    if (file.empty()) return;
+    write_report(file, text);
+    spdlog::info("wrote {}", file);
+  };
+  if (!a.json.empty()) write(a.json, pipeline::measurements_as_json(all));
+  if (!a.csv.empty()) write(a.csv, pipeline::measurements_as_csv(all));
+  if (!a.report.empty()) write(a.report, pipeline::measurements_as_page(all));
+  return 0;
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, Common& common) {
+  CLI::App* command =
+      app.add_subcommand("measure", "Run schedules side by side: rates, latencies, overlap, bounds, energy");
+  auto a = std::make_shared<MeasureArguments>();
+  command->add_option("input", a->input, "Video, picture or folder, read again and again")->required();
+  const std::string group = "Measurement";
+  command->add_option("--schedules", a->schedules, "all, or names separated by commas")
+      ->capture_default_str()
+      ->group(group);
+  command->add_option("--repeats", a->options.repeats, "Runs of each schedule, taken in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str()
+      ->group(group);
+  command->add_option("--frames", a->options.frames, "Frames a run (default: what takes about --seconds)")
+      ->check(CLI::Range(10, 10'000'000))
+      ->group(group);
+  command->add_option("--seconds", a->options.seconds, "Length of a run")
+      ->check(CLI::Range(0.1, 36000.0))
+      ->capture_default_str()
+      ->group(group);
+  command
+      ->add_option("--preload", a->preload,
+                   "Decode so many frames beforehand and keep them in memory: the detector's own rate")
+      ->check(CLI::Range(1, 10'000))
+      ->group(group);
+  command->add_option("--filters", a->filters, "Sizes of the dictionary to compare, separated by commas")
+      ->delimiter(',')
+      ->group(group);
+  command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")
+      ->group(group);
+  const std::string outputs = "Output";
+  command->add_option("--json", a->json, "Write the results as JSON")->group(outputs);
+  command->add_option("--csv", a->csv, "Write the results as CSV")->group(outputs);
+  command->add_option("--report", a->report, "Write a page (HTML) with the timeline")->group(outputs);
+  a->detector.add_to(*command, false);
+  command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,89 @@
+#pragma once
+/// The sources that the program uses.
+
+#include <deque>
+#include <vector>
+
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::pipeline {
+
+/// Reads a file, a stream or a folder. The reader must outlive it.
+class ReaderSource : public Source {
+ public:
+  explicit ReaderSource(media::Reader& reader) : reader_(reader) {}
+  std::optional<media::Frame> read() override { return reader_.read(); }
+  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
+  std::optional<std::int64_t> frames() const override { return reader_.info().frames; }
+
+ private:
+  media::Reader& reader_;
+};
+
+/// Frames held in memory, repeated: decoding costs nothing.
+class MemorySource : public Source {
+ public:
+  /// @param count  frames to deliver, numbered from 1
+  MemorySource(std::vector<media::Frame> frames, std::int64_t count)
+      : frames_(std::move(frames)), count_(count) {}
+  std::optional<media::Frame> read() override {
+    if (next_ >= count_) return std::nullopt;
+    const auto index = static_cast<std::size_t>(next_++) % frames_.size();
+    return frames_[index].renumbered(next_);
+  }
+  std::optional<std::int64_t> frames() const override { return count_; }
+  /// From the first frame again.
+  void rewind() { next_ = 0; }
+
+ private:
+  std::vector<media::Frame> frames_;
+  std::int64_t count_;
+  std::int64_t next_ = 0;
+};
+
+/// A source whose first frames were looked at before the run; it delivers them all the same. `source` must
+/// outlive it.
+class PeekedSource : public Source {
+ public:
+  /// Reads up to `count` frames ahead.
+  PeekedSource(Source& source, int count) : source_(source) {
+    while (static_cast<int>(ahead_.size()) < count) {
+      std::optional<media::Frame> frame = source_.read();
+      if (!frame) break;
+      ahead_.push_back(std::move(*frame));
+    }
+  }
+  /// The frames read ahead that have the first one's size.
+  std::vector<media::Frame> peeked() const {
+    std::vector<media::Frame> frames;
+    for (const media::Frame& frame : ahead_) {
+      if (frame.size() == ahead_.front().size()) frames.push_back(frame);
+    }
+    return frames;
+  }
+  std::optional<media::Frame> read() override {
+    if (ahead_.empty()) return source_.read();
+    std::optional<media::Frame> frame = std::move(ahead_.front());
+    ahead_.pop_front();
+    return frame;
+  }
+  std::int64_t decode_errors() const override { return source_.decode_errors(); }
+  std::optional<std::int64_t> frames() const override { return source_.frames(); }
+
+ private:
+  Source& source_;
+  std::deque<media::Frame> ahead_;
+};
+
+/// At most `count` frames of another source, which must outlive it.
+class LimitedSource : public Source {
+ public:
+  LimitedSource(Source& source, std::int64_t count) : source_(source), left_(count) {}
+  std::optional<media::Frame> read() override { return left_-- > 0 ? source_.read() : std::nullopt; }
+
+ private:
+  Source& source_;
+  std::int64_t left_;
+};
+
+}  // namespace sightline::pipeline
