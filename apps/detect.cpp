@@ -3,49 +3,18 @@
 
 #include <strings.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/hardware.hpp"
 #include "commands.hpp"
-#include "detector_options.hpp"
+#include "detect_run.hpp"
 #include "picture_output.hpp"
-#include "pipeline/chrome_trace.hpp"
-#include "pipeline/sinks.hpp"
-#include "pipeline/sources.hpp"
-#include "progress.hpp"
-#include "stop.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
-namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanFrames = 4;  // of the source, that schedule `auto` measures with
-
-struct DetectArguments {
-  std::vector<std::string> inputs;
-  DetectorOptions detector;
-  std::string output;
-  std::string detections;
-  std::string format;
-  std::string contact_sheet;
-  std::string trace;
-  media::WriteOptions writing;
-  media::ReadOptions reading;
-  bool no_audio = false;
-};
-
-// Where the annotated input goes.
-struct Target {
-  std::string path;
-  bool pictures = false;  // the path is a folder, for pictures that keep their names
-};
-
-// A video: the given path, or one in the given folder where there are several inputs. Pictures stay pictures
-// where the output is a folder.
 Target target_for(const DetectArguments& a, const std::string& input) {
   std::error_code error;
   const fs::path output = a.output;
@@ -60,6 +29,8 @@ Target target_for(const DetectArguments& a, const std::string& input) {
   if (several) return {(output / (name.stem().string() + "-detected.mp4")).string()};
   return {a.output};
 }
+
+namespace {
 
 // No two inputs end in one file, and no input is overwritten.
 void check_targets(const DetectArguments& a) {
@@ -153,137 +124,12 @@ ResultFormat format_of(const DetectArguments& a) {
   return format;
 }
 
-void describe(const Engine& engine, const pipeline::Pipeline& pipeline) {
-  const BuildInfo build = build_info();
-  const Detector& detector = *engine.detector;
-  const pipeline::Schedule schedule = pipeline.schedule();
-  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
-               instruction_set(), pipeline.threads());
-  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
-  if (!engine.is_auto()) {
-    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-                 pipeline::describe(schedule, detector), schedule.in_flight);
-  }
-  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
-               detector.info().smallest_object, detector.info().threshold);
-}
-
-void describe(const std::string& input, const media::StreamInfo& info) {
-  std::string text =
-      fmt::format("{}: {} {}x{} {}", input, info.codec, info.size.width, info.size.height, info.pixel_format);
-  if (info.frame_rate.value() > 0) text += fmt::format(", {:.4g} frames/s", info.frame_rate.value());
-  if (info.frames) text += fmt::format(", about {} frame(s)", *info.frames);
-  spdlog::info("{}", text);
-}
-
-void summarise(const pipeline::RunReport& report) {
-  const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
-  std::string stages;
-  for (const pipeline::StageTime& stage : report.stages) {
-    const bool elsewhere = !stage.processor.empty() && stage.processor != "CPU";
-    stages += fmt::format("{}{} {:.2f}{}", stages.empty() ? "" : ", ", stage.name,
-                          1000 * stage.seconds / frames, elsewhere ? " (" + stage.processor + ")" : "");
-  }
-  std::fprintf(stderr, "%s\n",
-               fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)", report.frames,
-                           report.seconds, frames / std::max(report.seconds, 1e-9), report.objects)
-                   .c_str());
-  std::fprintf(stderr, "ms a frame: %s\n", stages.c_str());
-  if (report.objects == 0 && report.frames > report.skipped + report.failed) {
-    std::fprintf(stderr,
-                 "nothing was found; --min-size finds smaller objects, a lower --threshold more of them\n");
-  }
-  if (report.skipped > 0)
-    std::fprintf(stderr, "%lld frame(s) too small to be searched\n", static_cast<long long>(report.skipped));
-  if (report.failed > 0) {
-    std::fprintf(stderr, "%lld frame(s) failed, the first because: %s\n",
-                 static_cast<long long>(report.failed), report.first_failure.c_str());
-  }
-  if (report.redone > 0)
-    std::fprintf(stderr, "%lld frame(s) searched again on the CPU, because the device failed\n",
-                 static_cast<long long>(report.redone));
-  if (report.decode_errors > 0)
-    std::fprintf(stderr, "%lld decode error(s)\n", static_cast<long long>(report.decode_errors));
-}
-
 int run(DetectArguments a, int verbosity) {
   check(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
   if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
   const ResultFormat format = format_of(a);
-  const std::atomic<bool>& stop = stop_requested();
-  a.reading.stop = &stop;
-  a.reading.keep_audio = !a.output.empty() && !a.no_audio;
-
-  const Engine engine = a.detector.make();
-  const std::vector<std::string>& labels = engine.detector->info().labels;
-  if (engine.threads > 0) a.reading.threads = a.writing.threads = engine.threads;
-  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
-  describe(engine, pipeline);
-
-  std::unique_ptr<ResultWriter> results;
-  std::unique_ptr<media::ContactSheet> sheet;
-  std::unique_ptr<pipeline::ChromeTraceWriter> trace;
-  if (!a.trace.empty()) trace = std::make_unique<pipeline::ChromeTraceWriter>(a.trace);
-  pipeline::RunReport total;
-  for (const std::string& input : a.inputs) {
-    media::Reader reader(input, a.reading);
-    describe(input, reader.info());
-
-    std::vector<std::unique_ptr<pipeline::Sink>> sinks;
-    std::unique_ptr<media::Writer> video;
-    const Target target = target_for(a, input);
-    a.writing.input = input;
-    a.writing.audio = reader.audio();
-    if (!a.output.empty() && target.pictures) {
-      sinks.push_back(std::make_unique<PictureSink>(input, target.path, reader.info(), a.writing, labels));
-    } else if (!a.output.empty()) {
-      video = std::make_unique<media::Writer>(target.path, reader.info(), a.writing);
-      sinks.push_back(std::make_unique<pipeline::VideoSink>(*video, labels));
-    }
-    if (!a.detections.empty()) {
-      // Only now: a bad input must not empty an existing file.
-      if (!results) results = ResultWriter::open(a.detections, format, labels);
-      sinks.push_back(std::make_unique<pipeline::ResultSink>(*results));
-    }
-    if (!a.contact_sheet.empty()) {
-      if (!sheet) sheet = std::make_unique<media::ContactSheet>();
-      sinks.push_back(std::make_unique<pipeline::ContactSheetSink>(*sheet, labels));
-    }
-
-    pipeline::ReaderSource frames(reader);
-    pipeline::PeekedSource source(frames, engine.is_auto() ? kPlanFrames : 0);
-    if (engine.is_auto() && !source.peeked().empty()) engine.plan(pipeline, source.peeked());
-    pipeline::Stream stream{&source, input, {}, {}};
-    for (const auto& sink : sinks) stream.sinks.push_back(sink.get());
-    ProgressDisplay display(verbosity >= 0);
-    stream.on_progress = [&](const pipeline::Progress& progress) { display.show(progress); };
-    pipeline::RunOptions options;
-    options.stop = &stop;
-    if (trace) options.traces.push_back(trace.get());
-    const pipeline::RunReport report = pipeline.run(stream, options);
-    display.end();
-    if (video) video->finish();
-    if (!a.output.empty()) spdlog::info("wrote {}", target.path);
-    total.add(report);
-    if (stop) break;
-  }
-  if (results) results->finish();
-  if (trace) {
-    trace->finish();
-    spdlog::info("wrote {}", a.trace);
-  }
-  if (sheet && sheet->offered() > 0) {
-    sheet->write(a.contact_sheet, fs::path(a.inputs.front()).filename().string());
-    spdlog::info("wrote {}", a.contact_sheet);
-  }
-  if (a.detections != "-" && !a.detections.empty()) spdlog::info("wrote {}", a.detections);
-  if (verbosity >= 0) summarise(total);
-  if (stop) {
-    spdlog::warn("stopped on request; what is written is complete up to the last frame above");
-    return stop_exit_code();
-  }
-  return total.failed > 0 && total.failed == total.frames ? static_cast<int>(ExitCode::failed) : 0;
+  return run_detect(std::move(a), format, verbosity);
 }
 
 }  // namespace
@@ -330,6 +176,8 @@ void add_detect(CLI::App& app, Common& common) {
   command->add_option("--preset", a->writing.preset, "Of the encoder")->capture_default_str()->group(outputs);
   command->add_flag("--no-audio", a->no_audio, "Leave the sound out")->group(outputs);
   const std::string inputs = "Input";
+  command->add_flag("--together", a->together, "Work on all inputs at once; they share the processors evenly")
+      ->group(inputs);
   command->add_option("--start", a->reading.start, "Skip so many seconds")
       ->check(CLI::NonNegativeNumber)
       ->group(inputs);

@@ -15,6 +15,11 @@
 #include "pipeline/trace_statistics.hpp"
 
 namespace sightline::pipeline {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageCost, cpu, work, device, upload, download)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, divisible, threads, shared_cores, cores, decode,
+                                   turnaround)
+
 namespace {
 
 // Of two alternatives, the one with fewer frames in flight is taken unless the other is faster by more than
@@ -141,8 +146,11 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
   try {
     Planned planned;
     planned.remembered = true;
-    for (const nlohmann::json& one : json) planned.alternatives.push_back(alternative_from(one));
-    if (planned.alternatives.empty()) return std::nullopt;
+    json.at("costs").get_to(planned.costs);
+    for (const nlohmann::json& one : json.at("alternatives"))
+      planned.alternatives.push_back(alternative_from(one));
+    if (planned.alternatives.empty() || planned.costs.stages.size() != detector.stages().size())
+      return std::nullopt;
     planned.alternatives.front().chosen = true;
     planned.schedule = planned.alternatives.front().schedule;
     check_schedule(planned.schedule, detector, device);
@@ -303,8 +311,8 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
 
-  nlohmann::json json = nlohmann::json::array();
-  for (const Alternative& a : planned.alternatives) json.push_back(to_json(a));
+  nlohmann::json json = {{"costs", planned.costs}, {"alternatives", nlohmann::json::array()}};
+  for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
   try {
     store.store(key, json);
   } catch (const Error& e) {

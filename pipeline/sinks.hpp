@@ -1,6 +1,8 @@
 #pragma once
 /// The sinks that the program uses.
 
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,20 @@ class ContactSheetSink : public Sink {
  private:
   media::ContactSheet& sheet_;
   std::vector<std::string> labels_;
+};
+
+/// A sink that several streams share: it gets one frame at a time. The mutex must outlive it.
+class LockedSink : public Sink {
+ public:
+  LockedSink(std::unique_ptr<Sink> sink, std::mutex& mutex) : sink_(std::move(sink)), mutex_(mutex) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::lock_guard lock(mutex_);
+    sink_->accept(frame, result);
+  }
+
+ private:
+  std::unique_ptr<Sink> sink_;
+  std::mutex& mutex_;
 };
 
 }  // namespace sightline::pipeline

@@ -1,0 +1,134 @@
+#include "pipeline/adaptive.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace sightline::pipeline {
+namespace {
+
+constexpr int kWindowFrames = 20;
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kFirstPause = 10 * kSecond;
+constexpr std::int64_t kLongestPause = 120 * kSecond;
+constexpr double kDrift = 1.3;    // a load that has changed by this is no longer as planned
+constexpr int kDriftWindows = 2;  // in a row: one alone is a moment's disturbance
+constexpr double kWorthwhile = 1.1;
+
+double ratio_of(double observed, double reference) {
+  return reference > 0 && observed > 0 ? observed / reference : 1;
+}
+
+bool drifted(double ratio) {
+  return ratio > kDrift || ratio < 1 / kDrift;
+}
+
+}  // namespace
+
+Adaptive::Adaptive(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+                   const Planned& planned, Goal goal, int in_flight)
+    : pipeline_(pipeline),
+      detector_(detector),
+      device_(device),
+      costs_(planned.costs),
+      goal_(goal),
+      in_flight_(in_flight),
+      home_(planned.schedule),
+      current_(planned.schedule),
+      pause_(kFirstPause) {}
+
+void Adaptive::begin(const TraceInfo& info) {
+  switched_ = info.start;
+  window_ = {};
+}
+
+void Adaptive::accept(const FrameTrace& trace) {
+  if (trace.admitted < switched_ || trace.status != FrameStatus::ok) return;
+  if (window_.frames++ == 0) window_.from = trace.delivered;
+  for (const Span& span : trace.spans) {
+    if (span.activity != Activity::run) continue;
+    if (span.processor == 0) {
+      window_.sums.cpu += 1e-9 * static_cast<double>(span.work) / costs_.threads;
+    } else {
+      window_.sums.device += 1e-9 * static_cast<double>(span.end - span.start);
+    }
+  }
+  if (window_.frames >= kWindowFrames && trace.delivered - window_.from >= kSecond)
+    close_window(trace.delivered);
+}
+
+void Adaptive::close_window(std::int64_t now) {
+  const Loads loads{window_.sums.cpu / window_.frames, window_.sums.device / window_.frames};
+  window_ = {};
+  if (device_ && pipeline_.device_lost()) return;  // nothing to choose from
+  if (trying_) {
+    trying_ = false;
+    if (ratio_of(loads.device, home_reference_->device) > kDrift) {
+      spdlog::debug("auto: {} is still busy", device_->context().name());
+      pause_ = std::min(2 * pause_, kLongestPause);
+      replan(now, ratio_of(loads.cpu, home_reference_->cpu), ratio_of(loads.device, home_reference_->device));
+      return;
+    }
+    spdlog::info("auto: {} is free again: {}", device_->context().name(), describe(home_, detector_));
+    pause_ = kFirstPause;
+    reference_ = home_reference_;
+  }
+  if (!reference_) {
+    reference_ = loads;
+    if (current_ == home_ && !home_reference_) home_reference_ = loads;
+    return;
+  }
+  if (try_again_ > 0 && now >= try_again_) {
+    try_again_ = 0;
+    trying_ = true;
+    switch_to(home_, now);
+    return;
+  }
+  const double cpu_ratio = ratio_of(loads.cpu, reference_->cpu);
+  const double device_ratio = ratio_of(loads.device, reference_->device);
+  if (!drifted(cpu_ratio) && !drifted(device_ratio)) {
+    drifted_windows_ = 0;
+  } else if (++drifted_windows_ >= kDriftWindows) {
+    drifted_windows_ = 0;
+    replan(now, cpu_ratio, device_ratio);
+  }
+}
+
+void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
+  FrameCosts costs = costs_;
+  for (StageCost& stage : costs.stages) {
+    stage.cpu *= cpu_ratio;
+    stage.work *= cpu_ratio;
+    stage.device *= device_ratio;
+    stage.upload *= device_ratio;
+    stage.download *= device_ratio;
+  }
+  const std::vector<Alternative> alternatives = weigh(costs, detector_, device_, goal_, in_flight_);
+  const Alternative& best = alternatives.front();
+  const double gain = goal_ == Goal::latency
+                          ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)
+                          : best.predicted_fps / std::max(predicted_fps(costs, current_), 1e-9);
+  const std::string seen = fmt::format(
+      "the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu_ratio, device_ratio);
+  if (gain < kWorthwhile || best.schedule == current_) {
+    spdlog::debug("auto: {}; no other mapping is better", seen);
+    reference_.reset();  // this is how it is now
+    return;
+  }
+  spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),
+               best.schedule.in_flight);
+  ++switches_;
+  switch_to(best.schedule, now);
+  try_again_ = gave_up_device() ? now + pause_ : 0;
+}
+
+void Adaptive::switch_to(const Schedule& schedule, std::int64_t now) {
+  pipeline_.set_schedule(schedule);
+  current_ = schedule;
+  switched_ = now;
+  reference_.reset();
+  window_ = {};
+}
+
+}  // namespace sightline::pipeline

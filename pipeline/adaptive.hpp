@@ -1,0 +1,65 @@
+#pragma once
+/// Keeps schedule `auto` right while it runs.
+
+#include <chrono>
+#include <string>
+
+#include "pipeline/planner.hpp"
+#include "pipeline/trace.hpp"
+
+namespace sightline::pipeline {
+
+/// Watches the times of a run. Where a processor takes much longer or shorter than when the plan was made
+/// (another program takes the GPU, the content changes), it weighs the schedules anew with what it sees, and
+/// switches where that promises a tenth more; frames in flight finish as they began. A processor that was
+/// given up is tried again after ten seconds, then after twenty, and so on up to two minutes. The log says
+/// what was done and why.
+///
+/// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own.
+class Adaptive : public TraceSink {
+ public:
+  Adaptive(Pipeline& pipeline, const Detector& detector, const DeviceStages* device, const Planned& planned,
+           Goal goal, int in_flight = 0);
+
+  void begin(const TraceInfo& info) override;
+  void accept(const FrameTrace& trace) override;
+
+  /// How often it has switched.
+  int switches() const { return switches_; }
+
+ private:
+  // Mean seconds of a frame: core-seconds over threads, and seconds of the device.
+  struct Loads {
+    double cpu = 0;
+    double device = 0;
+  };
+  struct Window {
+    std::int64_t from = 0;
+    int frames = 0;
+    Loads sums;
+  };
+  void close_window(std::int64_t now);
+  void replan(std::int64_t now, double cpu_ratio, double device_ratio);
+  void switch_to(const Schedule& schedule, std::int64_t now);
+  bool gave_up_device() const { return home_.uses_device() && !current_.uses_device(); }
+
+  Pipeline& pipeline_;
+  const Detector& detector_;
+  const DeviceStages* device_;
+  FrameCosts costs_;  ///< as planned
+  Goal goal_;
+  int in_flight_;
+  Schedule home_;  ///< what was planned
+  Schedule current_;
+  std::optional<Loads> reference_;       ///< of the current schedule, when it was new
+  std::optional<Loads> home_reference_;  ///< of the planned one, undisturbed
+  Window window_;
+  int drifted_windows_ = 0;
+  std::int64_t switched_ = 0;   ///< frames admitted before do not count
+  std::int64_t try_again_ = 0;  ///< when the device is to be tried again; 0: it was not given up
+  std::int64_t pause_ = 0;
+  bool trying_ = false;
+  int switches_ = 0;
+};
+
+}  // namespace sightline::pipeline
