@@ -365,6 +365,7 @@ void Pipeline::Impl::submit(Slot& slot) {
         split ? Segment{true, 0, detector_.divisible_stages()} : slot.plan->segments[slot.segment];
     device_->submit(*slot.device, slot.device_workspace(), segment.first, segment.last);
     slot.device->done.on_complete(outstanding, device_->context().name());
+    outstanding.start_clock();  // not before: the watchdog must not find the slot half submitted
   } catch (const std::exception& e) {
     slot.device_error = e.what();
     outstanding.complete(true);
@@ -372,9 +373,10 @@ void Pipeline::Impl::submit(Slot& slot) {
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
-  next_to_device();
   if (slot.device_failed)
     slot.device_error = "'" + device_->context().name() + "' failed while it worked on a frame";
+  if (!slot.device_error.empty()) take_out(slot.device_error);  // before it gets the next one
+  next_to_device();
   if (slot.device_error.empty()) {
     try {
       device_->complete(*slot.device, slot.device_workspace());
@@ -506,7 +508,7 @@ void Pipeline::Impl::log_device_spans(Slot& slot) {
 
 // Now and then, while frames are in flight: a device that does not answer must not stall the run.
 void Pipeline::Impl::watch() {
-  if (!device_ || device_lost_) return;
+  if (!device_) return;  // one that is taken out may still have frames
   const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {
