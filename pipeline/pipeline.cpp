@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -80,8 +81,11 @@ class Pipeline::Impl : public Outstanding::Receiver {
     check_schedule(schedule, detector_, device_);
     if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads());
     const std::lock_guard lock(mutex_);
-    plans_.push_back({schedule, segments_of(schedule, detector_.stages().size())});
-    plan_ = device_lost_ ? &cpu_plan_ : &plans_.back();
+    auto plan = std::find_if(plans_.begin(), plans_.end(),
+                             [&](const Plan& known) { return known.schedule == schedule; });
+    if (plan == plans_.end())
+      plan = plans_.insert(plans_.end(), {schedule, segments_of(schedule, detector_.stages().size())});
+    plan_ = device_lost_ && schedule.uses_device() ? &cpu_plan_ : &*plan;
     changed_.notify_all();
   }
 
@@ -134,7 +138,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   std::atomic<Submit::gateway_type*> gateway_{nullptr};
 
   Plan cpu_plan_;
-  std::deque<Plan> plans_;  ///< never shrinks: frames in flight point into it
+  std::list<Plan> plans_;  ///< all there have been, each once: frames in flight point to them
   std::atomic<const Plan*> plan_{&cpu_plan_};
   std::atomic<bool> device_lost_{false};
   std::mutex device_mutex_;
@@ -239,6 +243,9 @@ void Pipeline::Impl::step(Token token) {
   } catch (const std::exception& e) {
     slot.cpu_error = e.what();
     finish(slot);
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
+    finish(slot);
   }
 }
 
@@ -294,6 +301,8 @@ void Pipeline::Impl::begin(Slot& slot) {
     run_on_cpu(slot, 0, detector_.divisible_stages());
   } catch (const std::exception& e) {
     slot.cpu_error = e.what();
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
   }
   share_done(slot);
 }
