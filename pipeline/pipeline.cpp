@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -80,8 +81,11 @@ class Pipeline::Impl : public Outstanding::Receiver {
     check_schedule(schedule, detector_, device_);
     if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads());
     const std::lock_guard lock(mutex_);
-    plans_.push_back({schedule, segments_of(schedule, detector_.stages().size())});
-    plan_ = device_lost_ ? &cpu_plan_ : &plans_.back();
+    auto plan = std::find_if(plans_.begin(), plans_.end(),
+                             [&](const Plan& known) { return known.schedule == schedule; });
+    if (plan == plans_.end())
+      plan = plans_.insert(plans_.end(), {schedule, segments_of(schedule, detector_.stages().size())});
+    plan_ = device_lost_ && schedule.uses_device() ? &cpu_plan_ : &*plan;
     changed_.notify_all();
   }
 
@@ -134,7 +138,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   std::atomic<Submit::gateway_type*> gateway_{nullptr};
 
   Plan cpu_plan_;
-  std::deque<Plan> plans_;  ///< never shrinks: frames in flight point into it
+  std::list<Plan> plans_;  ///< all there have been, each once: frames in flight point to them
   std::atomic<const Plan*> plan_{&cpu_plan_};
   std::atomic<bool> device_lost_{false};
   std::mutex device_mutex_;
@@ -240,6 +244,9 @@ void Pipeline::Impl::step(Token token) {
   } catch (const std::exception& e) {
     slot.cpu_error = e.what();
     finish(slot);
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
+    finish(slot);
   }
 }
 
@@ -295,6 +302,8 @@ void Pipeline::Impl::begin(Slot& slot) {
     run_on_cpu(slot, 0, detector_.divisible_stages());
   } catch (const std::exception& e) {
     slot.cpu_error = e.what();
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
   }
   share_done(slot);
 }
@@ -366,6 +375,7 @@ void Pipeline::Impl::submit(Slot& slot) {
         split ? Segment{true, 0, detector_.divisible_stages()} : slot.plan->segments[slot.segment];
     device_->submit(*slot.device, slot.device_workspace(), segment.first, segment.last);
     slot.device->done.on_complete(outstanding, device_->context().name());
+    outstanding.start_clock();  // not before: the watchdog must not find the slot half submitted
   } catch (const std::exception& e) {
     slot.device_error = e.what();
     outstanding.complete(true);
@@ -373,9 +383,10 @@ void Pipeline::Impl::submit(Slot& slot) {
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
-  next_to_device();
   if (slot.device_failed)
     slot.device_error = "'" + device_->context().name() + "' failed while it worked on a frame";
+  if (!slot.device_error.empty()) take_out(slot.device_error);  // before it gets the next one
+  next_to_device();
   if (slot.device_error.empty()) {
     try {
       device_->complete(*slot.device, slot.device_workspace());
@@ -507,7 +518,7 @@ void Pipeline::Impl::log_device_spans(Slot& slot) {
 
 // Now and then, while frames are in flight: a device that does not answer must not stall the run.
 void Pipeline::Impl::watch() {
-  if (!device_ || device_lost_) return;
+  if (!device_) return;  // one that is taken out may still have frames
   const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {

@@ -32,9 +32,12 @@ StageSet suited_stages(const Detector& detector) {
 
 // Applies "filter=gpu,classify=cpu".
 void apply_map(const std::string& map, const Detector& detector, Schedule& schedule) {
-  std::istringstream items(map);
+  std::string separated = map;  // spaces as `describe` has them will do as well
+  std::replace(separated.begin(), separated.end(), ' ', ',');
+  std::istringstream items(separated);
   std::string item;
   while (std::getline(items, item, ',')) {
+    if (item.empty()) continue;
     const std::size_t sign = item.find('=');
     const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
     if (where != "cpu" && where != "gpu" && where != "device") {
@@ -61,12 +64,16 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
   const double split = config.number(section, "split", 0, 0, 0.99);
   const std::string goal = config.text(section, "goal", "");
-  if (request.name.empty() && request.map.empty()) {
+  // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say,
+  // would contradict another schedule.
+  const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
+  if (own_mapping) {
     request.name = name;
     request.map = map;
   }
+  if (own_mapping || (request.name == "split" && request.map.empty() && request.split == 0))
+    request.split = split;
   if (request.in_flight == 0) request.in_flight = in_flight;
-  if (request.split == 0) request.split = split;
   if (request.goal.empty()) request.goal = goal;
 }
 
@@ -118,6 +125,11 @@ Schedule resolve(const ScheduleRequest& request, const Detector& detector, const
 }
 
 void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device) {
+  if (!(schedule.split >= 0 && schedule.split < 1)) {
+    throw Error(ExitCode::usage,
+                "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
+                "give --split a number between 0 and 1");
+  }
   if (!schedule.uses_device()) return;
   if (!device) {
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
@@ -125,9 +137,10 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
   }
   const auto stages = detector.stages();
   const StageSet supported = device->supported();
+  StageSet wanted = schedule.on_device;
+  for (std::size_t i = 0; schedule.split > 0 && i < detector.divisible_stages(); ++i) wanted.set(i);
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const bool wanted = schedule.split > 0 ? i < detector.divisible_stages() : schedule.on_device[i];
-    if (wanted && !supported[i]) {
+    if (wanted[i] && !supported[i]) {
       throw Error(ExitCode::usage,
                   "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
                   "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
@@ -136,6 +149,7 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
   if (schedule.split > 0 && detector.divisible_stages() == 0) {
     throw Error(ExitCode::usage, "this detector cannot split frames", "use another schedule");
   }
+  device->check(wanted);
 }
 
 int default_in_flight(const Schedule& schedule, int threads) {

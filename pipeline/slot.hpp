@@ -44,22 +44,27 @@ class Outstanding : public opencl::Completion {
   void open(Receiver& receiver, Slot& slot) {
     receiver_ = &receiver;
     slot_ = &slot;
-    since_ = now_ns();
+    since_ = kNever;
     open_ = true;
   }
+  /// All is handed over: the device's time runs. To be called before the slot's next `open`.
+  void start_clock() { since_ = now_ns(); }
   void complete(bool failed) noexcept override {
     if (close()) receiver_->device_answered(*slot_, failed);
   }
   /// Whether this call closed it; then no answer follows but the caller's.
   bool close() noexcept { return open_.exchange(false); }
-  /// Nanoseconds (now_ns) since when it has been open; none where it is not.
+  /// Nanoseconds (now_ns) since when the device has had it; none where it has not.
   std::optional<std::int64_t> open_since() const {
-    return open_ ? std::optional<std::int64_t>(since_.load()) : std::nullopt;
+    if (!open_) return std::nullopt;  // first: `open` writes it last
+    const std::int64_t since = since_;
+    return since != kNever ? std::optional<std::int64_t>(since) : std::nullopt;
   }
 
  private:
+  static constexpr std::int64_t kNever = -1;
   std::atomic<bool> open_{false};
-  std::atomic<std::int64_t> since_{0};
+  std::atomic<std::int64_t> since_{kNever};
   Receiver* receiver_ = nullptr;
   Slot* slot_ = nullptr;
 };

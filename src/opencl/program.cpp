@@ -91,6 +91,8 @@ void Kernel::set_bytes(cl_uint index, std::size_t size, const void* value) {
 }
 
 Event Kernel::enqueue(Queue& queue, const Range& range) const {
+  // An empty range, as of a share of a frame without a single window, is an error in OpenCL 1.2.
+  if (range.global[0] * range.global[1] * range.global[2] == 0) return queue.marker();
   cl_event event = nullptr;
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   const cl_int code = clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(),

@@ -39,7 +39,8 @@ SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
 std::byte* SharedBuffer::host_writes() {
   if (!queue_->context().device().unified_memory) {
     host_ = staging();
-  } else if (!mapped_) {
+  } else {
+    to_device_unwritten();  // what it is mapped for now may be reading
     host_ = queue_->map_for_writing(buffer_);
     mapped_ = true;
   }
@@ -47,8 +48,7 @@ std::byte* SharedBuffer::host_writes() {
 }
 
 Event SharedBuffer::to_device() {
-  if (!mapped_) return queue_->write(buffer_, host_, buffer_.bytes());
-  mapped_ = false;
+  if (!std::exchange(mapped_, false)) return queue_->write(buffer_, host_, buffer_.bytes());
   return queue_->unmap(buffer_, host_);
 }
 
@@ -64,8 +64,7 @@ Event SharedBuffer::to_host() {
 }
 
 void SharedBuffer::to_device_unwritten() {
-  if (mapped_) queue_->unmap(buffer_, host_);
-  mapped_ = false;
+  if (std::exchange(mapped_, false)) queue_->unmap(buffer_, host_);
 }
 
 }  // namespace sightline::opencl

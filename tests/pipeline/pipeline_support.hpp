@@ -1,0 +1,173 @@
+#pragma once
+// What the tests of the pipeline as a library share: frames with their number in them, a detector that does
+// as the test says, a sink that keeps what it gets.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::pipeline::test {
+
+/// Frame k has value k in all its pixels, and so repeats after this many.
+inline constexpr std::int64_t kValues = 251;
+
+/// Small frames numbered from 1: pixels of frame n are (n - 1) % kValues.
+inline std::vector<media::Frame> numbered_frames(std::int64_t count = kValues) {
+  std::vector<media::Frame> frames;
+  for (std::int64_t i = 0; i < std::min(count, kValues); ++i) {
+    Image<std::uint8_t> picture(8, 8);
+    for (int y = 0; y < 8; ++y) std::fill_n(picture.view().row(y), 8, static_cast<std::uint8_t>(i));
+    frames.push_back(media::frame_from_gray(picture.view()));
+  }
+  return frames;
+}
+
+/// Numbered frames, and an error or a stop in their place where the test wants one.
+class NumberedSource : public Source {
+ public:
+  explicit NumberedSource(std::int64_t count) : count_(count) {}
+  std::function<void(std::int64_t number)> on_read;  ///< before frame `number`, from 1; may throw
+
+  std::optional<media::Frame> read() override {
+    if (next_ >= count_) return std::nullopt;
+    if (on_read) on_read(next_ + 1);
+    const auto index = static_cast<std::size_t>(next_ % kValues);
+    ++next_;
+    return all_frames()[index].renumbered(next_);
+  }
+  std::int64_t delivered() const { return next_; }
+
+ private:
+  static const std::vector<media::Frame>& all_frames() {
+    static const std::vector<media::Frame> all = numbered_frames();
+    return all;
+  }
+  std::int64_t count_;
+  std::atomic<std::int64_t> next_{0};
+};
+
+struct FakeWorkspace : Workspace {
+  int index = -1;
+  bool busy = false;
+  Share share;
+  int stages_done = 0;  ///< by whichever processor
+};
+
+/// Finds one object a frame, whose score is the frame's value. Stages: first, second.
+class FakeDetector : public Detector {
+ public:
+  std::function<void(std::size_t stage, int index)> on_stage;
+  int skip_every = 0;
+  std::size_t divisible = 0;
+
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const StageInfo> stages() const override { return stages_; }
+  std::unique_ptr<Workspace> make_workspace() const override {
+    ++workspaces_;
+    return std::make_unique<FakeWorkspace>();
+  }
+  bool prepare(Workspace& workspace, GrayView frame, Share share) const override {
+    auto& own = static_cast<FakeWorkspace&>(workspace);
+    own.index = frame.at(0, 0);
+    own.share = share;
+    own.stages_done = 0;
+    return skip_every == 0 || own.index % skip_every != 0;
+  }
+  void run_stage(std::size_t stage, Workspace& workspace) const override {
+    auto& own = static_cast<FakeWorkspace&>(workspace);
+    EXPECT_FALSE(own.busy) << "two frames in one slot";
+    EXPECT_EQ(own.stages_done, static_cast<int>(stage)) << "a stage out of order";
+    own.busy = true;
+    const int inside = ++inside_;
+    int most = most_.load();
+    while (inside > most && !most_.compare_exchange_weak(most, inside)) {
+    }
+    try {
+      if (on_stage) on_stage(stage, own.index);
+    } catch (...) {
+      --inside_;
+      own.busy = false;
+      throw;
+    }
+    ++own.stages_done;
+    --inside_;
+    own.busy = false;
+  }
+  std::size_t divisible_stages() const override { return divisible; }
+  void join(Workspace& workspace, Workspace& other) const override {
+    auto& own = static_cast<FakeWorkspace&>(workspace);
+    auto& more = static_cast<FakeWorkspace&>(other);
+    EXPECT_EQ(own.index, more.index) << "shares of two frames joined";
+    EXPECT_EQ(own.share.begin, more.share.end);
+    EXPECT_EQ(own.stages_done, more.stages_done);
+  }
+  std::vector<Detection> take_detections(Workspace& workspace) const override {
+    auto& own = static_cast<FakeWorkspace&>(workspace);
+    EXPECT_EQ(own.stages_done, static_cast<int>(stages_.size()));
+    return {{{0, 0, 1, 1}, static_cast<double>(own.index), 0}};
+  }
+  int workspaces() const { return workspaces_; }
+  int most_at_once() const { return most_; }
+
+ private:
+  DetectorInfo info_{"fake", "none", {"thing"}, 1, 0};
+  std::vector<StageInfo> stages_{{"first", "frame", "half", true}, {"second", "half", "detections", false}};
+  mutable std::atomic<int> workspaces_{0};
+  mutable std::atomic<int> inside_{0};
+  mutable std::atomic<int> most_{0};
+};
+
+class Collector : public Sink {
+ public:
+  int fail_at = -1;
+  std::function<void(const FrameResult&)> on_result;  ///< before the result is kept; may throw
+  std::vector<FrameResult> results;
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::unique_lock lock(alone_, std::try_to_lock);
+    EXPECT_TRUE(lock.owns_lock()) << "two threads in one sink";
+    EXPECT_EQ(frame.number(), result.frame);
+    if (static_cast<int>(results.size()) == fail_at) throw Error(ExitCode::failed, "the sink is full");
+    if (on_result) on_result(result);
+    results.push_back(result);
+  }
+
+ private:
+  std::mutex alone_;
+};
+
+/// Results 1 to `count`, in order, each with its own frame's object.
+inline void expect_ordered(const std::vector<FrameResult>& results, std::size_t count) {
+  ASSERT_EQ(results.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(results[i].frame, static_cast<std::int64_t>(i + 1));
+    if (results[i].status != FrameStatus::ok) continue;
+    ASSERT_EQ(results[i].objects.size(), 1u);
+    ASSERT_EQ(results[i].objects[0].score, static_cast<double>(i % kValues)) << "the result of another frame";
+  }
+}
+
+/// A schedule without a device.
+inline Schedule on_cpu(int in_flight) {
+  Schedule schedule;
+  schedule.in_flight = in_flight;
+  return schedule;
+}
+
+inline RunReport run(Pipeline& pipeline, Source& source, Sink& sink, const RunOptions& options = {}) {
+  Stream stream;
+  stream.source = &source;
+  stream.sinks = {&sink};
+  return pipeline.run(stream, options);
+}
+
+}  // namespace sightline::pipeline::test
