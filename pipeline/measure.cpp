@@ -61,6 +61,7 @@ class Measurer {
   Measurement run() {
     say("measuring each stage alone");
     costs_ = calibrate(pipeline_, detector_, device_, frames_);
+    if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the calibration");
     if (result_.decoding) costs_.decode = decode_seconds();
     choose_meters();
     for (const std::string& name : options_.schedules) add_schedule(name);
@@ -168,7 +169,7 @@ class Measurer {
     const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
-    if (report.redone > 0) throw Error(ExitCode::failed, "the device failed during the measurement");
+    if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the measurement");
     statistics.trim(trim);
     return statistics;
   }

@@ -24,7 +24,7 @@ namespace {
 
 // Of two alternatives, the one with fewer frames in flight is taken unless the other is faster by more than
 // this.
-constexpr double kWorthMoreFrames = 1.02;
+constexpr double kWorthMoreFrames = 1.03;
 
 struct Trial {
   double fps = 0;
@@ -53,14 +53,17 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
   const auto warm_up = static_cast<std::size_t>(2 * schedule.in_flight);
   const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * alternative.predicted_fps),
                                               8 + 4 * schedule.in_flight, 3000);
-  for (const auto& meter : meters) meter->start();
-  const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up);
-  for (const auto& meter : meters) meter->stop();
   Trial trial;
-  trial.fps = statistics.fps();
-  const std::vector<double> latencies = statistics.latencies();
-  trial.latency = latencies.empty() ? 0 : latencies[latencies.size() / 2];
-  if (!meters.empty()) {
+  constexpr int kRuns = 2;  // the better one counts: a disturbance only ever takes time
+  for (int run = 0; run < kRuns; ++run) {
+    for (const auto& meter : meters) meter->start();
+    const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up);
+    for (const auto& meter : meters) meter->stop();
+    if (statistics.fps() <= trial.fps) continue;
+    trial.fps = statistics.fps();
+    const std::vector<double> latencies = statistics.latencies();
+    trial.latency = latencies.empty() ? 0 : latencies[latencies.size() / 2];
+    if (meters.empty()) continue;
     double joules = 0;
     for (const auto& meter : meters) joules += meter->joules();
     trial.joules = joules / static_cast<double>(count);

@@ -21,7 +21,7 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
     tuning.filter_group = 8;
     tuning.filter_group_rows = 4;
     tuning.histogram = "owner";
-    tuning.normalise = "cells";
+    tuning.histogram_cells = 16;
     tuning.normalise_width = width;
     tuning.dot = "float";
     tuning.classify_width = width;

@@ -30,9 +30,9 @@ struct KernelTuning {
   int filter_group = 32;             ///< work-items along x
   int filter_group_rows = 4;         ///< work-items along y
   std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
-  int histogram_cells = 16;          ///< cells a work-group: 16 or 32
-  std::string normalise = "blocks";  ///< blocks, cells
-  int normalise_width = 2;           ///< blocks or cells a work-item: 1, 2, 4, 8, 16
+  int histogram_cells = 32;          ///< cells a work-group: 16 or 32
+  std::string normalise = "cells";   ///< blocks, cells
+  int normalise_width = 1;           ///< blocks or cells a work-item: 1, 2, 4, 8, 16
   std::string classify = "vector";   ///< plain, unrolled, vector, local
   std::string dot = "auto";  ///< four products' sum: ptx, khr, float, integer; auto: the device's best
   int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr

@@ -19,8 +19,13 @@ Event::Times Event::times(const std::string& device) const {
   Times times;
   const auto read = [&](cl_profiling_info what, std::uint64_t& value) {
     cl_ulong ns = 0;
-    check(clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr), "clGetEventProfilingInfo",
-          device);
+    cl_int code = clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr);
+    if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {  // some drivers have the times later than the end
+      const cl_event event = handle_.get();
+      clWaitForEvents(1, &event);
+      code = clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr);
+    }
+    check(code, "clGetEventProfilingInfo", device);
     value = ns;
   };
   read(CL_PROFILING_COMMAND_QUEUED, times.queued);
@@ -41,11 +46,12 @@ void Event::on_complete(Completion& completion, const std::string& device) const
   if (code != CL_SUCCESS) throw DeviceError(code, "clSetEventCallback", device);
 }
 
-bool Event::complete() const {
+Event::State Event::state() const {
   cl_int status = CL_QUEUED;
   const cl_int code =
       clGetEventInfo(handle_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return code != CL_SUCCESS || status <= CL_COMPLETE;
+  if (code != CL_SUCCESS || status < 0) return State::failed;
+  return status == CL_COMPLETE ? State::complete : State::running;
 }
 
 Context::Context(const ChosenDevice& chosen)

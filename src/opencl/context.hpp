@@ -46,8 +46,9 @@ class Event {
   /// Calls `completion.complete` once, from a thread of the driver's, when the command is done or has failed.
   /// The queue must be flushed, or it may never be called. Throws DeviceError.
   void on_complete(Completion& completion, const std::string& device) const;
-  /// Whether the command has ended, well or not. Never waits.
-  bool complete() const;
+  enum class State { running, complete, failed };
+  /// How far the command is. Never waits.
+  State state() const;
 
  private:
   OwnedEvent handle_;
