@@ -530,8 +530,8 @@ void Pipeline::Impl::watch() {
         stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
       break;
     }
-    slot->device_error = stage + " on '" + device_->context().name() + "' has not finished within " +
-                         std::to_string(static_cast<int>(options_.stall_limit)) + " s";
+    slot->device_error = fmt::format("{} on '{}' has not finished within {:g} s", stage,
+                                     device_->context().name(), options_.stall_limit);
     slot->abandoned = true;
     static_cast<void>(slot->outstanding.release());  // a late answer may still come
     slot->outstanding = std::make_unique<Outstanding>();
