@@ -486,11 +486,13 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
 // ------------------------------------------------------------------------------------------------------
 
 void Pipeline::Impl::take_out(const std::string& error) {
-  if (device_lost_.exchange(true)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_lost_.exchange(true)) return;
+    plan_ = &cpu_plan_;
+    changed_.notify_all();
+  }
   spdlog::warn("{}. The device is taken out: this frame and all that follow are searched on the CPU", error);
-  const std::lock_guard lock(mutex_);
-  plan_ = &cpu_plan_;
-  changed_.notify_all();
 }
 
 void Pipeline::Impl::log_device_spans(Slot& slot) {
