@@ -112,7 +112,7 @@ TEST_F(FakeDevice, Fails) {
         expect_ordered(collector.results, 20);
         EXPECT_EQ(report.failed, 0) << report.first_failure;
         EXPECT_GE(report.redone, 1);
-        EXPECT_LE(report.redone, 4) << "more than were in flight";
+        EXPECT_LE(report.redone, 8) << "more than were in flight, and that entered just then";
         EXPECT_TRUE(pipeline.device_lost());
         EXPECT_EQ(taken_out(), 1) << log_.str();
         EXPECT_FALSE(pipeline.schedule().uses_device());
@@ -141,7 +141,7 @@ TEST_F(FakeDevice, NeverAnswers) {
       expect_ordered(collector.results, 40);
       EXPECT_EQ(report.failed, 0) << report.first_failure;
       EXPECT_GE(report.redone, 1);
-      EXPECT_LE(report.redone, 5);
+      EXPECT_LE(report.redone, 10);
       EXPECT_GT(stages->most_at_once(), 1);
       EXPECT_EQ(taken_out(), 1) << log_.str();
       const char* stage = schedule.on_device == StageSet(2) ? "stage 'second' on '" : "stage 'first' on '";
@@ -176,7 +176,7 @@ TEST_F(FakeDevice, AnswersTooLate) {
   NumberedSource source(50);
   const RunReport report = test::run(pipeline, source, collector);
   expect_ordered(collector.results, 50);
-  EXPECT_LE(report.redone, 4);
+  EXPECT_LE(report.redone, 8);
 }
 
 // Slow, but within the limit: nobody is given up.
