@@ -501,11 +501,13 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
 // ------------------------------------------------------------------------------------------------------
 
 void Pipeline::Impl::take_out(const std::string& error) {
-  if (device_lost_.exchange(true)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_lost_.exchange(true)) return;
+    plan_ = &cpu_plan_;
+    changed_.notify_all();
+  }
   spdlog::warn("{}. The device is taken out: this frame and all that follow are searched on the CPU", error);
-  const std::lock_guard lock(mutex_);
-  plan_ = &cpu_plan_;
-  changed_.notify_all();
 }
 
 void Pipeline::Impl::log_device_spans(Slot& slot) {
@@ -570,8 +572,8 @@ void Pipeline::Impl::watch() {
         stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
       break;
     }
-    slot->device_error = stage + " on '" + device_->context().name() + "' has not finished within " +
-                         std::to_string(static_cast<int>(options_.stall_limit)) + " s";
+    slot->device_error = fmt::format("{} on '{}' has not finished within {:g} s", stage,
+                                     device_->context().name(), options_.stall_limit);
     slot->abandoned = true;
     polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
     static_cast<void>(slot->outstanding.release());  // a late answer may still come

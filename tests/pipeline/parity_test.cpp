@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "filterbank/detector.hpp"
 #include "pipeline/pipeline_support.hpp"
@@ -140,6 +142,29 @@ TEST_P(Parity, OfMappingsOneAfterTheOther) {
     pipeline.set_schedule(schedule);
     expect_same(pipeline, "then " + describe(schedule, detector_));
   }
+}
+
+TEST_P(Parity, OfSchedulesThatChangeDuringTheRun) {
+  if (!device_) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
+  Pipeline pipeline(detector_, device_.get(), test::on_cpu(2), {2});
+  std::atomic<bool> over{false};
+  std::thread changer([&] {
+    for (unsigned long step = 0; !over; ++step) {
+      Schedule schedule;
+      schedule.in_flight = static_cast<int>(1 + step % 5);
+      const unsigned long map = step * 7 % 20;
+      if (map >= 16) {
+        schedule.split = 0.2 * static_cast<double>(map - 15);
+      } else {
+        schedule.on_device = StageSet(map);
+      }
+      pipeline.set_schedule(schedule);
+      std::this_thread::sleep_for(std::chrono::milliseconds(step % 4));
+    }
+  });
+  for (int run = 0; run < 10; ++run) expect_same(pipeline, "run " + std::to_string(run));
+  over = true;
+  changer.join();
 }
 
 }  // namespace

@@ -1,0 +1,109 @@
+// A program of its own, whose memory allocation counts: in steady state the pipeline asks for none.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "pipeline/pipeline.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define COUNTS 0
+#else
+#define COUNTS 1
+#endif
+
+namespace {
+std::atomic<std::int64_t> allocations{0};
+}
+
+#if COUNTS
+extern "C" {
+void* __libc_malloc(std::size_t size);                           // NOLINT: glibc's own names
+void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
+void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT
+
+// operator new ends here, too.
+void* malloc(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, size);
+}
+}
+#endif
+
+namespace sightline::pipeline {
+namespace {
+
+class NoDetector : public Detector {
+ public:
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const StageInfo> stages() const override { return stages_; }
+  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
+  bool prepare(Workspace&, GrayView, Share) const override { return true; }
+  void run_stage(std::size_t, Workspace& workspace) const override {
+    parallel_for_isolated(
+        4, [](int) {}, &workspace.work);
+  }
+  std::vector<Detection> take_detections(Workspace&) const override { return {}; }
+
+ private:
+  DetectorInfo info_;
+  std::vector<StageInfo> stages_{{"a", "", ""}, {"b", "", ""}, {"c", "", ""}};
+};
+
+// Notes the number of allocations at two frames.
+class Meter : public MemorySource {
+ public:
+  using MemorySource::MemorySource;
+  static constexpr std::int64_t kWarm = 3000, kEnd = 5000;
+  std::optional<media::Frame> read() override {
+    std::optional<media::Frame> frame = MemorySource::read();
+    if (frame && frame->number() == kWarm) start_ = allocations;
+    if (frame && frame->number() == kEnd) end_ = allocations;
+    return frame;
+  }
+  std::int64_t counted() const { return end_ - start_; }
+
+ private:
+  std::int64_t start_ = 0, end_ = 0;
+};
+
+class NoSink : public Sink {
+ public:
+  void accept(const media::Frame&, const FrameResult&) override {}
+};
+
+TEST(Allocations, NoneAFrame) {
+  if (!COUNTS) GTEST_SKIP() << "this build's memory allocation cannot be counted";
+  Image<std::uint8_t> picture(16, 16);
+  for (const int in_flight : {1, 4}) {
+    NoDetector detector;
+    Schedule schedule;
+    schedule.in_flight = in_flight;
+    Pipeline pipeline(detector, nullptr, schedule, {2});
+    Meter meter({media::frame_from_gray(picture.view())}, Meter::kEnd);
+    NoSink sink;
+    Stream stream{&meter, "a name too long to be kept inside the string object", {&sink}, {}};
+    const std::int64_t before = allocations;
+    pipeline.run(stream);
+    EXPECT_GT(allocations - before, 10) << "nothing is counted";
+    const double a_frame = static_cast<double>(meter.counted()) / (Meter::kEnd - Meter::kWarm);
+    RecordProperty("in_flight_" + std::to_string(in_flight), std::to_string(a_frame));
+    // TBB's pools of tasks grow now and then, when a thread meets more of another's than before.
+    EXPECT_LT(a_frame, 0.02) << meter.counted() << " in " << Meter::kEnd - Meter::kWarm << " frames, "
+                             << in_flight << " in flight";
+    std::printf("%d in flight: %lld allocations in %lld frames\n", in_flight,
+                static_cast<long long>(meter.counted()), static_cast<long long>(Meter::kEnd - Meter::kWarm));
+  }
+}
+
+}  // namespace
+}  // namespace sightline::pipeline

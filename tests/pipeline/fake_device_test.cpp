@@ -1,0 +1,222 @@
+// A device as awkward as devices get: it answers out of order, at once, with failure, or not at all.
+
+#include "pipeline/fake_device.hpp"
+
+#include <gmock/gmock.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <random>
+#include <sstream>
+
+namespace sightline::pipeline {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Collector;
+using test::expect_ordered;
+using test::FakeDetector;
+using test::FakeStages;
+using test::Fate;
+using test::NumberedSource;
+using testing::HasSubstr;
+using Kind = Fate::Kind;
+
+class FakeDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    chosen_ = FakeStages::find_device();
+    if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to make events with";
+    detector_.divisible = 1;
+    old_logger_ = spdlog::default_logger();
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
+  }
+  void TearDown() override {
+    if (old_logger_) spdlog::set_default_logger(old_logger_);
+  }
+  std::unique_ptr<FakeStages> device(std::function<Fate(int)> decide) const {
+    return std::make_unique<FakeStages>(*chosen_, StageSet(3), std::move(decide));
+  }
+  // The first stage on the device, the second, both, or a part of the first one's work.
+  static std::vector<Schedule> schedules(int in_flight) {
+    std::vector<Schedule> all(4);
+    for (std::size_t i = 0; i < 3; ++i) all[i].on_device = StageSet(i + 1);
+    all[3].split = 0.5;
+    for (Schedule& schedule : all) schedule.in_flight = in_flight;
+    return all;
+  }
+  int taken_out() {
+    const std::string text = log_.str();
+    int count = 0;
+    for (std::size_t at = text.find("taken out"); at != std::string::npos;
+         at = text.find("taken out", at + 1))
+      ++count;
+    return count;
+  }
+
+  FakeDetector detector_;
+  std::optional<opencl::ChosenDevice> chosen_;
+  std::ostringstream log_;
+  std::shared_ptr<spdlog::logger> old_logger_;
+};
+
+TEST_F(FakeDevice, AnswersOutOfOrder) {
+  for (const int in_flight : {1, 2, 4, 8}) {
+    for (const Schedule& schedule : schedules(in_flight)) {
+      // The later the frame, the sooner it is done, again and again.
+      const auto stages = device([](int index) { return Fate{Kind::done, 800us - (index % 4) * 250us}; });
+      Pipeline pipeline(detector_, stages.get(), schedule, {3});
+      Collector collector;
+      NumberedSource source(60);
+      const RunReport report = test::run(pipeline, source, collector);
+      expect_ordered(collector.results, 60);
+      EXPECT_EQ(report.failed + report.redone, 0);
+      EXPECT_EQ(taken_out(), 0);
+      EXPECT_LE(stages->most_at_once(), in_flight);
+      if (in_flight >= 4) {
+        EXPECT_GT(stages->most_at_once(), 1);
+      }
+    }
+  }
+}
+
+TEST_F(FakeDevice, AnswersBeforeSubmitReturns) {
+  for (const Schedule& schedule : schedules(4)) {
+    const auto stages = device([](int) { return Fate{Kind::done_early, 0us}; });
+    Pipeline pipeline(detector_, stages.get(), schedule, {2});
+    Collector collector;
+    NumberedSource source(500);
+    const RunReport report = test::run(pipeline, source, collector);
+    expect_ordered(collector.results, 500);
+    EXPECT_EQ(report.failed + report.redone, 0);
+  }
+}
+
+TEST_F(FakeDevice, Fails) {
+  for (const Kind kind : {Kind::fails, Kind::refused, Kind::spoilt}) {
+    for (const int bad : {0, 1, 7, 19}) {
+      if (kind == Kind::fails && bad != 7) continue;  // may take the watchdog, and so its time
+      for (const Schedule& schedule : schedules(4)) {
+        log_.str("");
+        const auto stages = device([&](int index) {
+          return index == bad ? Fate{kind, 300us} : Fate{Kind::done, 100us * (index % 3)};
+        });
+        PipelineOptions options;
+        options.threads = 3;
+        options.stall_limit = 0.2;
+        Pipeline pipeline(detector_, stages.get(), schedule, options);
+        Collector collector;
+        NumberedSource source(20);
+        const RunReport report = test::run(pipeline, source, collector);
+        expect_ordered(collector.results, 20);
+        EXPECT_EQ(report.failed, 0) << report.first_failure;
+        EXPECT_GE(report.redone, 1);
+        EXPECT_LE(report.redone, 8) << "more than were in flight, and that entered just then";
+        EXPECT_TRUE(pipeline.device_lost());
+        EXPECT_EQ(taken_out(), 1) << log_.str();
+        EXPECT_FALSE(pipeline.schedule().uses_device());
+      }
+    }
+  }
+}
+
+// One frame after which nothing is answered any more, whatever was on the device with it.
+TEST_F(FakeDevice, NeverAnswers) {
+  for (const int bad : {0, 5}) {
+    for (const Schedule& schedule : schedules(5)) {
+      log_.str("");
+      const auto stages = device([&](int index) {
+        return index >= bad ? Fate{Kind::no_answer, 0us} : Fate{Kind::done, 50us};
+      });
+      PipelineOptions options;
+      options.threads = 3;
+      options.stall_limit = 0.3;
+      Pipeline pipeline(detector_, stages.get(), schedule, options);
+      Collector collector;
+      NumberedSource source(40);
+      const auto start = std::chrono::steady_clock::now();
+      const RunReport report = test::run(pipeline, source, collector);
+      EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+      expect_ordered(collector.results, 40);
+      EXPECT_EQ(report.failed, 0) << report.first_failure;
+      EXPECT_GE(report.redone, 1);
+      EXPECT_LE(report.redone, 10);
+      EXPECT_GT(stages->most_at_once(), 1);
+      EXPECT_EQ(taken_out(), 1) << log_.str();
+      const char* stage = schedule.on_device == StageSet(2) ? "stage 'second' on '" : "stage 'first' on '";
+      EXPECT_THAT(log_.str(), HasSubstr(stage));
+      EXPECT_THAT(log_.str(), HasSubstr("0.3 s"));
+
+      stages->answer_late();  // nobody is told
+      Collector again;
+      NumberedSource more(30);
+      EXPECT_EQ(test::run(pipeline, more, again).redone, 0);
+      expect_ordered(again.results, 30);
+      EXPECT_EQ(taken_out(), 1);
+    }
+  }
+}
+
+// Late answers while the run goes on: every frame is delivered once all the same.
+TEST_F(FakeDevice, AnswersTooLate) {
+  Schedule schedule;
+  schedule.on_device.set(0);
+  schedule.in_flight = 4;
+  const auto stages = device([](int) { return Fate{Kind::no_answer, 0us}; });
+  PipelineOptions options;
+  options.threads = 2;
+  options.stall_limit = 0.1;
+  Pipeline pipeline(detector_, stages.get(), schedule, options);
+  Collector collector;
+  collector.on_result = [&](const FrameResult& result) {
+    if (result.frame == 2) stages->answer_late();
+    std::this_thread::sleep_for(1ms);
+  };
+  NumberedSource source(50);
+  const RunReport report = test::run(pipeline, source, collector);
+  expect_ordered(collector.results, 50);
+  EXPECT_LE(report.redone, 8);
+}
+
+// Slow, but within the limit: nobody is given up.
+TEST_F(FakeDevice, MayTakeItsTime) {
+  for (const Schedule& schedule : schedules(3)) {
+    const auto stages = device([](int) { return Fate{Kind::done, 150ms}; });
+    PipelineOptions options;
+    options.threads = 2;
+    options.stall_limit = 0.4;
+    Pipeline pipeline(detector_, stages.get(), schedule, options);
+    Collector collector;
+    NumberedSource source(5);
+    EXPECT_EQ(test::run(pipeline, source, collector).redone, 0);
+    expect_ordered(collector.results, 5);
+    EXPECT_FALSE(pipeline.device_lost());
+  }
+}
+
+// Errors of the CPU's stages around the device's cost their frame alone.
+TEST_F(FakeDevice, StagesOnTheCpuFailAroundIt) {
+  for (const bool typed : {true, false}) {
+    detector_.on_stage = [&](std::size_t, int index) {
+      if (index % 5 != 2) return;
+      if (typed) throw std::runtime_error("no luck");
+      throw 7;  // not even an exception
+    };
+    for (const Schedule& schedule : schedules(4)) {
+      if (schedule.on_device == StageSet(3)) continue;  // no stage on the CPU
+      const auto stages = device([](int index) { return Fate{Kind::done, 100us * (index % 3)}; });
+      Pipeline pipeline(detector_, stages.get(), schedule, {3});
+      Collector collector;
+      NumberedSource source(30);
+      const RunReport report = test::run(pipeline, source, collector);
+      expect_ordered(collector.results, 30);
+      EXPECT_EQ(report.failed, 6);
+      EXPECT_EQ(report.redone, 0);
+      EXPECT_FALSE(pipeline.device_lost());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
