@@ -65,7 +65,11 @@ class Pipeline::Impl : public Outstanding::Receiver {
       flow::make_edge(*submit_, *step_);
     });
     if (device_) {
-      clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
+      try {
+        clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
+      } catch (const std::exception& e) {
+        take_out(e.what());
+      }
       // Where copies are needed, those of one frame overlap with the kernels of another.
       device_limit_ = device_->context().device().unified_memory ? 1 : 3;
       waiting_for_device_.reserve(64);
@@ -130,6 +134,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   void log_device_spans(Slot& slot);
   void poll(const std::stop_token& stop);
   void watch();
+  void keep_clock();
   TraceInfo trace_info(std::span<Stream> streams) const;
 
   const Detector& detector_;
@@ -564,7 +569,12 @@ void Pipeline::Impl::watch() {
   const std::scoped_lock lock(mutex_, device_mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {
     const auto since = slot->outstanding->open_since();
-    if (!since || now_ns() - *since < limit || !slot->outstanding->close()) continue;
+    if (!since) continue;
+    if (slot->device->done.state() == opencl::Event::State::failed) {  // some drivers do not call back then
+      slot->outstanding->complete(true);
+      continue;
+    }
+    if (now_ns() - *since < limit || !slot->outstanding->close()) continue;
     std::string stage = "a copy";
     for (const DeviceSpan& span : slot->device->spans) {
       if (span.end().state() == opencl::Event::State::complete) continue;
@@ -584,6 +594,23 @@ void Pipeline::Impl::watch() {
 
 // --- a run
 // -----------------------------------------------------------------------------------------------------------
+
+// The device's clock drifts against the host's. Only while the device answers: this waits for it.
+void Pipeline::Impl::keep_clock() {
+  if (!device_ || device_lost_ || !clock_.stale()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<Slot>& slot : slots_) {
+      const auto since = slot->outstanding->open_since();
+      if (since && now_ns() - *since > 500'000'000) return;
+    }
+  }
+  try {
+    clock_.synchronise(*clock_queue_);
+  } catch (const std::exception& e) {
+    take_out(e.what());
+  }
+}
 
 TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   TraceInfo info;
@@ -634,6 +661,7 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
     while (!changed_.wait_for(lock, 100ms, done)) {
       lock.unlock();
       watch();
+      keep_clock();
       lock.lock();
     }
   }

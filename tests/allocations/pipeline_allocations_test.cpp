@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "pipeline/pipeline.hpp"
+#include "pipeline/sources.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define COUNTS 0
