@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
@@ -30,12 +31,6 @@ class FoundObjects : public Sink {
   void accept(const media::Frame&, const FrameResult& result) override { objects.push_back(result.objects); }
   std::vector<std::vector<Detection>> objects;
 };
-
-double percentile(const std::vector<double>& sorted, double share) {
-  if (sorted.empty()) return 0;
-  return sorted[std::min(sorted.size() - 1,
-                         static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
-}
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -168,7 +163,8 @@ class Measurer {
     const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
-    if (report.redone > 0) throw Error(ExitCode::failed, "the device failed during the measurement");
+    if (report.redone > 0 || pipeline_.device_lost())
+      throw Error(ExitCode::failed, "the device failed during the measurement");
     statistics.trim(trim);
     return statistics;
   }
@@ -265,7 +261,7 @@ class Measurer {
     std::sort(sorted.begin(), sorted.end());
     result.fps_lowest = sorted.front();
     result.fps_highest = sorted.back();
-    result.fps_median = sorted[sorted.size() / 2];
+    result.fps_median = median(result.fps);
     std::sort(subject.latencies.begin(), subject.latencies.end());
     result.latency_p50 = percentile(subject.latencies, 0.50);
     result.latency_p95 = percentile(subject.latencies, 0.95);

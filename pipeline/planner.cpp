@@ -11,6 +11,7 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
+#include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
@@ -53,8 +54,7 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
   for (const auto& meter : meters) meter->stop();
   Trial trial;
   trial.fps = statistics.fps();
-  const std::vector<double> latencies = statistics.latencies();
-  trial.latency = latencies.empty() ? 0 : latencies[latencies.size() / 2];
+  trial.latency = median(statistics.latencies());
   if (!meters.empty()) {
     double joules = 0;
     for (const auto& meter : meters) joules += meter->joules();
@@ -209,12 +209,9 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
       continue;
     }
     run.add_to(costs);
-    const std::vector<double> latencies = run.latencies();
     const std::vector<double> rows = run.row_seconds();
-    if (!latencies.empty()) {
-      costs.turnaround =
-          std::max(0.0, latencies[latencies.size() / 2] - std::accumulate(rows.begin(), rows.end(), 0.0));
-    }
+    costs.turnaround =
+        std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
   }
   return costs;
 }
