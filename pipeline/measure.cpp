@@ -55,7 +55,7 @@ class Measurer {
 
   Measurement run() {
     say("measuring each stage alone");
-    costs_ = calibrate(pipeline_, detector_, device_, frames_);
+    costs_ = calibrate(pipeline_, detector_, device_, frames_, options_.stop);
     if (result_.decoding) costs_.decode = decode_seconds();
     choose_meters();
     for (const std::string& name : options_.schedules) add_schedule(name);
@@ -130,6 +130,7 @@ class Measurer {
       say("auto: trying the most promising mappings");
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
+      plan.stop = options_.stop;
       const Planned planned = plan_schedule(pipeline_, detector_, device_, frames_, plan);
       subject.schedule = planned.schedule;
       subject.schedule.name = "auto";

@@ -28,13 +28,18 @@ struct Trial {
   std::optional<double> joules;
 };
 
+bool is_set(const std::atomic<bool>* stop) {
+  return stop && stop->load();
+}
+
 TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
-                        std::int64_t count, std::size_t trim) {
+                        std::int64_t count, std::size_t trim, const std::atomic<bool>* stop) {
   pipeline.set_schedule(schedule);
   MemorySource source(frames, count);
   TraceStatistics statistics;
   RunOptions options;
   options.traces = {&statistics};
+  options.stop = stop;
   const RunReport report = pipeline.run({&source, "calibration", {}, {}}, options);
   if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
   statistics.trim(trim);
@@ -50,7 +55,7 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
   const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * alternative.predicted_fps),
                                               8 + 4 * schedule.in_flight, 3000);
   for (const auto& meter : meters) meter->start();
-  const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up);
+  const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up, options.stop);
   for (const auto& meter : meters) meter->stop();
   Trial trial;
   trial.fps = statistics.fps();
@@ -120,12 +125,15 @@ nlohmann::json to_json(const Alternative& a) {
           {"achieved_latency", a.achieved_latency}};
 }
 
-Alternative alternative_from(const nlohmann::json& json) {
+Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   Alternative a;
   a.schedule.name = json.at("name").get<std::string>();
-  a.schedule.on_device = StageSet(json.at("on_device").get<unsigned long>());
   a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
   a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 0.99);
+  const auto on_device = json.at("on_device").get<unsigned long>();
+  if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
+    throw std::runtime_error("no mapping of the detector's stages");
+  a.schedule.on_device = StageSet(on_device);
   a.predicted_fps = json.at("predicted_fps").get<double>();
   a.predicted_latency = json.at("predicted_latency").get<double>();
   a.bound_by = json.at("bound_by").get<std::string>();
@@ -141,7 +149,8 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
   try {
     Planned planned;
     planned.remembered = true;
-    for (const nlohmann::json& one : json) planned.alternatives.push_back(alternative_from(one));
+    for (const nlohmann::json& one : json)
+      planned.alternatives.push_back(alternative_from(one, detector.stages().size()));
     if (planned.alternatives.empty()) return std::nullopt;
     planned.alternatives.front().chosen = true;
     planned.schedule = planned.alternatives.front().schedule;
@@ -169,7 +178,7 @@ std::filesystem::path default_plan_file() {
 }
 
 FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
-                     const std::vector<media::Frame>& frames) {
+                     const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
   constexpr std::int64_t kFrames = 7;
   const std::size_t count = detector.stages().size();
   FrameCosts costs;
@@ -178,7 +187,7 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
   costs.threads = pipeline.threads();
   costs.cores = hardware_threads();
   Schedule schedule{"calibration", {}, 1, 0};
-  run_for(pipeline, schedule, frames, kFrames, 2).add_to(costs);
+  run_for(pipeline, schedule, frames, kFrames, 2, stop).add_to(costs);
   if (!device) return costs;
   const opencl::DeviceInfo& info = device->context().device();
   if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
@@ -202,8 +211,8 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
     } catch (const Error&) {
       continue;  // a combination that this detector does not have
     }
-    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2);
-    if (pipeline.device_lost()) return costs;
+    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2, stop);
+    if (pipeline.device_lost() || is_set(stop)) return costs;
     if (i > 0) {
       run.add_to(costs);
       continue;
@@ -220,6 +229,7 @@ std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector
                                Goal goal, int in_flight) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
+    if (schedule.uses_device() && !is_known(costs, schedule)) return;
     try {
       check_schedule(schedule, detector, device);
     } catch (const Error&) {
@@ -264,11 +274,14 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   }
 
   Planned planned;
-  planned.costs = calibrate(pipeline, detector, device, frames);
+  planned.costs = calibrate(pipeline, detector, device, frames, options.stop);
   planned.alternatives = weigh(planned.costs, detector, device, options.goal, options.in_flight);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
+  // What a stopped run or a lost device shows is not what the schedules do.
+  const auto spoilt = [&] { return is_set(options.stop) || pipeline.device_lost(); };
   const auto try_one = [&](Alternative& a) {
+    if (spoilt()) return;
     const Trial trial = try_out(pipeline, a, frames, options, meters);
     a.achieved_fps = trial.fps;
     a.achieved_latency = trial.latency;
@@ -296,9 +309,13 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
                                  [&](const Alternative& a) { return a.schedule == best.schedule; });
     std::rotate(planned.alternatives.begin(), at, at + 1);
   }
+  const bool complete = !spoilt();
+  if (pipeline.device_lost())
+    planned.alternatives = weigh(planned.costs, detector, nullptr, options.goal, options.in_flight);
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
+  if (!complete) return planned;
 
   nlohmann::json json = nlohmann::json::array();
   for (const Alternative& a : planned.alternatives) json.push_back(to_json(a));

@@ -61,12 +61,13 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
   const double split = config.number(section, "split", 0, 0, 0.99);
   const std::string goal = config.text(section, "goal", "");
-  if (request.name.empty() && request.map.empty()) {
+  // A schedule of the command line is not mixed with another one's parts.
+  if (request.name.empty() && request.map.empty() && request.split == 0) {
     request.name = name;
     request.map = map;
+    request.split = split;
   }
   if (request.in_flight == 0) request.in_flight = in_flight;
-  if (request.split == 0) request.split = split;
   if (request.goal.empty()) request.goal = goal;
 }
 
@@ -136,6 +137,9 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
   if (schedule.split > 0 && detector.divisible_stages() == 0) {
     throw Error(ExitCode::usage, "this detector cannot split frames", "use another schedule");
   }
+  StageSet together = schedule.on_device;
+  for (std::size_t i = 0; schedule.split > 0 && i < detector.divisible_stages(); ++i) together.set(i);
+  device->check(together);
 }
 
 int default_in_flight(const Schedule& schedule, int threads) {
