@@ -42,6 +42,7 @@ std::vector<std::string> schedules_of(const std::string& text, bool device) {
   }
   std::istringstream items(text);
   for (std::string name; std::getline(items, name, ',');) names.push_back(name);
+  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
   return names;
 }
 
@@ -117,8 +118,25 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   return measurement;
 }
 
+// No output replaces the input or another output.
+void check_outputs(const MeasureArguments& a) {
+  std::vector<std::string> files;
+  for (const std::string& file : {a.json, a.csv, a.report}) {
+    if (file.empty()) continue;
+    require_writable(file);
+    if (media::is_same_file(a.input, file))
+      throw Error(ExitCode::usage, "'" + file + "' is the input", "choose another name for the output");
+    for (const std::string& other : files) {
+      if (file != other && !media::is_same_file(file, other)) continue;
+      throw Error(ExitCode::usage, "two outputs would both be written to '" + file + "'",
+                  "choose another name for one of them");
+    }
+    if (file != "/dev/null") files.push_back(file);
+  }
+}
+
 int run(MeasureArguments a, int verbosity) {
-  for (const std::string* file : {&a.json, &a.csv, &a.report}) require_writable(*file);
+  check_outputs(a);
   std::vector<pipeline::Measurement> all;
   if (a.filters.empty()) {
     all.push_back(measure_one(a, a.detector, verbosity));
@@ -179,6 +197,9 @@ void add_measure(CLI::App& app, Common& common) {
   command->add_option("--csv", a->csv, "Write the results as CSV")->group(outputs);
   command->add_option("--report", a->report, "Write a page (HTML) with the timeline")->group(outputs);
   a->detector.add_to(*command, false);
+  // Those of --schedules are measured as they are.
+  for (const char* option : {"--schedule", "--map", "--explain"})
+    command->remove_option(command->get_option(option));
   command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
 }
 

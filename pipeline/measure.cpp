@@ -54,6 +54,9 @@ class Measurer {
   }
 
   Measurement run() {
+    for (const std::string& name : options_.schedules) {  // a wrong name is told before anything is measured
+      if (name != "auto") named_schedule(name, detector_, device_, pipeline_.threads());
+    }
     say("measuring each stage alone");
     costs_ = calibrate(pipeline_, detector_, device_, frames_, options_.stop);
     if (result_.decoding) costs_.decode = decode_seconds();
@@ -267,7 +270,15 @@ class Measurer {
     result.latency_p50 = percentile(subject.latencies, 0.50);
     result.latency_p95 = percentile(subject.latencies, 0.95);
     result.latency_p99 = percentile(subject.latencies, 0.99);
+    if (!device_) {  // nothing is copied
+      const auto copies = static_cast<std::ptrdiff_t>(detector_.stages().size() + 1);
+      result.overlap.erase(result.overlap.begin() + copies, result.overlap.begin() + copies + 2);
+      for (std::vector<double>& row : result.overlap)
+        row.erase(row.begin() + copies, row.begin() + copies + 2);
+    }
     for (std::size_t row = 0; row < row_names_.size(); ++row) {
+      const bool copy = row_names_[row] == "upload" || row_names_[row] == "download";
+      if (copy && !device_) continue;
       StageResult stage{row_names_[row], processor_of(row, schedule), 0, subject.alone[row]};
       for (const std::vector<double>& rows : subject.rows)
         stage.seconds += rows[row] / static_cast<double>(subject.rows.size());
