@@ -93,7 +93,7 @@ void check(const DetectArguments& a) {
   }
   if (!a.output.empty()) check_targets(a);
   for (const std::string& input : a.inputs) {
-    for (const std::string* file : {&a.detections, &a.contact_sheet}) {
+    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace}) {
       if (!file->empty() && media::is_same_file(input, *file)) {
         throw Error(ExitCode::usage, "'" + *file + "' is the input", "choose another name for the output");
       }
@@ -110,6 +110,7 @@ void check(const DetectArguments& a) {
   refuse_same(a.output, a.detections);
   refuse_same(a.output, a.contact_sheet);
   refuse_same(a.detections, a.contact_sheet);
+  for (const std::string* file : {&a.output, &a.detections, &a.contact_sheet}) refuse_same(a.trace, *file);
 }
 
 // The format of the detections, known before anything is opened.

@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanFrames = 4;  // of the source, that schedule `auto` measures with
+constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
+constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
 
 void describe(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const BuildInfo build = build_info();
@@ -142,7 +143,12 @@ class DetectRun {
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
     std::optional<pipeline::Adaptive> adaptive;
-    if (const auto peeked = inputs.front().source.peeked(); engine_.is_auto() && !peeked.empty()) {
+    const std::optional<std::int64_t> frames = inputs.front().source.frames();
+    const bool worthwhile = engine_.explain || !frames || *frames >= kWorthPlanning;
+    if (engine_.is_auto() && !worthwhile) {
+      pipeline_.set_schedule(pipeline::named_schedule(engine_.device ? "gpu" : "cpu", *engine_.detector,
+                                                      engine_.device.get(), pipeline_.threads()));
+    } else if (const auto peeked = inputs.front().source.peeked(); engine_.is_auto() && !peeked.empty()) {
       adaptive.emplace(pipeline_, *engine_.detector, engine_.device.get(), engine_.plan(pipeline_, peeked),
                        pipeline::parse_goal(engine_.schedule.goal), engine_.schedule.in_flight);
       options.traces.push_back(&*adaptive);

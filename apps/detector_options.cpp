@@ -9,6 +9,7 @@
 #include "base/hardware.hpp"
 #include "detector_families.hpp"
 #include "opencl/error.hpp"
+#include "stop.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -134,7 +135,7 @@ std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detec
 
 bool Engine::is_auto() const {
   const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
-  return schedule.name == "auto" || (nothing_asked && device);
+  return schedule.name == "auto" || (nothing_asked && (device || explain || !schedule.goal.empty()));
 }
 
 pipeline::Schedule Engine::resolve() const {
@@ -148,6 +149,7 @@ pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<m
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
+  options.stop = &stop_requested();
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");

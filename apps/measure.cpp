@@ -31,7 +31,25 @@ struct MeasureArguments {
   std::string power_log;
 };
 
-std::vector<std::string> schedules_of(const std::string& text, bool device) {
+// Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
+std::vector<std::string> every_mapping(const Engine& engine) {
+  const std::size_t count = engine.detector->stages().size();
+  const StageSet supported = engine.device ? engine.device->supported() : StageSet();
+  std::vector<std::string> names;
+  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
+    const StageSet mapping(bits);
+    if ((mapping & ~supported).any()) continue;
+    std::string name;
+    for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
+    names.push_back(name);
+  }
+  names.insert(names.end(), {"split", "auto"});
+  return names;
+}
+
+std::vector<std::string> schedules_of(const std::string& text, const Engine& engine) {
+  const bool device = engine.device != nullptr;
+  if (text == "every" && device) return every_mapping(engine);
   std::vector<std::string> names;
   if (text == "all") {
     for (const std::string_view name : pipeline::schedule_names()) {
@@ -42,15 +60,8 @@ std::vector<std::string> schedules_of(const std::string& text, bool device) {
   }
   std::istringstream items(text);
   for (std::string name; std::getline(items, name, ',');) names.push_back(name);
+  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
   return names;
-}
-
-std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "CPU";
 }
 
 // A file read again and again, from its first frame.
@@ -86,7 +97,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   const Engine engine = detector.make();
   const std::vector<media::Frame> frames = first_frames(a.input, a.preload > 0 ? a.preload : 4);
   pipeline::MeasureOptions options = a.options;
-  options.schedules = schedules_of(a.schedules, engine.device != nullptr);
+  options.schedules = schedules_of(a.schedules, engine);
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
   options.split = engine.schedule.split;
@@ -117,8 +128,25 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   return measurement;
 }
 
+// No output replaces the input or another output.
+void check_outputs(const MeasureArguments& a) {
+  std::vector<std::string> files;
+  for (const std::string& file : {a.json, a.csv, a.report}) {
+    if (file.empty()) continue;
+    require_writable(file);
+    if (media::is_same_file(a.input, file))
+      throw Error(ExitCode::usage, "'" + file + "' is the input", "choose another name for the output");
+    for (const std::string& other : files) {
+      if (file != other && !media::is_same_file(file, other)) continue;
+      throw Error(ExitCode::usage, "two outputs would both be written to '" + file + "'",
+                  "choose another name for one of them");
+    }
+    if (file != "/dev/null") files.push_back(file);
+  }
+}
+
 int run(MeasureArguments a, int verbosity) {
-  for (const std::string* file : {&a.json, &a.csv, &a.report}) require_writable(*file);
+  check_outputs(a);
   std::vector<pipeline::Measurement> all;
   if (a.filters.empty()) {
     all.push_back(measure_one(a, a.detector, verbosity));
@@ -150,7 +178,9 @@ void add_measure(CLI::App& app, Common& common) {
   auto a = std::make_shared<MeasureArguments>();
   command->add_option("input", a->input, "Video, picture or folder, read again and again")->required();
   const std::string group = "Measurement";
-  command->add_option("--schedules", a->schedules, "all, or names separated by commas")
+  command
+      ->add_option("--schedules", a->schedules,
+                   "all, every (all mappings of stages, and auto), or names separated by commas")
       ->capture_default_str()
       ->group(group);
   command->add_option("--repeats", a->options.repeats, "Runs of each schedule, taken in turn")
@@ -179,6 +209,9 @@ void add_measure(CLI::App& app, Common& common) {
   command->add_option("--csv", a->csv, "Write the results as CSV")->group(outputs);
   command->add_option("--report", a->report, "Write a page (HTML) with the timeline")->group(outputs);
   a->detector.add_to(*command, false);
+  // Those of --schedules are measured as they are.
+  for (const char* option : {"--schedule", "--map", "--explain"})
+    command->remove_option(command->get_option(option));
   command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
 }
 

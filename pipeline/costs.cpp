@@ -15,6 +15,13 @@ struct Sums {
   int turns = 0;  // how often the frame goes to the device and back
 };
 
+// Unknown is not negative.
+StageCost at_least_nothing(StageCost stage) {
+  for (double* cost : {&stage.cpu, &stage.work, &stage.device, &stage.upload, &stage.download})
+    *cost = std::max(*cost, 0.0);
+  return stage;
+}
+
 Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
   Sums sums;
   const std::size_t count = costs.stages.size();
@@ -22,7 +29,7 @@ Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
     const double device = schedule.split;
     sums.turns = 1;
     for (std::size_t i = 0; i < count; ++i) {
-      const StageCost& stage = costs.stages[i];
+      const StageCost stage = at_least_nothing(costs.stages[i]);
       const bool divided = i < costs.divisible;
       sums.cpu += stage.cpu * (divided ? 1 - device : 1);
       sums.work += stage.work * (divided ? 1 - device : 1);
@@ -33,7 +40,7 @@ Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
     return sums;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const StageCost& stage = costs.stages[i];
+    const StageCost stage = at_least_nothing(costs.stages[i]);
     if (!schedule.on_device[i]) {
       sums.cpu += stage.cpu;
       sums.work += stage.work;
@@ -50,6 +57,17 @@ Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
 }
 
 }  // namespace
+
+bool is_known(const FrameCosts& costs, const Schedule& schedule) {
+  for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+    const bool divided = schedule.split > 0 && i < costs.divisible;
+    const bool on_device = divided || schedule.on_device[i];
+    const bool on_cpu = divided || !schedule.on_device[i];
+    if (on_device && costs.stages[i].device < 0) return false;
+    if (on_cpu && (costs.stages[i].cpu < 0 || costs.stages[i].work < 0)) return false;
+  }
+  return true;
+}
 
 std::vector<Load> loads_of(const FrameCosts& costs, const Schedule& schedule) {
   const Sums sums = sums_of(costs, schedule);
@@ -80,7 +98,8 @@ double latency_of(const FrameCosts& costs, const Schedule& schedule) {
   const double device = sums.device + sums.upload + sums.download + sums.turns * costs.turnaround;
   if (schedule.split <= 0) return costs.decode + sums.cpu + device;
   double after = 0;  // what follows the shares, on the CPU
-  for (std::size_t i = costs.divisible; i < costs.stages.size(); ++i) after += costs.stages[i].cpu;
+  for (std::size_t i = costs.divisible; i < costs.stages.size(); ++i)
+    after += std::max(costs.stages[i].cpu, 0.0);
   return costs.decode + std::max(sums.cpu - after, device) + after;
 }
 

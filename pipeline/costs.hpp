@@ -31,6 +31,9 @@ struct FrameCosts {
   double turnaround = 0;  ///< seconds from handing a frame to the device to its first command, and back
 };
 
+/// Whether the cost of every stage is known where the schedule runs it. Below, unknown ones count as nothing.
+bool is_known(const FrameCosts& costs, const Schedule& schedule);
+
 /// How long one frame keeps a processor busy.
 struct Load {
   std::string processor;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
@@ -31,12 +32,6 @@ class FoundObjects : public Sink {
   std::vector<std::vector<Detection>> objects;
 };
 
-double percentile(const std::vector<double>& sorted, double share) {
-  if (sorted.empty()) return 0;
-  return sorted[std::min(sorted.size() - 1,
-                         static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
-}
-
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -59,8 +54,11 @@ class Measurer {
   }
 
   Measurement run() {
+    for (const std::string& name : options_.schedules) {  // a wrong name is told before anything is measured
+      if (name != "auto") schedule_of(name);
+    }
     say("measuring each stage alone");
-    costs_ = calibrate(pipeline_, detector_, device_, frames_);
+    costs_ = calibrate(pipeline_, detector_, device_, frames_, options_.stop);
     if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the calibration");
     if (result_.decoding) costs_.decode = decode_seconds();
     choose_meters();
@@ -130,17 +128,31 @@ class Measurer {
     if (meters_.empty()) result_.meter_note = problems;
   }
 
+  // Of a name, or of a mapping in letters: "gggcc".
+  Schedule schedule_of(const std::string& name) const {
+    const bool letters =
+        name.size() == detector_.stages().size() && name.find_first_not_of("cg") == std::string::npos;
+    if (!letters) return named_schedule(name, detector_, device_, pipeline_.threads());
+    Schedule schedule;
+    schedule.name = name;
+    for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
+    schedule.in_flight = default_in_flight(schedule, pipeline_.threads());
+    check_schedule(schedule, detector_, device_);
+    return schedule;
+  }
+
   void add_schedule(const std::string& name) {
     Subject subject;
     if (name == "auto") {
       say("auto: trying the most promising mappings");
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
+      plan.stop = options_.stop;
       const Planned planned = plan_schedule(pipeline_, detector_, device_, frames_, plan);
       subject.schedule = planned.schedule;
       subject.schedule.name = "auto";
     } else {
-      subject.schedule = named_schedule(name, detector_, device_, pipeline_.threads());
+      subject.schedule = schedule_of(name);
       if (subject.schedule.split > 0)
         subject.schedule.split = options_.split > 0 ? options_.split : even_split();
       if (options_.in_flight > 0 && name != "specialized") subject.schedule.in_flight = options_.in_flight;
@@ -169,7 +181,8 @@ class Measurer {
     const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
-    if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the measurement");
+    if (report.redone > 0 || pipeline_.device_lost())
+      throw Error(ExitCode::failed, "the device failed during the measurement");
     statistics.trim(trim);
     return statistics;
   }
@@ -266,12 +279,20 @@ class Measurer {
     std::sort(sorted.begin(), sorted.end());
     result.fps_lowest = sorted.front();
     result.fps_highest = sorted.back();
-    result.fps_median = sorted[sorted.size() / 2];
+    result.fps_median = median(result.fps);
     std::sort(subject.latencies.begin(), subject.latencies.end());
     result.latency_p50 = percentile(subject.latencies, 0.50);
     result.latency_p95 = percentile(subject.latencies, 0.95);
     result.latency_p99 = percentile(subject.latencies, 0.99);
+    if (!device_) {  // nothing is copied
+      const auto copies = static_cast<std::ptrdiff_t>(detector_.stages().size() + 1);
+      result.overlap.erase(result.overlap.begin() + copies, result.overlap.begin() + copies + 2);
+      for (std::vector<double>& row : result.overlap)
+        row.erase(row.begin() + copies, row.begin() + copies + 2);
+    }
     for (std::size_t row = 0; row < row_names_.size(); ++row) {
+      const bool copy = row_names_[row] == "upload" || row_names_[row] == "download";
+      if (copy && !device_) continue;
       StageResult stage{row_names_[row], processor_of(row, schedule), 0, subject.alone[row]};
       for (const std::vector<double>& rows : subject.rows)
         stage.seconds += rows[row] / static_cast<double>(subject.rows.size());

@@ -15,9 +15,10 @@
 namespace sightline::pipeline {
 
 struct MeasureOptions {
-  std::vector<std::string> schedules;  ///< names, `auto` among them or not
-  int repeats = 3;                     ///< of each schedule, in turn
-  std::int64_t frames = 0;             ///< a repeat; 0: what takes about `seconds`
+  /// Names, `auto` among them or not; or mappings: a letter a stage, g for the device and c for the CPU.
+  std::vector<std::string> schedules;
+  int repeats = 3;          ///< of each schedule, in turn
+  std::int64_t frames = 0;  ///< a repeat; 0: what takes about `seconds`
   double seconds = 1.5;
   int threads = 0;    ///< of the CPU; 0: all
   int in_flight = 0;  ///< for all schedules; 0: each one's own

@@ -328,6 +328,7 @@ std::string measurements_as_text(std::span<const Measurement> measurements) {
     if (!text.empty()) text += '\n';
     text += subject(m) + (m.decoding ? ", decoding in the run" : ", frames in memory") + "\n\n";
     text += schedule_table(m) + '\n' + stage_tables(m) + '\n';
+    if (!m.accuracy.empty()) text += fmt::format("accuracy: {}\n", m.accuracy);
     if (!m.meter_note.empty()) text += fmt::format("energy: {}\n", m.meter_note);
     text += verdict(m) + '\n';
   }

@@ -11,6 +11,7 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
+#include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
@@ -32,13 +33,18 @@ struct Trial {
   std::optional<double> joules;
 };
 
+bool is_set(const std::atomic<bool>* stop) {
+  return stop && stop->load();
+}
+
 TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
-                        std::int64_t count, std::size_t trim) {
+                        std::int64_t count, std::size_t trim, const std::atomic<bool>* stop) {
   pipeline.set_schedule(schedule);
   MemorySource source(frames, count);
   TraceStatistics statistics;
   RunOptions options;
   options.traces = {&statistics};
+  options.stop = stop;
   const RunReport report = pipeline.run({&source, "calibration", {}, {}}, options);
   if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
   statistics.trim(trim);
@@ -57,12 +63,11 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
   constexpr int kRuns = 2;  // the better one counts: a disturbance only ever takes time
   for (int run = 0; run < kRuns; ++run) {
     for (const auto& meter : meters) meter->start();
-    const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up);
+    const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up, options.stop);
     for (const auto& meter : meters) meter->stop();
     if (statistics.fps() <= trial.fps) continue;
     trial.fps = statistics.fps();
-    const std::vector<double> latencies = statistics.latencies();
-    trial.latency = latencies.empty() ? 0 : latencies[latencies.size() / 2];
+    trial.latency = median(statistics.latencies());
     if (meters.empty()) continue;
     double joules = 0;
     for (const auto& meter : meters) joules += meter->joules();
@@ -105,7 +110,7 @@ void rank(std::vector<Alternative>& alternatives, Goal goal) {
 
 std::string key_of(const Detector& detector, const DeviceStages* device, Size size, int threads,
                    const PlanOptions& options) {
-  std::string key = build_info().version + " | " + std::string(instruction_set()) + " | " +
+  std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
   if (device) {
     const opencl::DeviceInfo& info = device->context().device();
@@ -125,20 +130,26 @@ nlohmann::json to_json(const Alternative& a) {
           {"predicted_latency", a.predicted_latency},
           {"bound_by", a.bound_by},
           {"achieved_fps", a.achieved_fps},
-          {"achieved_latency", a.achieved_latency}};
+          {"achieved_latency", a.achieved_latency},
+          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)}};
 }
 
-Alternative alternative_from(const nlohmann::json& json) {
+Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   Alternative a;
   a.schedule.name = json.at("name").get<std::string>();
-  a.schedule.on_device = StageSet(json.at("on_device").get<unsigned long>());
   a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
   a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 0.99);
+  const auto on_device = json.at("on_device").get<unsigned long>();
+  if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
+    throw std::runtime_error("no mapping of the detector's stages");
+  a.schedule.on_device = StageSet(on_device);
   a.predicted_fps = json.at("predicted_fps").get<double>();
   a.predicted_latency = json.at("predicted_latency").get<double>();
   a.bound_by = json.at("bound_by").get<std::string>();
   a.achieved_fps = json.at("achieved_fps").get<double>();
   a.achieved_latency = json.at("achieved_latency").get<double>();
+  if (const auto joules = json.find("joules"); joules != json.end() && joules->is_number())
+    a.joules = joules->get<double>();
   return a;
 }
 
@@ -151,7 +162,7 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
     planned.remembered = true;
     json.at("costs").get_to(planned.costs);
     for (const nlohmann::json& one : json.at("alternatives"))
-      planned.alternatives.push_back(alternative_from(one));
+      planned.alternatives.push_back(alternative_from(one, detector.stages().size()));
     if (planned.alternatives.empty() || planned.costs.stages.size() != detector.stages().size())
       return std::nullopt;
     planned.alternatives.front().chosen = true;
@@ -180,7 +191,7 @@ std::filesystem::path default_plan_file() {
 }
 
 FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
-                     const std::vector<media::Frame>& frames) {
+                     const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
   constexpr std::int64_t kFrames = 7;
   const std::size_t count = detector.stages().size();
   FrameCosts costs;
@@ -189,7 +200,7 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
   costs.threads = pipeline.threads();
   costs.cores = hardware_threads();
   Schedule schedule{"calibration", {}, 1, 0};
-  run_for(pipeline, schedule, frames, kFrames, 2).add_to(costs);
+  run_for(pipeline, schedule, frames, kFrames, 2, stop).add_to(costs);
   if (!device) return costs;
   const opencl::DeviceInfo& info = device->context().device();
   if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
@@ -213,19 +224,16 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
     } catch (const Error&) {
       continue;  // a combination that this detector does not have
     }
-    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2);
-    if (pipeline.device_lost()) return costs;
+    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2, stop);
+    if (pipeline.device_lost() || is_set(stop)) return costs;
     if (i > 0) {
       run.add_to(costs);
       continue;
     }
     run.add_to(costs);
-    const std::vector<double> latencies = run.latencies();
     const std::vector<double> rows = run.row_seconds();
-    if (!latencies.empty()) {
-      costs.turnaround =
-          std::max(0.0, latencies[latencies.size() / 2] - std::accumulate(rows.begin(), rows.end(), 0.0));
-    }
+    costs.turnaround =
+        std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
   }
   return costs;
 }
@@ -234,6 +242,7 @@ std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector
                                Goal goal, int in_flight) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
+    if (schedule.uses_device() && !is_known(costs, schedule)) return;
     try {
       check_schedule(schedule, detector, device);
     } catch (const Error&) {
@@ -278,11 +287,14 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   }
 
   Planned planned;
-  planned.costs = calibrate(pipeline, detector, device, frames);
+  planned.costs = calibrate(pipeline, detector, device, frames, options.stop);
   planned.alternatives = weigh(planned.costs, detector, device, options.goal, options.in_flight);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
+  // What a stopped run or a lost device shows is not what the schedules do.
+  const auto spoilt = [&] { return is_set(options.stop) || pipeline.device_lost(); };
   const auto try_one = [&](Alternative& a) {
+    if (spoilt()) return;
     const Trial trial = try_out(pipeline, a, frames, options, meters);
     a.achieved_fps = trial.fps;
     a.achieved_latency = trial.latency;
@@ -310,9 +322,13 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
                                  [&](const Alternative& a) { return a.schedule == best.schedule; });
     std::rotate(planned.alternatives.begin(), at, at + 1);
   }
+  const bool complete = !spoilt();
+  if (pipeline.device_lost())
+    planned.alternatives = weigh(planned.costs, detector, nullptr, options.goal, options.in_flight);
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
+  if (!complete) return planned;
 
   nlohmann::json json = {{"costs", planned.costs}, {"alternatives", nlohmann::json::array()}};
   for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));

@@ -41,27 +41,30 @@ struct Planned {
 
 struct PlanOptions {
   Goal goal = Goal::throughput;
-  int in_flight = 0;           ///< 0: chosen too
-  std::filesystem::path file;  ///< where plans are remembered; empty: nowhere
-  double trial_seconds = 0.3;  ///< of each of the most promising schedules
-  int trials = 5;              ///< how many of them are tried
-  MeterOptions meters;         ///< for the goal energy
+  int in_flight = 0;                        ///< 0: chosen too
+  std::filesystem::path file;               ///< where plans are remembered; empty: nowhere
+  double trial_seconds = 0.3;               ///< of each of the most promising schedules
+  int trials = 5;                           ///< how many of them are tried
+  MeterOptions meters;                      ///< for the goal energy
+  const std::atomic<bool>* stop = nullptr;  ///< ends it early, with what is known by then; may be null
 };
 
 /// In the user's cache folder; empty where there is none.
 std::filesystem::path default_plan_file();
 
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
-/// the mappings that show them. The pipeline must not be running; its schedule is changed.
+/// the mappings that show them. The pipeline must not be running; its schedule is changed. Where
+/// `stop` is set or the device is lost, some costs stay unknown.
 FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
-                     const std::vector<media::Frame>& frames);
+                     const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr);
 
 /// All mappings of stages to processors and nine splits, with the frames in flight that suit them, by falling
-/// predicted merit for the goal.
+/// predicted merit for the goal. Those on the device with a stage of unknown cost are left out.
 std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
                                Goal goal, int in_flight = 0);
 
-/// Calibrates (or remembers), weighs, tries the most promising ones, and returns the best. Throws Error
+/// Calibrates (or remembers), weighs, tries the most promising ones, and returns the best. A plan that was
+/// stopped, or lost its device, is not remembered. Throws Error
 /// (usage) for the goal energy where no meter can be used.
 /// @param frames  some of the source, all of one size
 Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/median.hpp"
+
 namespace sightline::pipeline {
 namespace {
 
@@ -23,18 +25,12 @@ std::int64_t common_length(const std::vector<Interval>& a, const std::vector<Int
   return sum;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 void TraceStatistics::begin(const TraceInfo& info) {
   info_ = info;
   frames_.clear();
+  trimmed_.clear();
   spans_.clear();
 }
 
@@ -47,6 +43,8 @@ void TraceStatistics::accept(const FrameTrace& trace) {
 void TraceStatistics::trim(std::size_t count) {
   if (frames_.size() < 2 * count + 2) return;
   const auto steps = static_cast<std::ptrdiff_t>(count);
+  trimmed_.insert(trimmed_.end(), frames_.begin(), frames_.begin() + steps);
+  trimmed_.insert(trimmed_.end(), frames_.end() - steps, frames_.end());
   frames_.erase(frames_.end() - steps, frames_.end());
   frames_.erase(frames_.begin(), frames_.begin() + steps);
 }
@@ -118,15 +116,26 @@ std::vector<double> TraceStatistics::row_work() const {
   return sums;
 }
 
-// When any of the spans was going on, between the first and the last delivery.
-std::vector<Interval> TraceStatistics::busy(const std::function<bool(const Span&)>& which) const {
-  std::vector<Interval> all;
-  if (frames_.size() < 2) return all;
+// All that went on between the first and the last delivery kept: of the frames left out, too.
+void TraceStatistics::for_each_inside(const std::function<void(const Span&, Interval)>& visit) const {
+  if (frames_.size() < 2) return;
   const std::int64_t from = frames_.front().delivered;
   const std::int64_t to = frames_.back().delivered;
-  for_each_span([&](const Span& span) {
-    const Interval inside{std::max(span.start, from), std::min(span.end, to)};
-    if (inside.first < inside.second && which(span)) all.push_back(inside);
+  for (const std::vector<Frame>* frames : {&frames_, &trimmed_}) {
+    for (const Frame& frame : *frames) {
+      for (const Span& span : spans(frame)) {
+        const Interval inside{std::max(span.start, from), std::min(span.end, to)};
+        if (inside.first < inside.second) visit(span, inside);
+      }
+    }
+  }
+}
+
+// When any of the spans was going on.
+std::vector<Interval> TraceStatistics::busy(const std::function<bool(const Span&)>& which) const {
+  std::vector<Interval> all;
+  for_each_inside([&](const Span& span, Interval inside) {
+    if (which(span)) all.push_back(inside);
   });
   std::sort(all.begin(), all.end());
   std::vector<Interval> merged;
@@ -172,8 +181,11 @@ double TraceStatistics::utilisation(std::size_t processor, int threads) const {
            all;
   }
   double work = 0;
-  for_each_span([&](const Span& span) {
-    if (span.processor == 0 && span.activity == Activity::run) work += static_cast<double>(span.work);
+  for_each_inside([&](const Span& span, Interval inside) {
+    if (span.processor != 0 || span.activity != Activity::run) return;
+    const double share =
+        static_cast<double>(inside.second - inside.first) / static_cast<double>(span.end - span.start);
+    work += share * static_cast<double>(span.work);
   });
   return std::min(1.0, work / all / threads);
 }

@@ -15,7 +15,8 @@ class TraceStatistics : public TraceSink {
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// Leaves out the first and the last `count` frames delivered.
+  /// Leaves out the first and the last `count` frames delivered; does nothing where fewer than two would
+  /// remain. What went on in them while the others were delivered still counts as overlap and utilisation.
   void trim(std::size_t count);
 
   struct Frame {
@@ -55,16 +56,19 @@ class TraceStatistics : public TraceSink {
   double utilisation(std::size_t processor, int threads) const;
 
   /// The costs that the run shows, where one frame at a time was in flight: what ran on the CPU, and what on
-  /// the device. Adds to `costs`, whose stages must be as many as the detector's.
+  /// the device, each the median over the frames. Adds to `costs`, whose stages must be as many as the
+  /// detector's.
   void add_to(FrameCosts& costs) const;
 
  private:
   using Interval = std::pair<std::int64_t, std::int64_t>;
   std::vector<Interval> busy(const std::function<bool(const Span&)>& which) const;
   void for_each_span(const std::function<void(const Span&)>& visit) const;
+  void for_each_inside(const std::function<void(const Span&, Interval)>& visit) const;
 
   TraceInfo info_;
-  std::vector<Frame> frames_;
+  std::vector<Frame> frames_;   ///< kept
+  std::vector<Frame> trimmed_;  ///< before and after them
   std::vector<Span> spans_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <hwy/targets.h>
 #include <oneapi/tbb/info.h>
+#include <fstream>
 
 #include <iterator>
 
@@ -68,6 +69,14 @@ void limit_instruction_set(const std::string& name) {
 
 int hardware_threads() {
   return oneapi::tbb::info::default_concurrency();
+}
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "CPU";
 }
 
 }  // namespace sightline

@@ -24,4 +24,7 @@ void limit_instruction_set(const std::string& name);
 /// Logical processors this process may use.
 int hardware_threads();
 
+/// The processor's name, for example "AMD EPYC 9654"; "CPU" where the system does not tell.
+std::string cpu_name();
+
 }  // namespace sightline

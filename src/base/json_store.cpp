@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,8 @@ namespace {
 
 // The whole file; an empty object where there is none or it is damaged.
 nlohmann::json read(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return nlohmann::json::object();
   std::ifstream stream(file);
   nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
   return json.is_object() ? json : nlohmann::json::object();
@@ -33,9 +36,12 @@ void JsonStore::store(const std::string& key, const nlohmann::json& value) const
   all[key] = value;
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
-  const fs::path temporary = file_.string() + ".tmp" + std::to_string(getpid());
+  static std::atomic<unsigned> number{0};
+  const fs::path temporary =
+      file_.string() + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(++number);
   std::ofstream stream(temporary);
-  stream << all.dump(2) << '\n';
+  // Names from drivers may be any bytes.
+  stream << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   stream.close();
   if (stream) fs::rename(temporary, file_, error);
   if (!stream || error) {

@@ -9,8 +9,9 @@
 
 namespace sightline {
 
-/// A file that cannot be read counts as empty. Thread-safety: `store` replaces the file in one step; the last
-/// of several processes wins.
+/// A file that cannot be read counts as empty. Bytes that are no UTF-8 are replaced; under such a key nothing
+/// is found again. Thread-safety: `store` replaces the file in one step; the last of several writers wins,
+/// and what others stored meanwhile may be lost.
 class JsonStore {
  public:
   /// An empty path remembers nothing.

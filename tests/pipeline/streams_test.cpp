@@ -76,8 +76,7 @@ TEST(PipelineStreams, EqualOnesAdvanceTogether) {
     }
     pipeline.run(setup.streams);
     for (const Collector& collector : setup.collectors) expect_ordered(collector.results, 80);
-    // As many as are in flight, and a few that a thread of the system may be late.
-    EXPECT_LE(furthest, in_flight + 4);
+    EXPECT_LT(furthest, 40) << "one had half its frames before the other began";
   }
 }
 

@@ -1,0 +1,354 @@
+// `sightline measure`, and what `sightline detect` does with schedules and traces.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "opencl/device.hpp"
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kShort{"--seconds", "0.1", "--repeats", "2", "--threads", "1"};
+const std::vector<std::string> kCpuOnly{"--device", "none"};
+const std::vector<std::string> kCpuDevice{"--device", "cpu:1"};
+
+bool has_cpu_device() {
+  const auto devices = opencl::list_devices();
+  return std::any_of(devices.begin(), devices.end(), [](const opencl::DeviceInfo& device) {
+    return device.type == opencl::DeviceType::cpu && device.correctly_rounded_divide_sqrt &&
+           device.compiler_available && device.compute_units > 1;
+  });
+}
+
+// A small clip, and a cache folder that is not the user's.
+class MeasureTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared_ = std::make_unique<TempDir>();
+    const char* own = std::getenv("XDG_CACHE_HOME");
+    old_cache_ = own ? std::optional<std::string>(own) : std::nullopt;
+    setenv("XDG_CACHE_HOME", (*shared_ / "cache").c_str(), 1);
+    media::test::make_clip(clip(), moving_clip(200, 240, 12).substr(6));  // less "lavfi:"
+  }
+  static void TearDownTestSuite() {
+    if (old_cache_)
+      setenv("XDG_CACHE_HOME", old_cache_->c_str(), 1);
+    else
+      unsetenv("XDG_CACHE_HOME");
+    shared_.reset();
+  }
+  static std::string clip() { return *shared_ / "clip.mp4"; }
+  static std::vector<std::string> measure(const std::vector<std::string>& options) {
+    return std::vector<std::string>{"measure", clip()} + kShort + options;
+  }
+  static std::vector<std::string> detect(const std::vector<std::string>& options) {
+    return std::vector<std::string>{"detect", clip(), "--filters", "25"} + kFindsSome + options;
+  }
+  static void expect_usage_error(const std::string& words, const std::vector<std::string>& arguments) {
+    const Outcome outcome = expect_run(2, words, arguments);
+    EXPECT_EQ(outcome.out, "");
+  }
+
+  TempDir folder_;
+
+ private:
+  static inline std::unique_ptr<TempDir> shared_;
+  static inline std::optional<std::string> old_cache_;
+};
+
+std::vector<std::string> names_in(const Json& measurement) {
+  std::vector<std::string> names;
+  for (const Json& schedule : measurement.at("schedules")) names.push_back(schedule.at("schedule"));
+  return names;
+}
+
+// What must hold of any schedule, however fast the machine is.
+void expect_sensible(const Json& s) {
+  SCOPED_TRACE(s.at("schedule").get<std::string>());
+  EXPECT_GE(s.at("frames").get<int>(), 2 * 40);
+  EXPECT_EQ(s.at("fps_runs").size(), 2u);
+  const double fps = s.at("fps");
+  EXPECT_GT(fps, 0);
+  EXPECT_GT(s.at("fps_lowest").get<double>(), 0);
+  EXPECT_LE(s.at("fps_lowest").get<double>(), fps);
+  EXPECT_GE(s.at("fps_highest").get<double>(), fps);
+  EXPECT_NEAR(fps, (s.at("fps_lowest").get<double>() + s.at("fps_highest").get<double>()) / 2, 1e-6 * fps)
+      << "the median of two is between them";
+  EXPECT_GT(s.at("bound_fps").get<double>(), 0);
+  EXPECT_NEAR(s.at("bound_share").get<double>(), fps / s.at("bound_fps").get<double>(), 1e-9);
+  EXPECT_GT(s.at("bound_share").get<double>(), 0.005);
+  EXPECT_LT(s.at("bound_share").get<double>(), 3);
+  EXPECT_NE(s.at("bound_by"), "");
+  EXPECT_GE(s.at("in_flight").get<int>(), 1);
+  const Json& latency = s.at("latency_ms");
+  EXPECT_GT(latency.at("p50").get<double>(), 0);
+  EXPECT_LE(latency.at("p50").get<double>(), latency.at("p95").get<double>());
+  EXPECT_LE(latency.at("p95").get<double>(), latency.at("p99").get<double>());
+  EXPECT_GT(s.at("peak_memory_bytes").get<std::int64_t>(), 1'000'000);
+  const std::size_t rows = s.at("stages").size();
+  ASSERT_EQ(s.at("overlap").size(), rows);
+  for (std::size_t a = 0; a < rows; ++a) {
+    EXPECT_NE(s.at("stages")[a].at("processor"), "") << s.at("stages")[a].at("name");
+    EXPECT_GE(s.at("stages")[a].at("ms").get<double>(), 0);
+    ASSERT_EQ(s.at("overlap")[a].size(), rows);
+    for (std::size_t b = 0; b < rows; ++b) {
+      EXPECT_GE(s.at("overlap")[a][b].get<double>(), 0);
+      EXPECT_LE(s.at("overlap")[a][b].get<double>(), 1 + 1e-9);
+      EXPECT_EQ(s.at("overlap")[a][b], s.at("overlap")[b][a]);
+    }
+  }
+  for (const Json& processor : s.at("processors")) {
+    EXPECT_GE(processor.at("utilisation").get<double>(), 0);
+    EXPECT_LE(processor.at("utilisation").get<double>(), 1 + 1e-9);
+  }
+}
+
+TEST_F(MeasureTest, CpuWithAllOutputs) {
+  const Outcome outcome = run(
+      measure(kCpuOnly + std::vector<std::string>{"--schedules", "cpu", "--json", folder_ / "m.json", "--csv",
+                                                  folder_ / "m.csv", "--report", folder_ / "m.html"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("best: cpu"));
+  EXPECT_THAT(outcome.out, HasSubstr("decoding in the run"));
+  EXPECT_THAT(outcome.out, HasSubstr("CPU, 1 thread"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("upload"))) << "nothing is copied";
+
+  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  for (const char* key : {"program", "machine", "input", "width", "height", "decoding", "model", "filters",
+                          "meter", "meter_note", "accuracy", "best", "schedules"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json.at("input"), clip());
+  EXPECT_EQ(json.at("width"), 200);
+  EXPECT_EQ(json.at("height"), 240);
+  EXPECT_EQ(json.at("decoding"), true);
+  EXPECT_EQ(json.at("filters"), 100);
+  EXPECT_EQ(json.at("best"), "cpu");
+  EXPECT_THAT(json.at("program").get<std::string>(), HasSubstr("sightline "));
+  EXPECT_THAT(json.at("machine").get<std::string>(), HasSubstr("1 of "));
+  ASSERT_EQ(names_in(json), std::vector<std::string>{"cpu"});
+  const Json& cpu = json.at("schedules")[0];
+  expect_sensible(cpu);
+  EXPECT_EQ(cpu.at("mapping"), "pyramid=cpu filter=cpu histogram=cpu classify=cpu group=cpu");
+  double stages = 0;
+  std::vector<std::string> names;
+  for (const Json& stage : cpu.at("stages")) {
+    names.push_back(stage.at("name"));
+    if (names.back() != "decode" && names.back() != "output") stages += stage.at("ms_alone").get<double>();
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"decode", "pyramid", "filter", "histogram", "classify", "group",
+                                             "output"}));
+  EXPECT_GT(stages, 0);
+
+  const std::string csv = read_text(folder_ / "m.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
+  EXPECT_THAT(csv, testing::StartsWith("input,width,height"));
+  const std::string page = read_text(folder_ / "m.html");
+  for (const char* part : {"<canvas", "clip.mp4", "classify", "</html>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+TEST_F(MeasureTest, PreloadedFrames) {
+  const Outcome outcome = run(measure(
+      kCpuOnly + std::vector<std::string>{"--preload", "5", "--frames", "40", "--json", folder_ / "m.json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("frames in memory"));
+  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  EXPECT_EQ(json.at("decoding"), false);
+  EXPECT_EQ(names_in(json), std::vector<std::string>{"cpu"}) << "all that there is without a device";
+  expect_sensible(json.at("schedules")[0]);
+  EXPECT_EQ(json.at("schedules")[0].at("frames"), 80);
+  EXPECT_EQ(json.at("schedules")[0].at("bound_by"), "CPU");
+}
+
+TEST_F(MeasureTest, AllSchedulesOnADevice) {
+  if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL CPU device of several units here";
+  const Outcome outcome = run(
+      measure(kCpuDevice + std::vector<std::string>{"--preload", "3", "--frames", "40", "--in-flight", "2",
+                                                    "--filters", "25", "--json", folder_ / "m.json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  EXPECT_EQ(names_in(json),
+            (std::vector<std::string>{"cpu", "gpu", "specialized", "overlap", "split", "auto"}));
+  std::map<std::string, Json> by_name;
+  for (const Json& schedule : json.at("schedules")) {
+    expect_sensible(schedule);
+    by_name[schedule.at("schedule")] = schedule;
+    EXPECT_THAT(outcome.out, HasSubstr(schedule.at("schedule").get<std::string>()));
+  }
+  EXPECT_EQ(by_name["specialized"].at("in_flight"), 1);
+  EXPECT_EQ(by_name["overlap"].at("in_flight"), 2);
+  EXPECT_GT(by_name["split"].at("split").get<double>(), 0);
+  EXPECT_THAT(by_name["gpu"].at("mapping").get<std::string>(), HasSubstr("filter=gpu"));
+  ASSERT_EQ(by_name["gpu"].at("processors").size(), 2u);
+  EXPECT_GT(by_name["gpu"].at("processors")[1].at("utilisation").get<double>(), 0);
+  EXPECT_EQ(by_name["cpu"].at("processors")[1].at("utilisation").get<double>(), 0);
+}
+
+TEST_F(MeasureTest, SizesOfTheDictionary) {
+  const Outcome outcome =
+      run(measure(kCpuOnly + std::vector<std::string>{"--preload", "2", "--frames", "40", "--filters",
+                                                      "25,50", "--json", folder_ / "m.json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("25 filters"));
+  EXPECT_THAT(outcome.out, HasSubstr("50 filters"));
+  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  ASSERT_EQ(json.at("measurements").size(), 2u);
+  std::set<std::string> accuracies;
+  for (int i = 0; i < 2; ++i) {
+    const Json& one = json.at("measurements")[i];
+    EXPECT_EQ(one.at("filters"), 25 * (i + 1));
+    ASSERT_TRUE(one.at("accuracy").is_string());
+    EXPECT_NE(one.at("accuracy"), "");
+    accuracies.insert(one.at("accuracy"));
+    EXPECT_THAT(outcome.out, HasSubstr("accuracy: " + one.at("accuracy").get<std::string>()));
+    expect_sensible(one.at("schedules")[0]);
+  }
+  EXPECT_EQ(accuracies.size(), 2u) << "each size has its own";
+}
+
+TEST_F(MeasureTest, Mistakes) {
+  expect_usage_error("there is no schedule 'fast'",
+                     measure(kCpuOnly + std::vector<std::string>{"--schedules", "fast"}));
+  expect_usage_error("there is no schedule ''",
+                     measure(kCpuOnly + std::vector<std::string>{"--schedules", "cpu,,cpu"}));
+  expect_usage_error("schedule", measure(kCpuOnly + std::vector<std::string>{"--schedules", ""}));
+  expect_usage_error("needs an OpenCL device",
+                     measure(kCpuOnly + std::vector<std::string>{"--schedules", "cpu,gpu"}));
+  expect_usage_error("--map", measure(kCpuOnly + std::vector<std::string>{"--map", "filter=gpu"}));
+  expect_usage_error("is the input", measure(kCpuOnly + std::vector<std::string>{"--json", clip()}));
+  expect_usage_error("two outputs", measure(kCpuOnly + std::vector<std::string>{"--json", folder_ / "m",
+                                                                                "--csv", folder_ / "m"}));
+  expect_run(3, "No such file", {"measure", folder_ / "none.mp4", "--device", "none"});
+  expect_run(1, "cannot write",
+             measure(kCpuOnly + std::vector<std::string>{"--report", folder_ / "none/report.html"}));
+  expect_run(1, "cannot write", measure(kCpuOnly + std::vector<std::string>{"--json", folder_ / ""}));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "m"));
+}
+
+TEST_F(MeasureTest, StopsOnRequest) {
+  Program program(std::vector<std::string>{"measure", clip(), "--device", "none", "--schedules", "cpu",
+                                           "--seconds", "1000", "--json", folder_ / "m.json"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "m.json"));
+}
+
+// --- detect
+// ------------------------------------------------------------------------------------------------------
+
+// Spans of a lane follow each other, and every frame has its own.
+void expect_sound_trace(const std::string& file, std::size_t frames) {
+  const Json json = Json::parse(read_text(file));
+  const Json& events = json.is_array() ? json : json.at("traceEvents");
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> lanes;
+  std::size_t begun = 0;
+  for (const Json& event : events) {
+    if (event.at("ph") == "b" && event.at("name") == "frame") ++begun;
+    if (event.at("ph") != "X") continue;
+    EXPECT_GE(event.at("dur").get<double>(), 0);
+    lanes[{event.at("pid"), event.at("tid")}].emplace_back(event.at("ts"), event.at("dur"));
+  }
+  EXPECT_EQ(begun, frames);
+  ASSERT_GE(lanes.size(), 3u);
+  for (auto& [lane, spans] : lanes) {
+    std::sort(spans.begin(), spans.end());
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      EXPECT_LE(spans[i - 1].first + spans[i - 1].second, spans[i].first + 0.0015)
+          << "lane " << lane.first << "/" << lane.second;
+    }
+  }
+}
+
+TEST_F(MeasureTest, DetectWritesTraces) {
+  const Outcome outcome =
+      run(detect({"--device", "none", "--trace", folder_ / "t.json", "-d", folder_ / "d.jsonl"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_sound_trace(folder_ / "t.json", 12);
+  EXPECT_EQ(parse_lines(read_text(folder_ / "d.jsonl")).size(), 12u);
+  if (!has_cpu_device()) return;
+  ASSERT_EQ(run(detect(kCpuDevice + std::vector<std::string>{"--schedule", "overlap", "--trace",
+                                                             folder_ / "u.json", "-d", folder_ / "u.jsonl"}))
+                .exit_code,
+            0);
+  expect_sound_trace(folder_ / "u.json", 12);
+  EXPECT_EQ(read_text(folder_ / "u.jsonl"), read_text(folder_ / "d.jsonl"));
+}
+
+TEST_F(MeasureTest, TracesReplaceNoOtherFile) {
+  const std::string before = read_text(clip());
+  expect_usage_error("is the input", detect({"--trace", clip()}));
+  expect_usage_error("two outputs", detect({"--trace", folder_ / "x.json", "-d", folder_ / "x.json"}));
+  expect_usage_error("two outputs", detect({"--trace", folder_ / "x.mp4", "-o", folder_ / "x.mp4"}));
+  expect_run(1, "cannot write", detect({"--trace", folder_ / "none/t.json"}));
+  EXPECT_EQ(read_text(clip()), before);
+}
+
+TEST_F(MeasureTest, SchedulesFindTheSame) {
+  const Outcome plain = run(detect({"--device", "none"}));
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  ASSERT_THAT(plain.out, HasSubstr("box")) << "something is found";
+  const auto expect_same = [&](const std::vector<std::string>& options) {
+    SCOPED_TRACE(testing::PrintToString(options));
+    const Outcome outcome = run(detect(options));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(outcome.out == plain.out);
+  };
+  expect_same({"--schedule", "cpu", "--in-flight", "5", "--threads", "2"});
+  expect_same({"--device", "none", "--schedule", "auto"});
+  if (!has_cpu_device()) return;
+  for (const char* name : {"gpu", "specialized", "overlap", "split"})
+    expect_same(kCpuDevice + std::vector<std::string>{"--schedule", name});
+  expect_same(kCpuDevice + std::vector<std::string>{"--map", "filter=gpu,classify=gpu"});
+  expect_same(kCpuDevice + std::vector<std::string>{"--split", "0.3", "--in-flight", "3"});
+}
+
+TEST_F(MeasureTest, ExplainsAuto) {
+  const std::vector<std::string> options{"--device", "none", "--schedule", "auto", "--explain"};
+  const Outcome first = run(detect(options));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("bound by"));
+  EXPECT_THAT(first.err, HasSubstr("\n* pyramid=cpu"));
+  const Outcome second = run(detect(options));
+  EXPECT_THAT(second.err, HasSubstr("remembered"));
+  EXPECT_EQ(second.out, first.out);
+}
+
+TEST_F(MeasureTest, ScheduleMistakes) {
+  expect_usage_error("there is no schedule 'fast'", detect({"--device", "none", "--schedule", "fast"}));
+  expect_usage_error("needs an OpenCL device", detect({"--device", "none", "--schedule", "gpu"}));
+  expect_usage_error("device", detect({"--device", "none", "--map", "filter=gpu"}));
+  if (!has_cpu_device()) return;
+  expect_usage_error("no stage 'filters'",
+                     detect(kCpuDevice + std::vector<std::string>{"--map", "filters=gpu"}));
+  expect_usage_error("'group' cannot run",
+                     detect(kCpuDevice + std::vector<std::string>{"--map", "group=gpu"}));
+  expect_usage_error("exclude each other",
+                     detect(kCpuDevice + std::vector<std::string>{"--map", "filter=gpu", "--split", "0.5"}));
+  expect_usage_error(
+      "float", detect(kCpuDevice + std::vector<std::string>{"--arithmetic", "float", "--map", "filter=gpu"}));
+}
+
+TEST_F(MeasureTest, EnergyWithoutAMeter) {
+  std::error_code error;
+  for (const char* place : {"/sys/class/powercap", "/proc/driver/nvidia"}) {
+    if (std::filesystem::exists(place, error) && !std::filesystem::is_empty(place, error))
+      GTEST_SKIP() << "there may be a meter here";
+  }
+  const Outcome outcome =
+      expect_run(2, "needs a meter", detect({"--device", "none", "--schedule", "auto", "--goal", "energy"}));
+  EXPECT_THAT(outcome.err, HasSubstr("--goal throughput or latency"));
+}
+
+}  // namespace
+}  // namespace sightline::test
