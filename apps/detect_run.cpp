@@ -144,7 +144,8 @@ class DetectRun {
     if (trace_) options.traces.push_back(trace_.get());
     std::optional<pipeline::Adaptive> adaptive;
     const std::optional<std::int64_t> frames = inputs.front().source.frames();
-    const bool worthwhile = engine_.explain || !frames || *frames >= kWorthPlanning;
+    const bool asked = engine_.explain || engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
+    const bool worthwhile = asked || !frames || *frames >= kWorthPlanning;
     if (engine_.is_auto() && !worthwhile) {
       pipeline_.set_schedule(pipeline::named_schedule(engine_.device ? "gpu" : "cpu", *engine_.detector,
                                                       engine_.device.get(), pipeline_.threads()));

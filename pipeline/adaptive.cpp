@@ -64,6 +64,7 @@ void Adaptive::close_window(std::int64_t now) {
   if (device_ && pipeline_.device_lost()) return;  // nothing to choose from
   if (trying_) {
     trying_ = false;
+    cpu_scale_ = device_scale_ = 1;  // what the reference of this schedule was taken at
     if (ratio_of(loads.device, home_reference_->device) > kDrift) {
       spdlog::debug("auto: {} is still busy", device_->context().name());
       pause_ = std::min(2 * pause_, kLongestPause);
@@ -96,13 +97,20 @@ void Adaptive::close_window(std::int64_t now) {
 }
 
 void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
+  cpu_scale_ *= cpu_ratio;
+  device_scale_ *= device_ratio;
+  if (!drifted(cpu_scale_) && !drifted(device_scale_) && current_ != home_) {
+    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
+    go_home(now);
+    return;
+  }
   FrameCosts costs = costs_;
   for (StageCost& stage : costs.stages) {
-    stage.cpu *= cpu_ratio;
-    stage.work *= cpu_ratio;
-    stage.device *= device_ratio;
-    stage.upload *= device_ratio;
-    stage.download *= device_ratio;
+    stage.cpu *= cpu_scale_;
+    stage.work *= cpu_scale_;
+    stage.device *= device_scale_;
+    stage.upload *= device_scale_;
+    stage.download *= device_scale_;
   }
   const std::vector<Alternative> alternatives = weigh(costs, detector_, device_, goal_, in_flight_);
   const Alternative& best = alternatives.front();
@@ -110,7 +118,7 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
                           ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)
                           : best.predicted_fps / std::max(predicted_fps(costs, current_), 1e-9);
   const std::string seen = fmt::format(
-      "the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu_ratio, device_ratio);
+      "the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu_scale_, device_scale_);
   if (gain < kWorthwhile || best.schedule == current_) {
     spdlog::debug("auto: {}; no other mapping is better", seen);
     reference_.reset();  // this is how it is now
@@ -121,6 +129,14 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
   ++switches_;
   switch_to(best.schedule, now);
   try_again_ = gave_up_device() ? now + pause_ : 0;
+}
+
+void Adaptive::go_home(std::int64_t now) {
+  cpu_scale_ = device_scale_ = 1;
+  pause_ = kFirstPause;
+  ++switches_;
+  switch_to(home_, now);
+  reference_ = home_reference_;
 }
 
 void Adaptive::switch_to(const Schedule& schedule, std::int64_t now) {

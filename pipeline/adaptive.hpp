@@ -41,6 +41,7 @@ class Adaptive : public TraceSink {
   void close_window(std::int64_t now);
   void replan(std::int64_t now, double cpu_ratio, double device_ratio);
   void switch_to(const Schedule& schedule, std::int64_t now);
+  void go_home(std::int64_t now);
   bool gave_up_device() const { return home_.uses_device() && !current_.uses_device(); }
 
   Pipeline& pipeline_;
@@ -51,7 +52,9 @@ class Adaptive : public TraceSink {
   int in_flight_;
   Schedule home_;  ///< what was planned
   Schedule current_;
-  std::optional<Loads> reference_;       ///< of the current schedule, when it was new
+  std::optional<Loads> reference_;  ///< of the current schedule, when it was new
+  double cpu_scale_ = 1;            ///< how many times as long as planned the processors took then
+  double device_scale_ = 1;
   std::optional<Loads> home_reference_;  ///< of the planned one, undisturbed
   Window window_;
   int drifted_windows_ = 0;

@@ -71,7 +71,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
         take_out(e.what());
       }
       // Where copies are needed, those of one frame overlap with the kernels of another.
-      device_limit_ = device_->context().device().unified_memory ? 1 : 3;
+      device_limit_ = device_->context().device().unified_memory ? 1 : 6;
       waiting_for_device_.reserve(64);
       polled_.reserve(64);
       if (!device_->context().device().unified_memory)

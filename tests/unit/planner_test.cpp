@@ -295,7 +295,7 @@ TEST_F(PlannerTest, DamagedPlansAreMadeAnew) {
   }
   const auto with = [&](const char* field, const nlohmann::json& value) {
     nlohmann::json bad = good;
-    bad[key][0][field] = value;
+    bad[key]["alternatives"][0][field] = value;
     damage(bad.dump());
     SCOPED_TRACE(std::string(field) + " " + value.dump());
     const Planned planned = plan();
