@@ -232,7 +232,7 @@ TEST_F(OpenClStagesTest, PeopleInRealFrames) {
     for (int k = 0; k < 5; ++k) {
       const auto frame = reader.read();
       ASSERT_TRUE(frame);
-      EXPECT_EQ(comparison.difference(frame->gray()), "") << "frame " << frame->number();
+      EXPECT_EQ(comparison.difference(frame->view()), "") << "frame " << frame->number();
       people += comparison.detections();
     }
     EXPECT_GT(people, 0u);

@@ -86,7 +86,7 @@ Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed) {
   return image;
 }
 
-std::string Comparison::difference(GrayView frame) {
+std::string Comparison::difference(PictureView frame) {
   FilterbankWorkspace& cpu = cpu_workspace();
   FilterbankWorkspace& device = device_workspace();
   const std::vector<Detection> expected = detect(detector_, cpu, frame);

@@ -71,7 +71,7 @@ class Comparison {
         device_(detector_.make_workspace()) {}
 
   /// Where the results of a frame differ, stage by stage and bit for bit; "" where they do not.
-  std::string difference(GrayView frame);
+  std::string difference(PictureView frame);
 
   std::size_t detections() const { return detections_; }
   std::size_t candidates() { return cpu_workspace().candidates.size(); }
