@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "pipeline/pipeline.hpp"
+#include "pipeline/sources.hpp"
 
 namespace sightline::pipeline::test {
 
@@ -120,7 +120,7 @@ class FakeDetector : public Detector {
   int most_at_once() const { return most_; }
 
  private:
-  DetectorInfo info_{"fake", "none", {"thing"}, 1, 0};
+  DetectorInfo info_{"fake", "none", {"thing"}, "fake", 0, "", 1, 0};
   std::vector<StageInfo> stages_{{"first", "frame", "half", true}, {"second", "half", "detections", false}};
   mutable std::atomic<int> workspaces_{0};
   mutable std::atomic<int> inside_{0};
