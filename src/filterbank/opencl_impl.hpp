@@ -72,8 +72,8 @@ struct OpenClSlot::Impl {
 
   opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
       classify_tiles, cell_rows, block_rows, window_rows;
-  // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
   opencl::Buffer colour;  ///< a frame in packed colour, top-down
+  // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
   opencl::Buffer octaves, indices, roots, totals, scores, products, energies, found;
   opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
