@@ -1,7 +1,6 @@
 #include "image_set.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 
 #include "base/error.hpp"
@@ -58,10 +57,7 @@ Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
   media::Reader reader(files_[index].string(), options);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' holds no picture");
-  const GrayView gray = frame->gray();
-  Image<std::uint8_t> image(gray.width(), gray.height());
-  for (int y = 0; y < gray.height(); ++y) std::memcpy(image.view().row(y), gray.row(y), gray.width());
-  return image;
+  return media::to_gray(*frame);
 }
 
 }  // namespace sightline::apps

@@ -40,7 +40,7 @@ int run(const TuneArguments& a) {
               detector->options().scale_step);
   std::printf("   %-60s %10s %10s %8s\n", "form", "ms", "GMAC/s", "of peak");
   const filterbank::KernelTuning best =
-      filterbank::tune(*detector, context, &cache, frame->gray(), [&](const filterbank::TuningTrial& trial) {
+      filterbank::tune(*detector, context, &cache, frame->view(), [&](const filterbank::TuningTrial& trial) {
         if (!trial.failure.empty()) {
           std::printf("   %-60s %10s\n", trial.form.c_str(), "-");
           spdlog::debug("{}", trial.failure);
@@ -55,7 +55,7 @@ int run(const TuneArguments& a) {
         std::printf("\n");
       });
   const filterbank::FrameTimes times =
-      filterbank::time_frame(*detector, context, &cache, frame->gray(), best);
+      filterbank::time_frame(*detector, context, &cache, frame->view(), best);
   std::printf("\nA whole frame with the best forms:");
   for (const auto& stage : times.stages) std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
   std::printf("\n%.3f ms on the device, %.3f ms from the host's frame to the host's detections\n",

@@ -284,7 +284,7 @@ void Pipeline::Impl::begin(Slot& slot) {
   slot.plan = plan_;
   const Schedule& schedule = slot.plan->schedule;
 
-  if (!detector_.prepare(*slot.workspace, slot.frame.gray(), {schedule.split, 1})) {
+  if (!detector_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     result.status = FrameStatus::skipped;
     result.message = "the frame is smaller than the smallest object that is searched for";
     finish(slot);
@@ -294,7 +294,7 @@ void Pipeline::Impl::begin(Slot& slot) {
     try {
       if (schedule.split > 0) {
         if (!slot.device_share) slot.device_share = detector_.make_workspace();
-        detector_.prepare(*slot.device_share, slot.frame.gray(), {0, schedule.split});
+        detector_.prepare(*slot.device_share, slot.frame.view(), {0, schedule.split});
       }
       if (!slot.device) slot.device = device_->make_slot();
       StageSet on_device = schedule.on_device;
@@ -453,7 +453,7 @@ void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
   slot.ready[0] = now_ns();
   slot.cpu_error.clear();
   for (Span& span : slot.spans[0]) span.work = 0;
-  detector_.prepare(*slot.workspace, slot.frame.gray());
+  detector_.prepare(*slot.workspace, slot.frame.view());
   run_segments(slot);
 }
 

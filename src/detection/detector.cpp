@@ -24,7 +24,7 @@ void DeviceSlot::add(DeviceSpan::Kind kind, std::size_t stage, std::string_view 
   }
 }
 
-std::vector<Detection> detect(const Detector& detector, Workspace& workspace, GrayView frame) {
+std::vector<Detection> detect(const Detector& detector, Workspace& workspace, PictureView frame) {
   if (!detector.prepare(workspace, frame)) return {};
   for (std::size_t stage = 0; stage < detector.stages().size(); ++stage) detector.run_stage(stage, workspace);
   return detector.take_detections(workspace);

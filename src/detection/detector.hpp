@@ -10,7 +10,7 @@
 
 #include "base/parallel.hpp"
 #include "detection/detection.hpp"
-#include "image/view.hpp"
+#include "image/picture_view.hpp"
 
 namespace sightline::opencl {
 struct ChosenDevice;
@@ -80,9 +80,10 @@ class Detector {
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
 
   /// Readies the workspace for a frame, whose pixels must stay valid and unchanged until the first stage has
-  /// run. False where the frame is too small for anything to be found; then no stage may be run on it.
+  /// run. Colour is searched by its luma (image/gray.hpp). False where the frame is too small for anything to
+  /// be found; then no stage may be run on it.
   /// @param share  the part of the frame's work that this workspace is for; see divisible_stages
-  virtual bool prepare(Workspace& workspace, GrayView frame, Share share = {}) const = 0;
+  virtual bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const = 0;
 
   /// Runs one stage on the CPU, on as many threads as the calling TBB arena offers. Stages of one frame run
   /// in order. While it waits, the calling thread takes no tasks of the caller's (base/parallel.hpp).
@@ -104,6 +105,6 @@ class Detector {
 };
 
 /// All stages of one frame in order. Empty where the frame is too small.
-std::vector<Detection> detect(const Detector& detector, Workspace& workspace, GrayView frame);
+std::vector<Detection> detect(const Detector& detector, Workspace& workspace, PictureView frame);
 
 }  // namespace sightline

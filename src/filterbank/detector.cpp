@@ -37,6 +37,23 @@ void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work
       bands.size(), [&](std::size_t i) { work(w.levels[bands[i].level], bands[i]); }, &w.work);
 }
 
+// Bands of rows [0, height).
+template <typename Work>
+void for_each_band(int height, FilterbankWorkspace& w, const Work& work) {
+  const int bands = (height + kImageRows - 1) / kImageRows;
+  parallel_for_isolated(
+      bands, [&](int band) { work(band * kImageRows, std::min((band + 1) * kImageRows, height)); }, &w.work);
+}
+
+GrayView luma_of_frame(FilterbankWorkspace& w) {
+  if (w.frame.is_gray()) return w.frame.gray();
+  const PackedView& colour = w.frame.colour();
+  w.converted.resize(colour.width, colour.height);
+  const ImageView<std::uint8_t> target = w.converted.view();
+  for_each_band(colour.height, w, [&](int begin, int end) { to_gray(colour, target, begin, end); });
+  return target;
+}
+
 std::string accuracy_text(const WindowEvaluation& evaluation) {
   char text[80];
   std::snprintf(text, sizeof text, "misses %.1f%% at 1e-4 and %.1f%% at 1e-5 false positives a window",
@@ -111,7 +128,7 @@ std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
   return std::make_unique<FilterbankWorkspace>();
 }
 
-bool FilterbankDetector::prepare(Workspace& workspace, GrayView frame, Share share) const {
+bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
   for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
@@ -242,22 +259,17 @@ void FilterbankWorkspace::bind_features() {
 }
 
 void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
-  GrayView source = w.frame;
+  const GrayView frame = luma_of_frame(w);
+  GrayView source = frame;
   for (Image<std::uint8_t>& octave : w.octaves) {
     const ImageView<std::uint8_t> target = octave.view();
-    const int bands = (target.height() + kImageRows - 1) / kImageRows;
-    parallel_for_isolated(
-        bands,
-        [&](int band) {
-          halve(source, target, band * kImageRows, std::min((band + 1) * kImageRows, target.height()));
-        },
-        &w.work);
+    for_each_band(target.height(), w, [&](int begin, int end) { halve(source, target, begin, end); });
     source = target;
   }
   w.bind_images();
   for_each(w.image_bands, w, [&](Level& level, const Band& band) {
     const GrayView from =
-        level.plan.octave == 0 ? w.frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
+        level.plan.octave == 0 ? frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
     level.resizer->run(from, level.image.view(), band.begin, band.end);
     level.image.fill_border(band.begin, band.end);
   });

@@ -126,7 +126,8 @@ class FilterbankWorkspace : public Workspace {
 
   Size frame_size;
   Share share;
-  GrayView frame;
+  PictureView frame;
+  Image<std::uint8_t> converted;             ///< luma of a frame in colour
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   ProductMemory images, votes, features;
@@ -150,7 +151,7 @@ class FilterbankDetector : public Detector {
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
-  bool prepare(Workspace& workspace, GrayView frame, Share share = {}) const override;
+  bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t divisible_stages() const override;
   void join(Workspace& workspace, Workspace& other) const override;

@@ -1,17 +1,19 @@
 #include "filterbank/opencl_gray.hpp"
 
-#include <string>
-
 namespace sightline::filterbank {
 
-opencl::Program build_gray(const opencl::Context& context, PackedFormat format, opencl::ProgramCache* cache) {
-  return {context, "filterbank/gray.cl",
-          "-DPIXEL=" + std::to_string(bytes_per_pixel(format)) + " -DRED=" + std::to_string(red_byte(format)),
-          cache};
+GrayKernels::GrayKernels(const opencl::Program& program)
+    : kernels_{opencl::Kernel(program, "gray_rgb24"), opencl::Kernel(program, "gray_bgr24"),
+               opencl::Kernel(program, "gray_rgba"), opencl::Kernel(program, "gray_bgra")} {}
+
+opencl::Program GrayKernels::build(const opencl::Context& context, opencl::ProgramCache* cache) {
+  return {context, "filterbank/gray.cl", "", cache};
 }
 
-opencl::Event enqueue_gray(opencl::Queue& queue, opencl::Kernel& gray, const opencl::Buffer& packed,
-                           int packed_stride, const opencl::Buffer& target, GrayTarget place, Size size) {
+opencl::Event GrayKernels::enqueue(opencl::Queue& queue, PackedFormat format, const opencl::Buffer& packed,
+                                   int packed_stride, const opencl::Buffer& target, GrayTarget place,
+                                   Size size) {
+  opencl::Kernel& gray = kernels_[static_cast<std::size_t>(format)];
   constexpr std::size_t kGroup = 32, kGroupRows = 4;  // work-items of four pixels
   const std::size_t groups_x = (static_cast<std::size_t>(size.width) + 4 * kGroup - 1) / (4 * kGroup);
   const std::size_t groups_y = (static_cast<std::size_t>(size.height) + kGroupRows - 1) / kGroupRows;

@@ -1,6 +1,8 @@
 #pragma once
 /// Packed colour to luma on an OpenCL device: kernels/filterbank/gray.cl.
 
+#include <array>
+
 #include "image/gray.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
@@ -8,17 +10,28 @@
 
 namespace sightline::filterbank {
 
-/// The program for one format; its kernel is "gray". Throws DeviceError. `cache` may be null.
-opencl::Program build_gray(const opencl::Context& context, PackedFormat format, opencl::ProgramCache* cache);
-
 /// Where the luma goes: row y begins at byte `offset + y * stride` of a buffer.
 struct GrayTarget {
   int offset = 0;
   int stride = 0;  ///< at least the width rounded up to a multiple of 4; up to there rows are written
 };
 
-/// Converts `size` pixels that lie top-down in `packed`, `packed_stride` bytes a row.
-opencl::Event enqueue_gray(opencl::Queue& queue, opencl::Kernel& gray, const opencl::Buffer& packed,
-                           int packed_stride, const opencl::Buffer& target, GrayTarget place, Size size);
+/// The kernels of all formats. Thread-safety: one thread at a time, as for a kernel; one object a slot.
+class GrayKernels {
+ public:
+  GrayKernels() = default;
+  /// @param program  of `build`
+  explicit GrayKernels(const opencl::Program& program);
+
+  /// Throws DeviceError. `cache` may be null.
+  static opencl::Program build(const opencl::Context& context, opencl::ProgramCache* cache);
+
+  /// Converts `size` pixels that lie top-down in `packed`, `packed_stride` bytes a row.
+  opencl::Event enqueue(opencl::Queue& queue, PackedFormat format, const opencl::Buffer& packed,
+                        int packed_stride, const opencl::Buffer& target, GrayTarget place, Size size);
+
+ private:
+  std::array<opencl::Kernel, 4> kernels_;  ///< in the order of PackedFormat
+};
 
 }  // namespace sightline::filterbank

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "filterbank/opencl_gray.hpp"
 #include "filterbank/opencl_stages.hpp"
 #include "opencl/shared_buffer.hpp"
 
@@ -71,10 +72,12 @@ struct OpenClSlot::Impl {
 
   opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
       classify_tiles, cell_rows, block_rows, window_rows;
+  opencl::Buffer colour;  ///< a frame in packed colour, top-down
   // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
   opencl::Buffer octaves, indices, roots, totals, scores, products, energies, found;
   opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
+  GrayKernels gray;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
       subtract_energies, candidates;
   std::vector<double> float_scores;  ///< on the host
@@ -97,7 +100,7 @@ struct OpenClStages::Impl {
   KernelTuning tuning;
   bool exact = true;  ///< false: the float method
   int bins = 0;
-  opencl::Program pyramid, filter, histogram, normalise, classify, candidates;  ///< the exact method's
+  opencl::Program gray, pyramid, filter, histogram, normalise, classify, candidates;  ///< the exact method's
   opencl::Program float_method;
   opencl::Buffer dictionary;
   std::vector<opencl::Buffer> weights;  ///< one a template
@@ -113,9 +116,10 @@ void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const Filter
 void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot,
                   const FilterbankWorkspace& workspace, std::size_t stage);
 
-opencl::Event upload_frame(OpenClSlot::Impl& slot, GrayView frame);
+/// The frame as it is: gray to octave 0, colour to `slot.colour`, of which the pyramid stage makes octave 0.
+opencl::Event upload_frame(OpenClSlot::Impl& slot, const PictureView& frame);
 void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
-                   std::size_t stage);
+                   const PictureView& frame, std::size_t stage);
 /// The candidates of a completed frame, into the workspace.
 void read_candidates(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot,
                      FilterbankWorkspace& workspace);

@@ -171,9 +171,16 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   const auto features = s.exact ? workspace.features.bytes() : static_cast<std::size_t>(i.sizes.features * 4);
   if (stage == kPyramid) {
     make(i.octaves, i.sizes.octaves);
-    const auto frame_bytes = static_cast<std::size_t>(i.octave_places[0].stride) * i.frame_size.height;
-    if (!context.device().unified_memory && i.frame_staging.bytes() != frame_bytes)
-      i.frame_staging = opencl::StagingBuffer(i.queue, frame_bytes);
+    std::int64_t frame_bytes = std::int64_t{i.octave_places[0].stride} * i.frame_size.height;
+    if (!workspace.frame.is_gray()) {
+      const PackedView& colour = workspace.frame.colour();
+      frame_bytes = std::int64_t{bytes_per_pixel(colour.format)} * colour.width * colour.height;
+      checked(frame_bytes);
+      // Not made smaller: streams that change between formats are to find both buffers there.
+      if (i.colour.bytes() < static_cast<std::size_t>(frame_bytes)) make(i.colour, frame_bytes);
+    }
+    if (!context.device().unified_memory && i.frame_staging.bytes() < static_cast<std::size_t>(frame_bytes))
+      i.frame_staging = opencl::StagingBuffer(i.queue, static_cast<std::size_t>(frame_bytes));
   }
   if (stage == kPyramid || stage == kFilter) make_shared(i.images, workspace.images.bytes());
   if (stage == kFilter || stage == kHistogram) {

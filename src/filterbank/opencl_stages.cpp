@@ -53,6 +53,7 @@ void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
+  i.gray = GrayKernels(s.gray);
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
   if (!s.exact) {
@@ -84,6 +85,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   const Model& model = detector.model();
   s.bins = round_up(model.dictionary.size(), 4);
   s.exact = detector.options().arithmetic == Arithmetic::exact;
+  s.gray = GrayKernels::build(context, cache);
   s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
   if (!s.exact) {
     float_method::build(s, cache);
@@ -225,7 +227,7 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   }
   for (std::size_t stage = first; stage < last; ++stage) {
     if (stage != kPyramid && !s.exact) break;
-    enqueue_stage(s, own, i, stage);
+    enqueue_stage(s, own, i, w.frame, stage);
   }
   opencl::Event downloaded;
   if (!s.exact) {

@@ -145,7 +145,7 @@ std::vector<Form> classify_forms(const KernelTuning& base, const opencl::DeviceI
 class Tuner {
  public:
   Tuner(const FilterbankDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
-        GrayView frame, const std::function<void(const TuningTrial&)>& report)
+        PictureView frame, const std::function<void(const TuningTrial&)>& report)
       : detector_(detector),
         context_(context),
         cache_(cache),
@@ -218,7 +218,7 @@ class Tuner {
   const FilterbankDetector& detector_;
   const opencl::Context& context_;
   opencl::ProgramCache* cache_;
-  GrayView frame_;
+  PictureView frame_;
   const std::function<void(const TuningTrial&)>& report_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<Detection> expected_;
@@ -253,7 +253,7 @@ void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const 
 }
 
 FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
-                      opencl::ProgramCache* cache, GrayView frame, const KernelTuning& tuning, int runs) {
+                      opencl::ProgramCache* cache, PictureView frame, const KernelTuning& tuning, int runs) {
   const std::unique_ptr<Workspace> workspace = detector.make_workspace();
   auto& w = static_cast<FilterbankWorkspace&>(*workspace);
   if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
@@ -277,7 +277,7 @@ FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context&
 }
 
 KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
-                  opencl::ProgramCache* cache, GrayView frame,
+                  opencl::ProgramCache* cache, PictureView frame,
                   const std::function<void(const TuningTrial&)>& report) {
   const opencl::DeviceInfo& device = context.device();
   const bool cpu = device.type == opencl::DeviceType::cpu;

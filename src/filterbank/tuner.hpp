@@ -55,13 +55,14 @@ struct FrameTimes {
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up.
 FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
-                      opencl::ProgramCache* cache, GrayView frame, const KernelTuning& tuning, int runs = 20);
+                      opencl::ProgramCache* cache, PictureView frame, const KernelTuning& tuning,
+                      int runs = 20);
 
 /// Times the forms of every stage on the given frame, one stage after the other, and returns the fastest
 /// exact ones. Every form's result is compared with the CPU's; one that differs and claims to be exact is an
 /// Error (failed).
 KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
-                  opencl::ProgramCache* cache, GrayView frame,
+                  opencl::ProgramCache* cache, PictureView frame,
                   const std::function<void(const TuningTrial&)>& report);
 
 }  // namespace sightline::filterbank

@@ -32,6 +32,7 @@ struct PackedView {
   PackedFormat format = PackedFormat::rgb24;
 
   const std::uint8_t* row(int y) const { return data + y * stride; }
+  Size size() const { return {width, height}; }
 };
 
 /// Writes rows [y_begin, y_end) of the target, which has the source's size, and reads nothing but the pixels

@@ -1,6 +1,7 @@
 #include "media/frame.hpp"
 
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -8,6 +9,26 @@
 #include "media/scaler.hpp"
 
 namespace sightline::media {
+namespace {
+
+std::optional<PackedFormat> packed_format(AVPixelFormat format) {
+  switch (format) {
+    case AV_PIX_FMT_RGB24:
+      return PackedFormat::rgb24;
+    case AV_PIX_FMT_BGR24:
+      return PackedFormat::bgr24;
+    case AV_PIX_FMT_RGBA:
+    case AV_PIX_FMT_RGB0:
+      return PackedFormat::rgba;
+    case AV_PIX_FMT_BGRA:
+    case AV_PIX_FMT_BGR0:
+      return PackedFormat::bgra;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 FrameBuilder::FrameBuilder() : scaler_(std::make_unique<Scaler>()) {}
 FrameBuilder::~FrameBuilder() = default;
@@ -17,13 +38,20 @@ FrameBuilder& FrameBuilder::operator=(FrameBuilder&&) noexcept = default;
 Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
                           std::string name) {
   Frame frame;
-  if (has_plain_luma(static_cast<AVPixelFormat>(picture->format))) {
-    frame.gray_ = GrayView(picture->data[0], picture->width, picture->height, picture->linesize[0]);
-    frame.range_ = is_full_range(*picture) ? LumaRange::full : LumaRange::limited;
+  const auto format = static_cast<AVPixelFormat>(picture->format);
+  const bool full_range = is_full_range(*picture);
+  const std::optional<PackedFormat> packed = packed_format(format);
+  if (has_plain_luma(format)) {
+    frame.view_ = GrayView(picture->data[0], picture->width, picture->height, picture->linesize[0]);
+    frame.range_ = full_range ? LumaRange::full : LumaRange::limited;
+  } else if (packed && full_range) {
+    frame.view_ =
+        PackedView{picture->data[0], picture->width, picture->height, picture->linesize[0], *packed};
+    frame.range_ = LumaRange::full;
   } else {
     auto gray = std::make_shared<Image<std::uint8_t>>();
     scaler_->to_gray(*picture, *gray);
-    frame.gray_ = std::as_const(*gray).view();
+    frame.view_ = std::as_const(*gray).view();
     frame.range_ = LumaRange::full;
     frame.converted_ = std::move(gray);
   }
@@ -50,6 +78,19 @@ Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
     std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0], gray.row(y),
                 static_cast<std::size_t>(gray.width()));
   return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+}
+
+Image<std::uint8_t> to_gray(const Frame& frame) {
+  const Size size = frame.size();
+  Image<std::uint8_t> luma(size.width, size.height);
+  if (!frame.view().is_gray()) {
+    to_gray(frame.view().colour(), luma.view(), 0, size.height);
+    return luma;
+  }
+  const GrayView gray = frame.gray();
+  for (int y = 0; y < size.height; ++y)
+    std::memcpy(luma.view().row(y), gray.row(y), static_cast<std::size_t>(size.width));
+  return luma;
 }
 
 std::vector<std::uint8_t> to_rgb(const Frame& frame) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "image/view.hpp"
+#include "image/picture_view.hpp"
 
 struct AVFrame;
 
@@ -34,14 +34,21 @@ class Frame {
   /// Presentation time in seconds from the start of the source (not from ReadOptions::start); rises from
   /// frame to frame, over loops as well.
   double time() const { return time_; }
-  Size size() const { return gray_.size(); }
-  /// 8-bit luma, valid as long as any copy of this frame. A view of the decoder's own Y plane where that is
-  /// 8-bit and not interleaved (yuv420p, yuv422p, nv12, gray, ...), else (RGB, palette, 10-bit, packed YUV)
-  /// converted. The stride may be negative; bytes past a row's end must not be read.
-  GrayView gray() const { return gray_; }
-  /// By-reference luma is as stored: the range is the source's. Converted luma is always of full range.
+  Size size() const { return view_.size(); }
+  /// What a detector takes, valid as long as any copy of this frame. A view of the decoder's own pixels where
+  /// these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...) or packed full-range
+  /// colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted here. Everything else (palette,
+  /// 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding. The stride may be negative;
+  /// bytes past a row's end must not be read.
+  PictureView view() const { return view_; }
+  /// The view of a frame that is luma. Throws std::bad_variant_access for packed colour; `to_gray` takes
+  /// both.
+  GrayView gray() const { return view_.gray(); }
+  /// By-reference luma is as stored: the range is the source's. Converted luma is always of full range, and
+  /// so is that of packed colour.
   LumaRange luma_range() const { return range_; }
-  bool luma_is_by_reference() const { return converted_ == nullptr; }
+  /// Whether `view` shows the decoder's own pixels.
+  bool is_by_reference() const { return converted_ == nullptr; }
   /// The file's name for a picture out of a folder, else empty.
   const std::string& name() const { return name_; }
   /// The same picture under another number.
@@ -57,7 +64,7 @@ class Frame {
   friend class FrameBuilder;
   std::shared_ptr<const AVFrame> picture_;
   std::shared_ptr<const Image<std::uint8_t>> converted_;
-  GrayView gray_;
+  PictureView view_;
   LumaRange range_ = LumaRange::limited;
   std::int64_t number_ = 0;
   double time_ = 0;
@@ -87,6 +94,11 @@ Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number = 1
 
 /// A frame of gray pixels (full range), copied.
 Frame frame_from_gray(GrayView gray, std::int64_t number = 1, double time = 0);
+
+/// The luma of a frame, copied. Packed colour becomes BT.601 luma of full range by the integer formula of
+/// image/gray.hpp, as in a detector; it may differ by a few levels from what swscale makes of the same
+/// picture.
+Image<std::uint8_t> to_gray(const Frame& frame);
 
 /// RGB pixels of a frame, 3 bytes each, row after row without padding.
 /// @throws Error (input) for a pixel format that has no conversion

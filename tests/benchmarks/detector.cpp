@@ -31,7 +31,8 @@ Image<std::uint8_t> frame;
 void load_frame(const std::string& input) {
   media::Reader reader(input);
   const auto read = reader.read();
-  const GrayView gray = read->gray();
+  const Image<std::uint8_t> luma = media::to_gray(*read);
+  const GrayView gray = luma.view();
   frame.resize(kFrame.width, kFrame.height);
   const double ratio = std::min(static_cast<double>(gray.width()) / kFrame.width,
                                 static_cast<double>(gray.height()) / kFrame.height);

@@ -101,8 +101,8 @@ class OpenClGray : public ::testing::Test {
     constexpr std::uint8_t kCanary = 0xA5;
     opencl::ProgramCache cache = test::program_cache();
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const opencl::Program program = filterbank::build_gray(context, format, &cache);
-    opencl::Kernel kernel(program, "gray");
+    const opencl::Program program = filterbank::GrayKernels::build(context, &cache);
+    filterbank::GrayKernels kernels(program);
     opencl::Queue queue(context);
     for (const Size size : sizes) {
       SCOPED_TRACE(device.name + ", " + std::to_string(size.width) + "x" + std::to_string(size.height));
@@ -114,7 +114,7 @@ class OpenClGray : public ::testing::Test {
       const opencl::Buffer target(context, found.size());
       queue.write_now(packed, picture.bytes.data(), picture.bytes.size());
       queue.write_now(target, found.data(), found.size());
-      filterbank::enqueue_gray(queue, kernel, packed, picture.stride, target, place, size);
+      kernels.enqueue(queue, format, packed, picture.stride, target, place, size);
       queue.wait(queue.read(target, found.data(), found.size()));
 
       std::vector<std::uint8_t> expected(found.size(), kCanary);

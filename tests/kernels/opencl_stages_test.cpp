@@ -43,6 +43,80 @@ TEST_F(OpenClStagesTest, BottomUpFrames) {
   compare_default(model, some_options(model, upright), {flipped, upright, flipped});
 }
 
+// Random packed pixels with rows apart by more than they hold, upright and bottom-up.
+struct ColourFrame {
+  ColourFrame(Size s, PackedFormat f, unsigned seed)
+      : size(s), format(f), stride(s.width * bytes_per_pixel(f) + 5), bytes(stride * s.height) {
+    test::Numbers numbers(seed);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(numbers(0, 255));
+  }
+  PackedView upright() const { return {bytes.data(), size.width, size.height, stride, format}; }
+  PackedView bottom_up() const {
+    return {bytes.data() + (size.height - 1) * stride, size.width, size.height, -stride, format};
+  }
+  Size size;
+  PackedFormat format;
+  std::ptrdiff_t stride;
+  std::vector<std::uint8_t> bytes;
+};
+
+// What CPU and device both make of a frame in colour is what the CPU makes of its luma by the reference, also
+// after frames of other formats and sizes in the same slot.
+TEST_F(OpenClStagesTest, ColourOfChangingFormats) {
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  const Image<std::uint8_t> noise = picture({90, 70}, Pattern::noise);
+  Options options = some_options(model, noise.view());
+  const FilterbankDetector detector(model, options);
+  const auto workspace = detector.make_workspace();
+  constexpr PackedFormat kFormats[] = {PackedFormat::rgb24, PackedFormat::bgra, PackedFormat::bgr24,
+                                       PackedFormat::rgba};
+  for (const opencl::DeviceInfo& device : devices_) {
+    Comparison comparison(device, model, options, default_tuning(device));
+    unsigned seed = 0;
+    std::size_t found = 0;
+    for (const Size size : {Size{90, 70}, {90, 70}, {33, 16}, {131, 67}, {16, 33}, {15, 40}, {129, 130}}) {
+      for (const PackedFormat format : kFormats) {
+        const ColourFrame frame(size, format, ++seed);
+        for (const PackedView& view : {frame.upright(), frame.bottom_up()}) {
+          SCOPED_TRACE(device.name + ", " + std::to_string(size.width) + "x" + std::to_string(size.height) +
+                       ", format " + std::to_string(static_cast<int>(format)));
+          EXPECT_EQ(comparison.difference(view), "");
+          Image<std::uint8_t> luma(size.width, size.height);
+          to_gray_reference(view, luma.view(), 0, size.height);
+          EXPECT_EQ(comparison.found(), detect(detector, *workspace, luma.view()));
+          found += comparison.detections();
+        }
+      }
+      EXPECT_EQ(comparison.difference(picture(size, Pattern::noise, ++seed).view()), "") << "gray";
+    }
+    EXPECT_GT(found, 0u);
+  }
+}
+
+// The conversion is counted as the pyramid's.
+TEST_F(OpenClStagesTest, ColourIsConvertedByThePyramidStage) {
+  const Model model = make_model(random_dictionary(9, 1), 1);
+  const ColourFrame frame({90, 70}, PackedFormat::bgr24, 1);
+  for (const opencl::DeviceInfo& device : devices_) {
+    Comparison comparison(device, model, Options{}, default_tuning(device));
+    ASSERT_EQ(comparison.difference(frame.upright()), "");
+    const std::vector<DeviceSpan>& spans = comparison.slot().spans;
+    ASSERT_GE(spans.size(), 2u);
+    EXPECT_EQ(spans[0].name, "upload");
+    EXPECT_EQ(spans[1].name, "pyramid");
+    EXPECT_EQ(spans[1].stage, kPyramid);
+  }
+}
+
+TEST_F(OpenClStagesSmall, Colour) {
+  const Model model = make_model(random_dictionary(3, 1), 1);
+  const ColourFrame frame({21, 19}, PackedFormat::rgb24, 1);
+  for (const opencl::DeviceInfo& device : devices_) {
+    Comparison comparison(device, model, Options{}, default_tuning(device));
+    EXPECT_EQ(comparison.difference(frame.bottom_up()), "");
+  }
+}
+
 // Two frames of one size, then others: what an earlier frame left in the buffers must not show.
 TEST_F(OpenClStagesTest, SizesChangeInOneSlot) {
   const Frames frames({{90, 70}, {90, 70}, {33, 16}, {200, 120}, {15, 40}, {16, 33}, {90, 70}, {41, 200}});
@@ -232,7 +306,7 @@ TEST_F(OpenClStagesTest, PeopleInRealFrames) {
     for (int k = 0; k < 5; ++k) {
       const auto frame = reader.read();
       ASSERT_TRUE(frame);
-      EXPECT_EQ(comparison.difference(frame->gray()), "") << "frame " << frame->number();
+      EXPECT_EQ(comparison.difference(frame->view()), "") << "frame " << frame->number();
       people += comparison.detections();
     }
     EXPECT_GT(people, 0u);

@@ -86,23 +86,23 @@ Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed) {
   return image;
 }
 
-std::string Comparison::difference(GrayView frame) {
+std::string Comparison::difference(PictureView frame) {
   FilterbankWorkspace& cpu = cpu_workspace();
   FilterbankWorkspace& device = device_workspace();
   const std::vector<Detection> expected = detect(detector_, cpu, frame);
+  found_.clear();
   if (!detector_.prepare(device, frame)) return cpu.levels.empty() ? "" : "prepare refuses the frame";
   stages_.run(slot_, device);
-  const std::vector<Detection> found = detector_.take_detections(device);
+  found_ = detector_.take_detections(device);
   stages_.download(slot_, device);
   if (device.levels.size() != cpu.levels.size()) return "the numbers of levels";
   for (std::size_t l = 0; l < cpu.levels.size(); ++l) {
     const std::string different = difference_of_levels(cpu.levels[l], device.levels[l], l);
     if (!different.empty()) return different;
   }
-  detections_ = found.size();
-  return found == expected ? ""
-                           : std::to_string(expected.size()) + " detections and " +
-                                 std::to_string(found.size()) + ", not the same";
+  return found_ == expected ? ""
+                            : std::to_string(expected.size()) + " detections and " +
+                                  std::to_string(found_.size()) + ", not the same";
 }
 
 double threshold_for(const Model& model, Options options, GrayView frame, int part) {

@@ -71,9 +71,11 @@ class Comparison {
         device_(detector_.make_workspace()) {}
 
   /// Where the results of a frame differ, stage by stage and bit for bit; "" where they do not.
-  std::string difference(GrayView frame);
+  std::string difference(PictureView frame);
 
-  std::size_t detections() const { return detections_; }
+  /// Of the last frame, by the device.
+  const std::vector<Detection>& found() const { return found_; }
+  std::size_t detections() const { return found_.size(); }
   std::size_t candidates() { return cpu_workspace().candidates.size(); }
   std::size_t levels() { return cpu_workspace().levels.size(); }
   std::size_t octaves() { return cpu_workspace().octaves.size(); }
@@ -91,7 +93,7 @@ class Comparison {
   OpenClStages stages_;
   OpenClSlot slot_;
   std::unique_ptr<Workspace> cpu_, device_;
-  std::size_t detections_ = 0;
+  std::vector<Detection> found_;
 };
 
 /// A test of stages on every device.

@@ -344,6 +344,34 @@ TEST(Detect, ResultsDoNotDependOnHowItRuns) {
   EXPECT_GE(compared, 1);
 }
 
+// Frames in colour are converted by the first stage, wherever it runs.
+TEST(Detect, ColourIsTheSameOnEveryProcessor) {
+  TempDir folder;
+  fs::create_directories(folder / "pictures");
+  const std::string graph = "mandelbrot=size=361x280:rate=10,trim=end_frame=3";
+  make_clip(folder / "pictures/%d.png", graph + ",format=rgb24");
+  for (const std::string& input : {folder / "pictures", "lavfi:" + graph + ",format=bgr0"}) {
+    const auto frames = media::test::read_all(input);
+    ASSERT_EQ(frames.size(), 3u) << input;
+    ASSERT_FALSE(frames[0].view().is_gray()) << input;
+    const std::vector<std::string> command = std::vector<std::string>{"-q", "detect", input} + kFindsSome;
+    const auto with = [&](const std::vector<std::string>& options) { return run(command + options); };
+    const Outcome reference = with({"--device", "none"});
+    ASSERT_EQ(reference.exit_code, 0) << reference.err;
+    ASSERT_NE(reference.out.find("score"), std::string::npos);
+    for (const char* map : {"pyramid=gpu,filter=gpu,histogram=gpu,classify=gpu",
+                            "pyramid=gpu,filter=cpu,histogram=cpu,classify=cpu",
+                            "pyramid=cpu,filter=gpu,histogram=gpu,classify=gpu"}) {
+      const Outcome other = with({"--device", "cpu", "--schedule", "cpu", "--map", map});
+      if (other.exit_code == 5) GTEST_SKIP() << "there is no OpenCL device here";
+      EXPECT_EQ(other.exit_code, 0) << other.err;
+      EXPECT_TRUE(other.out == reference.out) << input << ", " << map;
+    }
+    const Outcome split = with({"--device", "cpu", "--schedule", "split", "--split", "0.4"});
+    EXPECT_TRUE(split.out == reference.out) << input << ", split";
+  }
+}
+
 TEST(Detect, FindsPeople) {
   const std::optional<std::string> clip = people_clip();
   if (!clip) GTEST_SKIP() << "the clip with people is not on this machine";

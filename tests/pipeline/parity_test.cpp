@@ -30,9 +30,23 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
     return options;
   }
 
+  // The picture is the green channel, others are the red and the blue one.
+  static media::Frame colour_frame(const Image<std::uint8_t>& green, unsigned seed) {
+    const Size size = green.view().size();
+    const auto red = random_picture(size, seed + 100), blue = random_picture(size, seed + 200);
+    std::vector<std::uint8_t> pixels;
+    for (int y = 0; y < size.height; ++y) {
+      for (int x = 0; x < size.width; ++x) {
+        for (const auto* channel : {&red, &green, &blue}) pixels.push_back(channel->view().at(x, y));
+      }
+    }
+    return media::frame_from_rgb(pixels.data(), size);
+  }
+
   void SetUp() override {
     const auto workspace = detector_.make_workspace();
-    // Sizes change within a run and come back; one is too small, one holds a single window.
+    // Sizes change within a run and come back, gray and colour alternate; one is too small, one holds a
+    // single window.
     for (const Size size : {Size{140, 101},
                             {24, 32},
                             {65, 190},
@@ -42,8 +56,14 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
                             {97, 64},
                             {33, 47},
                             {200, 120}}) {
-      const auto picture = random_picture(size, static_cast<unsigned>(frames_.size()) + 5);
-      frames_.push_back(media::frame_from_gray(picture.view()));
+      const auto seed = static_cast<unsigned>(frames_.size()) + 5;
+      auto picture = random_picture(size, seed);
+      if (frames_.size() % 2 == 0) {
+        frames_.push_back(media::frame_from_gray(picture.view()));
+      } else {
+        frames_.push_back(colour_frame(picture, seed));
+        to_gray_reference(frames_.back().view().colour(), picture.view(), 0, size.height);
+      }
       expected_.push_back(detect(detector_, *workspace, picture.view()));
       objects_ += expected_.back().size();
     }

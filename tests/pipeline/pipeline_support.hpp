@@ -76,9 +76,9 @@ class FakeDetector : public Detector {
     ++workspaces_;
     return std::make_unique<FakeWorkspace>();
   }
-  bool prepare(Workspace& workspace, GrayView frame, Share share) const override {
+  bool prepare(Workspace& workspace, PictureView frame, Share share) const override {
     auto& own = static_cast<FakeWorkspace&>(workspace);
-    own.index = frame.at(0, 0);
+    own.index = frame.gray().at(0, 0);
     own.share = share;
     own.stages_done = 0;
     return skip_every == 0 || own.index % skip_every != 0;

@@ -22,7 +22,7 @@ class Detector5 : public Detector {
   const DetectorInfo& info() const override { return info_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override { return nullptr; }
-  bool prepare(Workspace&, GrayView, Share) const override { return false; }
+  bool prepare(Workspace&, PictureView, Share) const override { return false; }
   void run_stage(std::size_t, Workspace&) const override {}
   std::size_t divisible_stages() const override { return divisible; }
   std::vector<Detection> take_detections(Workspace&) const override { return {}; }

@@ -253,6 +253,23 @@ TEST_P(FilterbankSame, WhateverTheWorkspaceSawBefore) {
   }
 }
 
+// Gray in every channel is itself; the frame before was in another format.
+TEST_P(FilterbankSame, WithFramesInColour) {
+  const auto workspace = detector.make_workspace();
+  for (const PackedFormat format :
+       {PackedFormat::rgb24, PackedFormat::bgra, PackedFormat::bgr24, PackedFormat::rgba}) {
+    const int step = bytes_per_pixel(format);
+    std::vector<std::uint8_t> pixels(std::size_t{203} * 161 * step);
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const auto pixel = static_cast<int>(i) / step;
+      pixels[i] = static_cast<int>(i) % step == 3 ? 77 : picture.view().at(pixel % 203, pixel / 203);
+    }
+    const PackedView colour{pixels.data(), 203, 161, 203 * step, format};
+    EXPECT_EQ(detect(detector, *workspace, colour), expected);
+    EXPECT_EQ(detect(detector, *workspace, picture.view()), expected);
+  }
+}
+
 TEST_P(FilterbankSame, WithBottomUpFrames) {
   Image<std::uint8_t> flipped(203, 161);
   for (int y = 0; y < 161; ++y) std::copy_n(picture.view().row(y), 203, flipped.view().row(160 - y));

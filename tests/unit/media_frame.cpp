@@ -1,7 +1,9 @@
-// Frame and FrameBuilder: luma by reference, conversions.
+// Frame and FrameBuilder: luma and packed colour by reference, conversions.
 #include "media/frame.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "media_support.hpp"
 
@@ -23,9 +25,10 @@ class LumaByReference : public testing::TestWithParam<const char*> {};
 TEST_P(LumaByReference, IsTheDecodersPlane) {
   const std::string format = GetParam();
   const Frame frame = first_of("testsrc=size=98x54:duration=0.1,format=" + format);
-  EXPECT_TRUE(frame.luma_is_by_reference());
+  EXPECT_TRUE(frame.is_by_reference());
   EXPECT_EQ(frame.gray().data(), frame.picture()->data[0]);
   EXPECT_EQ(frame.gray().stride(), frame.picture()->linesize[0]);
+  EXPECT_TRUE(frame.view().is_gray());
   EXPECT_EQ(frame.size(), (Size{98, 54}));
   const bool full = format == "gray" || format.starts_with("yuvj");
   EXPECT_EQ(frame.luma_range(), full ? LumaRange::full : LumaRange::limited);
@@ -35,6 +38,63 @@ INSTANTIATE_TEST_SUITE_P(Formats, LumaByReference,
                          testing::Values("yuv420p", "yuv422p", "yuv444p", "yuv410p", "yuva420p", "nv12",
                                          "nv21", "gray"));
 
+class ColourByReference : public testing::TestWithParam<std::pair<const char*, PackedFormat>> {};
+
+TEST_P(ColourByReference, IsTheDecodersPixels) {
+  const auto& [format, packed] = GetParam();
+  const Frame frame = first_of(std::string("testsrc=size=98x54:duration=0.1,format=") + format);
+  ASSERT_FALSE(frame.view().is_gray());
+  EXPECT_TRUE(frame.is_by_reference());
+  EXPECT_EQ(frame.size(), (Size{98, 54}));
+  EXPECT_EQ(frame.luma_range(), LumaRange::full);
+  EXPECT_THROW(frame.gray(), std::bad_variant_access);
+  const PackedView colour = frame.view().colour();
+  EXPECT_EQ(colour.data, frame.picture()->data[0]);
+  EXPECT_EQ(colour.stride, frame.picture()->linesize[0]);
+  EXPECT_EQ(colour.format, packed);
+}
+
+// Red is where the format says: nothing else has this luma.
+TEST_P(ColourByReference, LumaIsThatOfTheColour) {
+  const std::string format = GetParam().first;
+  for (const auto& [color, luma] : {std::pair{"black", 0}, {"white", 255}, {"red", 77}, {"blue", 29}}) {
+    const Frame frame =
+        first_of(std::string("color=") + color + ":size=65x48:duration=0.1,format=gbrp,format=" + format);
+    const Image<std::uint8_t> gray = to_gray(frame);
+    ASSERT_EQ(gray.view().size(), (Size{65, 48}));
+    for (int y = 0; y < 48; y += 47)
+      for (int x = 0; x < 65; x += 16) EXPECT_EQ(gray.view().at(x, y), luma) << color;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, ColourByReference,
+    testing::Values(std::pair{"rgb24", PackedFormat::rgb24}, std::pair{"bgr24", PackedFormat::bgr24},
+                    std::pair{"rgba", PackedFormat::rgba}, std::pair{"bgra", PackedFormat::bgra},
+                    std::pair{"rgb0", PackedFormat::rgba}, std::pair{"bgr0", PackedFormat::bgra}));
+
+TEST(MediaFrame, GrayOfLumaIsACopy) {
+  const Frame frame = first_of("testsrc=size=98x54:duration=0.1,format=yuv420p");
+  const Image<std::uint8_t> gray = to_gray(frame);
+  EXPECT_NE(std::as_const(gray).view().data(), frame.gray().data());
+  EXPECT_EQ(mean_difference(gray.view(), frame.gray()), 0);
+}
+
+// The formula is one of full range.
+TEST(MediaFrame, ColourOfLimitedRangeIsConverted) {
+  std::shared_ptr<AVFrame> picture(av_frame_alloc(), [](AVFrame* p) { av_frame_free(&p); });
+  picture->format = AV_PIX_FMT_RGB24;
+  picture->width = 16;
+  picture->height = 16;
+  picture->color_range = AVCOL_RANGE_MPEG;
+  ASSERT_GE(av_frame_get_buffer(picture.get(), 0), 0);
+  for (int y = 0; y < 16; ++y) std::fill_n(picture->data[0] + y * picture->linesize[0], 3 * 16, 235);
+  const Frame frame = FrameBuilder().build(picture, 1, 0);
+  EXPECT_FALSE(frame.is_by_reference());
+  EXPECT_EQ(frame.luma_range(), LumaRange::full);
+  EXPECT_EQ(frame.view().is_gray(), true);
+}
+
 class LumaConverted : public testing::TestWithParam<const char*> {};
 
 // Black, white and gray survive as full range, whatever they were stored in.
@@ -42,7 +102,7 @@ TEST_P(LumaConverted, IsFullRange) {
   const std::string format = GetParam();
   for (const auto& [color, luma] : {std::pair{"black", 0}, {"white", 255}, {"0x808080", 128}}) {
     const Frame frame = first_of(std::string("color=") + color + ":size=64x48:duration=0.1,format=" + format);
-    EXPECT_FALSE(frame.luma_is_by_reference());
+    EXPECT_FALSE(frame.is_by_reference());
     EXPECT_EQ(frame.luma_range(), LumaRange::full);
     ASSERT_EQ(frame.size(), (Size{64, 48}));
     for (int y = 0; y < 48; y += 47)
@@ -51,15 +111,14 @@ TEST_P(LumaConverted, IsFullRange) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, LumaConverted,
-                         testing::Values("rgb24", "bgra", "gbrp", "yuyv422", "uyvy422", "yuv420p10le",
-                                         "bgr0"));
+                         testing::Values("argb", "rgb48le", "gbrp", "yuyv422", "uyvy422", "yuv420p10le"));
 
 TEST(MediaFrame, PaletteIsLookedUp) {
   // pal8 stores indices; taken for luma they would be small numbers.
   const Frame frame = first_of(
       "color=white:size=32x32:duration=0.1,format=rgb24,split[a][b];[a]palettegen[p];[b][p]"
       "paletteuse,format=pal8");
-  EXPECT_FALSE(frame.luma_is_by_reference());
+  EXPECT_FALSE(frame.is_by_reference());
   EXPECT_GE(mean(frame.gray()), 250);
 }
 
@@ -69,7 +128,7 @@ TEST(MediaFrame, LumaOfPureColoursFollowsBt601) {
                                   {std::array<std::uint8_t, 3>{0, 0, 255}, 29.1}}) {
     std::vector<std::uint8_t> pixels;
     for (int i = 0; i < 16 * 16; ++i) pixels.insert(pixels.end(), rgb.begin(), rgb.end());
-    EXPECT_NEAR(mean(frame_from_rgb(pixels.data(), {16, 16}).gray()), luma, 2.5);
+    EXPECT_NEAR(mean(to_gray(frame_from_rgb(pixels.data(), {16, 16})).view()), luma, 1);
   }
 }
 
@@ -91,7 +150,7 @@ TEST(MediaFrame, NegativeStride) {
   picture->data[0] += 3 * picture->linesize[0];
   picture->linesize[0] = -picture->linesize[0];
   const Frame frame = FrameBuilder().build(picture, 1, 0);
-  EXPECT_TRUE(frame.luma_is_by_reference());
+  EXPECT_TRUE(frame.is_by_reference());
   EXPECT_LT(frame.gray().stride(), 0);
   EXPECT_EQ(frame.gray().at(0, 0), 30);
   EXPECT_EQ(frame.gray().at(7, 3), 0);
@@ -101,8 +160,22 @@ TEST(MediaFrame, NegativeStride) {
   info.frame_rate = {25, 1};
   Writer(dir / "a.png", info).write(frame);
   const Frame back = *Reader(dir / "a.png").read();
-  EXPECT_NEAR(back.gray().at(0, 0), 30, 3);
-  EXPECT_NEAR(back.gray().at(7, 3), 0, 3);
+  const Image<std::uint8_t> luma = to_gray(back);
+  EXPECT_NEAR(luma.view().at(0, 0), 30, 3);
+  EXPECT_NEAR(luma.view().at(7, 3), 0, 3);
+}
+
+TEST(MediaFrame, NegativeStrideOfColour) {
+  const std::vector<std::uint8_t> rows{0, 0, 0, 255, 255, 255};  // 1 x 2, black above white
+  std::shared_ptr<AVFrame> picture(av_frame_alloc(), [](AVFrame* p) { av_frame_free(&p); });
+  picture->format = AV_PIX_FMT_BGR24;
+  picture->width = 1;
+  picture->height = 2;
+  picture->data[0] = const_cast<std::uint8_t*>(rows.data()) + 3;
+  picture->linesize[0] = -3;
+  const Image<std::uint8_t> luma = to_gray(FrameBuilder().build(picture, 1, 0));
+  EXPECT_EQ(luma.view().at(0, 0), 255);
+  EXPECT_EQ(luma.view().at(0, 1), 0);
 }
 
 TEST(MediaFrame, CopiesShareThePixelsAndOutliveTheReader) {
@@ -121,7 +194,7 @@ TEST(MediaFrame, OnePixel) {
     const Frame frame =
         first_of(std::string("color=white:size=16x16:duration=0.1,scale=1:1,format=") + format);
     EXPECT_EQ(frame.size(), (Size{1, 1})) << format;
-    EXPECT_GE(frame.gray().at(0, 0), 230) << format;
+    EXPECT_GE(to_gray(frame).view().at(0, 0), 230) << format;
   }
 }
 

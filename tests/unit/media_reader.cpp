@@ -61,8 +61,8 @@ TEST_F(MediaReader, ThreadsDoNotMatter) {
   ASSERT_EQ(a.size(), b.size());
   ASSERT_EQ(a.size(), c.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(mean_difference(a[i].gray(), b[i].gray()), 0);
-    EXPECT_EQ(mean_difference(a[i].gray(), c[i].gray()), 0);
+    EXPECT_EQ(mean_difference(a[i], b[i]), 0);
+    EXPECT_EQ(mean_difference(a[i], c[i]), 0);
   }
 }
 
@@ -76,7 +76,7 @@ TEST_F(MediaReader, StartAndDuration) {
   ASSERT_EQ(part.size(), 10u);
   EXPECT_EQ(part.front().number(), 1);
   EXPECT_NEAR(part.front().time(), 0.52, 1e-4);  // 0.5 s lies between two frames
-  EXPECT_EQ(mean_difference(part.front().gray(), all[13].gray()), 0);
+  EXPECT_EQ(mean_difference(part.front(), all[13]), 0);
   EXPECT_NEAR(part.back().time(), 0.88, 1e-4);
 }
 
@@ -96,7 +96,7 @@ TEST_F(MediaReader, StartIsExactInEveryContainer) {
       ASSERT_EQ(part.size(), 10u) << name << " from " << start;
       EXPECT_NEAR(part[0].time(), std::ceil(start * 10) / 10, 2e-3) << name;
       const auto index = static_cast<std::size_t>(std::ceil(start * 10));
-      EXPECT_EQ(mean_difference(part[0].gray(), all[index].gray()), 0) << name << " from " << start;
+      EXPECT_EQ(mean_difference(part[0], all[index]), 0) << name << " from " << start;
     }
   }
 }
@@ -139,7 +139,7 @@ TEST_F(MediaReader, LoopsGoOnInTime) {
     EXPECT_EQ(frames[i].number(), static_cast<std::int64_t>(i) + 1);
     EXPECT_NEAR(frames[i].time(), 1 + static_cast<double>(i) / 25, 1e-4);
   }
-  EXPECT_EQ(mean_difference(frames[0].gray(), frames[50].gray()), 0);
+  EXPECT_EQ(mean_difference(frames[0], frames[50]), 0);
 }
 
 TEST_F(MediaReader, EndlessLoopHasNoCount) {

@@ -88,6 +88,10 @@ inline double mean_difference(GrayView a, GrayView b) {
   return sum / a.width() / a.height();
 }
 
+inline double mean_difference(const Frame& a, const Frame& b) {
+  return mean_difference(GrayView(to_gray(a).view()), GrayView(to_gray(b).view()));
+}
+
 inline double mean(GrayView a) {
   double sum = 0;
   for (int y = 0; y < a.height(); ++y)
