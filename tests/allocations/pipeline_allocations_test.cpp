@@ -47,7 +47,7 @@ class NoDetector : public Detector {
   const DetectorInfo& info() const override { return info_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
-  bool prepare(Workspace&, GrayView, Share) const override { return true; }
+  bool prepare(Workspace&, PictureView, Share) const override { return true; }
   void run_stage(std::size_t, Workspace& workspace) const override {
     parallel_for_isolated(
         4, [](int) {}, &workspace.work);

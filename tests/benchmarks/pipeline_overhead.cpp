@@ -14,7 +14,7 @@ class NoDetector : public Detector {
   const DetectorInfo& info() const override { return info_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
-  bool prepare(Workspace&, GrayView, Share) const override { return true; }
+  bool prepare(Workspace&, PictureView, Share) const override { return true; }
   void run_stage(std::size_t, Workspace&) const override {}
   std::vector<Detection> take_detections(Workspace&) const override { return {}; }
 
