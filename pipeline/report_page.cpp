@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/markup.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/measurement_text.hpp"
 
@@ -13,34 +14,6 @@ namespace sightline::pipeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Text for HTML, between tags or in a quoted attribute; bytes that are not UTF-8 are replaced.
-std::string html(const std::string& text) {
-  const auto clean = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::string result;
-  for (const char c : clean.get_ref<const std::string&>()) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 /// JSON that may stand in a <script>: nothing in it ends the element or starts a comment.
 std::string script_json(const Json& json) {
@@ -93,16 +66,19 @@ double percent(double part, double whole) {
 }
 
 std::string tile(const std::string& value, const std::string& what) {
-  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", html(value), html(what));
+  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", escape_markup(value),
+                     escape_markup(what));
 }
 
 std::string headline(const Measurement& m) {
   const auto number = best_schedule(m);
-  std::string text = "<p class=\"subject\">" + html(subject(m)) +
+  std::string text = "<p class=\"subject\">" + escape_markup(subject(m)) +
                      (m.decoding ? ", decoded during the run" : ", frames held in memory") + "</p>\n";
   if (!number) return text + "<h1>Nothing was measured</h1>\n";
   const ScheduleResult& best = m.schedules[*number];
-  text = fmt::format("<h1>{} reaches {} frames/s</h1>\n", html(best.schedule), rate(best.fps_median)) + text;
+  text =
+      fmt::format("<h1>{} reaches {} frames/s</h1>\n", escape_markup(best.schedule), rate(best.fps_median)) +
+      text;
   text += "<div class=\"tiles\">\n";
   if (const ScheduleResult* next = runner_up(m); next && next->fps_median > 0) {
     const std::string doubt = clear_winner(best, *next) ? "" : "; their repeats overlap: no clear winner";
@@ -129,9 +105,10 @@ std::string rate_cell(const ScheduleResult& s, double longest) {
 std::string schedule_row(const Measurement& m, const ScheduleResult& s, const Names& processors,
                          double longest) {
   const auto cell = [](const std::string& kind, const std::string& text) {
-    return fmt::format("<td class=\"{}\">{}</td>", kind, html(text));
+    return fmt::format("<td class=\"{}\">{}</td>", kind, escape_markup(text));
   };
-  std::string row = fmt::format("<th scope=\"row\">{}</th>", html(s.schedule)) + rate_cell(s, longest);
+  std::string row =
+      fmt::format("<th scope=\"row\">{}</th>", escape_markup(s.schedule)) + rate_cell(s, longest);
   row += cell("p50", milliseconds(s.latency_p50)) + cell("p95", milliseconds(s.latency_p95)) +
          cell("p99", milliseconds(s.latency_p99));
   row +=
@@ -157,7 +134,7 @@ std::string schedules_card(const Measurement& m) {
       "<th scope=\"col\">p95 ms</th><th scope=\"col\">p99 ms</th><th scope=\"col\">bound</th>"
       "<th scope=\"col\">share</th><th scope=\"col\">overlap</th>";
   for (const std::string& name : processors.all())
-    text += fmt::format("<th scope=\"col\">{}<br>busy</th>", html(name));
+    text += fmt::format("<th scope=\"col\">{}<br>busy</th>", escape_markup(name));
   text +=
       "<th scope=\"col\">frames<br>in flight</th><th scope=\"col\">memory<br>MB</th>"
       "<th scope=\"col\">J/frame</th></tr></thead>\n<tbody>\n";
@@ -189,9 +166,10 @@ std::string bar(const ScheduleResult& s, double StageResult::*times, double long
     const double part = percent(stage.*times, longest);
     sum += stage.*times;
     const std::string time = milliseconds(stage.*times);
-    text += fmt::format(
-        "<i style=\"width:{:.2f}%;background-color:var(--c{})\" title=\"{}, {}: {} ms\">{}</i>", part * 0.9,
-        colours.at(stage.name), html(stage.name), html(stage.processor), time, part > 5 ? time : "");
+    text +=
+        fmt::format("<i style=\"width:{:.2f}%;background-color:var(--c{})\" title=\"{}, {}: {} ms\">{}</i>",
+                    part * 0.9, colours.at(stage.name), escape_markup(stage.name),
+                    escape_markup(stage.processor), time, part > 5 ? time : "");
   }
   return text + fmt::format("<em>{} ms</em></div>\n", milliseconds(sum));
 }
@@ -207,11 +185,11 @@ std::string stage_bars(const Measurement& m, const Colours& colours) {
   Names names;
   for (const StageRow& row : stage_rows(m)) names.add(row.name);
   for (const std::string& name : names.all())
-    text +=
-        fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", colours.at(name), html(name));
+    text += fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", colours.at(name),
+                        escape_markup(name));
   text += "</div>\n<div class=\"bars\">\n";
   for (const ScheduleResult& s : m.schedules) {
-    text += fmt::format("<b>{}</b><span class=\"muted\">alone</span>", html(s.schedule));
+    text += fmt::format("<b>{}</b><span class=\"muted\">alone</span>", escape_markup(s.schedule));
     text += bar(s, &StageResult::alone, longest, colours, "alone");
     text += "<i></i><span class=\"muted\">in the run</span>";
     text += bar(s, &StageResult::seconds, longest, colours, "run") + "<span class=\"gap\"></span>\n";
@@ -227,13 +205,13 @@ std::string stages_card(const Measurement& m, const Colours& colours) {
       "<details><summary>All times, and where the stages ran</summary>\n<div class=\"scroll\">"
       "<table class=\"stages\">\n<thead><tr><th scope=\"col\">stage</th>";
   for (const ScheduleResult& s : m.schedules)
-    text += fmt::format("<th scope=\"col\">{}</th>", html(s.schedule));
+    text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(s.schedule));
   text += "</tr></thead>\n<tbody>\n";
   for (const StageRow& row : stage_rows(m)) {
-    text += fmt::format("<tr><th scope=\"row\">{}</th>", html(row.name));
+    text += fmt::format("<tr><th scope=\"row\">{}</th>", escape_markup(row.name));
     for (const StageResult* r : row.results) {
       text += r ? fmt::format("<td>{}<small>alone {}</small><br><small>{}</small></td>",
-                              milliseconds(r->seconds), milliseconds(r->alone), html(r->processor))
+                              milliseconds(r->seconds), milliseconds(r->alone), escape_markup(r->processor))
                 : std::string("<td></td>");
     }
     text += "</tr>\n";
@@ -242,14 +220,16 @@ std::string stages_card(const Measurement& m, const Colours& colours) {
 }
 
 std::string matrix(const ScheduleResult& s) {
-  std::string text = fmt::format(
-      "<figure><figcaption>{}</figcaption><div class=\"scroll\"><table class=\"heat\">\n", html(s.schedule));
+  std::string text =
+      fmt::format("<figure><figcaption>{}</figcaption><div class=\"scroll\"><table class=\"heat\">\n",
+                  escape_markup(s.schedule));
   const auto name = [&](std::size_t i) {
     if (i >= s.stages.size()) return std::to_string(i);
     const StageResult& stage = s.stages[i];
     const auto shares = std::count_if(s.stages.begin(), s.stages.end(),
                                       [&](const StageResult& other) { return other.name == stage.name; });
-    return html(stage.name) + (shares > 1 ? "<small>" + html(stage.processor) + "</small>" : "");
+    return escape_markup(stage.name) +
+           (shares > 1 ? "<small>" + escape_markup(stage.processor) + "</small>" : "");
   };
   text += "<thead><tr><th></th>";
   for (std::size_t i = 0; i < s.overlap.size(); ++i)
@@ -281,7 +261,8 @@ std::string overlap_card(const Measurement& m) {
 std::string facts_card(const Measurement& m) {
   std::string text = "<section class=\"card\">\n<h2>What was measured</h2>\n<dl class=\"facts\">\n";
   const auto fact = [&](const std::string& name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html(name), html(value));
+    if (!value.empty())
+      text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
   };
   fact("Machine", m.machine);
   fact("Program", m.program);
@@ -348,8 +329,8 @@ std::string measurements_as_page(std::span<const Measurement> measurements) {
   std::string sections;
   for (const Measurement& m : measurements) sections += section(m, colours);
   const std::string data = script_json(page_data(measurements, colours));
-  const std::string title =
-      html(measurements.empty() ? "Sightline measurement" : "Sightline: " + subject(measurements[0]));
+  const std::string title = escape_markup(measurements.empty() ? "Sightline measurement"
+                                                               : "Sightline: " + subject(measurements[0]));
   return filled(report_page_file("report_page.html"), {{"title", title},
                                                        {"style", report_page_file("report_page.css")},
                                                        {"sections", sections},

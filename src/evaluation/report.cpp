@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/markup.hpp"
 
 namespace sightline {
 
@@ -34,32 +34,6 @@ std::string csv_field(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
-}
-
-/// Text for XML: marked-up characters escaped, bytes that are not UTF-8 and control characters replaced.
-std::string xml(const std::string& text) {
-  using nlohmann::json;
-  const json clean = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
-  std::string result;
-  for (const char c : clean.get_ref<const std::string&>()) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
 }
 
 /// "2,160,000"
@@ -228,8 +202,8 @@ std::string legend_row(const NamedCurve& curve, std::size_t index, const char* u
   const double y = kLegendTop + kLegendRow * static_cast<double>(index);
   return "<path d=\"M" + at(kLeft) + ' ' + at(y - 4.5) + "h32\" fill=\"none\" stroke-width=\"2.5\"" +
          line_style(index) + "/>\n" +
-         text(kLeft + 44, y, "start", xml(shortened(curve.name)), " fill=\"#1f2429\"") +
-         text(kLeft + 418, y, "end", xml(curve.summary), " fill=\"#1f2429\" font-weight=\"bold\"") +
+         text(kLeft + 44, y, "start", escape_markup(shortened(curve.name)), " fill=\"#1f2429\"") +
+         text(kLeft + 418, y, "end", escape_markup(curve.summary), " fill=\"#1f2429\" font-weight=\"bold\"") +
          text(kRight, y, "end",
               grouped(curve.positives) + " positives, " + grouped(curve.trials) + ' ' + unit,
               " fill=\"#6a737d\" font-size=\"12\"");
@@ -276,13 +250,14 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + at(kWidth) + "\" height=\"" + at(height) +
       "\" viewBox=\"0 0 " + at(kWidth) + ' ' + at(height) +
       "\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"13\">\n<title>" +
-      xml(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  svg += text(kLeft, 38, "start", xml(title), " font-size=\"18\" font-weight=\"bold\" fill=\"#1f2429\"");
+      escape_markup(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+  svg += text(kLeft, 38, "start", escape_markup(title),
+              " font-size=\"18\" font-weight=\"bold\" fill=\"#1f2429\"");
   svg += grid(x, y);
   svg += "<g fill=\"none\" stroke-width=\"2.2\" stroke-linejoin=\"round\">\n";
   for (std::size_t i = 0; i < curves.size(); ++i) {
     svg += "<path d=\"" + staircase(curves[i], x, y) + "\"" + line_style(i) + "><title>" +
-           xml(curves[i].name) + "</title></path>\n";
+           escape_markup(curves[i].name) + "</title></path>\n";
   }
   svg += "</g>\n<rect x=\"" + at(kLeft) + "\" y=\"" + at(kTop) + "\" width=\"" + at(kRight - kLeft) +
          "\" height=\"" + at(kBottom - kTop) +

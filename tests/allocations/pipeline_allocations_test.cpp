@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "no_detector.hpp"
 #include "pipeline/sources.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
@@ -42,23 +43,6 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
 namespace sightline::pipeline {
 namespace {
 
-class NoDetector : public Detector {
- public:
-  const DetectorInfo& info() const override { return info_; }
-  std::span<const StageInfo> stages() const override { return stages_; }
-  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
-  bool prepare(Workspace&, PictureView, Share) const override { return true; }
-  void run_stage(std::size_t, Workspace& workspace) const override {
-    parallel_for_isolated(
-        4, [](int) {}, &workspace.work);
-  }
-  std::vector<Detection> take_detections(Workspace&) const override { return {}; }
-
- private:
-  DetectorInfo info_;
-  std::vector<StageInfo> stages_{{"a", "", ""}, {"b", "", ""}, {"c", "", ""}};
-};
-
 // Notes the number of allocations at two frames.
 class Meter : public MemorySource {
  public:
@@ -85,7 +69,7 @@ TEST(Allocations, NoneAFrame) {
   if (!COUNTS) GTEST_SKIP() << "this build's memory allocation cannot be counted";
   Image<std::uint8_t> picture(16, 16);
   for (const int in_flight : {1, 4}) {
-    NoDetector detector;
+    test::NoDetector detector(true);
     Schedule schedule;
     schedule.in_flight = in_flight;
     Pipeline pipeline(detector, nullptr, schedule, {2});

@@ -4,32 +4,15 @@
 #include <benchmark/benchmark.h>
 
 #include "base/hardware.hpp"
+#include "no_detector.hpp"
 #include "pipeline/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
-class NoDetector : public Detector {
- public:
-  const DetectorInfo& info() const override { return info_; }
-  std::span<const StageInfo> stages() const override { return stages_; }
-  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
-  bool prepare(Workspace&, PictureView, Share) const override { return true; }
-  void run_stage(std::size_t, Workspace&) const override {}
-  std::vector<Detection> take_detections(Workspace&) const override { return {}; }
-
- private:
-  DetectorInfo info_;
-  std::vector<StageInfo> stages_{{"pyramid", "", ""},
-                                 {"filter", "", ""},
-                                 {"histogram", "", ""},
-                                 {"classify", "", ""},
-                                 {"group", "", ""}};
-};
-
 void graph(benchmark::State& state) {
   constexpr std::int64_t kFrames = 20'000;
-  const NoDetector detector;
+  const test::NoDetector detector;
   Schedule schedule;
   schedule.in_flight = static_cast<int>(state.range(0));
   PipelineOptions options;

@@ -1,0 +1,37 @@
+#pragma once
+/// A detector that finds nothing in no time: what is left is the pipeline's own.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "detection/detector.hpp"
+
+namespace sightline::test {
+
+/// Five stages; each runs a loop over threads, as real ones do, where `loops` is set.
+class NoDetector : public Detector {
+ public:
+  explicit NoDetector(bool loops = false) : loops_(loops) {}
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const StageInfo> stages() const override { return stages_; }
+  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
+  bool prepare(Workspace&, PictureView, Share) const override { return true; }
+  void run_stage(std::size_t, Workspace& workspace) const override {
+    if (loops_)
+      parallel_for_isolated(
+          4, [](int) {}, &workspace.work);
+  }
+  std::vector<Detection> take_detections(Workspace&) const override { return {}; }
+
+ private:
+  bool loops_;
+  DetectorInfo info_;
+  std::vector<StageInfo> stages_{{"pyramid", "", ""},
+                                 {"filter", "", ""},
+                                 {"histogram", "", ""},
+                                 {"classify", "", ""},
+                                 {"group", "", ""}};
+};
+
+}  // namespace sightline::test
