@@ -99,9 +99,8 @@ void Adaptive::close_window(std::int64_t now) {
 void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
   cpu_scale_ *= cpu_ratio;
   device_scale_ *= device_ratio;
-  if (!drifted(cpu_scale_) && !drifted(device_scale_) && current_ != home_) {
-    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
-    go_home(now);
+  if (!drifted(cpu_scale_) && !drifted(device_scale_)) {
+    go_home(now);  // without weighing: the plan was tried, which tells more than predictions
     return;
   }
   FrameCosts costs = costs_;
@@ -134,8 +133,11 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
 void Adaptive::go_home(std::int64_t now) {
   cpu_scale_ = device_scale_ = 1;
   pause_ = kFirstPause;
-  ++switches_;
-  switch_to(home_, now);
+  if (current_ != home_) {
+    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
+    ++switches_;
+    switch_to(home_, now);
+  }
   reference_ = home_reference_;
 }
 
