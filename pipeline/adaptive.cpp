@@ -133,6 +133,7 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
 void Adaptive::go_home(std::int64_t now) {
   cpu_scale_ = device_scale_ = 1;
   pause_ = kFirstPause;
+  try_again_ = 0;
   if (current_ != home_) {
     spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
     ++switches_;
