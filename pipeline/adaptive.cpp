@@ -125,7 +125,6 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
   }
   spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),
                best.schedule.in_flight);
-  ++switches_;
   switch_to(best.schedule, now);
   try_again_ = gave_up_device() ? now + pause_ : 0;
 }
@@ -136,7 +135,6 @@ void Adaptive::go_home(std::int64_t now) {
   try_again_ = 0;
   if (current_ != home_) {
     spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
-    ++switches_;
     switch_to(home_, now);
   }
   reference_ = home_reference_;
@@ -145,6 +143,7 @@ void Adaptive::go_home(std::int64_t now) {
 void Adaptive::switch_to(const Schedule& schedule, std::int64_t now) {
   pipeline_.set_schedule(schedule);
   current_ = schedule;
+  ++switches_;
   switched_ = now;
   reference_.reset();
   window_ = {};

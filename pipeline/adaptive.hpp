@@ -24,7 +24,7 @@ class Adaptive : public TraceSink {
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// How often it has switched.
+  /// How often it has switched, trials of a given-up device included.
   int switches() const { return switches_; }
 
  private:
