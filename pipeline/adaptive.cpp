@@ -147,6 +147,7 @@ void Adaptive::switch_to(const Schedule& schedule, std::int64_t now) {
   switched_ = now;
   reference_.reset();
   window_ = {};
+  drifted_windows_ = 0;
 }
 
 }  // namespace sightline::pipeline
