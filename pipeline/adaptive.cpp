@@ -103,14 +103,7 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
     go_home(now);  // without weighing: the plan was tried, which tells more than predictions
     return;
   }
-  FrameCosts costs = costs_;
-  for (StageCost& stage : costs.stages) {
-    stage.cpu *= cpu_scale_;
-    stage.work *= cpu_scale_;
-    stage.device *= device_scale_;
-    stage.upload *= device_scale_;
-    stage.download *= device_scale_;
-  }
+  const FrameCosts costs = costs_seen();
   const std::vector<Alternative> alternatives = weigh(costs, detector_, device_, goal_, in_flight_);
   const Alternative& best = alternatives.front();
   const double gain = goal_ == Goal::latency
@@ -127,6 +120,24 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
                best.schedule.in_flight);
   switch_to(best.schedule, now);
   try_again_ = gave_up_device() ? now + pause_ : 0;
+}
+
+// The costs as they are now. A processor that is slow is slow for all stages; one that is fast has less to do
+// in the stages that it runs, and nothing is known of the others: grouping, say, is quick on an empty scene.
+FrameCosts Adaptive::costs_seen() const {
+  FrameCosts costs = costs_;
+  for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+    StageCost& stage = costs.stages[i];
+    const bool divided = current_.split > 0 && i < costs.divisible;
+    const double cpu = divided || !current_.on_device[i] ? cpu_scale_ : std::max(cpu_scale_, 1.0);
+    const double device = divided || current_.on_device[i] ? device_scale_ : std::max(device_scale_, 1.0);
+    stage.cpu *= cpu;
+    stage.work *= cpu;
+    stage.device *= device;
+    stage.upload *= device;
+    stage.download *= device;
+  }
+  return costs;
 }
 
 void Adaptive::go_home(std::int64_t now) {

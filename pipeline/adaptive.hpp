@@ -40,6 +40,7 @@ class Adaptive : public TraceSink {
   };
   void close_window(std::int64_t now);
   void replan(std::int64_t now, double cpu_ratio, double device_ratio);
+  FrameCosts costs_seen() const;
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
   bool gave_up_device() const { return home_.uses_device() && !current_.uses_device(); }
