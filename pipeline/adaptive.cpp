@@ -68,7 +68,7 @@ void Adaptive::close_window(std::int64_t now) {
     if (ratio_of(loads.device, home_reference_->device) > kDrift) {
       spdlog::debug("auto: {} is still busy", device_->context().name());
       pause_ = std::min(2 * pause_, kLongestPause);
-      replan(now, ratio_of(loads.cpu, home_reference_->cpu), ratio_of(loads.device, home_reference_->device));
+      replan(now, loads, *home_reference_);
       return;
     }
     spdlog::info("auto: {} is free again: {}", device_->context().name(), describe(home_, detector_));
@@ -92,13 +92,13 @@ void Adaptive::close_window(std::int64_t now) {
     drifted_windows_ = 0;
   } else if (++drifted_windows_ >= kDriftWindows) {
     drifted_windows_ = 0;
-    replan(now, cpu_ratio, device_ratio);
+    replan(now, loads, *reference_);
   }
 }
 
-void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
-  cpu_scale_ *= cpu_ratio;
-  device_scale_ *= device_ratio;
+void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& reference) {
+  cpu_scale_ *= ratio_of(loads.cpu, reference.cpu);
+  device_scale_ *= ratio_of(loads.device, reference.device);
   if (!drifted(cpu_scale_) && !drifted(device_scale_)) {
     go_home(now);  // without weighing: the plan was tried, which tells more than predictions
     return;
@@ -113,7 +113,7 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
       "the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu_scale_, device_scale_);
   if (gain < kWorthwhile || best.schedule == current_) {
     spdlog::debug("auto: {}; no other mapping is better", seen);
-    reference_.reset();  // this is how it is now
+    reference_ = loads;  // this is how it is now
     return;
   }
   spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),

@@ -39,7 +39,7 @@ class Adaptive : public TraceSink {
     Loads sums;
   };
   void close_window(std::int64_t now);
-  void replan(std::int64_t now, double cpu_ratio, double device_ratio);
+  void replan(std::int64_t now, const Loads& loads, const Loads& reference);
   FrameCosts costs_seen() const;
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
