@@ -68,7 +68,7 @@ void Adaptive::close_window(std::int64_t now) {
     if (ratio_of(loads.device, home_reference_->device) > kDrift) {
       spdlog::debug("auto: {} is still busy", device_->context().name());
       pause_ = std::min(2 * pause_, kLongestPause);
-      replan(now, ratio_of(loads.cpu, home_reference_->cpu), ratio_of(loads.device, home_reference_->device));
+      replan(now, loads, *home_reference_);
       return;
     }
     spdlog::info("auto: {} is free again: {}", device_->context().name(), describe(home_, detector_));
@@ -92,26 +92,18 @@ void Adaptive::close_window(std::int64_t now) {
     drifted_windows_ = 0;
   } else if (++drifted_windows_ >= kDriftWindows) {
     drifted_windows_ = 0;
-    replan(now, cpu_ratio, device_ratio);
+    replan(now, loads, *reference_);
   }
 }
 
-void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
-  cpu_scale_ *= cpu_ratio;
-  device_scale_ *= device_ratio;
-  if (!drifted(cpu_scale_) && !drifted(device_scale_) && current_ != home_) {
-    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
-    go_home(now);
+void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& reference) {
+  cpu_scale_ *= ratio_of(loads.cpu, reference.cpu);
+  device_scale_ *= ratio_of(loads.device, reference.device);
+  if (!drifted(cpu_scale_) && !drifted(device_scale_)) {
+    go_home(now);  // without weighing: the plan was tried, which tells more than predictions
     return;
   }
-  FrameCosts costs = costs_;
-  for (StageCost& stage : costs.stages) {
-    stage.cpu *= cpu_scale_;
-    stage.work *= cpu_scale_;
-    stage.device *= device_scale_;
-    stage.upload *= device_scale_;
-    stage.download *= device_scale_;
-  }
+  const FrameCosts costs = costs_seen();
   const std::vector<Alternative> alternatives = weigh(costs, detector_, device_, goal_, in_flight_);
   const Alternative& best = alternatives.front();
   const double gain = goal_ == Goal::latency
@@ -121,30 +113,52 @@ void Adaptive::replan(std::int64_t now, double cpu_ratio, double device_ratio) {
       "the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu_scale_, device_scale_);
   if (gain < kWorthwhile || best.schedule == current_) {
     spdlog::debug("auto: {}; no other mapping is better", seen);
-    reference_.reset();  // this is how it is now
+    reference_ = loads;  // this is how it is now
     return;
   }
   spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),
                best.schedule.in_flight);
-  ++switches_;
   switch_to(best.schedule, now);
   try_again_ = gave_up_device() ? now + pause_ : 0;
+}
+
+// The costs as they are now. A processor that is slow is slow for all stages; one that is fast has less to do
+// in the stages that it runs, and nothing is known of the others: grouping, say, is quick on an empty scene.
+FrameCosts Adaptive::costs_seen() const {
+  FrameCosts costs = costs_;
+  for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+    StageCost& stage = costs.stages[i];
+    const bool divided = current_.split > 0 && i < costs.divisible;
+    const double cpu = divided || !current_.on_device[i] ? cpu_scale_ : std::max(cpu_scale_, 1.0);
+    const double device = divided || current_.on_device[i] ? device_scale_ : std::max(device_scale_, 1.0);
+    stage.cpu *= cpu;
+    stage.work *= cpu;
+    stage.device *= device;
+    stage.upload *= device;
+    stage.download *= device;
+  }
+  return costs;
 }
 
 void Adaptive::go_home(std::int64_t now) {
   cpu_scale_ = device_scale_ = 1;
   pause_ = kFirstPause;
-  ++switches_;
-  switch_to(home_, now);
+  try_again_ = 0;
+  if (current_ != home_) {
+    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
+    switch_to(home_, now);
+  }
   reference_ = home_reference_;
 }
 
 void Adaptive::switch_to(const Schedule& schedule, std::int64_t now) {
   pipeline_.set_schedule(schedule);
   current_ = schedule;
+  ++switches_;
   switched_ = now;
   reference_.reset();
   window_ = {};
+  drifted_windows_ = 0;
 }
 
 }  // namespace sightline::pipeline

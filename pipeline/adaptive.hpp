@@ -24,7 +24,7 @@ class Adaptive : public TraceSink {
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// How often it has switched.
+  /// How often it has switched, trials of a given-up device included.
   int switches() const { return switches_; }
 
  private:
@@ -39,7 +39,8 @@ class Adaptive : public TraceSink {
     Loads sums;
   };
   void close_window(std::int64_t now);
-  void replan(std::int64_t now, double cpu_ratio, double device_ratio);
+  void replan(std::int64_t now, const Loads& loads, const Loads& reference);
+  FrameCosts costs_seen() const;
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
   bool gave_up_device() const { return home_.uses_device() && !current_.uses_device(); }
