@@ -65,13 +65,15 @@ void Adaptive::close_window(std::int64_t now) {
   if (trying_) {
     trying_ = false;
     cpu_scale_ = device_scale_ = 1;  // what the reference of this schedule was taken at
-    if (ratio_of(loads.device, home_reference_->device) > kDrift) {
-      spdlog::debug("auto: {} is still busy", device_->context().name());
+    const double slower = home_.uses_device() ? ratio_of(loads.device, home_reference_->device)
+                                              : ratio_of(loads.cpu, home_reference_->cpu);
+    if (slower > kDrift) {
+      spdlog::debug("auto: the plan still takes {:.2g} times as long", slower);
       pause_ = std::min(2 * pause_, kLongestPause);
       replan(now, loads, *home_reference_);
       return;
     }
-    spdlog::info("auto: {} is free again: {}", device_->context().name(), describe(home_, detector_));
+    spdlog::info("auto: as planned again: {}", describe(home_, detector_));
     pause_ = kFirstPause;
     reference_ = home_reference_;
   }
@@ -119,7 +121,7 @@ void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& referen
   spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),
                best.schedule.in_flight);
   switch_to(best.schedule, now);
-  try_again_ = gave_up_device() ? now + pause_ : 0;
+  try_again_ = current_ == home_ ? 0 : now + pause_;
 }
 
 // The costs as they are now. A processor that is slow is slow for all stages; one that is fast has less to do

@@ -11,9 +11,8 @@ namespace sightline::pipeline {
 
 /// Watches the times of a run. Where a processor takes much longer or shorter than when the plan was made
 /// (another program takes the GPU, the content changes), it weighs the schedules anew with what it sees, and
-/// switches where that promises a tenth more; frames in flight finish as they began. A processor that was
-/// given up is tried again after ten seconds, then after twenty, and so on up to two minutes. The log says
-/// what was done and why.
+/// switches where that promises a tenth more; frames in flight finish as they began. The plan is tried again
+/// after ten seconds, then after twenty, and so on up to two minutes. The log says what was done and why.
 ///
 /// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own.
 class Adaptive : public TraceSink {
@@ -43,7 +42,6 @@ class Adaptive : public TraceSink {
   FrameCosts costs_seen() const;
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
-  bool gave_up_device() const { return home_.uses_device() && !current_.uses_device(); }
 
   Pipeline& pipeline_;
   const Detector& detector_;
@@ -60,7 +58,7 @@ class Adaptive : public TraceSink {
   Window window_;
   int drifted_windows_ = 0;
   std::int64_t switched_ = 0;   ///< frames admitted before do not count
-  std::int64_t try_again_ = 0;  ///< when the device is to be tried again; 0: it was not given up
+  std::int64_t try_again_ = 0;  ///< when the plan is to be tried again; 0: it is what runs
   std::int64_t pause_ = 0;
   bool trying_ = false;
   int switches_ = 0;
