@@ -73,7 +73,7 @@ void Adaptive::close_window(std::int64_t now) {
       replan(now, loads, *home_reference_);
       return;
     }
-    spdlog::info("auto: as planned again: {}", describe(home_, detector_));
+    spdlog::info("auto: tried again, and as planned: {}", describe(home_, detector_));
     pause_ = kFirstPause;
     reference_ = home_reference_;
   }
