@@ -257,7 +257,7 @@ TEST_F(AdaptiveRun, ReturnsToThePlan) {
   windows(1);
   ASSERT_EQ(changes_.size(), 2u);
   EXPECT_EQ(changes_[1].to, home_);
-  EXPECT_THAT(log_.str(), HasSubstr("tried again, and as planned"));
+  EXPECT_THAT(log_.str(), HasSubstr("the processors are as planned again"));
   windows(20);
   EXPECT_EQ(switches(), 2);
 }
