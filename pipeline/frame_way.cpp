@@ -1,0 +1,183 @@
+// A frame's way through the graph: the segments of its schedule, then back into order.
+#include <algorithm>
+
+#include "pipeline/pipeline_impl.hpp"
+
+namespace sightline::pipeline {
+
+void Pipeline::Impl::step(Token token) {
+  Slot& slot = *token.slot;
+  try {
+    token.from_device ? back_from_device(slot) : begin(slot);
+  } catch (const std::exception& e) {
+    slot.cpu_error = e.what();
+    finish(slot);
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
+    finish(slot);
+  }
+}
+
+void Pipeline::Impl::begin(Slot& slot) {
+  FrameResult& result = slot.result;
+  result.source = slot.stream->stream->name;
+  result.picture = slot.frame.name();
+  result.frame = slot.frame.number();
+  result.time = slot.frame.time();
+  result.width = slot.frame.size().width;
+  result.height = slot.frame.size().height;
+  result.status = FrameStatus::ok;
+  result.objects.clear();
+  result.message.clear();
+  slot.cpu_error.clear();
+  slot.device_error.clear();
+  slot.device_failed = false;
+  slot.segment = 0;
+  slot.ready.fill(slot.decoded);
+  for (std::vector<Span>& spans : slot.spans) spans.clear();
+  slot.spans[0].push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
+  slot.plan = plan_;
+  const Schedule& schedule = slot.plan->schedule;
+
+  if (!detector_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
+    result.status = FrameStatus::skipped;
+    result.message = "the frame is smaller than the smallest object that is searched for";
+    finish(slot);
+    return;
+  }
+  if (schedule.uses_device()) {
+    try {
+      if (schedule.split > 0) {
+        if (!slot.device_share) slot.device_share = detector_.make_workspace();
+        detector_.prepare(*slot.device_share, slot.frame.view(), {0, schedule.split});
+      }
+      if (!slot.device) slot.device = device_->make_slot();
+      StageSet on_device = schedule.on_device;
+      for (std::size_t i = 0; schedule.split > 0 && i < detector_.divisible_stages(); ++i) on_device.set(i);
+      device_->prepare(*slot.device, slot.device_workspace(), on_device);
+    } catch (const std::exception& e) {
+      redo_on_cpu(slot, e.what());
+      return;
+    }
+  }
+  if (schedule.split == 0) {
+    run_segments(slot);
+    return;
+  }
+  slot.shares_left = 2;
+  hand_to_device(slot);
+  try {
+    run_on_cpu(slot, 0, detector_.divisible_stages());
+  } catch (const std::exception& e) {
+    slot.cpu_error = e.what();
+  } catch (...) {
+    slot.cpu_error = "an unknown error";
+  }
+  share_done(slot);
+}
+
+void Pipeline::Impl::run_segments(Slot& slot) {
+  const std::vector<Segment>& segments = slot.plan->segments;
+  for (; slot.segment < segments.size(); ++slot.segment) {
+    const Segment& segment = segments[slot.segment];
+    if (segment.on_device) {
+      hand_to_device(slot);
+      return;  // back_from_device goes on
+    }
+    run_on_cpu(slot, segment.first, segment.last);
+  }
+  finish(slot);
+}
+
+void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last) {
+  for (std::size_t stage = first; stage < last; ++stage) {
+    const auto index = static_cast<std::uint8_t>(stage);
+    const std::int64_t start = now_ns();
+    slot.workspace->work.take();
+    detector_.run_stage(stage, *slot.workspace);
+    const std::int64_t end = now_ns();
+    if (stage == first) slot.spans[0].push_back({Activity::wait, index, 0, 0, slot.ready[0], start, 0});
+    const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
+    slot.spans[0].push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
+    slot.ready[0] = end;
+  }
+}
+
+// The second of a split frame's shares to be done goes on with the whole.
+void Pipeline::Impl::share_done(Slot& slot) {
+  if (slot.shares_left.fetch_sub(1) > 1) return;
+  if (!slot.device_error.empty()) {
+    redo_on_cpu(slot, slot.device_error);
+    return;
+  }
+  if (slot.cpu_error.empty()) {
+    detector_.join(*slot.workspace, *slot.device_share);
+    slot.ready[0] = now_ns();
+    run_on_cpu(slot, detector_.divisible_stages(), detector_.stages().size());
+  }
+  finish(slot);
+}
+
+void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
+  take_out(error);
+  if (slot.abandoned) {  // the device may still write to them, for ever
+    static_cast<void>(slot.device.release());
+    static_cast<void>(slot.device_share.release());
+    slot.abandoned = false;
+  }
+  ++slot.stream->accounts.redone;
+  slot.plan = &cpu_plan_;
+  slot.segment = 0;
+  slot.ready[0] = now_ns();
+  slot.cpu_error.clear();
+  for (Span& span : slot.spans[0]) span.work = 0;
+  detector_.prepare(*slot.workspace, slot.frame.view());
+  run_segments(slot);
+}
+
+void Pipeline::Impl::finish(Slot& slot) {
+  if (!slot.cpu_error.empty()) {
+    slot.result.status = FrameStatus::failed;
+    slot.result.message = slot.cpu_error;
+  } else if (slot.result.status == FrameStatus::ok) {
+    slot.result.objects = detector_.take_detections(*slot.workspace);
+  }
+  slot.stream->in_order->try_put(&slot);
+}
+
+void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
+  const std::int64_t start = now_ns();
+  try {
+    if (!failed_) {
+      for (Sink* sink : stream.stream->sinks) sink->accept(slot.frame, slot.result);
+    }
+    const std::int64_t end = now_ns();
+    slot.spans[0].push_back({Activity::output, 0, 0, 0, start, end, end - start});
+    stream.spans.clear();
+    for (const std::vector<Span>& spans : slot.spans)
+      stream.spans.insert(stream.spans.end(), spans.begin(), spans.end());
+    std::sort(stream.spans.begin(), stream.spans.end(),
+              [](const Span& a, const Span& b) { return a.start < b.start; });
+    FrameTrace trace;
+    trace.frame = slot.result.frame;
+    trace.source = stream.index;
+    trace.slot = slot.index;
+    trace.slots_in_use = slot.slots_in_use;
+    trace.admitted = slot.admitted;
+    trace.delivered = end;
+    trace.status = slot.result.status;
+    trace.spans = stream.spans;
+    stream.accounts.add(slot.result, trace);
+    {
+      const std::lock_guard lock(trace_mutex_);  // several streams deliver at once
+      for (TraceSink* sink : traces_) sink->accept(trace);
+    }
+    if (stream.stream->on_progress && !failed_) stream.stream->on_progress(stream.accounts.progress());
+  } catch (...) {
+    end_with(std::current_exception());
+  }
+  slot.frame = media::Frame();  // back to the decoder's pool
+  release(slot);
+}
+
+}  // namespace sightline::pipeline
