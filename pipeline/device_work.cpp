@@ -159,12 +159,7 @@ void Pipeline::Impl::watch() {
   const std::scoped_lock lock(mutex_, device_mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {
     const auto since = slot->outstanding->open_since();
-    if (!since) continue;
-    if (slot->device->done.state() == opencl::Event::State::failed) {  // some drivers do not call back then
-      slot->outstanding->complete(true);
-      continue;
-    }
-    if (now_ns() - *since < limit || !slot->outstanding->close()) continue;
+    if (!since || now_ns() - *since < limit || !slot->outstanding->close()) continue;
     std::string stage = "a copy";
     for (const DeviceSpan& span : slot->device->spans) {
       if (span.end().state() == opencl::Event::State::complete) continue;

@@ -43,7 +43,7 @@ Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const
     device_limit_ = device_->context().device().unified_memory ? 1 : 6;
     waiting_for_device_.reserve(64);
     polled_.reserve(64);
-    if (!device_->context().device().unified_memory)
+    if (options.poll_device || !device_->context().device().unified_memory)
       poller_ = std::jthread([this](const std::stop_token& stop) { poll(stop); });
   }
 }

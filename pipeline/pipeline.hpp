@@ -83,6 +83,9 @@ struct RunOptions {
 struct PipelineOptions {
   int threads = 0;          ///< of the CPU; 0: all
   double stall_limit = 30;  ///< seconds without an answer after which a device counts as lost
+  /// Ask a device for the end of its work rather than have it call back. Devices with memory of their own are
+  /// asked anyway: see Pipeline::Impl::poll.
+  bool poll_device = false;
 };
 
 /// A detector with a schedule and the slots that it runs in. Slots are kept between runs.

@@ -149,18 +149,23 @@ TEST_P(Parity, OfEverySplit) {
 // One pipeline, whose slots so see every mapping after every other.
 TEST_P(Parity, OfMappingsOneAfterTheOther) {
   if (!device_) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  Pipeline pipeline(detector_, device_.get(), test::on_cpu(2), {2});
-  for (unsigned long step = 0; step < 34; ++step) {
-    Schedule schedule;
-    schedule.in_flight = 2;
-    const unsigned long map = step * 5 % 17;  // 0 to 16 in an order that turns stages on and off
-    if (map == 16) {
-      schedule.split = 0.4;
-    } else {
-      schedule.on_device = StageSet(map);
+  for (const bool poll : {false, true}) {
+    PipelineOptions options;
+    options.threads = 2;
+    options.poll_device = poll;
+    Pipeline pipeline(detector_, device_.get(), test::on_cpu(2), options);
+    for (unsigned long step = 0; step < 34; ++step) {
+      Schedule schedule;
+      schedule.in_flight = 2;
+      const unsigned long map = step * 5 % 17;  // 0 to 16 in an order that turns stages on and off
+      if (map == 16) {
+        schedule.split = 0.4;
+      } else {
+        schedule.on_device = StageSet(map);
+      }
+      pipeline.set_schedule(schedule);
+      expect_same(pipeline, "then " + describe(schedule, detector_));
     }
-    pipeline.set_schedule(schedule);
-    expect_same(pipeline, "then " + describe(schedule, detector_));
   }
 }
 
