@@ -52,9 +52,7 @@ void Pipeline::Impl::begin(Slot& slot) {
         detector_.prepare(*slot.device_share, slot.frame.view(), {0, schedule.split});
       }
       if (!slot.device) slot.device = device_->make_slot();
-      StageSet on_device = schedule.on_device;
-      for (std::size_t i = 0; schedule.split > 0 && i < detector_.divisible_stages(); ++i) on_device.set(i);
-      device_->prepare(*slot.device, slot.device_workspace(), on_device);
+      device_->prepare(*slot.device, slot.device_workspace(), device_stages(schedule, detector_));
     } catch (const std::exception& e) {
       redo_on_cpu(slot, e.what());
       return;

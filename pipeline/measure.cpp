@@ -108,7 +108,6 @@ class Measurer {
     std::string problems;
     std::vector<std::unique_ptr<Meter>> others;
     for (auto& meter : find_meters(options_.meters)) {
-      const bool processor = meter->name().starts_with("RAPL") || meter->name().starts_with("NVML");
       if (!meter->usable()) {
         problems += (problems.empty() ? "" : "; ") + meter->name() + ": " + meter->problem();
       } else if (meter->name().starts_with("log")) {
@@ -117,7 +116,7 @@ class Measurer {
         others.clear();
         break;
       } else {
-        (processor ? meters_ : others).push_back(std::move(meter));
+        (is_processor_meter(*meter) ? meters_ : others).push_back(std::move(meter));
       }
     }
     if (meters_.empty() && !others.empty()) meters_.push_back(std::move(others.front()));

@@ -181,4 +181,8 @@ std::vector<std::unique_ptr<Meter>> find_meters(const MeterOptions& given) {
   return meters;
 }
 
+bool is_processor_meter(const Meter& meter) {
+  return meter.name().starts_with("RAPL") || meter.name().starts_with("NVML");
+}
+
 }  // namespace sightline::pipeline

@@ -89,6 +89,10 @@ struct MeterOptions {
 ///   discharging during the run fails.
 std::vector<std::unique_ptr<Meter>> find_meters(const MeterOptions& options = {});
 
+/// Whether a meter sees processors and their memory (RAPL, NVML): the ranges of these do not overlap, so they
+/// may be added up.
+bool is_processor_meter(const Meter& meter);
+
 /// Energy in joules between two moments (seconds since 1970-01-01 UTC) from the samples of a power log, by
 /// trapezoid integration with linear interpolation at both ends.
 ///

@@ -76,12 +76,10 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
   return trial;
 }
 
-// The meters of processors: their ranges do not overlap.
 std::vector<std::unique_ptr<Meter>> processor_meters(const MeterOptions& options) {
   std::vector<std::unique_ptr<Meter>> meters;
   for (auto& meter : find_meters(options)) {
-    const bool processor = meter->name().starts_with("RAPL") || meter->name().starts_with("NVML");
-    if (meter->usable() && processor) meters.push_back(std::move(meter));
+    if (meter->usable() && is_processor_meter(*meter)) meters.push_back(std::move(meter));
   }
   return meters;
 }

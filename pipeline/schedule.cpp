@@ -137,8 +137,7 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
   }
   const auto stages = detector.stages();
   const StageSet supported = device->supported();
-  StageSet wanted = schedule.on_device;
-  for (std::size_t i = 0; schedule.split > 0 && i < detector.divisible_stages(); ++i) wanted.set(i);
+  const StageSet wanted = device_stages(schedule, detector);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (wanted[i] && !supported[i]) {
       throw Error(ExitCode::usage,
@@ -150,6 +149,12 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
     throw Error(ExitCode::usage, "this detector cannot split frames", "use another schedule");
   }
   device->check(wanted);
+}
+
+StageSet device_stages(const Schedule& schedule, const Detector& detector) {
+  StageSet stages = schedule.on_device;
+  for (std::size_t i = 0; schedule.split > 0 && i < detector.divisible_stages(); ++i) stages.set(i);
+  return stages;
 }
 
 int default_in_flight(const Schedule& schedule, int threads) {

@@ -52,6 +52,10 @@ Schedule resolve(const ScheduleRequest& request, const Detector& detector, const
 /// Throws Error (usage) unless detector and device can run it: the stage without an implementation is named.
 void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device);
 
+/// The stages that the device has a part in: those mapped to it or, where frames are split, the divisible
+/// ones.
+StageSet device_stages(const Schedule& schedule, const Detector& detector);
+
 /// Frames in flight that suit a mapping where none are asked for.
 int default_in_flight(const Schedule& schedule, int threads);
 

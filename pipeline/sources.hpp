@@ -75,15 +75,4 @@ class PeekedSource : public Source {
   std::deque<media::Frame> ahead_;
 };
 
-/// At most `count` frames of another source, which must outlive it.
-class LimitedSource : public Source {
- public:
-  LimitedSource(Source& source, std::int64_t count) : source_(source), left_(count) {}
-  std::optional<media::Frame> read() override { return left_-- > 0 ? source_.read() : std::nullopt; }
-
- private:
-  Source& source_;
-  std::int64_t left_;
-};
-
 }  // namespace sightline::pipeline
