@@ -27,6 +27,8 @@ struct Detection {
   Box box;
   double score = 0;  ///< any real number, higher is surer; comparable within one model
   int label = 0;     ///< index into the detector's labels
+  /// Identity over frames, from 1, unique within one source; 0 where objects are not tracked.
+  std::int64_t track = 0;
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 

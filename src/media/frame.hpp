@@ -17,6 +17,13 @@ class Scaler;
 /// What 8-bit luma means: black 16 and white 235 (limited), or black 0 and white 255 (full).
 enum class LumaRange { limited, full };
 
+/// When a live picture came about, in nanoseconds of std::chrono::steady_clock; 0 where that is not known, or
+/// means nothing, as for a file's.
+struct FrameTimes {
+  std::int64_t captured = 0;  ///< the camera took it; where it does not tell, its data had arrived
+  std::int64_t decoded = 0;   ///< it was ready to be searched and shown
+};
+
 /// A decoded picture with its number and time. A handle: copies are cheap and share the pixels, which live
 /// until the last copy is gone and are never changed.
 ///
@@ -57,6 +64,14 @@ class Frame {
     frame.number_ = number;
     return frame;
   }
+  /// When it was captured, for live sources.
+  const FrameTimes& times() const { return times_; }
+  /// The same picture with the moments at which it was captured and decoded.
+  Frame stamped(const FrameTimes& times) const {
+    Frame frame = *this;
+    frame.times_ = times;
+    return frame;
+  }
   /// The whole decoded picture, owned by the frame; null if `empty()`.
   const AVFrame* picture() const { return picture_.get(); }
 
@@ -68,6 +83,7 @@ class Frame {
   LumaRange range_ = LumaRange::limited;
   std::int64_t number_ = 0;
   double time_ = 0;
+  FrameTimes times_;
   std::string name_;
 };
 

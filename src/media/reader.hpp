@@ -13,13 +13,26 @@
 
 namespace sightline::media {
 
+/// What a camera or screen is asked for; what is left out is the device's own choice.
+struct CaptureOptions {
+  Size size;                 ///< 0x0: not asked for
+  double frame_rate = 0;     ///< frames/s; 0: not asked for
+  std::string pixel_format;  ///< as `sightline devices --cameras` lists them: mjpeg, yuyv422, h264, ...
+};
+
 struct ReadOptions {
   double start = 0;                ///< seconds from the source's start; frames before are not delivered
   std::optional<double> duration;  ///< seconds from `start` on
   int loop = 0;                    ///< how many more times to read the source; -1: for ever
   int every = 1;                   ///< deliver the 1st, (1 + every)th, ... frame only
   int threads = 0;                 ///< of the decoder; 0: FFmpeg's choice
-  bool low_delay = false;   ///< for live streams: no frame threading, which delays by threads - 1 frames
+  /// For live streams: no frame threading, which delays by threads - 1 frames, and no buffering where it can
+  /// be avoided. Frames have times (Frame::times).
+  bool low_delay = false;
+  /// Seconds that opening, or one `read`, may go without data before it ends in an Error (input); 0: no
+  /// limit.
+  double patience = 0;
+  CaptureOptions capture;   ///< for cameras and screens; refused (usage) for other inputs
   bool keep_audio = false;  ///< fill `Reader::audio()`
   std::int64_t max_pixels = std::int64_t{1}
                             << 27;  ///< of one picture; guards against bombs and damaged headers
