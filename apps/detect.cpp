@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "detect_run.hpp"
+#include "media_options.hpp"
 #include "picture_output.hpp"
 #include "writable.hpp"
 
@@ -64,15 +65,6 @@ void check_targets(const DetectArguments& a) {
   }
 }
 
-// A file that is not there is noticed before another one is processed. What is no plain path is left to
-// FFmpeg.
-void require_present(const std::string& input) {
-  std::error_code error;
-  if (input == "-" || input.find_first_of(":%") != std::string::npos || fs::exists(input, error)) return;
-  throw Error(ExitCode::input, "cannot open '" + input + "' (No such file or directory)",
-              "check the name and the path");
-}
-
 // A contact sheet is a PNG file whatever its name: the name must not say otherwise.
 void check_contact_sheet(const std::string& file) {
   const std::string extension = fs::path(file).extension().string();
@@ -82,6 +74,7 @@ void check_contact_sheet(const std::string& file) {
 }
 
 void check(const DetectArguments& a) {
+  // Before another one is processed.
   for (const std::string& input : a.inputs) require_present(input);
   if (a.inputs.size() > 1 && !a.output.empty()) {
     std::error_code error;
@@ -167,14 +160,7 @@ void add_detect(CLI::App& app, Common& common) {
       ->add_option("--trace", a->trace,
                    "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing")
       ->group(outputs);
-  command->add_option("--encoder", a->writing.encoder, "Video encoder, by FFmpeg's name")
-      ->capture_default_str()
-      ->group(outputs);
-  command->add_option("--quality", a->writing.quality, "Of the video: 0 (best) to 51")
-      ->check(CLI::Range(0, 51))
-      ->capture_default_str()
-      ->group(outputs);
-  command->add_option("--preset", a->writing.preset, "Of the encoder")->capture_default_str()->group(outputs);
+  add_encoder_options(*command, a->writing, outputs);
   command->add_flag("--no-audio", a->no_audio, "Leave the sound out")->group(outputs);
   const std::string inputs = "Input";
   command->add_flag("--together", a->together, "Work on all inputs at once; they share the processors evenly")
