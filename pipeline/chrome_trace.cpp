@@ -133,7 +133,15 @@ void ChromeTraceWriter::begin(const TraceInfo& info) {
   }
 }
 
-void ChromeTraceWriter::accept(const FrameTrace& trace) {
+void ChromeTraceWriter::accept(const FrameTrace& whole) {
+  FrameTrace trace = whole;
+  trace.admitted = std::max(trace.admitted, origin_);
+  spans_.assign(trace.spans.begin(), trace.spans.end());
+  for (Span& span : spans_) {
+    span.start = std::max(span.start, origin_);
+    span.end = std::max(span.end, span.start);
+  }
+  trace.spans = spans_;
   places_.clear();
   for (const Span& span : trace.spans) {
     places_.push_back(place(trace, span));
@@ -273,7 +281,7 @@ void ChromeTraceWriter::write_arrow(std::size_t from, std::size_t to, std::span<
 }
 
 void ChromeTraceWriter::write_counters(const FrameTrace& trace) {
-  write_counter("slots in use", trace.admitted, trace.slots_in_use);
+  write_counter("slots in use", std::max(trace.admitted, trace.entered), trace.slots_in_use);
   const auto source = static_cast<std::size_t>(std::max(trace.source, 0));
   if (source >= dropped_.size()) dropped_.resize(source + 1, 0);
   if (trace.dropped != dropped_[source] || frames_ == 0) {

@@ -21,8 +21,10 @@ namespace sightline::pipeline {
 /// decoding and the output of each source; a device has a lane for each slot's queue, and lanes of their own
 /// for copies. Waiting has lanes of its own, below. Spans in a lane never overlap: where they would (slots
 /// shared by sources, clocks that are not quite mapped), the lane gets a second one. Frames are asynchronous
-/// events from admission to delivery, arrows lead through the spans of a frame, and counters show the slots
-/// in use and the frames dropped.
+/// events from admission to delivery (of live ones, from their capture), arrows lead through the spans of a
+/// frame, and counters show the slots in use and the frames dropped.
+///
+/// Viewers drop events before time 0: a frame that was captured before the run begins with it.
 ///
 /// Memory does not grow with the number of frames. The file has a temporary name until `finish`, so that a
 /// half-written trace never passes for a whole one; a writer that goes without `finish` leaves nothing. A
@@ -86,7 +88,8 @@ class ChromeTraceWriter : public TraceSink {
   std::int64_t arrows_ = 0;
   int threads_ = 0;
   std::unordered_map<std::uint64_t, std::vector<Lane>> lanes_;  ///< by what they show
-  std::vector<Place> places_;                                   ///< of the spans of the frame at hand
+  std::vector<Span> spans_;                                     ///< of the frame at hand, from origin_ on
+  std::vector<Place> places_;                                   ///< of these
   std::vector<std::int64_t> dropped_;                           ///< last value of each source's counter
 };
 

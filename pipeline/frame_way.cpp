@@ -161,7 +161,9 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
     trace.source = stream.index;
     trace.slot = slot.index;
     trace.slots_in_use = slot.slots_in_use;
+    trace.dropped = stream.stream->source->dropped();
     trace.admitted = slot.admitted;
+    trace.entered = slot.entered;
     trace.delivered = end;
     trace.status = slot.result.status;
     trace.spans = stream.spans;

@@ -10,6 +10,20 @@ namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// A frame that was captured has its own times; else the source made it while it was asked for it.
+void set_times(Slot& slot, std::int64_t asked) {
+  const std::int64_t now = now_ns();
+  const media::FrameTimes& times = slot.frame.times();
+  const bool captured = times.captured != 0;
+  slot.admitted = captured ? times.captured : asked;
+  slot.decoded = captured && times.decoded != 0 ? std::max(times.decoded, times.captured) : now;
+  slot.entered = captured ? now : 0;
+}
+
+}  // namespace
+
 Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
                      const PipelineOptions& options)
     : detector_(detector),
@@ -106,7 +120,7 @@ void Pipeline::Impl::end_with(std::exception_ptr error) {
 void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
   try {
     while (Slot* const slot = acquire(stream, options)) {
-      slot->admitted = now_ns();
+      const std::int64_t asked = now_ns();
       std::optional<media::Frame> frame;
       try {
         frame = stream.stream->source->read();
@@ -118,9 +132,9 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
         release(*slot);
         break;
       }
-      slot->decoded = now_ns();
       slot->sequence = stream.admitted++;
       slot->frame = std::move(*frame);
+      set_times(*slot, asked);
       step_->try_put({slot, false});
     }
   } catch (...) {

@@ -91,8 +91,9 @@ struct Slot {
   std::string cpu_error;       ///< why the frame failed
 
   std::array<std::vector<Span>, 2> spans;  ///< by share: all but a split's device work is share 0
-  std::int64_t admitted = 0;
+  std::int64_t admitted = 0;               ///< as FrameTrace has them
   std::int64_t decoded = 0;
+  std::int64_t entered = 0;
   std::array<std::int64_t, 2> ready{};  ///< since when the next segment could have run, by share
   int slots_in_use = 0;
 

@@ -68,6 +68,7 @@ class PeekedSource : public Source {
     return frame;
   }
   std::int64_t decode_errors() const override { return source_.decode_errors(); }
+  std::int64_t dropped() const override { return source_.dropped(); }
   std::optional<std::int64_t> frames() const override { return source_.frames(); }
 
  private:

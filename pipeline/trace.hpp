@@ -41,7 +41,10 @@ struct FrameTrace {
   int slot = 0;
   int slots_in_use = 0;       ///< when this frame entered
   std::int64_t dropped = 0;   ///< frames of this source dropped so far
-  std::int64_t admitted = 0;  ///< when the frame entered: start of its decoding
+  std::int64_t admitted = 0;  ///< start of the frame's decoding; of a live one, when it was captured
+  /// When it came into its slot, where that was later than the end of decoding; 0: it was not. Between the
+  /// two it waited with its source, which is part of its first wait.
+  std::int64_t entered = 0;
   std::int64_t delivered = 0;
   FrameStatus status = FrameStatus::ok;
   std::span<const Span> spans;  ///< by start

@@ -64,6 +64,12 @@ class Frame {
     frame.number_ = number;
     return frame;
   }
+  /// The same picture at another time.
+  Frame retimed(double time) const {
+    Frame frame = *this;
+    frame.time_ = time;
+    return frame;
+  }
   /// When it was captured, for live sources.
   const FrameTimes& times() const { return times_; }
   /// The same picture with the moments at which it was captured and decoded.
