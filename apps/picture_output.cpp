@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "base/error.hpp"
+#include "media/picture_file.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -51,8 +52,6 @@ PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInf
       info_(info),
       options_(std::move(options)),
       labels_(std::move(labels)) {
-  options_.threads = 1;  // starting a pool of threads for one picture costs more than it gives
-  options_.audio.reset();
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) {
@@ -66,10 +65,8 @@ void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
   const bool from_folder = !result.picture.empty();
   const std::string name = from_folder ? result.picture : input_.filename().string();
   options_.input = (from_folder ? input_ / name : input_).string();
-  info_.size = frame.size();
-  media::Writer writer((folder_ / annotated_name(name)).string(), info_, options_);
-  writer.write(frame, result.objects, labels_);
-  writer.finish();
+  media::write_picture((folder_ / annotated_name(name)).string(), frame, result.objects, labels_, info_,
+                       options_);
 }
 
 }  // namespace sightline::apps

@@ -74,6 +74,7 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
   context_->thread_count = options.threads;
   if (container.flags & AVFMT_GLOBALHEADER) context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   set_quality(options);
+  if (options.live) set_live(options);
 
   // Some encoders look at their preset only now.
   const int result = avcodec_open2(context_.get(), codec_, nullptr);
@@ -116,11 +117,29 @@ void VideoEncoder::choose_time_base(const AVOutputFormat& container, const Strea
     av_reduce(&context_->time_base.num, &context_->time_base.den, rate.den, rate.num, 65535);
 }
 
+bool VideoEncoder::knows(const char* option) const {
+  return context_->priv_data && codec_->priv_class &&
+         av_opt_find(context_->priv_data, option, nullptr, 0, 0) != nullptr;
+}
+
+void VideoEncoder::set(const char* option, const char* value) {
+  if (knows(option)) av_opt_set(context_->priv_data, option, value, 0);
+}
+
+void VideoEncoder::set_live(const WriteOptions& options) {
+  key_seconds_ = options.key_seconds;
+  // Key frames are asked for by time, as the rate may vary; this is for encoders that do not listen.
+  const double frames = std::ceil(av_q2d(context_->framerate) * key_seconds_) + 1;
+  context_->gop_size = static_cast<int>(std::clamp(frames, 1.0, 600.0));
+  context_->max_b_frames = 0;
+  if (codec_->id == AV_CODEC_ID_H264 || codec_->id == AV_CODEC_ID_HEVC) set("tune", "zerolatency");
+  set("forced-idr", "1");
+  set("lag-in-frames", "0");  // libvpx, libaom
+  set("deadline", "realtime");
+}
+
 void VideoEncoder::set_quality(const WriteOptions& options) {
   void* codec = context_->priv_data;
-  const auto knows = [&](const char* name) {
-    return codec && codec_->priv_class && av_opt_find(codec, name, nullptr, 0, 0) != nullptr;
-  };
   if (knows("crf")) {
     av_opt_set(codec, "crf", std::to_string(options.quality).c_str(), 0);
   } else {
@@ -137,6 +156,13 @@ void VideoEncoder::set_quality(const WriteOptions& options) {
         "libx264 has ultrafast, superfast, veryfast, faster, fast, medium, slow, slower and veryslow");
 }
 
+bool VideoEncoder::is_key_due(double time) {
+  constexpr double rounding = 1e-6;
+  if (key_seconds_ <= 0 || (last_time_ >= 0 && time < last_key_ + key_seconds_ - rounding)) return false;
+  last_key_ = time;
+  return true;
+}
+
 int VideoEncoder::encode(double time) {
   AVFrame* picture = &fitted_.picture();
   if (converted_) {
@@ -151,6 +177,7 @@ int VideoEncoder::encode(double time) {
   }
   const double ticks = std::round(time / av_q2d(context_->time_base));
   picture->pts = std::max(static_cast<std::int64_t>(std::clamp(ticks, -1e15, 1e15)), last_time_ + 1);
+  picture->pict_type = is_key_due(time) ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
   last_time_ = picture->pts;
   picture->quality = context_->global_quality;  // what QSCALE encoders look at
   return avcodec_send_frame(context_.get(), picture);

@@ -33,6 +33,10 @@ class VideoEncoder {
   void choose_format();
   void choose_time_base(const AVOutputFormat& container, const StreamInfo& video);
   void set_quality(const WriteOptions& options);
+  void set_live(const WriteOptions& options);
+  bool knows(const char* option) const;
+  void set(const char* option, const char* value);
+  bool is_key_due(double time);
 
   const AVCodec* codec_ = nullptr;
   CodecContextPtr context_;
@@ -40,6 +44,8 @@ class VideoEncoder {
   Scaler scaler_;
   FramePtr converted_;  // for encoders that do not take the fitted picture as it is
   std::int64_t last_time_ = -1;
+  double key_seconds_ = 0;  // 0: the encoder places its key frames
+  double last_key_ = 0;     // time in seconds
 };
 
 }  // namespace sightline::media

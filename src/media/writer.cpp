@@ -52,7 +52,8 @@ struct Writer::Impl {
   Impl(const std::string& path, const StreamInfo& video, const WriteOptions& options)
       : path_(resolve(path, options)),
         encoder_(path_, container_for(path_), video, options),
-        audio_(options.audio) {
+        audio_(options.audio),
+        live_(options.live) {
     AVFormatContext* raw = nullptr;
     if (avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
       throw std::bad_alloc();
@@ -101,8 +102,23 @@ struct Writer::Impl {
       options.set("update", "1");  // image2: one file
       single_picture_ = std::string_view(output_->oformat->name) == "image2";
     }
+    if (live_) set_live(options);
     const int result = avformat_write_header(output_.get(), options.address());
     if (result < 0) fail(result);
+  }
+
+  // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
+  void set_live(Dictionary& options) {
+    output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
+    const void* muxer = output_->oformat->priv_class ? output_->priv_data : nullptr;
+    const auto knows = [&](const char* name) {
+      return muxer && av_opt_find(output_->priv_data, name, nullptr, 0, 0) != nullptr;
+    };
+    if (knows("movflags")) {
+      options.set("movflags", "frag_keyframe+empty_moov+default_base_moof");
+      options.set("frag_duration", std::to_string(kFragmentMilliseconds * 1000));
+    }
+    if (knows("cluster_time_limit")) options.set("cluster_time_limit", std::to_string(kFragmentMilliseconds));
   }
 
   // image2 opens its files one by one; that it will not be able to should be known now.
@@ -148,8 +164,18 @@ struct Writer::Impl {
             std::max<std::int64_t>(std::llround(period_ / av_q2d(encoder_.context().time_base)), 1);
       av_packet_rescale_ts(packet_.get(), encoder_.context().time_base, video_->time_base);
       packet_->stream_index = video_->index;
-      check(av_interleaved_write_frame(output_.get(), packet_.get()));
+      write_packet();
     }
+  }
+
+  void write_packet() {
+    const std::int64_t size = packet_->size;
+    check(av_interleaved_write_frame(output_.get(), packet_.get()));
+    const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
+    // What the muxer let go of may end before this packet.
+    if (in_file != in_file_) held_back_ = 0;
+    in_file_ = in_file;
+    held_back_ += size;
   }
 
   /// Writes the sound up to a time, in seconds from the first picture.
@@ -169,10 +195,12 @@ struct Writer::Impl {
       av_packet_rescale_ts(packet_.get(), audio_->time_base(), sound_->time_base);
       packet_->stream_index = sound_->index;
       packet_->pos = -1;
-      check(av_interleaved_write_frame(output_.get(), packet_.get()));
+      write_packet();
       ++audio_packets_;
     }
   }
+
+  static constexpr int kFragmentMilliseconds = 500;
 
   void finish() {
     if (std::exchange(closed_, true)) return;
@@ -192,6 +220,8 @@ struct Writer::Impl {
     if (AVIOContext* io = output_->pb; io && !(output_->oformat->flags & AVFMT_NOFILE)) {
       avio_flush(io);
       if (result >= 0) result = io->error;
+      in_file_ = std::max(in_file_, avio_size(io));
+      held_back_ = 0;
       const int closing = avio_closep(&output_->pb);
       if (result >= 0) result = closing;
     }
@@ -214,6 +244,7 @@ struct Writer::Impl {
   const std::string path_;
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
+  const bool live_;
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_
@@ -224,6 +255,8 @@ struct Writer::Impl {
   double period_ = 0;
   std::int64_t frames_ = 0;
   std::int64_t audio_packets_ = 0;
+  std::int64_t in_file_ = 0;    // bytes
+  std::int64_t held_back_ = 0;  // bytes that the muxer may still have, at most
   std::int64_t last_audio_ = AV_NOPTS_VALUE;
   bool failed_ = false;
   bool closed_ = false;
@@ -265,8 +298,19 @@ void Writer::finish() {
 std::int64_t Writer::frames() const {
   return impl_->frames_;
 }
+std::int64_t Writer::bytes() const {
+  return impl_->in_file_ + impl_->held_back_;
+}
 std::int64_t Writer::audio_packets() const {
   return impl_->audio_packets_;
+}
+
+void check_writing(const std::string& path, const StreamInfo& video, const WriteOptions& options) {
+  const VideoEncoder encoder(path, container_for(path), video, options);
+}
+
+bool is_picture_name(const std::string& path) {
+  return std::string_view(container_for(path).name) == "image2";
 }
 
 }  // namespace sightline::media

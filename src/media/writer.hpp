@@ -23,6 +23,11 @@ struct WriteOptions {
   int threads = 0;                    ///< of the encoder; 0: its choice
   std::shared_ptr<AudioTrack> audio;  ///< sound to copy along (Reader::audio); may be null
   std::string input;                  ///< refused as the output, when it is the same file; may be empty
+  /// For a source that runs now: pictures are encoded without looking ahead, and what was written can be
+  /// played even if the process is killed, but for the last half a second or so. MP4 and MOV are written in
+  /// fragments, Matroska in short clusters; every packet goes to the system at once.
+  bool live = false;
+  double key_seconds = 1;  ///< where live: a key frame at least that often, by the frames' times
 };
 
 /// A video file being written: MP4, Matroska, or what else FFmpeg makes of the path's extension. With `%d` in
@@ -63,11 +68,20 @@ class Writer {
   void finish();
 
   std::int64_t frames() const;         ///< written so far
+  std::int64_t bytes() const;          ///< of the file so far, with what the container still holds back
   std::int64_t audio_packets() const;  ///< written so far
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Sets up what Writer would, but for the file, which is not touched: what the user asked for is refused
+/// before anything has started. @throws Error (usage) as Writer
+void check_writing(const std::string& path, const StreamInfo& video, const WriteOptions& options = {});
+
+/// Whether, by its extension, a name is that of still pictures rather than of a video.
+/// @throws Error (usage) for an extension that is not known
+bool is_picture_name(const std::string& path);
 
 }  // namespace sightline::media

@@ -1,0 +1,53 @@
+#include "media/picture_file.hpp"
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/file_names.hpp"
+#include "media/ffmpeg.hpp"
+#include "media/scaler.hpp"
+
+namespace sightline::media {
+
+ColorTags color_tags(const Frame& frame) {
+  const AVFrame& picture = *frame.picture();
+  const bool yuv = is_yuv(static_cast<AVPixelFormat>(picture.format));
+  return {picture.color_primaries, picture.color_trc, yuv ? int{picture.colorspace} : 0,
+          yuv && is_full_range(picture)};
+}
+
+void write_picture(const std::string& path, const Frame& frame, std::span<const Detection> objects,
+                   std::span<const std::string> labels, StreamInfo info, WriteOptions options) {
+  info.size = frame.size();
+  options.threads = 1;  // starting a pool of threads for one picture costs more than it gives
+  options.audio.reset();
+  Writer writer(path, info, options);
+  writer.write(frame, objects, labels);
+  writer.finish();
+}
+
+std::string save_picture(const std::string& pattern, const Frame& frame, std::span<const Detection> objects,
+                         std::span<const std::string> labels) {
+  if (frame.empty()) throw Error(ExitCode::input, "there is no frame to save a picture of");
+  FileNames names(pattern, kPicturePattern, false);
+  if (!is_picture_name(names.example()))
+    throw Error(ExitCode::usage, "'" + pattern + "' is not the name of a picture",
+                "let it end in .png or .jpg");
+  StreamInfo info;
+  info.color = color_tags(frame);
+  const AVRational aspect = frame.picture()->sample_aspect_ratio;
+  if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
+  WriteOptions options;
+  options.quality = 10;
+  const std::string file = names.reserve(frame.number());
+  try {
+    write_picture(file, frame, objects, labels, info, options);
+  } catch (...) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored)) std::filesystem::remove(file, ignored);
+    throw;
+  }
+  return file;
+}
+
+}  // namespace sightline::media
