@@ -154,7 +154,7 @@ const std::vector<Detection>& Tracker::predict(double time) {
 void Tracker::report(double time, double ahead) {
   reported_.clear();
   for (const Track& track : tracks_) {
-    if (track.id > 0 && track.found) {
+    if (track.id > 0 && track.found && ahead <= options_.max_lost) {
       reported_.push_back({box_of(track, ahead), track.score, track.label, track.id});
     }
   }

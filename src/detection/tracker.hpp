@@ -72,8 +72,9 @@ class Tracker {
   /// @param time  of the frame in seconds, from any start; rises
   const std::vector<Detection>& update(double time, std::span<const Detection> objects);
 
-  /// What is likely to be seen at a time after the last `update`, without anything found there: for a frame
-  /// that was not searched. Changes nothing but the returned buffer, which is valid until the next call.
+  /// What is likely to be seen at a time after the last `update`, for a frame that was not searched: what was
+  /// found in that update, with its score and for `max_lost` seconds, and what was missing there as above.
+  /// Changes nothing but the returned buffer, which is valid until the next call.
   const std::vector<Detection>& predict(double time);
 
   /// Tracks that are followed, reported or not.
