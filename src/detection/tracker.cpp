@@ -100,8 +100,7 @@ void Tracker::match(bool reported, bool strong, std::span<const Detection> objec
       const Detection& object = objects[columns_[c]];
       if (object.label != track.label) continue;
       const double overlap = intersection_over_union(predicted, object.box);
-      if (overlap >= options_.min_overlap)
-        costs_[r * columns_.size() + c] = options_.min_overlap - overlap - 1e-9;
+      if (overlap >= options_.min_overlap) costs_[r * columns_.size() + c] = -overlap;
     }
   }
   const std::span<const int> columns = assignment_.solve(costs_, rows_.size(), columns_.size());
