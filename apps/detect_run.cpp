@@ -228,6 +228,11 @@ class DetectRun {
       if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
     }
+    if (const auto tracking = a_.tracking.make(engine_.detector->info())) {
+      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
+      input.stream.sinks = {sink.get()};
+      input.sinks.push_back(std::move(sink));
+    }
   }
 
   void finish_outputs() {

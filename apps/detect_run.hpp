@@ -8,12 +8,14 @@
 #include "detector_options.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
+#include "track_options.hpp"
 
 namespace sightline::apps {
 
 struct DetectArguments {
   std::vector<std::string> inputs;
   DetectorOptions detector;
+  TrackOptions tracking;
   std::string output;
   std::string detections;
   std::string format;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detection/result_writer.hpp"
+#include "detection/tracker.hpp"
 #include "media/contact_sheet.hpp"
 #include "media/writer.hpp"
 #include "pipeline/pipeline.hpp"
@@ -49,6 +50,26 @@ class ContactSheetSink : public Sink {
  private:
   media::ContactSheet& sheet_;
   std::vector<std::string> labels_;
+};
+
+/// Gives the objects of one stream identities on their way to other sinks, which must outlive it. A frame
+/// that was not searched (skipped, failed) does not count as one that misses objects; it passes on with those
+/// that are likely to be there.
+class TrackingSink : public Sink {
+ public:
+  TrackingSink(const TrackerOptions& options, std::vector<Sink*> sinks)
+      : tracker_(options), sinks_(std::move(sinks)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    tracked_ = result;
+    tracked_.objects = result.status == FrameStatus::ok ? tracker_.update(result.time, result.objects)
+                                                        : tracker_.predict(result.time);
+    for (Sink* sink : sinks_) sink->accept(frame, tracked_);
+  }
+
+ private:
+  Tracker tracker_;
+  std::vector<Sink*> sinks_;
+  FrameResult tracked_;  // keeps its buffers from frame to frame
 };
 
 /// A sink that several streams share: it gets one frame at a time. The mutex must outlive it.

@@ -18,24 +18,24 @@ namespace sightline {
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
-  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; a picture out of a folder has
-  ///   `"picture":"name.jpg"` after its source, `"message"` follows where status is
-  ///   not ok.
+  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; a tracked object ends in `"track":7`,
+  ///   a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"` follows where
+  ///   status
+  ///   is not ok.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
   /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
-  /// whose
-  /// object columns are empty, so that every frame appears.
+  /// whose object columns are empty, so that every frame appears. The last column, `track`, is always there
+  /// and empty where objects are not tracked.
   csv,
-  /// MOTChallenge detections: `frame,-1,x,y,width,height,score,-1,-1,-1`. Frames count from 1. The format has
-  /// no
-  /// room for labels, for frames without objects, nor for a second source: a second source is an error.
+  /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`, -1 for the track where objects are not
+  /// tracked. Frames count from 1. The format has no room for labels, for frames without objects, nor for a
+  /// second source: a second source is an error.
   mot,
   /// One document with the `images`, `categories` and `annotations` of the COCO format; an annotation has a
-  /// `score`
-  /// as in COCO results. Ids count from 1; category n is label n - 1. An image's `file_name` is
-  /// `source#frame`.
+  /// `score` as in COCO results, and a `track_id` where it is tracked. Ids count from 1; category n is label
+  /// n - 1. An image's `file_name` is `source#frame`.
   coco,
 };
 

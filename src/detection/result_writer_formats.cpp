@@ -71,8 +71,9 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
   json["height"] = result.height;
   json["objects"] = Json::array();
   for (const auto& object : result.objects) {
-    json["objects"].push_back(
-        Json{{"label", label(object)}, {"score", number(object.score, 4)}, {"box", box_array(object.box)}});
+    Json one{{"label", label(object)}, {"score", number(object.score, 4)}, {"box", box_array(object.box)}};
+    if (object.track > 0) one["track"] = object.track;
+    json["objects"].push_back(std::move(one));
   }
   if (result.status != FrameStatus::ok) json["message"] = result.message;
   return text_of(json);
@@ -103,17 +104,18 @@ class JsonDocument final : public ResultWriter::Format {
 class Csv final : public ResultWriter::Format {
  public:
   explicit Csv(std::vector<std::string> labels) : Format(std::move(labels)) {}
-  std::string head() override { return "source,frame,time,status,label,score,x,y,width,height\n"; }
+  std::string head() override { return "source,frame,time,status,label,score,x,y,width,height,track\n"; }
   std::string frame(const FrameResult& result) override {
     const std::string start =
         csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
-    if (result.objects.empty()) return start + ",,,,,\n";
+    if (result.objects.empty()) return start + ",,,,,,\n";
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
       rows += start + csv_field(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
-              plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + '\n';
+              plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
+              (object.track > 0 ? std::to_string(object.track) : "") + '\n';
     }
     return rows;
   }
@@ -133,8 +135,9 @@ class Mot final : public ResultWriter::Format {
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
-      rows += std::to_string(result.frame) + ",-1," + plain(box.x, 2) + ',' + plain(box.y, 2) + ',' +
-              plain(box.width, 2) + ',' + plain(box.height, 2) + ',' + plain(object.score, 4) + ",-1,-1,-1\n";
+      rows += std::to_string(result.frame) + ',' + std::to_string(object.track > 0 ? object.track : -1) +
+              ',' + plain(box.x, 2) + ',' + plain(box.y, 2) + ',' + plain(box.width, 2) + ',' +
+              plain(box.height, 2) + ',' + plain(object.score, 4) + ",-1,-1,-1\n";
     }
     return rows;
   }
@@ -154,13 +157,15 @@ class Coco final : public ResultWriter::Format {
     std::int64_t id = annotation_;
     for (const auto& object : result.objects) {
       label(object);
-      rows += (id == 0 ? "\n" : ",\n") + text_of(Json{{"image_id", image_ + 1},
-                                                      {"category_id", object.label + 1},
-                                                      {"bbox", box_array(object.box)},
-                                                      {"score", number(object.score, 4)},
-                                                      {"area", number(object.box.area(), 2)},
-                                                      {"id", id + 1},
-                                                      {"iscrowd", 0}});
+      Json annotation{{"image_id", image_ + 1},
+                      {"category_id", object.label + 1},
+                      {"bbox", box_array(object.box)},
+                      {"score", number(object.score, 4)},
+                      {"area", number(object.box.area(), 2)},
+                      {"id", id + 1},
+                      {"iscrowd", 0}};
+      if (object.track > 0) annotation["track_id"] = object.track;
+      rows += (id == 0 ? "\n" : ",\n") + text_of(annotation);
       ++id;
     }
     if (std::fwrite(rows.data(), 1, rows.size(), annotations_.get()) != rows.size()) fail();

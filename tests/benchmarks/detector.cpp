@@ -1,5 +1,5 @@
 // The whole people detector against OpenCV's HOG people detector: same frame, same scale step, same threads,
-// in one run.
+// in one run. Beside it, what tracking adds to a frame.
 //
 //   bench_detector [VIDEO [THREADS]]     the first frame of VIDEO, scaled to 768x576 (default: a test
 //   pattern), on
@@ -10,9 +10,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numbers>
 #include <optional>
+#include <random>
+#include <vector>
 
 #include "base/hardware.hpp"
+#include "detection/tracker.hpp"
 #include "detector_families.hpp"
 #include "filterbank/model.hpp"
 #include "image/pyramid.hpp"
@@ -61,6 +65,42 @@ void opencv_hog(benchmark::State& state, double step) {
   state.counters["objects"] = static_cast<double>(found.size());
 }
 #endif
+
+// People who walk to and fro; a tenth of them is missed, and some false alarms are found. The last frame
+// joins the first.
+std::vector<std::vector<Detection>> crowd(int people) {
+  constexpr int kFrames = 256;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<Detection> start;
+  for (int i = 0; i < people; ++i) {
+    start.push_back({{uniform(random) * 1900, uniform(random) * 900, 41, 100}, uniform(random), 0});
+  }
+  std::vector<std::vector<Detection>> frames(kFrames);
+  for (int f = 0; f < kFrames; ++f) {
+    const double step = 100 * std::sin(2 * std::numbers::pi * f / kFrames);
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      Detection object = start[i];
+      object.box.x += (i % 2 ? step : -step) + 4 * uniform(random);
+      object.box.y += 4 * uniform(random);
+      if (uniform(random) < 0.02) object.box.x = uniform(random) * 1900;
+      if (uniform(random) > 0.1) frames[static_cast<std::size_t>(f)].push_back(object);
+    }
+  }
+  return frames;
+}
+
+void tracker_update(benchmark::State& state) {
+  const auto frames = crowd(static_cast<int>(state.range(0)));
+  Tracker tracker;
+  std::size_t frame_number = 0;
+  for (auto _ : state) {
+    const auto& objects = frames[frame_number % frames.size()];
+    benchmark::DoNotOptimize(tracker.update(0.04 * static_cast<double>(frame_number++), objects).data());
+  }
+  state.counters["tracks"] = static_cast<double>(tracker.tracks());
+}
+BENCHMARK(tracker_update)->Arg(20)->Arg(100)->Arg(300)->Unit(benchmark::kMicrosecond);
 
 void settle(benchmark::internal::Benchmark* b) {
   b->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->ReportAggregatesOnly(true);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -144,7 +145,7 @@ TEST(Detect, Formats) {
   std::istringstream csv(text("a.csv"));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "source,frame,time,status,label,score,x,y,width,height");
+  EXPECT_EQ(line, "source,frame,time,status,label,score,x,y,width,height,track");
   std::size_t rows = 0;
   while (std::getline(csv, line)) rows += line.find(",ok,person,") != std::string::npos;
   EXPECT_EQ(rows, objects);
@@ -157,6 +158,33 @@ TEST(Detect, Formats) {
     EXPECT_TRUE(line.ends_with(",-1,-1,-1")) << line;
   }
   EXPECT_EQ(rows, objects);
+}
+
+TEST(Detect, TrackedObjectsHaveIdentities) {
+  const std::vector<std::string> base =
+      std::vector<std::string>{"detect", moving_clip(200, 240, 10), "-q"} + kFindsSome;
+  const Outcome plain = run(base);
+  EXPECT_EQ(plain.out.find("track"), std::string::npos);
+
+  const Outcome tracked = run(base + std::vector<std::string>{"--track"});
+  ASSERT_EQ(tracked.exit_code, 0) << tracked.err;
+  const std::vector<Json> lines = parse_lines(tracked.out);
+  ASSERT_EQ(lines.size(), 10u);
+  EXPECT_TRUE(lines[0].at("objects").empty());
+  EXPECT_TRUE(lines[1].at("objects").empty());
+  std::map<std::int64_t, int> frames;
+  for (const Json& line : lines) {
+    for (const Json& object : line.at("objects")) ++frames[object.at("track").get<std::int64_t>()];
+  }
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(frames.begin()->first, 1);
+  EXPECT_EQ(frames.rbegin()->first, static_cast<std::int64_t>(frames.size()));
+  EXPECT_GT(frames.at(1), 2);
+
+  const std::vector<Json> at_once =
+      parse_lines(run(base + std::vector<std::string>{"--track", "--track-hits", "1"}).out);
+  EXPECT_EQ(at_once.at(0).at("objects").size(), parse_lines(plain.out).at(0).at("objects").size());
+  EXPECT_EQ(run(base + std::vector<std::string>{"--track-gap", "1"}).exit_code, 2);
 }
 
 TEST(Detect, SeveralInputs) {

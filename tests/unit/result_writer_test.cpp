@@ -100,17 +100,39 @@ TEST_F(ResultWriterTest, CsvQuotesAndHasEveryFrame) {
   FrameResult odd = frame(2, {});
   odd.source = "a \"b\",\nc";
   EXPECT_EQ(written(ResultFormat::csv, {frame(1, {kPerson, kFace}), odd, failed_frame(3)}, {"person", "f,g"}),
-            "source,frame,time,status,label,score,x,y,width,height\n"
-            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17\n"
-            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24\n"
-            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,\n"
-            "a.mp4,3,0.333333,failed,,,,,,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track\n"
+            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,\n"
+            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24,\n"
+            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,,\n"
+            "a.mp4,3,0.333333,failed,,,,,,,\n");
 }
 
 TEST_F(ResultWriterTest, Mot) {
   EXPECT_EQ(written(ResultFormat::mot, {frame(1, {kPerson}), frame(2, {}), frame(3, {kFace})}),
             "1,-1,489.01,161,31.03,75.17,1.23,-1,-1,-1\n"
             "3,-1,-2.5,0,24,24,0,-1,-1,-1\n");
+}
+
+TEST_F(ResultWriterTest, IdentitiesOfTrackedObjects) {
+  Detection tracked = kPerson;
+  tracked.track = 7;
+  const std::vector<FrameResult> frames{frame(4, {tracked, kFace})};
+  EXPECT_EQ(written(ResultFormat::mot, frames),
+            "4,7,489.01,161,31.03,75.17,1.23,-1,-1,-1\n"
+            "4,-1,-2.5,0,24,24,0,-1,-1,-1\n");
+  EXPECT_EQ(written(ResultFormat::csv, frames),
+            "source,frame,time,status,label,score,x,y,width,height,track\n"
+            "a.mp4,4,0.16,ok,person,1.23,489.01,161,31.03,75.17,7\n"
+            "a.mp4,4,0.16,ok,face,0,-2.5,0,24,24,\n");
+  const std::string objects =
+      R"("objects":[{"label":"person","score":1.23,"box":[489.01,161,31.03,75.17],"track":7},)"
+      R"({"label":"face","score":0,"box":[-2.5,0,24,24]}])";
+  EXPECT_THAT(written(ResultFormat::jsonl, frames), HasSubstr(objects));
+  EXPECT_THAT(written(ResultFormat::json, frames), HasSubstr(objects));
+  const auto coco = nlohmann::json::parse(written(ResultFormat::coco, frames));
+  EXPECT_EQ(coco["annotations"][0]["track_id"], 7);
+  EXPECT_EQ(coco["annotations"][0]["id"], 1);
+  EXPECT_FALSE(coco["annotations"][1].contains("track_id"));
 }
 
 TEST_F(ResultWriterTest, MotRefusesASecondSourceAndGoesOn) {

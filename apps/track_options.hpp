@@ -1,0 +1,25 @@
+#pragma once
+/// Options of the tracker, the same for every subcommand that offers it.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "detection/detector.hpp"
+#include "detection/tracker.hpp"
+
+namespace sightline::apps {
+
+class TrackOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  /// What the user asked for; none where objects are not to be tracked.
+  /// @param detector  whose objects are tracked: predicted ones fade to its threshold
+  std::optional<TrackerOptions> make(const DetectorInfo& detector) const;
+
+ private:
+  bool track_ = false;
+  TrackerOptions tracker_;
+};
+
+}  // namespace sightline::apps
