@@ -21,7 +21,7 @@ enum class LumaRange { limited, full };
 /// means nothing, as for a file's.
 struct FrameTimes {
   std::int64_t captured = 0;  ///< the camera took it; where it does not tell, its data had arrived
-  std::int64_t decoded = 0;   ///< it was ready to be searched and shown
+  std::int64_t decoded = 0;   ///< the decoder had it ready
 };
 
 /// A decoded picture with its number and time. A handle: copies are cheap and share the pixels, which live

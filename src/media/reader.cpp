@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "media/scaler.hpp"
 #include "media/source.hpp"
+#include "media/stream_input.hpp"
 
 namespace sightline::media {
 namespace {
@@ -23,7 +24,27 @@ void check(const ReadOptions& options) {
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
   if (options.loop < -1) refuse("the number of loops must be -1 (for ever), 0 or more");
   if (options.threads < 0) refuse("the number of decoder threads must be 0 (automatic) or more");
+  if (!(options.patience >= 0) || !std::isfinite(options.patience))
+    refuse("the patience without data must be 0 s (no limit) or more");
   if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");
+}
+
+/// What is asked for can be had of this input.
+void check(const CaptureOptions& capture, const std::string& input) {
+  const Size size = capture.size;
+  if (size.width < 0 || size.height < 0 || (size.width == 0) != (size.height == 0))
+    throw Error(ExitCode::usage, "the size to capture needs a width and a height above 0");
+  if (!(capture.frame_rate >= 0) || !std::isfinite(capture.frame_rate))
+    throw Error(ExitCode::usage, "the frame rate to capture must be above 0");
+  const InputKind kind = kind_of(input);
+  const auto refuse = [&](const char* what, const char* who) {
+    throw Error(ExitCode::usage, "'" + input + "' cannot be asked for a " + what,
+                std::string("only ") + who + " can");
+  };
+  if (kind != InputKind::camera && !capture.pixel_format.empty()) refuse("pixel format", "cameras");
+  if (kind == InputKind::camera || kind == InputKind::screen) return;
+  if (size.width > 0) refuse("size", "cameras and screens");
+  if (capture.frame_rate > 0) refuse("frame rate", "cameras and screens");
 }
 
 }  // namespace
@@ -32,6 +53,7 @@ struct Reader::Impl {
   Impl(const std::string& input, const ReadOptions& read_options)
       : input_(input), options_(read_options), errors_(input) {
     check(options_);
+    check(options_.capture, input_);
     start_ffmpeg();
     if (input_ == "-" && options_.loop != 0)
       throw Error(ExitCode::usage, "standard input cannot be read more than once",
@@ -68,7 +90,9 @@ struct Reader::Impl {
       last_time_ = found->time + loop_shift_;
       if ((number_ - 1) % options_.every != 0) continue;
       try {
-        return builder_.build(std::move(found->picture), number_, last_time_, std::move(found->name));
+        const Frame frame =
+            builder_.build(std::move(found->picture), number_, last_time_, std::move(found->name));
+        return options_.low_delay ? frame.stamped(found->times) : frame;
       } catch (const Error& error) {
         errors_.add(error.what());
       }
@@ -93,6 +117,9 @@ struct Reader::Impl {
       throw Error(ExitCode::input,
                   "'" + input_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
                   "start earlier");
+    if (is_live(input_))
+      throw Error(ExitCode::input, "'" + input_ + "' ended before its first frame" +
+                                       (errors_.last().empty() ? "" : " (" + errors_.last() + ")"));
     throw Error(ExitCode::input,
                 "no frame could be decoded from '" + input_ + "'" +
                     (errors_.last().empty() ? "" : " (" + errors_.last() + ")"),

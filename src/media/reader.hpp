@@ -26,11 +26,14 @@ struct ReadOptions {
   int loop = 0;                    ///< how many more times to read the source; -1: for ever
   int every = 1;                   ///< deliver the 1st, (1 + every)th, ... frame only
   int threads = 0;                 ///< of the decoder; 0: FFmpeg's choice
-  /// For live streams: no frame threading, which delays by threads - 1 frames, and no buffering where it can
-  /// be avoided. Frames have times (Frame::times).
+  /// For live streams: no frame threading, which delays by threads - 1 frames; what comes over the network is
+  /// analysed for a quarter of a second at most before the first frame (the frame rate may then not be known,
+  /// and is said to be 25); RTSP goes over TCP where the server has it. Frames have times (Frame::times).
   bool low_delay = false;
   /// Seconds that opening, or one `read`, may go without data before it ends in an Error (input); 0: no
-  /// limit.
+  /// limit. Connecting and reading the container's header together count as one wait for data. Any data
+  /// counts, also that of streams which are not read. Finding a host's name, and an X server that hangs,
+  /// cannot be interrupted.
   double patience = 0;
   CaptureOptions capture;   ///< for cameras and screens; refused (usage) for other inputs
   bool keep_audio = false;  ///< fill `Reader::audio()`
@@ -41,6 +44,11 @@ struct ReadOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+/// Whether the input brings its frames in its own time, and what is not taken is lost: cameras (also such as
+/// are not plugged in), screens and URLs of the network, but no file, folder, pattern, generator or standard
+/// input.
+bool is_live(const std::string& input);
+
 /// A source of frames.
 ///
 /// Input is one of
@@ -48,6 +56,10 @@ struct ReadOptions {
 ///   - a printf pattern of numbered images (`img%03d.png`),
 ///   - a folder: its images, sorted by name with numbers by value, each of a size of its own; 25 a second,
 ///   - one image,
+///   - a camera: a V4L2 device (`/dev/video0`),
+///   - `screen:` and an X11 display: the whole of it with the cursor, or the part at an offset that
+///     CaptureOptions::size gives the size of (`screen:`: the one of $DISPLAY; `screen::99`,
+///     `screen::0.0+100,200`),
 ///   - `lavfi:` and a filter graph (`lavfi:testsrc=duration=2`),
 ///   - `-`, standard input.
 ///

@@ -40,6 +40,7 @@ struct SourceFrame {
   std::shared_ptr<const AVFrame> picture;
   double time = 0;  ///< seconds from the source's start
   std::string name;
+  FrameTimes times;
 };
 
 /// One reading of an input from its start to its end.

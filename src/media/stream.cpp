@@ -1,5 +1,7 @@
 // Decodes the video stream of one opened container.
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,13 +9,16 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "media/live_packets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
 
 namespace sightline::media {
 namespace {
 
-constexpr int kMaxReadErrors = 50;  // in a row; what cannot be read for so long is over
+constexpr int kMaxReadErrors = 50;                        // in a row; what cannot be read for so long is over
+constexpr int kMaxBeforeKey = 300;                        // encoders set key frames 250 apart, or closer
+constexpr std::chrono::milliseconds kDeviceRecovery{10};  // after an error; a loss of signal may be short
 
 class Stream final : public Source {
  public:
@@ -22,8 +27,9 @@ class Stream final : public Source {
         options_(context.options),
         errors_(context.errors),
         audio_shift_(context.audio_shift),
-        input_(input, context.options.stop, context.options.max_pixels) {
+        input_(input, context.options) {
     choose_streams();
+    if (input_.kind() == InputKind::camera) tell_of_other_choice();
     open_decoder();
     set_times();
     if (audio_stream_) open_audio(context.audio);
@@ -36,7 +42,8 @@ class Stream final : public Source {
     if (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT)) errors_.add_concealed();
     errors_.good();
     const double time = time_of(*picture);
-    return SourceFrame{std::move(picture), time, {}};
+    const FrameTimes times = times_of(*picture);
+    return SourceFrame{std::move(picture), time, {}, times};
   }
 
   // Some formats (MPEG-TS and PS) seek to any frame rather than a key frame, and the decoder then skips to
@@ -119,6 +126,7 @@ class Stream final : public Source {
     decoder_->thread_count = input_.is_single_image() ? 1 : options_.threads;
     decoder_->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
     if (options_.low_delay) decoder_->flags |= AV_CODEC_FLAG_LOW_DELAY;
+    enable_arrivals(*decoder_);
     decoder_->opaque = this;
     decoder_->get_buffer2 = get_buffer;
     const int result = avcodec_open2(decoder_.get(), codec, nullptr);
@@ -181,7 +189,10 @@ class Stream final : public Source {
       if (input_.stopped()) return nullptr;
       FramePtr frame = make_av_frame();
       const int result = avcodec_receive_frame(decoder_.get(), frame.get());
-      if (result >= 0) return std::shared_ptr<const AVFrame>(std::move(frame));
+      if (result >= 0) {
+        decoded_ = Moment::now();
+        return std::shared_ptr<const AVFrame>(std::move(frame));
+      }
       if (result == AVERROR_EOF) return nullptr;
       if (result != AVERROR(EAGAIN))
         note_error(result);
@@ -194,31 +205,76 @@ class Stream final : public Source {
 
   /// Gives the decoder one packet, or the end of the stream.
   void feed() {
-    const int result = av_read_frame(&input_.context(), packet_.get());
+    const int result = input_.read(*packet_);
     if (result >= 0) {
       read_errors_ = 0;
-      if (packet_->stream_index == video_->index) {
-        if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
-        const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
-        if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
-      } else if (audio_ && packet_->stream_index == audio_stream_->index) {
+      if (packet_->stream_index == video_->index)
+        decode_packet();
+      else if (audio_ && packet_->stream_index == audio_stream_->index)
         pass_audio();
-      }
       av_packet_unref(packet_.get());
       return;
     }
-    if (result == AVERROR(EAGAIN)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return;
-    }
     const AVIOContext* io = input_.context().pb;
-    const bool over = result == AVERROR_EOF || result == AVERROR_EXIT ||
+    const bool over = result == AVERROR_EOF || result == AVERROR_EXIT || result == AVERROR(ENODEV) ||
                       (io && avio_feof(input_.context().pb)) || ++read_errors_ >= kMaxReadErrors;
     if (result != AVERROR_EOF && result != AVERROR_EXIT) note_error(result);
     if (over) {
       draining_ = true;
       avcodec_send_packet(decoder_.get(), nullptr);
+    } else if (input_.is_device()) {
+      std::this_thread::sleep_for(kDeviceRecovery);
     }
+  }
+
+  void decode_packet() {
+    if (is_empty(*packet_)) {
+      if (input_.is_device()) errors_.add("the device delivered an empty picture");
+      return;
+    }
+    if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
+    if (!begins_to_make_sense()) return;
+    if (input_.kind() == InputKind::camera) copier_.own(*packet_);
+    set_arrival(*packet_, *decoder_, Moment::now().steady);
+    const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+    if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
+  }
+
+  /// Who joins a broadcast in the middle gets packets that refer to pictures before: no errors, but nothing
+  /// to decode either, until a key frame comes. Some streams never mark one.
+  bool begins_to_make_sense() {
+    if (joined_ || input_.kind() != InputKind::network) return true;
+    const AVCodecDescriptor* const codec = avcodec_descriptor_get(video_->codecpar->codec_id);
+    const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
+    joined_ = all_are_keys || (packet_->flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;
+    return joined_;
+  }
+
+  FrameTimes times_of(const AVFrame& picture) const {
+    FrameTimes times{arrival_of(picture), decoded_.steady};
+    if (input_.is_device() && picture.pts != AV_NOPTS_VALUE) {
+      const std::int64_t stamp = av_rescale_q(picture.pts, video_->time_base, AVRational{1, 1'000'000});
+      times.captured = captured_at(stamp, decoded_).value_or(times.captured);
+    }
+    return times;
+  }
+
+  // Drivers give the nearest they can without an error.
+  void tell_of_other_choice() const {
+    const CaptureOptions& asked = options_.capture;
+    const AVCodecParameters& got = *video_->codecpar;
+    const char* const format = got.codec_id == AV_CODEC_ID_RAWVIDEO
+                                   ? av_get_pix_fmt_name(static_cast<AVPixelFormat>(got.format))
+                                   : avcodec_get_name(got.codec_id);
+    if (asked.size.width > 0 && asked.size != Size{got.width, got.height})
+      spdlog::warn("{} delivers {}x{}, not {}x{}", name_, got.width, got.height, asked.size.width,
+                   asked.size.height);
+    if (!asked.pixel_format.empty() && format && asked.pixel_format != format)
+      spdlog::warn("{} delivers {}, not {}", name_, format, asked.pixel_format);
+    const double rate = av_q2d(video_->avg_frame_rate);
+    if (asked.frame_rate > 0 && video_->avg_frame_rate.num > 0 &&
+        std::abs(rate / asked.frame_rate - 1) > 0.01)
+      spdlog::warn("{} delivers {:.4g} frames/s, not {:.4g}", name_, rate, asked.frame_rate);
   }
 
   void note_error(int code) {
@@ -271,6 +327,10 @@ class Stream final : public Source {
   CodecContextPtr decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
   PacketPtr packet_ = make_av_packet();
+  PacketCopier copier_;
+  Moment decoded_;  // the last picture
+  int packets_before_ = 0;
+  bool joined_ = false;
   AVRational rate_{25, 1};
   double period_ = 0;
   std::int64_t base_ = 0;

@@ -1,0 +1,51 @@
+#pragma once
+/// Internal to src/media: packets of live inputs: when they came, whose memory they are, whether they are
+/// any.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "media/ffmpeg.hpp"
+
+namespace sightline::media {
+
+/// One moment by the clocks that devices stamp their pictures with.
+struct Moment {
+  std::int64_t steady = 0;  ///< ns of std::chrono::steady_clock, which is CLOCK_MONOTONIC
+  std::int64_t wall = 0;    ///< microseconds since 1970
+
+  static Moment now();
+};
+
+/// When a device took a picture, in ns of the steady clock.
+/// @param stamp  its time in microseconds, by whichever of the two clocks makes sense of it
+/// @return none where neither does: the picture would be from the future, or 10 s old or more
+std::optional<std::int64_t> captured_at(std::int64_t stamp, const Moment& now);
+
+/// Makes the decoder pass a packet's arrival on to the picture that it becomes, in whatever order pictures
+/// come out. To be called right before the packet is sent. `enable_arrivals` before the decoder is opened.
+void enable_arrivals(AVCodecContext& decoder);
+void set_arrival(AVPacket& packet, AVCodecContext& decoder, std::int64_t nanoseconds);
+std::int64_t arrival_of(const AVFrame& picture);
+
+/// A packet with nothing in it. To a decoder that would be the end of the stream; from a V4L2 driver it is a
+/// picture that was damaged on its way, in an AVI file one that is as the picture before.
+bool is_empty(const AVPacket& packet);
+
+/// Copies the data of packets that borrow it. V4L2 lends its driver's few buffers, which it needs back for
+/// the next pictures and unmaps when it is closed, whoever still looks at them. Thread-safety: one thread at
+/// a time; what is in the packets may be freed from any.
+class PacketCopier {
+ public:
+  /// Gives the packet its own copy, and what it borrowed back.
+  void own(AVPacket& packet);
+
+ private:
+  using PoolPtr = std::unique_ptr<AVBufferPool, FreeByAddress<av_buffer_pool_uninit>>;
+  PoolPtr pool_;
+  std::size_t room_ = 0;
+};
+
+}  // namespace sightline::media
