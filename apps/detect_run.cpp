@@ -16,6 +16,7 @@
 #include "pipeline/sinks.hpp"
 #include "pipeline/sources.hpp"
 #include "progress.hpp"
+#include "run_text.hpp"
 #include "stop.hpp"
 
 namespace sightline::apps {
@@ -26,57 +27,14 @@ namespace fs = std::filesystem;
 constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
 constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
 
-void describe(const Engine& engine, const pipeline::Pipeline& pipeline) {
-  const BuildInfo build = build_info();
-  const Detector& detector = *engine.detector;
-  const pipeline::Schedule schedule = pipeline.schedule();
-  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
-               instruction_set(), pipeline.threads());
-  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
-  if (!engine.is_auto()) {
-    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-                 pipeline::describe(schedule, detector), schedule.in_flight);
-  }
-  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
-               detector.info().smallest_object, detector.info().threshold);
-}
-
-void describe(const std::string& input, const media::StreamInfo& info) {
-  std::string text =
-      fmt::format("{}: {} {}x{} {}", input, info.codec, info.size.width, info.size.height, info.pixel_format);
-  if (info.frame_rate.value() > 0) text += fmt::format(", {:.4g} frames/s", info.frame_rate.value());
-  if (info.frames) text += fmt::format(", about {} frame(s)", *info.frames);
-  spdlog::info("{}", text);
-}
-
 void summarise(const pipeline::RunReport& report) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
-  std::string stages;
-  for (const pipeline::StageTime& stage : report.stages) {
-    const bool elsewhere = !stage.processor.empty() && stage.processor != "CPU";
-    stages += fmt::format("{}{} {:.2f}{}", stages.empty() ? "" : ", ", stage.name,
-                          1000 * stage.seconds / frames, elsewhere ? " (" + stage.processor + ")" : "");
-  }
-  std::fprintf(stderr, "%s\n",
-               fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)", report.frames,
-                           report.seconds, frames / std::max(report.seconds, 1e-9), report.objects)
-                   .c_str());
-  std::fprintf(stderr, "ms a frame: %s\n", stages.c_str());
-  if (report.objects == 0 && report.frames > report.skipped + report.failed) {
-    std::fprintf(stderr,
-                 "nothing was found; --min-size finds smaller objects, a lower --threshold more of them\n");
-  }
-  if (report.skipped > 0)
-    std::fprintf(stderr, "%lld frame(s) too small to be searched\n", static_cast<long long>(report.skipped));
-  if (report.failed > 0) {
-    std::fprintf(stderr, "%lld frame(s) failed, the first because: %s\n",
-                 static_cast<long long>(report.failed), report.first_failure.c_str());
-  }
-  if (report.redone > 0)
-    std::fprintf(stderr, "%lld frame(s) searched again on the CPU, because the device failed\n",
-                 static_cast<long long>(report.redone));
-  if (report.decode_errors > 0)
-    std::fprintf(stderr, "%lld decode error(s)\n", static_cast<long long>(report.decode_errors));
+  std::string text = fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)\n", report.frames,
+                                 report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);
+  text += stage_times_text(report);
+  if (report.objects == 0 && report.frames > report.skipped + report.failed)
+    text += "nothing was found; --min-size finds smaller objects, a lower --threshold more of them\n";
+  std::fputs((text + problems_text(report)).c_str(), stderr);
 }
 
 // One input with what becomes of it.
@@ -112,7 +70,7 @@ class DetectRun {
   }
 
   int run() {
-    describe(engine_, pipeline_);
+    describe_engine(engine_, pipeline_);
     if (a_.together) {
       run_inputs(a_.inputs);
     } else {
@@ -135,7 +93,8 @@ class DetectRun {
   void run_inputs(const std::vector<std::string>& names) {
     std::deque<Input> inputs;
     for (const std::string& name : names) {
-      describe(name, inputs.emplace_back(a_, name, engine_.is_auto()).reader.info());
+      const Input& input = inputs.emplace_back(a_, name, engine_.is_auto());
+      spdlog::info("{}", describe_stream(name, input.reader.info()));
     }
     for (Input& input : inputs) add_sinks(input);
 

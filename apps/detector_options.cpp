@@ -157,6 +157,21 @@ pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<m
   return planned;
 }
 
+void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
+  const BuildInfo build = build_info();
+  const Detector& detector = *engine.detector;
+  const pipeline::Schedule schedule = pipeline.schedule();
+  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
+               instruction_set(), pipeline.threads());
+  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
+  if (!engine.is_auto()) {
+    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
+                 pipeline::describe(schedule, detector), schedule.in_flight);
+  }
+  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
+               detector.info().smallest_object, detector.info().threshold);
+}
+
 fs::path find_config(const std::string& path_or_name) {
   std::error_code error;
   if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;

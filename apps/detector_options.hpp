@@ -59,6 +59,9 @@ class DetectorOptions {
   std::optional<int> filters_;
 };
 
+/// Tells the user what runs: build, threads, schedule, model.
+void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
+
 /// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in
 /// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
 /// build. Throws Error (usage) where there is none.

@@ -3,27 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/error.hpp"
+#include "base/memory_use.hpp"
 #include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
 namespace sightline::pipeline {
 namespace {
-
-// The process's largest memory since the last reset, where the kernel tells (Linux).
-void reset_peak_memory() {
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
-std::int64_t peak_memory_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));
-  }
-  return 0;
-}
 
 // What a run found, in order.
 class FoundObjects : public Sink {
@@ -205,7 +193,7 @@ class Measurer {
   void measure_once(Subject& subject) {
     const auto warm_up = static_cast<std::size_t>(std::max(4, 2 * subject.schedule.in_flight));
     FoundObjects found;
-    reset_peak_memory();
+    reset_peak_resident_bytes();
     for (const auto& meter : meters_) meter->start();
     const TraceStatistics statistics = run_schedule(
         subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up, found);
@@ -215,7 +203,7 @@ class Measurer {
     compare(found, subject);
 
     ScheduleResult& result = subject.result;
-    result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_memory_bytes());
+    result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_resident_bytes());
     result.frames += static_cast<std::int64_t>(statistics.frames().size());
     result.fps.push_back(statistics.fps());
     const std::vector<double> latencies = statistics.latencies();
