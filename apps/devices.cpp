@@ -1,9 +1,11 @@
-// `sightline devices`: the processors of this machine.
+// `sightline devices`: the processors of this machine, or its cameras.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include "base/hardware.hpp"
 #include "commands.hpp"
+#include "media/cameras.hpp"
 #include "opencl/device.hpp"
 #include "opencl/driver_hint.hpp"
 #include "opencl/probe.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 struct DevicesArguments {
   bool probe = false;
+  bool cameras = false;
 };
 
 std::string size_text(std::uint64_t bytes) {
@@ -65,7 +68,82 @@ void print(const opencl::DeviceRates& r) {
   line("download", giga(r.download_pinned, "GB/s pinned, ") + giga(r.download_pageable, "GB/s pageable"));
 }
 
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string size_text(Size size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+std::string size_text(const media::CameraMode& mode) {
+  if (!mode.is_range()) return size_text(mode.most);
+  const std::string range = size_text(mode.least) + " to " + size_text(mode.most);
+  return mode.step.width > 1 || mode.step.height > 1 ? range + " by " + size_text(mode.step) : range;
+}
+
+std::string rates_text(const media::CameraMode& mode) {
+  if (mode.highest_rate > 0) return number(mode.lowest_rate) + " to " + number(mode.highest_rate);
+  std::string text;
+  for (const double rate : mode.frame_rates) text += (text.empty() ? "" : ", ") + number(rate);
+  return text.empty() ? "not told" : text;
+}
+
+void print(const media::CameraFormat& format, std::size_t width) {
+  const std::string name = format.name.empty() ? "(" + format.fourcc + ")" : format.name;
+  const std::string note = format.description + (format.compressed ? ", compressed" : ", raw") +
+                           (format.name.empty() ? ", cannot be used" : "");
+  std::printf("     %-12s  %s\n", name.c_str(), note.c_str());
+  for (const media::CameraMode& mode : format.modes)
+    std::printf("     %-12s  %-*s  %s\n", "", static_cast<int>(width), size_text(mode).c_str(),
+                rates_text(mode).c_str());
+}
+
+void print(const media::Camera& camera) {
+  std::printf("%s  %s", camera.path.c_str(), camera.name.empty() ? "a video device" : camera.name.c_str());
+  if (!camera.driver.empty()) std::printf(" (%s, %s)", camera.driver.c_str(), camera.bus.c_str());
+  std::printf("\n");
+  if (!camera.problem.empty()) std::printf("     %s\n", camera.problem.c_str());
+  if (camera.formats.empty()) return;
+  std::size_t width = 4;
+  for (const media::CameraFormat& format : camera.formats)
+    for (const media::CameraMode& mode : format.modes) width = std::max(width, size_text(mode).size());
+  std::printf("     %-12s  %-*s  %s\n", "pixel format", static_cast<int>(width), "size", "frames/s");
+  for (const media::CameraFormat& format : camera.formats) print(format, width);
+}
+
+/// Options that ask for the camera's first mode that can be used, as an example; empty where it has none.
+std::string example_of(const media::Camera& camera) {
+  for (const media::CameraFormat& format : camera.formats)
+    for (const media::CameraMode& mode : format.modes) {
+      const double rate = mode.frame_rates.empty() ? mode.highest_rate : mode.frame_rates.front();
+      if (!format.name.empty() && rate > 0)
+        return "--size " + size_text(mode.most) + " --fps " + number(rate) + " --pixel-format " + format.name;
+    }
+  return {};
+}
+
+int run_cameras() {
+  const std::vector<media::Camera> cameras = media::list_cameras();
+  if (cameras.empty()) {
+    std::printf("No camera: %s.\n", media::no_camera_advice().c_str());
+    return 0;
+  }
+  std::string example;
+  for (const media::Camera& camera : cameras) {
+    print(camera);
+    std::printf("\n");
+    if (const std::string options = example_of(camera); example.empty() && !options.empty())
+      example = "sightline live " + camera.path + " " + options;
+  }
+  if (!example.empty()) std::printf("To choose: %s\n", example.c_str());
+  return 0;
+}
+
 int run(const DevicesArguments& a) {
+  if (a.cameras) return run_cameras();
   std::printf("CPU: %s, %d thread(s)\n\n", instruction_set().c_str(), hardware_threads());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
   const std::string hint = opencl::driver_hint(opencl::driver_places());
@@ -98,10 +176,13 @@ int run(const DevicesArguments& a) {
 }  // namespace
 
 void add_devices(CLI::App& app, Common& common) {
-  CLI::App* command =
-      app.add_subcommand("devices", "Show the processors of this machine, and which one would be used");
+  CLI::App* command = app.add_subcommand(
+      "devices", "Show the processors of this machine and which one would be used, or its cameras");
   auto a = std::make_shared<DevicesArguments>();
-  command->add_flag("--probe", a->probe, "Measure them: arithmetic, memory, copies, launches");
+  CLI::Option* const probe =
+      command->add_flag("--probe", a->probe, "Measure them: arithmetic, memory, copies, launches");
+  command->add_flag("--cameras", a->cameras, "Show the cameras instead: pixel formats, sizes, frame rates")
+      ->excludes(probe);
   command->callback([a, &common] { common.run = [a] { return run(*a); }; });
 }
 

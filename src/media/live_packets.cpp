@@ -42,8 +42,9 @@ std::int64_t arrival_of(const AVFrame& picture) {
 }
 #endif
 
-bool is_empty(const AVPacket& packet) {
-  return packet.size == 0 && packet.side_data_elems == 0;
+int send_data(AVCodecContext& decoder, const AVPacket& packet) {
+  if (packet.size == 0 && packet.side_data_elems == 0) return AVERROR_INVALIDDATA;
+  return avcodec_send_packet(&decoder, &packet);
 }
 
 void PacketCopier::own(AVPacket& packet) {

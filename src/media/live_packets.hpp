@@ -30,9 +30,10 @@ void enable_arrivals(AVCodecContext& decoder);
 void set_arrival(AVPacket& packet, AVCodecContext& decoder, std::int64_t nanoseconds);
 std::int64_t arrival_of(const AVFrame& picture);
 
-/// A packet with nothing in it. To a decoder that would be the end of the stream; from a V4L2 driver it is a
-/// picture that was damaged on its way, in an AVI file one that is as the picture before.
-bool is_empty(const AVPacket& packet);
+/// Gives the decoder a packet, unless there is nothing in it: V4L2 drivers deliver pictures that were damaged
+/// on their way as empty packets, which a decoder would take for the end of the stream.
+/// @return FFmpeg's code; AVERROR_INVALIDDATA for an empty packet
+int send_data(AVCodecContext& decoder, const AVPacket& packet);
 
 /// Copies the data of packets that borrow it. V4L2 lends its driver's few buffers, which it needs back for
 /// the next pictures and unmaps when it is closed, whoever still looks at them. Thread-safety: one thread at

@@ -228,15 +228,11 @@ class Stream final : public Source {
   }
 
   void decode_packet() {
-    if (is_empty(*packet_)) {
-      if (input_.is_device()) errors_.add("the device delivered an empty picture");
-      return;
-    }
     if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
     if (!begins_to_make_sense()) return;
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);
-    const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+    const int sent = send_data(*decoder_, *packet_);
     if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
   }
 

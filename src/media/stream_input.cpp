@@ -291,8 +291,9 @@ void StreamInput::fail(int code) {
       fail_camera(code);
     case InputKind::screen:
       throw Error(ExitCode::input, "cannot capture '" + input_ + "'" + reason,
-                  "an X server must run there and let you in, and what is captured must lie on its screen; a "
-                  "part is named by its place and size (screen::0.0+100,200 with --size)");
+                  code == AVERROR(EINVAL)
+                      ? "the part must lie on the screen, and one at an offset needs a size (--size 640x480)"
+                      : "check that an X server runs there (echo $DISPLAY) and lets you in");
     case InputKind::network:
     case InputKind::file:
       break;
