@@ -9,7 +9,7 @@
 namespace sightline::display {
 namespace {
 
-constexpr std::size_t kSlack = 8;  // bytes that mix_columns may read past a row
+constexpr std::size_t kSlack = Columns::kSlack;
 
 std::size_t bytes(int count) {
   return static_cast<std::size_t>(count);
@@ -35,31 +35,17 @@ PackedFormat packed_format(media::PlaneKind kind) {
 // How often a picture can be halved and still be no smaller than the target, and its chroma no smaller than a
 // sample.
 int halvings(Size from, Size to) {
-  constexpr int most = 6;  // sums of as many rows fit in 16 bits
   const auto fits = [&](int n) {
     return from.width >> n >= to.width && from.height >> n >= to.height && half(from.width) >> n > 0 &&
            half(from.height) >> n > 0;
   };
   int n = 0;
-  while (n < most && fits(n + 1)) ++n;
+  while (n < PictureScaler::kMaxHalvings && fits(n + 1)) ++n;
   return n;
 }
 
 std::uint32_t word(const Ink& ink) {
   return 0xFF000000u | static_cast<std::uint32_t>(ink.red << 16 | ink.green << 8 | ink.blue);
-}
-
-// Blends by alpha 0..256, two channels at a time in the halves of a word.
-void blend_row(std::uint8_t* row, int width, const Ink& ink) {
-  constexpr std::uint32_t kEven = 0x00FF00FF;
-  const std::uint32_t color = word(ink), alpha = ink.alpha + (ink.alpha >> 7), rest = 256 - alpha;
-  const std::uint32_t even = (color & kEven) * alpha + 0x00800080,
-                      odd = (color >> 8 & kEven) * alpha + 0x00800080;
-  auto* pixels = reinterpret_cast<std::uint32_t*>(row);
-  for (int x = 0; x < width; ++x) {
-    const std::uint32_t p = pixels[x];
-    pixels[x] = (((p & kEven) * rest + even) >> 8 & kEven) | (((p >> 8 & kEven) * rest + odd) & ~kEven);
-  }
 }
 
 void paint_fill(const Fill& fill, const Pixels& screen) {
@@ -69,7 +55,7 @@ void paint_fill(const Fill& fill, const Pixels& screen) {
     if (fill.ink.alpha == 255) {
       std::fill_n(reinterpret_cast<std::uint32_t*>(row), std::max(0, r.width), word(fill.ink));
     } else {
-      blend_row(row, r.width, fill.ink);
+      blend_color(row, r.width, word(fill.ink), fill.ink.alpha + (fill.ink.alpha >> 7));
     }
   }
 }
@@ -101,14 +87,7 @@ void PictureScaler::Axis::set(int from_length, int to_length, double samples) {
   from = from_length;
   to = to_length;
   ratio = samples;
-  first.resize(bytes(to));
-  weight.resize(bytes(to));
-  for (int i = 0; i < to; ++i) {
-    // Centres of samples fall on centres of samples.
-    const double at = std::clamp((i + 0.5) * ratio - 0.5, 0.0, from - 1.0);
-    first[bytes(i)] = static_cast<std::int32_t>(at);
-    weight[bytes(i)] = static_cast<std::int32_t>(std::lround((at - first[bytes(i)]) * kMixOne));
-  }
+  columns = Columns(from, to, ratio);
 }
 
 void PictureScaler::prepare(Plane& plane, const std::uint8_t* data, std::ptrdiff_t stride, Size size,
@@ -116,45 +95,39 @@ void PictureScaler::prepare(Plane& plane, const std::uint8_t* data, std::ptrdiff
   plane.data = data;
   plane.stride = stride;
   plane.channels = channels;
+  plane.full_width = size.width;
   plane.width = size.width >> halvings_;
-  plane.height = size.height >> halvings_;
   // Chroma has half the samples of both picture and target: the ratio is the same.
   plane.across.set(plane.width, target.width, ratio_x_);
-  plane.down.set(plane.height, target.height, ratio_y_);
+  plane.down.set(size.height >> halvings_, target.height, ratio_y_);
   const std::size_t row = bytes(plane.width * channels) + kSlack;
   if (plane.mixed.size() < row) plane.mixed.resize(row);
   plane.resampled.resize(bytes(target.width));
-  plane.averaged_row[0] = plane.averaged_row[1] = -1;
+  for (Level& level : plane.levels) level.number[0] = level.number[1] = -1;
 }
 
-// A row of the plane after averaging, valid until the next but one is asked for.
+// A row of the plane, halved `halvings_` times; valid until the next but one is asked for.
 const std::uint8_t* PictureScaler::source_row(Plane& plane, int row) const {
-  if (halvings_ == 0) return plane.data + row * plane.stride;
-  const int slot = row & 1, factor = 1 << halvings_, channels = plane.channels;
-  std::vector<std::uint8_t>& out = plane.averaged[slot];
-  if (plane.averaged_row[slot] == row) return out.data();
-  const int wide = plane.width * factor * channels;
-  plane.sums.assign(bytes(wide), 0);
-  std::uint16_t* sums = plane.sums.data();
-  for (int i = 0; i < factor; ++i) {
-    const std::uint8_t* from = plane.data + (static_cast<std::ptrdiff_t>(row) * factor + i) * plane.stride;
-    for (int x = 0; x < wide; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + from[x]);
-  }
-  out.resize(bytes(plane.width * channels));
-  const int round = 1 << (2 * halvings_ - 1);
-  for (int x = 0; x < plane.width; ++x)
-    for (int c = 0; c < channels; ++c) {
-      int sum = round;
-      for (int i = 0; i < factor; ++i) sum += sums[(x * factor + i) * channels + c];
-      out[bytes(x * channels + c)] = static_cast<std::uint8_t>(sum >> (2 * halvings_));
-    }
-  plane.averaged_row[slot] = row;
+  return halved_row(plane, halvings_, row);
+}
+
+const std::uint8_t* PictureScaler::halved_row(Plane& plane, int times, int row) {
+  if (times == 0) return plane.data + row * plane.stride;
+  Level& level = plane.levels[times - 1];
+  std::vector<std::uint8_t>& out = level.rows[row & 1];
+  if (level.number[row & 1] == row) return out.data();
+  const int width = plane.full_width >> times;
+  const std::uint8_t* upper = halved_row(plane, times - 1, 2 * row);
+  const std::uint8_t* lower = halved_row(plane, times - 1, 2 * row + 1);
+  out.resize(bytes(width * plane.channels));
+  halve_rows(upper, lower, width, plane.channels, out.data());
+  level.number[row & 1] = row;
   return out.data();
 }
 
 // A row of the target, of the source's width.
 const std::uint8_t* PictureScaler::mixed_row(Plane& plane, int row) const {
-  const int first = plane.down.first[bytes(row)], weight = plane.down.weight[bytes(row)];
+  const int first = plane.down.columns.first[bytes(row)], weight = plane.down.columns.weight[bytes(row)];
   const std::uint8_t* upper = source_row(plane, first);
   if (weight == 0) return upper;
   mix_rows(upper, source_row(plane, first + 1), weight, plane.width * plane.channels, plane.mixed.data());
@@ -166,8 +139,7 @@ const std::uint8_t* PictureScaler::resample(Plane& plane, const std::uint8_t* ro
   const Axis& across = plane.across;
   if (across.is_identity()) return row;
   if (row != plane.mixed.data()) std::memcpy(plane.mixed.data(), row, bytes(plane.width));  // for the slack
-  mix_columns(plane.mixed.data(), across.first.data(), across.weight.data(), across.to,
-              plane.resampled.data());
+  mix_columns(plane.mixed.data(), across.columns, plane.resampled.data());
   return plane.resampled.data();
 }
 
@@ -226,9 +198,7 @@ void PictureScaler::draw_packed(const media::DisplayPlanes& planes, const Rect& 
     std::uint8_t* target = screen.at(place.x, place.y + y);
     const bool is_scaled = !plane.across.is_identity();
     packed_to_bgra(row, format, plane.width, is_scaled ? bgra_.data() : target);
-    if (is_scaled)
-      mix_columns_bgra(bgra_.data(), plane.across.first.data(), plane.across.weight.data(), place.width,
-                       target);
+    if (is_scaled) mix_columns_bgra(bgra_.data(), plane.across.columns, target);
   }
 }
 

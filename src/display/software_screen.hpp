@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "display/scene.hpp"
+#include "image/screen_rows.hpp"
 #include "media/planes.hpp"
 
 namespace sightline::display {
@@ -23,38 +24,45 @@ struct Pixels {
 /// calls. Thread-safety: one thread at a time.
 class PictureScaler {
  public:
+  static constexpr int kMaxHalvings = 6;
+
   /// `place` lies within the screen.
   void draw(const media::DisplayPlanes& planes, const Rect& place, const Pixels& screen);
 
  private:
-  // How one axis of a plane is sampled: the first of two neighbours and the weight of the second.
+  // How one axis of a plane is sampled.
   struct Axis {
     int from = 0, to = 0;  // lengths
     double ratio = 0;      // source samples a target sample
-    std::vector<std::int32_t> first, weight;
+    Columns columns;
     bool is_identity() const { return from == to && ratio == 1; }
     void set(int from_length, int to_length, double samples);
+  };
+  // The last two rows, by parity, of a plane that was halved some times.
+  struct Level {
+    std::vector<std::uint8_t> rows[2];
+    int number[2] = {-1, -1};
   };
   struct Plane {
     const std::uint8_t* data = nullptr;
     std::ptrdiff_t stride = 0;
-    int width = 0, height = 0;  // samples after averaging
-    int channels = 1;           // bytes a sample
+    int full_width = 0, width = 0;  // samples, before and after halving
+    int channels = 1;               // bytes a sample
     Axis across, down;
-    std::vector<std::uint8_t> averaged[2], mixed, resampled;
-    std::vector<std::uint16_t> sums;
-    int averaged_row[2] = {-1, -1};
+    Level levels[kMaxHalvings];
+    std::vector<std::uint8_t> mixed, resampled;
   };
 
   void prepare(Plane& plane, const std::uint8_t* data, std::ptrdiff_t stride, Size size, int channels,
                Size target);
   const std::uint8_t* source_row(Plane& plane, int row) const;
+  static const std::uint8_t* halved_row(Plane& plane, int times, int row);
   const std::uint8_t* mixed_row(Plane& plane, int row) const;
   static const std::uint8_t* resample(Plane& plane, const std::uint8_t* row);
   void draw_yuv(const media::DisplayPlanes& planes, const Rect& place, const Pixels& screen);
   void draw_packed(const media::DisplayPlanes& planes, const Rect& place, const Pixels& screen);
 
-  int halvings_ = 0;                  // times that both sides are averaged down by two
+  int halvings_ = 0;                  // times that both sides are halved
   double ratio_x_ = 1, ratio_y_ = 1;  // samples after averaging for one of the target
   Plane planes_[3];
   std::vector<std::uint8_t> split_[2], bgra_;

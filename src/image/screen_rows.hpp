@@ -5,6 +5,7 @@
 /// written once. Thread-safety: pure functions. Errors: none.
 
 #include <cstdint>
+#include <vector>
 
 #include "image/gray.hpp"
 
@@ -39,15 +40,38 @@ void split_pairs(const std::uint8_t* pairs, int width, std::uint8_t* first, std:
 /// The weight that stands for one.
 inline constexpr int kMixOne = 128;
 
-/// out = a + (b - a) weight / 128, rounded, for weights 0..128. `out` may be `a`.
+/// out = a + (b - a) weight / 128, rounded, for weights 0..128. SIMD.
 void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight, int bytes, std::uint8_t* out);
 
-/// out[x] = mix of row[columns[x]] and the sample after it by weights[x] (0..128). Reads up to 3 bytes past
-/// the last sample that counts. SIMD.
-void mix_columns(const std::uint8_t* row, const std::int32_t* columns, const std::int32_t* weights, int width,
-                 std::uint8_t* out);
-/// The same for pixels of four bytes; reads one pixel more.
-void mix_columns_bgra(const std::uint8_t* row, const std::int32_t* columns, const std::int32_t* weights,
-                      int width, std::uint8_t* out);
+/// out[x] = mean of the four samples 2x and 2x + 1 of both rows, rounded. SIMD.
+void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, std::uint8_t* out);
+/// The same for pixels of `channels` bytes.
+void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, int channels, std::uint8_t* out);
+
+/// How a row is sampled at another width: sample x is a mix of the source's first[x] and the one after it, by
+/// weight[x] (0..128).
+struct Columns {
+  /// Eight samples out of sixteen source samples from `base` on.
+  struct Group {
+    std::int32_t base;
+    std::uint8_t pairs[16];  ///< first and second of each, from the base
+    std::int16_t weight[8];
+  };
+  static constexpr int kSlack = 32;  ///< bytes that may be read past the source's last sample
+  std::vector<std::int32_t> first, weight;
+  std::vector<Group> groups;  ///< of the first samples; fewer than all where a group does not fit
+
+  /// `from` source samples to `to`, `ratio` source samples apart; centres fall on centres.
+  Columns() = default;
+  Columns(int from, int to, double ratio);
+};
+
+/// Samples of one byte. SIMD.
+void mix_columns(const std::uint8_t* row, const Columns& columns, std::uint8_t* out);
+/// Pixels of four bytes.
+void mix_columns_bgra(const std::uint8_t* row, const Columns& columns, std::uint8_t* out);
+
+/// Blends a colour (0xRRGGBB) over pixels: `alpha` 0 (nothing) to 256 (the colour). SIMD.
+void blend_color(std::uint8_t* bgra, int width, std::uint32_t color, int alpha);
 
 }  // namespace sightline
