@@ -182,8 +182,10 @@ struct Window::Impl {
   }
 
   std::optional<Command> poll() {
+    // SDL_PollEvent would stop before events that came while earlier ones were taken.
+    SDL_PumpEvents();
     SDL_Event event;
-    while (SDL_PollEvent(&event))
+    while (SDL_PeepEvents(&event, 1, SDL_GETEVENT, SDL_FIRSTEVENT, SDL_LASTEVENT) == 1)
       if (const auto command = take(event)) return command;
     if (is_stale) redraw();
     return std::nullopt;
