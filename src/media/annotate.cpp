@@ -129,6 +129,14 @@ std::string label_text(const Detection& object, std::span<const std::string> lab
   return label.substr(0, end) + "\u2026";
 }
 
+// What follows the name: the identity and the score.
+std::string number_text(const Detection& object) {
+  const std::string score = score_text(object.score);
+  if (object.track <= 0) return score;
+  const std::string track = std::to_string(object.track);
+  return score.empty() ? track : track + " " + score;
+}
+
 }  // namespace
 
 Color label_color(int label) {
@@ -139,9 +147,19 @@ Color label_color(int label) {
   return {(c >> 16 & 255) / 255.0, (c >> 8 & 255) / 255.0, (c & 255) / 255.0, 1};
 }
 
+Color color_of(const Detection& object) {
+  return label_color(static_cast<int>(object.track > 0 ? object.track % 10 : object.label));
+}
+
 std::string caption_of(const Detection& object, std::span<const std::string> labels) {
-  const std::string label = label_text(object, labels), score = score_text(object.score);
-  return label.empty() || score.empty() ? label + score : label + " " + score;
+  const std::string label = label_text(object, labels), rest = number_text(object);
+  return label.empty() || rest.empty() ? label + rest : label + " " + rest;
+}
+
+std::string short_caption_of(const Detection& object, std::span<const std::string> labels) {
+  if (object.track > 0) return std::to_string(object.track);
+  const std::string score = score_text(object.score);
+  return score.empty() ? label_text(object, labels) : score;
 }
 
 const TextMask& Annotator::mask_of(const std::string& text, int size) {
@@ -174,17 +192,20 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
                    std::max(to_pixel(b.y + b.height), to_pixel(b.y) + 1)};
     if (clip(box, width, height).empty()) continue;
 
-    const Color color = label_color(object.label);
+    const Color color = color_of(object);
     const Yuv yuv = to_yuv(color, picture);
     // A dark hairline around, so that the outline shows on a ground of its own colour.
     outline({box.left - 1, box.top - 1, box.right + 1, box.bottom + 1}, 1,
             [&](const Rect& side) { darken(picture, side, black); });
     outline(box, thickness, [&](const Rect& side) { fill(picture, side, yuv); });
 
-    // The score is put together from digits, so that what is cached does not grow with the scores met.
+    // Numbers are put together from digits, so that what is cached does not grow with the numbers met.
     std::vector<std::string> parts;
+    const auto append = [&](const std::string& number) {
+      for (const char c : number) parts.emplace_back(1, c);
+    };
     if (const std::string label = label_text(object, labels); !label.empty()) parts = {label, " "};
-    for (const char c : score_text(object.score)) parts.emplace_back(1, c);
+    append(number_text(object));
     if (parts.empty()) continue;
     const auto width_of_tag = [&] {
       double text_width = 0;
@@ -194,7 +215,8 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
     int tag_width = width_of_tag();
     // Small boxes side by side: their tags would hide each other to repeat the only name there is.
     if (labels.size() == 1 && parts.size() > 2 && tag_width > 1.3 * b.width) {
-      parts.erase(parts.begin(), parts.begin() + 2);
+      parts.clear();
+      append(short_caption_of(object, labels));
       tag_width = width_of_tag();
     }
 

@@ -26,8 +26,14 @@ struct Yuv420View {
 /// The colour of a label, from a palette of ten that repeats.
 Color label_color(int label);
 
-/// "person 1.23"; the number alone for a label without a name.
+/// The colour of an object: its identity's where it has one, from the same palette, else its label's.
+Color color_of(const Detection& object);
+
+/// "person 1.23", with an identity "person 7 1.23"; without the name for a label that has none.
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
+
+/// The same where there is little room: "7" with an identity, else "1.23"; the name where there is neither.
+std::string short_caption_of(const Detection& object, std::span<const std::string> labels);
 
 /// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
 /// above it (inside where the picture ends); a tag much wider than its box leaves out the name

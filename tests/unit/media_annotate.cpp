@@ -146,6 +146,23 @@ TEST(MediaAnnotate, CaptionsAndColours) {
   EXPECT_EQ(label_color(10).red, label_color(0).red);
 }
 
+TEST(MediaAnnotate, IdentitiesAreNamedAndColoured) {
+  EXPECT_EQ(caption_of({{}, 1.234, 0, 7}, kLabels), "person 7 1.23");
+  EXPECT_EQ(caption_of({{}, 1.234, 5, 7}, kLabels), "7 1.23");
+  EXPECT_EQ(caption_of({{}, std::nan(""), 0, 7}, kLabels), "person 7");
+  EXPECT_EQ(short_caption_of({{}, 1.234, 0, 7}, kLabels), "7");
+  EXPECT_EQ(short_caption_of({{}, 1.234, 0}, kLabels), "1.23");
+  EXPECT_EQ(color_of({{}, 1, 3}).red, label_color(3).red);
+  EXPECT_EQ(color_of({{}, 1, 3, 14}).red, label_color(4).red);
+  EXPECT_NE(color_of({{}, 1, 0, 1}).red, color_of({{}, 1, 0, 2}).red);
+  // The picture tells them apart as well.
+  Picture one(320, 240), two(320, 240);
+  const std::vector<Detection> first{{{100, 100, 60, 80}, 1, 0, 1}}, second{{{100, 100, 60, 80}, 1, 0, 2}};
+  Annotator().draw(one.view(), first, kLabels);
+  Annotator().draw(two.view(), second, kLabels);
+  EXPECT_NE(one.view().u.at(51, 51), two.view().u.at(51, 51));
+}
+
 TEST(MediaAnnotate, StrangeLabels) {
   Picture picture(640, 480);
   const std::vector<std::string> labels{"\xff\xfe broken", "Fußgänger", std::string(5000, 'x'), "a\nb"};

@@ -1,0 +1,54 @@
+#pragma once
+/// Keys, what they command, and what the help panel says of them: one table.
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sightline::display {
+
+enum class Command {
+  pause,
+  step,
+  drop_policy,
+  overlay,  ///< next of HudMode
+  help,
+  save_picture,
+  record,
+  full_screen,  ///< done by the window itself; told all the same
+  schedule_1,
+  schedule_2,
+  schedule_3,
+  schedule_4,
+  schedule_5,
+  schedule_6,
+  quit,
+};
+
+/// 0..5 for schedule_1..schedule_6, else nothing.
+constexpr std::optional<int> schedule_index(Command command) {
+  if (command < Command::schedule_1 || command > Command::schedule_6) return std::nullopt;
+  return static_cast<int>(command) - static_cast<int>(Command::schedule_1);
+}
+
+struct Key {
+  char code;  ///< what it types without modifiers; 27 for Escape
+  Command command;
+  bool repeats;  ///< goes on while held down
+};
+
+/// One line of the help panel.
+struct HelpLine {
+  std::string_view keys;
+  std::string_view text;
+};
+
+/// Every key there is.
+std::span<const Key> keys();
+/// Every key once, in the order of presentation.
+std::span<const HelpLine> help_lines();
+
+/// The command of a key, by what it types without modifiers.
+std::optional<Command> command_of(int code, bool is_repeat);
+
+}  // namespace sightline::display

@@ -1,0 +1,44 @@
+#pragma once
+/// What is drawn over the picture, as a list of rectangles and words in pixels of the output.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "display/geometry.hpp"
+#include "display/overlay.hpp"
+#include "display/text_cache.hpp"
+
+namespace sightline::display {
+
+/// A colour and its opacity, 0..255.
+struct Ink {
+  std::uint8_t red = 0, green = 0, blue = 0, alpha = 255;
+};
+
+struct Fill {
+  Rect rect;
+  Ink ink;
+};
+
+struct Words {
+  std::string text;
+  Font font;
+  Ink ink;
+  int x = 0;  ///< of the pen at the start
+  int baseline = 0;
+  Rect bounds;  ///< the room that was made for it; what is outside is not drawn
+};
+
+/// In the order of drawing.
+using Scene = std::vector<std::variant<Fill, Words>>;
+
+/// Boxes with captions of a frame of `frame` pixels that is shown in `place`. What is outside of `place` is
+/// clipped.
+void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place);
+
+/// The head-up display, notices and help within an output of this size; what does not fit is left out.
+void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output);
+
+}  // namespace sightline::display

@@ -1,0 +1,75 @@
+#pragma once
+/// A window that shows a source's frames, with what was found in them, and takes keys.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "display/keys.hpp"
+#include "display/overlay.hpp"
+#include "media/frame.hpp"
+#include "media/stream_info.hpp"
+
+namespace sightline::display {
+
+struct WindowOptions {
+  bool software = false;     ///< draw on the processor even where there is a graphics card
+  bool full_screen = false;  ///< from the start
+  bool vsync = false;        ///< wait for the screen's refresh: no tearing, up to a refresh more latency
+  bool hidden = false;       ///< draws as ever, but is not seen: for tests
+  media::Rational sample_aspect{0, 1};  ///< of pixels, for frames that do not tell
+};
+
+/// Opens at the size of the first frame, or as large as the screen allows; can be resized, keeps the
+/// picture's shape within, and redraws by itself while events are taken.
+///
+/// Draws with the graphics card where there is one; where "the card" is a program on the processor (llvmpipe
+/// and its like, which would take the detector's cores), it draws itself, in one pass over the memory that
+/// the screen is given.
+///
+/// Thread-safety: to be made, used and destroyed on the main thread, but for `wake`. One window at a time.
+/// Does not touch SIGINT and SIGTERM.
+/// Errors: Error (failed) where the screen is lost or memory is out; on X11, a server that goes away ends the
+/// program (Xlib does that).
+class Window {
+ public:
+  /// @throws Error (failed) where there is no screen, with `--headless` as the remedy
+  Window(const std::string& title, Size first_frame, const WindowOptions& options = {});
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  /// Draws the frame and what lies over it, and hands it to the screen; returns when that is done. A frame
+  /// that is shown already is not uploaded again. An empty frame is a dark picture. Draws nothing while
+  /// minimised.
+  void present(const media::Frame& frame, const Overlay& overlay);
+  /// Once more what was presented last.
+  void redraw();
+
+  /// The next command, if one is waiting. Redraws where the window was uncovered or resized.
+  std::optional<Command> poll();
+  /// The next command; nothing after the time, or after `wake`.
+  std::optional<Command> wait(std::chrono::milliseconds timeout);
+  /// Ends the `wait` in progress, or the next. Any thread, while the window lives.
+  void wake() noexcept;
+
+  void set_title(const std::string& title);
+  void set_full_screen(bool on);
+  bool is_full_screen() const;
+  /// In pixels, which are smaller than the window's units on screens of high density.
+  Size output_size() const;
+  /// "software", or the graphics card's interface and name.
+  const std::string& renderer() const;
+
+  /// What is shown, drawn once more: RGB, 3 bytes a pixel, rows of `output_size` without padding.
+  std::vector<std::uint8_t> shown_rgb();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sightline::display

@@ -1,0 +1,77 @@
+#pragma once
+/// Rows of video to rows of a screen: BGRA in memory order (0xAARRGGBB on little-endian machines), A = 255.
+///
+/// A row at a time, so that what is between two steps stays in the innermost cache and the screen's memory is
+/// written once. Thread-safety: pure functions. Errors: none.
+
+#include <cstdint>
+#include <vector>
+
+#include "image/gray.hpp"
+
+namespace sightline {
+
+/// A YUV matrix as fixed-point weights: R = luma Y + offset + red_v V', and so on, where U' = U - 128.
+struct YuvWeights {
+  std::int16_t luma;    ///< in 1/16384
+  std::int16_t offset;  ///< in 1/64, with half a level for rounding
+  std::int16_t red_v;   ///< this and the next in 1/8192
+  std::int16_t green_u;
+  std::int16_t green_v;
+  std::int16_t blue_u;
+};
+
+/// BT.709 or BT.601, of samples 0..255 (full range) or 16..235 and 16..240.
+YuvWeights yuv_weights(bool bt709, bool full_range);
+
+/// `u` and `v` have (width + 1) / 2 samples, each for two pixels. SIMD, dispatched at run time; within one
+/// level of the exact formula.
+void yuv_to_bgra(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
+                 const YuvWeights& weights, std::uint8_t* bgra);
+/// The same in plain scalar code, bit for bit.
+void yuv_to_bgra_reference(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
+                           const YuvWeights& weights, std::uint8_t* bgra);
+
+void packed_to_bgra(const std::uint8_t* packed, PackedFormat format, int width, std::uint8_t* bgra);
+
+/// Splits `width` pairs.
+void split_pairs(const std::uint8_t* pairs, int width, std::uint8_t* first, std::uint8_t* second);
+
+/// The weight that stands for one.
+inline constexpr int kMixOne = 128;
+
+/// out = a + (b - a) weight / 128, rounded, for weights 0..128. SIMD.
+void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight, int bytes, std::uint8_t* out);
+
+/// out[x] = mean of the four samples 2x and 2x + 1 of both rows, rounded. SIMD.
+void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, std::uint8_t* out);
+/// The same for pixels of `channels` bytes.
+void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, int channels, std::uint8_t* out);
+
+/// How a row is sampled at another width: sample x is a mix of the source's first[x] and the one after it, by
+/// weight[x] (0..128).
+struct Columns {
+  /// Eight samples out of sixteen source samples from `base` on.
+  struct Group {
+    std::int32_t base;
+    std::uint8_t pairs[16];  ///< first and second of each, from the base
+    std::int16_t weight[8];
+  };
+  static constexpr int kSlack = 32;  ///< bytes that may be read past the source's last sample
+  std::vector<std::int32_t> first, weight;
+  std::vector<Group> groups;  ///< of the first samples; fewer than all where a group does not fit
+
+  /// `from` source samples to `to`, `ratio` source samples apart; centres fall on centres.
+  Columns() = default;
+  Columns(int from, int to, double ratio);
+};
+
+/// Samples of one byte. SIMD.
+void mix_columns(const std::uint8_t* row, const Columns& columns, std::uint8_t* out);
+/// Pixels of four bytes.
+void mix_columns_bgra(const std::uint8_t* row, const Columns& columns, std::uint8_t* out);
+
+/// Blends a colour (0xRRGGBB) over pixels: `alpha` 0 (nothing) to 256 (the colour). SIMD.
+void blend_color(std::uint8_t* bgra, int width, std::uint32_t color, int alpha);
+
+}  // namespace sightline

@@ -1,0 +1,58 @@
+#pragma once
+/// The planes of a frame in one of the few forms that a screen takes.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "media/frame.hpp"
+#include "media/stream_info.hpp"
+
+namespace sightline::media {
+
+/// How pixels lie in memory. i420: luma, then U and V at half size (rounded up) in planes of their own; nv12:
+/// U and V alternate in one plane. The rest is packed colour of full range, bytes in the order of the name; a
+/// fourth byte means nothing.
+enum class PlaneKind { i420, nv12, rgb24, bgr24, rgba, bgra };
+
+/// ITU-R BT.601 or BT.709; meaningless for packed colour.
+enum class YuvMatrix { bt601, bt709 };
+
+/// What a display uploads. Owns nothing: valid as long as a copy of the frame lives and the PlaneStore is not
+/// used again.
+struct DisplayPlanes {
+  PlaneKind kind = PlaneKind::i420;
+  const std::uint8_t* data[3] = {};  ///< those of the kind; i420: Y, U, V; nv12: Y, UV
+  std::ptrdiff_t stride[3] = {};     ///< bytes from row to row, never negative
+  Size size;                         ///< pixels of luma, or of packed colour
+  YuvMatrix matrix = YuvMatrix::bt601;
+  LumaRange range = LumaRange::limited;
+  Rational sample_aspect{0, 1};  ///< width : height of a pixel; 0 where the frame does not tell
+  bool by_reference = false;     ///< all planes but neutral chroma are the frame's own memory
+};
+
+/// Memory and a converter for frames that cannot be shown as they are; keep one for a stream, so that nothing
+/// is allocated a frame. Thread-safety: one thread at a time.
+class PlaneStore {
+ public:
+  PlaneStore();
+  ~PlaneStore();
+  PlaneStore(PlaneStore&&) noexcept;
+  PlaneStore& operator=(PlaneStore&&) noexcept;
+
+ private:
+  friend DisplayPlanes planes_of(const Frame& frame, PlaneStore& scratch);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The planes of a frame that is not empty: its own memory where that is 4:2:0 in planes or nv12, 4:2:2 in
+/// planes (every other row of chroma), 8-bit gray (with neutral chroma out of `scratch`) or packed colour of
+/// full range; what is stored bottom-up is copied, all else converted to i420.
+///
+/// The matrix is the stream's; where it does not say, BT.709 from 720 rows up and BT.601 below. What has
+/// another matrix is shown with the nearer of the two.
+/// @throws Error (input) for a pixel format that has no conversion
+DisplayPlanes planes_of(const Frame& frame, PlaneStore& scratch);
+
+}  // namespace sightline::media
