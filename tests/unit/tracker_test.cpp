@@ -291,7 +291,9 @@ TEST(Tracker, NothingAndNonsense) {
   EXPECT_THAT(clip.frame({{{nan, 0, 10, 10}, 1, 0},
                           {{0, 0, 0, 10}, 1, 0},
                           {{0, 0, 10, -1}, 1, 0},
-                          {{0, 0, INFINITY, 10}, 1, 0}}),
+                          {{0, 0, INFINITY, 10}, 1, 0},
+                          at(50, 60, nan),
+                          at(50, 60, INFINITY)}),
               IsEmpty());
   EXPECT_THROW(Tracker({.min_hits = 0}), std::invalid_argument);
   EXPECT_THROW(Tracker({.min_overlap = 0}), std::invalid_argument);
