@@ -15,7 +15,7 @@ void TrackOptions::add_to(CLI::App& command) {
           ->group(group);
   command
       .add_option("--track-hits", tracker_.min_hits,
-                  "Frames that must have shown an object before it is reported")
+                  "Frames that must have shown an object before it is reported; 1: at once")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str()
       ->group(group)

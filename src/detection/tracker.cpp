@@ -11,9 +11,10 @@ namespace {
 // Of its area; what is predicted to be behind a found object is not seen.
 constexpr double kCovered = 0.5;
 
-bool is_usable(const Box& box) {
-  return std::isfinite(box.x) && std::isfinite(box.y) && std::isfinite(box.width) &&
-         std::isfinite(box.height) && box.width > 0 && box.height > 0;
+bool is_usable(const Detection& object) {
+  const Box& box = object.box;
+  return std::isfinite(object.score) && std::isfinite(box.x) && std::isfinite(box.y) &&
+         std::isfinite(box.width) && std::isfinite(box.height) && box.width > 0 && box.height > 0;
 }
 
 bool is_positive(const TrackerOptions::Noise& noise) {
@@ -128,7 +129,7 @@ const std::vector<Detection>& Tracker::update(double time, std::span<const Detec
   for (Track& track : tracks_) advance(track, seconds);
 
   taken_.resize(objects.size());
-  for (std::size_t i = 0; i < objects.size(); ++i) taken_[i] = !is_usable(objects[i].box);
+  for (std::size_t i = 0; i < objects.size(); ++i) taken_[i] = !is_usable(objects[i]);
   match(true, true, objects, time);   // what is known has the first choice
   match(true, false, objects, time);  // then weak objects
   match(false, true, objects, time);

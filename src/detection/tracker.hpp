@@ -14,7 +14,8 @@
 namespace sightline {
 
 struct TrackerOptions {
-  /// Frames that must have shown an object before it is reported. 1 reports everything at once.
+  /// Frames that must have shown an object before it is reported. 1 reports everything at once, and is what
+  /// single pictures need.
   int min_hits = 3;
   /// Frames in a row that may miss an object that is not yet reported, before it is forgotten.
   int max_misses = 1;
@@ -58,7 +59,7 @@ struct TrackerOptions {
 /// on: with the smoothed box and the found score where they were found, and, where not, for `max_gap` seconds
 /// with the predicted box and a falling score, unless a found object covers at least half of it.
 /// An object gets its identity when it is first reported: 1, 2, 3 and so on, never used again. Labels never
-/// mix. Boxes that are empty or not finite are passed over.
+/// mix. Objects with an empty box, or a number that is not finite, are passed over.
 ///
 /// The result depends on the calls alone. In steady state nothing is allocated. Thread-safety: one thread at
 /// a time.
