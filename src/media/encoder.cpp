@@ -48,6 +48,12 @@ bool counts_in_frames(AVCodecID id) {
   }
 }
 
+// MP4, MOV and their kin. They hold any times, which not every FFmpeg says of them.
+bool is_mov(const AVOutputFormat& container) {
+  return container.priv_class && av_opt_find2(const_cast<const AVClass**>(&container.priv_class), "movflags",
+                                              nullptr, 0, AV_OPT_SEARCH_FAKE_OBJ, nullptr) != nullptr;
+}
+
 }  // namespace
 
 VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& container, const StreamInfo& video,
@@ -110,8 +116,11 @@ void VideoEncoder::choose_time_base(const AVOutputFormat& container, const Strea
                               ? AVRational{video.frame_rate.num, video.frame_rate.den}
                               : AVRational{25, 1};
   context_->framerate = rate;
-  const bool in_frames = counts_in_frames(codec_->id) || !(container.flags & AVFMT_VARIABLE_FPS);
-  context_->time_base = in_frames ? av_inv_q(rate) : AVRational{1, 90000};
+  const bool mov = is_mov(container);
+  const bool in_frames = counts_in_frames(codec_->id) || !(mov || container.flags & AVFMT_VARIABLE_FPS);
+  // MP4 takes over our unit: it is made fine enough for any time, and exact for those of the rate.
+  const int unit = mov && rate.num < 90000 ? (90000 + rate.num - 1) / rate.num * rate.num : 90000;
+  context_->time_base = in_frames ? av_inv_q(rate) : AVRational{1, unit};
   // These codecs write the rate with 16 bits.
   if (counts_in_frames(codec_->id))
     av_reduce(&context_->time_base.num, &context_->time_base.den, rate.den, rate.num, 65535);

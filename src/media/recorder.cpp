@@ -1,5 +1,6 @@
 #include "media/recorder.hpp"
 
+#include <sched.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -104,13 +105,15 @@ struct Recorder::Impl {
     order.frame = frame;
     order.objects.assign(objects.begin(), objects.end());
     order.labels = share(labels);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (!status_.recording) return false;  // switched off in the meantime
     ++status_.offered;
     ++status_.pending;
     ++waiting_;  // there still is room: only the encoder's thread changes it, and it makes some
     order.session = session_;
-    push(std::move(order));
+    orders_.push_back(std::move(order));
+    lock.unlock();  // or the thread that wakes would find it locked
+    ready_.notify_one();
     return true;
   }
 
@@ -152,6 +155,12 @@ struct Recorder::Impl {
   // --- The encoder's thread ---
 
   void run() {
+#ifdef SCHED_BATCH
+    // So that waking up does not put it in the place of the thread that offers a frame. The encoder's own
+    // threads inherit it. Where it is refused, nothing is lost but this.
+    const sched_param priority{};
+    sched_setscheduler(0, SCHED_BATCH, &priority);
+#endif
     while (std::optional<Order> order = next()) {
       switch (order->kind) {
         case Order::Kind::begin:

@@ -99,6 +99,22 @@ TEST(MediaWriter, OddSizesOfImagesAreKept) {
   EXPECT_EQ(Reader(dir / "odd.png").info().size, (Size{33, 21}));
 }
 
+TEST(MediaWriter, VariableRateIsKept) {
+  TempDir dir;
+  const std::vector<double> times{3, 3.01, 3.3, 5.9, 5.93, 10};
+  for (const char* name : {"a.mp4", "a.mov", "a.mkv", "a.ts"}) {
+    {
+      Writer writer(dir / name, info_of({64, 48}));
+      for (const double time : times) writer.write(gray_frame({64, 48}, 100, time));
+      writer.finish();
+    }
+    const auto frames = read_all(dir / name);
+    ASSERT_EQ(frames.size(), times.size()) << name;
+    for (std::size_t i = 0; i < times.size(); ++i)
+      EXPECT_NEAR(frames[i].time(), times[i] - 3, 1.1e-3) << name;
+  }
+}
+
 TEST(MediaWriter, TimesThatDoNotRiseAreMadeTo) {
   TempDir dir;
   {
