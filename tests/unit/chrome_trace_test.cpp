@@ -212,6 +212,57 @@ TEST(ChromeTrace, SpansThatOverlapGetLanesOfTheirOwn) {
               IsSupersetOf({"decode, a \"quoted\"\n\xef\xbf\xbd", "decode, b"}));
 }
 
+TEST(ChromeTrace, LiveFramesAreDecodedBeforeTheySitInTheirSlot) {
+  // A camera of 10 ms, whose frames take 14 ms from their capture to the end of decoding: two are on their
+  // way at once. The detector takes 20 ms for every second one, in one slot; each waits for it.
+  constexpr std::int64_t ms = 1'000'000;
+  const TraceInfo info = made_up_info(1);
+  std::vector<MadeUpFrame> frames;
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t captured = info.start + (20 * i - 25) * ms;  // the first before the run
+    const std::int64_t decoded = captured + 14 * ms;
+    const std::int64_t begun = info.start + (20 * i + 2) * ms;
+    MadeUpFrame frame;
+    frame.trace.frame = 2 * i + 1;
+    frame.trace.slots_in_use = 1;
+    frame.trace.dropped = i;
+    frame.trace.admitted = captured;
+    frame.trace.entered = begun;
+    frame.trace.delivered = begun + 19 * ms;
+    frame.spans = {{Activity::decode, 0, 0, 0, captured, decoded, 0},
+                   {Activity::wait, 0, 0, 0, decoded, begun, 0},
+                   {Activity::run, 0, 0, 0, begun, begun + 18 * ms, 0},
+                   {Activity::output, 0, 0, 0, begun + 18 * ms, begun + 19 * ms, 0}};
+    if (i % 3 == 1) frame.spans[0].end = frame.spans[1].start = decoded + 10 * ms;  // overlaps the next one's
+    frames.push_back(frame);
+  }
+  const View view = write_and_check(frames, info);  // no time below 0, no overlap in a lane
+  EXPECT_EQ(view.frames, 20);
+  std::map<std::string, std::size_t> spans;
+  for (const auto& [id, lane] : view.lanes) spans[lane.name] += lane.spans.size();
+  EXPECT_EQ(spans["decode"] + spans["decode (2)"], 20u);
+  EXPECT_GT(spans["decode (2)"], 0u);
+  EXPECT_EQ(spans["pyramid, slot 0"], 20u) << "one stage's lane";
+  EXPECT_EQ(spans["output"], 20u);
+  EXPECT_EQ(view.counters.at("frames dropped").back(), 19);
+}
+
+TEST(ChromeTrace, SlotsAreInUseFromWhenTheFrameCame) {
+  MadeUpFrame frame = simulate(made_up_plans()[0], 1)[0];
+  frame.trace.entered = frame.trace.admitted + 2'500'000;
+  const TempDir folder;
+  ChromeTraceWriter writer(folder / "trace.json");
+  writer.begin(made_up_info(1));
+  writer.accept(frame.whole());
+  writer.finish();
+  for (const Json& event : read_trace(folder / "trace.json")) {
+    if (event.at("name") != "slots in use" || event.at("args").at("frames") != 1) continue;
+    EXPECT_EQ(event.at("ts").get<double>(), 2500);
+    return;
+  }
+  FAIL() << "no counter";
+}
+
 TEST(ChromeTrace, UnknownNumbersAndEmptySpansAreShown) {
   MadeUpFrame frame = simulate(made_up_plans()[0], 1)[0];
   frame.spans[1].stage = 9;
