@@ -17,6 +17,7 @@ struct Common {
 void add_detect(CLI::App& app, Common& common);
 void add_devices(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
+void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);
 void add_model(CLI::App& app, Common& common);
 void add_tune(CLI::App& app, Common& common);

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   app.add_option("--instruction-set", instruction_set,
                  "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
   sightline::apps::add_detect(app, common);
+  sightline::apps::add_live(app, common);
   sightline::apps::add_evaluate(app, common);
   sightline::apps::add_measure(app, common);
   sightline::apps::add_train(app, common);

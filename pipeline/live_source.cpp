@@ -36,7 +36,9 @@ LiveOptions checked(LiveOptions options) {
   const auto is_time = [](double seconds) { return seconds >= 0 && seconds <= kMost; };
   if (options.queue < 1) refuse("the queue for the detector must hold at least 1 frame");
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
-  if (options.pace && options.live) refuse("only a file can be played at its own pace: a live input has one");
+  if (!(options.pace >= 0 && options.pace <= 1000)) refuse("the pace of a file must be from 0 to 1000");
+  if (options.pace > 0 && options.live)
+    refuse("only a file can be played at its own pace: a live input has one");
   if (!is_time(options.stall_after) || options.stall_after == 0)
     refuse("the time after which a capture counts as stalled must be above 0 s");
   if (!is_time(options.reopen_after))
@@ -211,11 +213,12 @@ void LiveSource::release(media::Frame frame) {
 // Waits for a file's frame to be due, and for the end of a pause. False when stopped.
 bool LiveSource::hold_until_due(double time) {
   const Time now = CaptureClock::now();
-  if (!options_.pace) return queue_.wait_until_due(now).has_value();
-  if (!play_start_) play_start_ = now - duration_of(time);
-  const Time planned = std::max(*play_start_ + duration_of(time), now - kCatchUp);
+  if (options_.pace == 0) return queue_.wait_until_due(now).has_value();
+  const auto into_play = duration_of(time / options_.pace);
+  if (!play_start_) play_start_ = now - into_play;
+  const Time planned = std::max(*play_start_ + into_play, now - kCatchUp);
   const std::optional<Time> due = queue_.wait_until_due(planned);
-  if (due) play_start_ = *due - duration_of(time);
+  if (due) play_start_ = *due - into_play;
   return due.has_value();
 }
 

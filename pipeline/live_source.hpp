@@ -34,7 +34,8 @@ struct LiveOptions {
   /// A camera or a stream: opened again when it is lost. False for a file: its end is the end, an error is
   /// one, and a pause holds it.
   bool live = true;
-  bool pace = false;  ///< files only: play at the file's own speed; else as fast as it decodes
+  /// Files only: play so many times as fast as the file says, 1 at its own speed; 0: as fast as it decodes.
+  double pace = 0;
   DropPolicy drop = DropPolicy::oldest;
   int queue = 1;           ///< frames that may wait for the detector
   int every = 1;           ///< the detector gets the 1st, (1 + every)th, ... frame only

@@ -1,0 +1,377 @@
+#include "live_session.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/memory_use.hpp"
+#include "media/picture_file.hpp"
+#include "pipeline/sinks.hpp"
+#include "progress.hpp"
+#include "run_text.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+constexpr std::size_t kPlanFrames = 4;  // that schedule `auto` measures with
+constexpr const char* kRecordingPattern = "sightline-%Y%m%d-%H%M%S.mp4";
+
+// Frames that wait in the pipeline are latency: no more than it takes to keep a device busy.
+void hold_few_frames(pipeline::Schedule& schedule, const Engine& engine) {
+  if (engine.schedule.in_flight == 0) schedule.in_flight = schedule.uses_device() ? 2 : 1;
+}
+
+pipeline::Schedule live_schedule(const Engine& engine) {
+  pipeline::Schedule schedule = engine.resolve();
+  hold_few_frames(schedule, engine);
+  return schedule;
+}
+
+std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::CaptureCounts& before = {}) {
+  std::string text;
+  for (const pipeline::DropCause cause : pipeline::kDropCauses) {
+    const std::int64_t count = now.dropped(cause) - before.dropped(cause);
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(cause), count);
+  }
+  return text;
+}
+
+}  // namespace
+
+void FollowedPlan::begin(const pipeline::TraceInfo& info) {
+  const std::lock_guard lock(mutex_);
+  if (plan_) plan_->begin(info);
+}
+
+void FollowedPlan::accept(const pipeline::FrameTrace& trace) {
+  const std::lock_guard lock(mutex_);
+  if (plan_) plan_->accept(trace);
+}
+
+void FollowedPlan::follow(std::unique_ptr<pipeline::Adaptive> plan) {
+  const std::lock_guard lock(mutex_);
+  plan_ = std::move(plan);
+}
+
+bool FollowedPlan::is_followed() const {
+  const std::lock_guard lock(mutex_);
+  return plan_ != nullptr;
+}
+
+// Last of the sinks that a frame goes to while it is on its way: never waits.
+class LiveSession::RecordSink : public pipeline::Sink {
+ public:
+  explicit RecordSink(LiveSession& session) : session_(session) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    session_.record(frame, result);
+  }
+
+ private:
+  LiveSession& session_;
+};
+
+LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
+    : a_(std::move(arguments)),
+      wake_(std::move(wake)),
+      engine_(a_.detector.make()),
+      plans_(engine_.is_auto()),
+      pipeline_(*engine_.detector, engine_.device.get(), live_schedule(engine_), {engine_.threads}),
+      statistics_(!a_.headless),
+      mailbox_(a_.display_all, wake_) {
+  // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
+  if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
+  record_from_start_ = !a_.recording.path.empty();
+  if (!record_from_start_) a_.recording.path = kRecordingPattern;
+  describe_engine(engine_, pipeline_);
+  open_source();
+}
+
+void LiveSession::begin() {
+  open_outputs();
+  plan_wanted_ = plans_;
+  search_ = std::thread([this] { search(); });
+}
+
+LiveSession::~LiveSession() {
+  try {
+    finish();
+  } catch (const std::exception& e) {
+    spdlog::error("{}", e.what());
+  }
+}
+
+void LiveSession::open_source() {
+  pipeline::LiveOptions options = a_.capture;
+  options.on_frame = [this](const media::Frame& frame) {
+    keep_recent(frame);
+    if (!a_.headless) mailbox_.captured(frame);
+  };
+  options.stop = &stop_requested();
+  if (engine_.threads > 0) a_.reading.threads = engine_.threads;
+  source_ = pipeline::open_live(a_.input, a_.reading, options);
+  source_->start();
+  const pipeline::CaptureStatus status = source_->status();
+  if (status.opened) spdlog::info("{}", describe_stream(a_.input, status.info));
+}
+
+void LiveSession::open_outputs() {
+  const std::vector<std::string>& labels = engine_.detector->info().labels;
+  std::vector<pipeline::Sink*> sinks;
+  if (!a_.headless) sinks.push_back(&mailbox_);
+  const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {
+    sinks.push_back(sink.get());
+    sinks_.push_back(std::move(sink));
+  };
+  add(std::make_unique<RecordSink>(*this));
+  if (!a_.detections.empty()) {
+    results_ = ResultWriter::open(a_.detections, a_.format, labels);
+    add(std::make_unique<pipeline::ResultSink>(*results_));
+  }
+  if (const auto tracking = a_.tracking.make(engine_.detector->info())) {
+    auto tracker = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(sinks));
+    sinks = {tracker.get()};
+    sinks_.push_back(std::move(tracker));
+  }
+  if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
+  if (record_from_start_ && source_->status().opened) start_recording();
+  stream_.source = source_.get();
+  stream_.name = a_.input;
+  stream_.sinks = std::move(sinks);
+}
+
+void LiveSession::search() {
+  pipeline::RunOptions options;
+  options.stop = &ends_;
+  options.traces = {&statistics_, &followed_};
+  if (trace_) options.traces.push_back(trace_.get());
+  try {
+    while (!stops_) {
+      ends_ = stops_.load();
+      if (plan_wanted_.exchange(false)) plan();
+      report_.add(pipeline_.run(stream_, options));
+      if (!plan_wanted_) break;  // the source has ended
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  ended_ = true;
+  wake_();
+}
+
+void LiveSession::plan() {
+  // Frames come in the source's own time.
+  std::vector<media::Frame> frames;
+  while (!stops_ && source_->status().state != pipeline::CaptureState::ended) {
+    {
+      const std::lock_guard lock(recent_mutex_);
+      frames = recent_;
+    }
+    if (!frames.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (frames.empty()) return;
+  const pipeline::Planned planned = engine_.plan(pipeline_, frames);
+  const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
+  if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
+    followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.device.get(),
+                                                          planned, goal, engine_.schedule.in_flight));
+  }
+}
+
+void LiveSession::keep_recent(const media::Frame& frame) {
+  const std::lock_guard lock(recent_mutex_);
+  if (!recent_.empty() && recent_.back().size() != frame.size()) recent_.clear();
+  if (recent_.size() == kPlanFrames) recent_.erase(recent_.begin());
+  recent_.push_back(frame);
+}
+
+void LiveSession::finish() {
+  if (finished_) return;
+  finished_ = true;
+  stops_ = ends_ = true;
+  if (source_) source_->stop();
+  if (search_.joinable()) search_.join();
+  if (recorder_) {
+    recorder_->finish();
+    if (!recorder_->status().file.empty()) spdlog::info("wrote {}", recorder_->status().file);
+  }
+  if (saving_.valid()) saving_.wait();
+  if (results_) results_->finish();
+  if (trace_) trace_->finish();
+  if (!a_.detections.empty() && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
+  if (trace_) spdlog::info("wrote {}", a_.trace);
+  if (error_) std::rethrow_exception(error_);
+  if (recorder_ && !recorder_->status().error.empty()) {
+    throw Error(ExitCode::failed, "the recording broke off: " + recorder_->status().error,
+                "what was recorded until then can be played");
+  }
+}
+
+void LiveSession::freeze(bool paused) {
+  mailbox_.freeze(paused);
+  source_->pause(paused);
+}
+
+void LiveSession::step() {
+  mailbox_.freeze(true);
+  source_->step();
+}
+
+std::string LiveSession::next_drop_policy() {
+  using enum pipeline::DropPolicy;
+  const pipeline::DropPolicy now = source_->drop();
+  source_->set_drop(now == oldest ? newest : now == newest ? none : oldest);
+  return fmt::format("drop policy: {}", to_string(source_->drop()));
+}
+
+std::string LiveSession::choose_schedule(std::size_t index) {
+  const auto names = pipeline::schedule_names();
+  if (index >= names.size()) {
+    plan_wanted_ = true;
+    ends_ = true;  // planning needs the processors for itself
+    return "schedule auto: measuring what is best";
+  }
+  try {
+    pipeline::Schedule schedule =
+        pipeline::named_schedule(names[index], *engine_.detector, engine_.device.get(), pipeline_.threads());
+    hold_few_frames(schedule, engine_);
+    followed_.follow(nullptr);
+    pipeline_.set_schedule(schedule);
+    return fmt::format("schedule {}: {}", names[index], describe(schedule, *engine_.detector));
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+std::string LiveSession::schedule_name() const {
+  const std::string name = pipeline_.schedule().name;
+  return followed_.is_followed() ? "auto: " + name : name;
+}
+
+std::vector<std::string> LiveSession::processors() const {
+  std::vector<std::string> names{"CPU"};
+  if (engine_.device) names.push_back(engine_.device->context().name());
+  return names;
+}
+
+// Called with the mutex held, or before there are other threads.
+void LiveSession::start_recording() {
+  if (!recorder_) {
+    a_.recording.writing.input = a_.input;
+    recorder_ = std::make_unique<media::Recorder>(source_->status().info, a_.recording);
+  }
+  recorder_->start();
+}
+
+std::string LiveSession::switch_recording() {
+  const std::lock_guard lock(recorder_mutex_);
+  try {
+    if (recorder_ && recorder_->status().recording) {
+      recorder_->stop();
+      return "recorded " + recorder_->status().file;
+    }
+    if (!source_->status().opened) return "nothing to record yet";
+    start_recording();
+    return "recording";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+void LiveSession::record(const media::Frame& frame, const FrameResult& result) {
+  const std::lock_guard lock(recorder_mutex_);
+  if (record_from_start_ && !recorder_) start_recording();  // the source was opened late
+  if (recorder_) recorder_->offer(frame, result.objects, engine_.detector->info().labels);
+}
+
+std::optional<media::RecorderStatus> LiveSession::recording() const {
+  const std::lock_guard lock(recorder_mutex_);
+  if (!recorder_) return std::nullopt;
+  return recorder_->status();
+}
+
+std::string LiveSession::save_picture(const pipeline::Showable& shown) {
+  if (saving_.valid()) return "still saving the picture before";
+  if (shown.frame.empty()) return "there is no picture yet";
+  saving_ = std::async(std::launch::async, [this, shown] {
+    try {
+      return "saved " + media::save_picture(media::kPicturePattern, shown.frame, shown.objects,
+                                            engine_.detector->info().labels);
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+  });
+  return "";
+}
+
+std::optional<std::string> LiveSession::saved_picture() {
+  if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return std::nullopt;
+  return saving_.get();
+}
+
+double LiveSession::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+std::string LiveSession::status_line() {
+  const pipeline::CaptureStatus capture = source_->status();
+  const pipeline::CaptureCounts counts = source_->counts();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const auto snapshot = statistics_.snapshot(now, 0);
+  const pipeline::LatencySummary latency = statistics_.take_interval();
+  std::string line = fmt::format("{}  {}: in {:.1f}, detected {:.1f}", duration_text(seconds()),
+                                 to_string(capture.state), capture.frame_rate, snapshot.detected_rate);
+  if (!a_.headless) line += fmt::format(", shown {:.1f}", snapshot.shown_rate);
+  line += " frames/s";
+  if (latency.frames > 0) {
+    line += fmt::format("; latency {:.1f} ms (95%: {:.1f}, added {:.1f})", 1e3 * latency.median,
+                        1e3 * latency.p95, 1e3 * latency.added_median);
+  }
+  const std::string drops = drops_text(counts, told_);
+  if (!drops.empty()) line += "; dropped " + drops;
+  told_ = counts;
+  line += fmt::format("; {:.0f} MiB", static_cast<double>(resident_bytes()) / (1 << 20));
+  return line;
+}
+
+void LiveSession::summarise() const {
+  const pipeline::CaptureCounts counts = source_->counts();
+  const double elapsed = std::max(seconds(), 1e-9);
+  const auto rate = [&](std::int64_t frames) { return static_cast<double>(frames) / elapsed; };
+  std::string text =
+      fmt::format("{} frame(s) captured in {} ({:.1f} a second): {} detected ({:.1f})", counts.captured,
+                  duration_text(elapsed), rate(counts.captured), report_.frames, rate(report_.frames));
+  const std::string drops = drops_text(counts);
+  text += fmt::format(", {} dropped{}", counts.dropped_in_all(), drops.empty() ? "" : " (" + drops + ")");
+  if (counts.left_out > 0) text += fmt::format(", {} left out by --every", counts.left_out);
+  text += "\n";
+  if (!a_.headless) {
+    const auto shown = statistics_.snapshot(0, 0).shown;
+    text +=
+        fmt::format("{} shown, {} replaced by newer ones before they could be\n", shown, mailbox_.replaced());
+  }
+  if (const pipeline::LatencySummary all = statistics_.whole(); all.frames > 0) {
+    text += fmt::format(
+        "latency from capture to {}: median {:.1f} ms, 95% {:.1f}, 99% {:.1f}, most {:.1f}; of it {:.1f} ms "
+        "are the stages' own, {:.1f} ms (95%: {:.1f}) are added\n",
+        a_.headless ? "result" : "screen", 1e3 * all.median, 1e3 * all.p95, 1e3 * all.p99, 1e3 * all.largest,
+        1e3 * all.own, 1e3 * all.added_median, 1e3 * all.added_p95);
+  }
+  const int reopened = source_->status().reopened;
+  if (reopened > 0) text += fmt::format("the source was lost and found again {} time(s)\n", reopened);
+  if (const auto recorded = recording(); recorded && recorded->offered > 0) {
+    text += fmt::format("{} frame(s) recorded in {} file(s)", recorded->written, recorded->files);
+    if (recorded->busy > 0) text += fmt::format(", {} left out ({})", recorded->busy, media::kRecorderBusy);
+    if (recorded->failed > 0)
+      text += fmt::format(", {} left out ({})", recorded->failed, media::kRecorderFailed);
+    text += "\n";
+  }
+  std::fputs((text + stage_times_text(report_) + problems_text(report_)).c_str(), stderr);
+}
+
+}  // namespace sightline::apps
