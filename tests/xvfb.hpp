@@ -30,6 +30,13 @@ class Xvfb {
     display_ = ":" + number.substr(0, number.size() - 1);
   }
 
+  ~Xvfb() {  // lets it remove its socket
+    server_.send(SIGTERM);
+    server_.wait(5);
+  }
+  Xvfb(const Xvfb&) = delete;
+  Xvfb& operator=(const Xvfb&) = delete;
+
   /// Such as ":99", for DISPLAY.
   const std::string& display() const { return display_; }
   ChildProcess& server() { return server_; }

@@ -40,5 +40,18 @@ TEST(Devices, HintsAtDriversThatTheLoaderIsNotToldOf) {
   EXPECT_NE(with.out.find("OCL_ICD_VENDORS=" + driver), std::string::npos) << with.out;
 }
 
+TEST(Devices, Cameras) {
+  const Outcome outcome = run({"devices", "--cameras"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  bool any = false;
+  for (const auto& entry : fs::directory_iterator("/dev"))
+    any = any || entry.path().filename().string().starts_with("video");
+  if (!any) {
+    EXPECT_NE(outcome.out.find("No camera: plug one in"), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(outcome.out.find("OpenCL"), std::string::npos) << outcome.out;
+  expect_run(2, "--cameras", {"devices", "--cameras", "--probe"});
+}
+
 }  // namespace
 }  // namespace sightline::test
