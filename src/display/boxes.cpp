@@ -74,6 +74,7 @@ class BoxDrawer {
   void dashes(const Rect& box, const Ink& ink) {
     const int dash = 4 * thickness_, step = 2 * dash;
     outline(box, thickness_, [&](const Rect& whole) {
+      fill(whole, {0, 0, 0, 90});  // so that the gaps can be seen on a bright ground
       // Counted from the side's own start, so that dashes move with the box; begun within the picture.
       const Rect side = intersection(whole, place_);
       if (side.empty()) return;

@@ -53,7 +53,6 @@ class RendererScreen final : public Screen {
     SDL_SetRenderDrawColor(r, kSurround.red, kSurround.green, kSurround.blue, 255);
     SDL_RenderClear(r);
     if (view.planes) {
-      if (is_yuv(*view.planes)) set_conversion(*view.planes);
       if (view.is_new || !picture_) upload(*view.planes);
       const SDL_Rect place = to_sdl(view.place);
       if (SDL_RenderCopy(r, picture_.get(), nullptr, &place) != 0) throw_sdl_error("cannot draw a picture");
@@ -94,16 +93,20 @@ class RendererScreen final : public Screen {
            (planes.matrix == media::YuvMatrix::bt601 || planes.range == media::LumaRange::limited);
   }
 
-  static void set_conversion(const media::DisplayPlanes& planes) {
-    SDL_SetYUVConversionMode(planes.range == media::LumaRange::full     ? SDL_YUV_CONVERSION_JPEG
-                             : planes.matrix == media::YuvMatrix::bt709 ? SDL_YUV_CONVERSION_BT709
-                                                                        : SDL_YUV_CONVERSION_BT601);
+  static SDL_YUV_CONVERSION_MODE conversion(const media::DisplayPlanes& planes) {
+    return planes.range == media::LumaRange::full     ? SDL_YUV_CONVERSION_JPEG
+           : planes.matrix == media::YuvMatrix::bt709 ? SDL_YUV_CONVERSION_BT709
+                                                      : SDL_YUV_CONVERSION_BT601;
   }
 
   void upload(const media::DisplayPlanes& planes) {
     const Uint32 format =
         is_uploaded_as_is(planes) ? texture_format(planes.kind) : Uint32{SDL_PIXELFORMAT_BGRA32};
-    if (!picture_ || format_ != format || size_ != planes.size) {
+    // Global in SDL, and taken over when a texture is made, which therefore must be new for another.
+    const SDL_YUV_CONVERSION_MODE mode = conversion(planes);
+    if (!picture_ || format_ != format || size_ != planes.size || mode_ != mode) {
+      SDL_SetYUVConversionMode(mode);
+      mode_ = mode;
       picture_.reset(SDL_CreateTexture(renderer_.get(), format, SDL_TEXTUREACCESS_STREAMING,
                                        planes.size.width, planes.size.height));
       if (!picture_)
@@ -176,6 +179,7 @@ class RendererScreen final : public Screen {
   PictureScaler scaler_;
   TexturePtr picture_;
   Uint32 format_ = 0;
+  SDL_YUV_CONVERSION_MODE mode_ = SDL_YUV_CONVERSION_AUTOMATIC;
   Size size_;
   std::vector<std::uint32_t> pixels_;
 };
@@ -190,6 +194,8 @@ std::string gl_renderer() {
   return name ? reinterpret_cast<const char*>(name) : "";
 }
 
+}  // namespace
+
 // Mesa's and Google's programs that stand in for a card.
 bool computes_on_processor(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
@@ -199,8 +205,6 @@ bool computes_on_processor(std::string name) {
     if (name.find(program) != std::string::npos) return true;
   return false;
 }
-
-}  // namespace
 
 std::unique_ptr<Screen> make_renderer_screen(SDL_Window* window, TextCache& text, bool graphics_card,
                                              bool vsync) {

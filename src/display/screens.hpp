@@ -66,4 +66,7 @@ std::unique_ptr<Screen> make_surface_screen(SDL_Window* window, TextCache& text)
 std::unique_ptr<Screen> make_renderer_screen(SDL_Window* window, TextCache& text, bool graphics_card,
                                              bool vsync);
 
+/// Whether the name that OpenGL gives its renderer is that of a program that stands in for a card.
+bool computes_on_processor(std::string name);
+
 }  // namespace sightline::display

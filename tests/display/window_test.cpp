@@ -2,6 +2,7 @@
 #include "display/window.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <set>
 #include <thread>
 
@@ -261,50 +262,77 @@ TEST(DisplayWindow, AFrameIsTakenOnceAndSizesMayChange) {
   EXPECT_LE(difference(window.show(second).at(5, 5), exact_rgb(200, 128, 128, false, false)), 1);
 }
 
-// SDL's renderers are driven as a graphics card would be; the picture must be that of our own drawing.
-TEST(DisplayWindow, BothWaysOfDrawingShowTheSame) {
-  setenv("SDL_VIDEODRIVER", "dummy", 1);
-  ASSERT_EQ(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
+// SDL's renderers, which drive a graphics card where there is one; their picture must be that of our own
+// drawing.
+class DisplayRenderers : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Drivers, DisplayRenderers, ::testing::Values("dummy", "x11"));
+
+TEST_P(DisplayRenderers, ShowWhatOurOwnDrawingShows) {
+  setenv("SDL_VIDEODRIVER", GetParam(), 1);
+  if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) {
+    setenv("SDL_VIDEODRIVER", "dummy", 1);
+    GTEST_SKIP() << "no display: " << SDL_GetError();
+  }
   {
     const Size size{480, 360};
+    const Rect place{0, 0, size.width, size.height};
     const WindowPtr window(SDL_CreateWindow("test", 0, 0, size.width, size.height, SDL_WINDOW_HIDDEN));
     TextCache cards_text, own_text;
     const auto card = make_renderer_screen(window.get(), cards_text, false, false);
     ASSERT_NE(card, nullptr);
-    ASSERT_EQ(make_renderer_screen(window.get(), cards_text, true, false), nullptr)
-        << "there is no card here";
-    const Overlay overlay = everything();
+    std::printf("renderer: %s\n", card->name().c_str());
+    Overlay overlay = everything();
     Scene scene;
-    const Rect place{0, 0, size.width, size.height};
     add_boxes(scene, own_text, overlay, size, place);
     add_panels(scene, own_text, overlay, size);
     std::vector<std::uint32_t> memory(480 * 360);
     const Pixels pixels{reinterpret_cast<std::uint8_t*>(memory.data()), size, 480 * 4};
-    for (const AVPixelFormat format : {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, AV_PIX_FMT_RGB24,
-                                       AV_PIX_FMT_BGR24, AV_PIX_FMT_RGBA, AV_PIX_FMT_BGRA}) {
-      const auto picture = make_picture(format, size);
-      for (int p = 0; p < 3 && picture->data[p]; ++p)
-        fill_plane(*picture, p, std::abs(picture->linesize[p]) > 1900 ? 1920 : 240, p == 0 ? 360 : 180,
-                   [&](int x, int y) { return 60 + (x + 2 * y + 50 * p) % 120; });
-      const media::Frame frame = to_frame(picture);
-      media::PlaneStore store;
-      const media::DisplayPlanes planes = media::planes_of(frame, store);
-      card->draw({&planes, true, place, &scene});
-      const std::vector<std::uint8_t> shown = card->read();
-      PictureScaler().draw(planes, place, pixels);
-      paint(scene, own_text, pixels);
-      std::size_t far = 0;
-      for (std::size_t i = 0; i < memory.size(); ++i) {
-        const Rgb own{static_cast<int>(memory[i] >> 16 & 255), static_cast<int>(memory[i] >> 8 & 255),
-                      static_cast<int>(memory[i] & 255)};
-        far += difference(own, {shown[3 * i], shown[3 * i + 1], shown[3 * i + 2]}) > 6;
+    for (const AVPixelFormat format :
+         {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NV12, AV_PIX_FMT_GRAY8, AV_PIX_FMT_RGB24,
+          AV_PIX_FMT_BGR24, AV_PIX_FMT_RGBA, AV_PIX_FMT_BGRA})
+      for (const AVColorSpace matrix : {AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT709}) {
+        const auto picture = make_picture(format, size);
+        picture->colorspace = matrix;
+        for (int p = 0; p < 3 && picture->data[p]; ++p)
+          fill_plane(*picture, p, picture->linesize[p], p == 0 ? 360 : 180,
+                     [&](int x, int y) { return 70 + x / 20 + y / 8 + 20 * p; });
+        const media::Frame frame = to_frame(picture);
+        media::PlaneStore store;
+        const media::DisplayPlanes planes = media::planes_of(frame, store);
+        card->draw({&planes, true, place, &scene});
+        const std::vector<std::uint8_t> shown = card->read();
+        card->show();
+        PictureScaler().draw(planes, place, pixels);
+        paint(scene, own_text, pixels);
+        std::size_t far = 0;
+        for (std::size_t i = 0; i < memory.size(); ++i) {
+          const Rgb own{static_cast<int>(memory[i] >> 16 & 255), static_cast<int>(memory[i] >> 8 & 255),
+                        static_cast<int>(memory[i] & 255)};
+          far += difference(own, {shown[3 * i], shown[3 * i + 1], shown[3 * i + 2]}) > 6;
+        }
+        EXPECT_EQ(far, 0u) << av_get_pix_fmt_name(format) << " matrix " << matrix;
       }
-      EXPECT_EQ(far, 0u) << av_get_pix_fmt_name(format);
-      card->show();
-    }
     EXPECT_GT(cards_text.runs(), 10u);
   }
   SDL_QuitSubSystem(SDL_INIT_VIDEO);
+  setenv("SDL_VIDEODRIVER", "dummy", 1);
+}
+
+TEST(DisplayWindow, TheProcessorIsNoGraphicsCard) {
+  setenv("SDL_VIDEODRIVER", "dummy", 1);
+  ASSERT_EQ(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
+  {
+    const WindowPtr window(SDL_CreateWindow("test", 0, 0, 64, 48, SDL_WINDOW_HIDDEN));
+    TextCache text;
+    EXPECT_EQ(make_renderer_screen(window.get(), text, true, false), nullptr);
+  }
+  SDL_QuitSubSystem(SDL_INIT_VIDEO);
+  for (const char* name : {"llvmpipe (LLVM 15.0.6, 256 bits)", "softpipe", "Software Rasterizer",
+                           "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device))"})
+    EXPECT_TRUE(computes_on_processor(name)) << name;
+  for (const char* name :
+       {"Mesa Intel(R) UHD Graphics 620 (KBL GT2)", "NVIDIA GeForce RTX 3060/PCIe/SSE2", ""})
+    EXPECT_FALSE(computes_on_processor(name)) << name;
 }
 
 void press(SDL_Keycode code, Uint16 modifiers = 0, bool is_repeat = false,

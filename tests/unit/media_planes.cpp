@@ -1,6 +1,8 @@
 // The planes that a screen takes, of frames in every form.
 #include "media/planes.hpp"
 
+#include <cstring>
+
 #include "media/ffmpeg.hpp"
 #include "media_support.hpp"
 
