@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
+
 #include "display/window.hpp"
 #include "live_report.hpp"
 #include "stop.hpp"
@@ -21,6 +23,13 @@ display::HudMode parse_hud(const std::string& text) {
   return text == "off"       ? display::HudMode::off
          : text == "compact" ? display::HudMode::compact
                              : display::HudMode::full;
+}
+
+// A file's without its folders: there is little room.
+std::string short_name(const std::string& input) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(input, error) ? std::filesystem::path(input).filename().string()
+                                                        : input;
 }
 
 std::int64_t now_ns() {
@@ -48,7 +57,7 @@ class LiveWindow {
     session_.begin();
     overlay_.hud = parse_hud(arguments.hud);
     overlay_.labels = session_.detector().info().labels;
-    overlay_.source = arguments.input;
+    overlay_.source = short_name(arguments.input);
     overlay_.processors = session_.processors();
     overlay_.lane_window = kLaneWindow;
   }
@@ -170,7 +179,7 @@ class LiveWindow {
     }
     const pipeline::Schedule schedule = session_.schedule();
     overlay_.schedule = session_.schedule_name();
-    overlay_.mapping = describe(schedule, session_.detector());
+    overlay_.mapping = schedule.uses_device() ? describe(schedule, session_.detector()) : "";
     overlay_.drop_policy = to_string(session_.source().drop());
     overlay_.recording.reset();
     if (const auto recording = session_.recording()) {

@@ -157,11 +157,14 @@ LiveStatistics::Snapshot LiveStatistics::snapshot(std::int64_t now, std::int64_t
   // "decode", then the detector's stages with their copies, each on the processors that it ran on.
   const auto add = [&](const std::string& name, std::size_t processor, auto belongs) {
     StageActivity stage{name, processor, {}};
+    bool known = false;  // a stage that rests for a while keeps its place
     for (const Work& work : work_) {
-      if (work.span.processor == processor && work.span.end > now - window && belongs(work.span))
+      if (work.span.processor != processor || !belongs(work.span)) continue;
+      known = true;
+      if (work.span.end > now - window)
         stage.intervals.push_back({work.span.start, work.span.end, work.frame});
     }
-    if (!stage.intervals.empty()) snapshot.stages.push_back(std::move(stage));
+    if (known) snapshot.stages.push_back(std::move(stage));
   };
   const auto any_of = [](Activity activity) {
     return [activity](const Span& span) { return span.activity == activity; };

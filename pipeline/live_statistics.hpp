@@ -75,8 +75,8 @@ struct StageActivity {
     std::int64_t frame = 0;
   };
   std::string name;
-  std::size_t processor = 0;  ///< 0: the CPU
-  std::vector<Interval> intervals;
+  std::size_t processor = 0;        ///< 0: the CPU
+  std::vector<Interval> intervals;  ///< none while it rests
 };
 
 /// Takes the traces of a run, and from the display what it showed when.

@@ -127,7 +127,10 @@ TEST(LiveStatistics, TellsWhichStageWasAtWorkWhen) {
   EXPECT_EQ(stages[2].name, "classify");
   EXPECT_EQ(stages[2].processor, 1U);
   // A short look back leaves out the first frame.
-  EXPECT_EQ(statistics.snapshot(172 * kMs, 60 * kMs).stages[0].intervals.size(), 0U + 1U);
+  EXPECT_EQ(statistics.snapshot(172 * kMs, 100 * kMs).stages[1].intervals.size(), 1U);
+  // A stage that rests keeps its place.
+  EXPECT_EQ(statistics.snapshot(1000 * kMs, 100 * kMs).stages.size(), 3U);
+  EXPECT_TRUE(statistics.snapshot(1000 * kMs, 100 * kMs).stages[2].intervals.empty());
 }
 
 TEST(LiveStatistics, ForgetsFramesThatAreNeverShown) {

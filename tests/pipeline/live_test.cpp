@@ -1,0 +1,398 @@
+// `sightline live` as a user runs it: sources that come and go, what gives way, windows, keys.
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "base/error.hpp"
+#include "media/reader.hpp"
+#include "program.hpp"
+#include "xvfb.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kUsage = static_cast<int>(ExitCode::usage);
+constexpr int kInput = static_cast<int>(ExitCode::input);
+constexpr int kFailed = static_cast<int>(ExitCode::failed);
+constexpr double kPatience = kSanitized ? 120 : 30;  // seconds for anything that must happen
+
+const std::vector<std::string> kHeadless{"--headless", "--device", "none"};
+
+std::vector<std::string> live(const std::string& input, const std::vector<std::string>& options = {}) {
+  return std::vector<std::string>{"live", input} + kFindsSome + options;
+}
+
+bool becomes_true(const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+std::size_t lines_of(const std::string& file) {
+  const std::string text = fs::exists(file) ? read_text(file) : "";
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// What the summary says of the frames.
+struct Account {
+  std::int64_t captured = -1, detected = -1, dropped = -1, shown = -1, replaced = -1;
+};
+Account account_of(const std::string& summary) {
+  Account account;
+  std::smatch found;
+  if (std::regex_search(summary, found,
+                        std::regex(R"((\d+) frame\(s\) captured .*: (\d+) detected .*, (\d+) dropped)"))) {
+    account = {std::stoll(found[1]), std::stoll(found[2]), std::stoll(found[3]), -1, -1};
+  }
+  if (std::regex_search(summary, found, std::regex(R"((\d+) shown, (\d+) replaced)"))) {
+    account.shown = std::stoll(found[1]);
+    account.replaced = std::stoll(found[2]);
+  }
+  return account;
+}
+
+TEST(Live, FindsWhatDetectFinds) {
+  const TempDir folder;
+  const std::string clip = moving_clip(320, 240, 12);
+  expect_run(0, "", {"detect", clip, "--device", "none", "-d", folder / "detect.jsonl"} + kFindsSome);
+  const Outcome outcome =
+      expect_run(0, "captured", live(clip, {"--pace", "0", "-d", folder / "live.jsonl"}) + kHeadless);
+  EXPECT_EQ(read_text(folder / "live.jsonl"), read_text(folder / "detect.jsonl"));
+  const Account account = account_of(outcome.err);
+  EXPECT_EQ(account.captured, 12);
+  EXPECT_EQ(account.detected, 12);
+  EXPECT_EQ(account.dropped, 0);
+}
+
+TEST(Live, NewestFramesWinWhereTheSourceIsFaster) {
+  const TempDir folder;
+  // 100 frames/s at a small scale step: far more than can be searched.
+  const std::string clip = "lavfi:testsrc2=size=640x480:rate=100,trim=end_frame=200";
+  const Outcome outcome = expect_run(
+      0, "busy",
+      live(clip, {"--scale-step", "1.05", "--min-size", "64", "-d", folder / "live.jsonl"}) + kHeadless);
+  const Account account = account_of(outcome.err);
+  EXPECT_EQ(account.captured, 200);
+  EXPECT_EQ(account.captured, account.detected + account.dropped);
+  EXPECT_GT(account.dropped, 0);
+  const auto lines = parse_lines(read_text(folder / "live.jsonl"));
+  EXPECT_EQ(static_cast<std::int64_t>(lines.size()), account.detected);
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    EXPECT_GT(lines[i].at("frame").get<int>(), lines[i - 1].at("frame").get<int>());
+}
+
+TEST(Live, NothingIsLostWhereCaptureWaits) {
+  const std::string clip = "lavfi:testsrc2=size=320x240:rate=500,trim=end_frame=60";
+  const Outcome outcome = expect_run(0, "0 dropped", live(clip, {"--drop", "none"}) + kHeadless);
+  EXPECT_EQ(account_of(outcome.err).detected, 60);
+}
+
+TEST(Live, EveryNthFrame) {
+  const Outcome outcome =
+      expect_run(0, "6 left out by --every",
+                 live(moving_clip(320, 240, 9), {"--pace", "0", "--every", "3"}) + kHeadless);
+  EXPECT_EQ(account_of(outcome.err).detected, 3);
+}
+
+TEST(Live, TracksAndTellsHowItIsDoing) {
+  const Outcome outcome = expect_run(
+      0, "streaming: in",
+      live(moving_clip(320, 240, 10), {"--track", "--track-hits", "1", "--status", "0.2", "-d", "-"}) +
+          kHeadless);
+  const auto lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 10U);
+  ASSERT_FALSE(lines[5].at("objects").empty());
+  EXPECT_GE(lines[5].at("objects")[0].at("track").get<int>(), 1);
+}
+
+TEST(Live, EndsWhenAskedWithAllThatWasWritten) {
+  const TempDir folder;
+  const std::string detections = folder / "live.jsonl";
+  const std::string clip = moving_clip(320, 240, 100000);
+  {
+    Program program(live(clip, {"-d", detections, "--record", folder / "cam.mp4", "--preset", "ultrafast"}) +
+                    kHeadless);
+    ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 8; }));
+    program.send(SIGINT);
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
+    const Account account = account_of(outcome.err);
+    EXPECT_EQ(account.captured, account.detected + account.dropped);
+    EXPECT_EQ(static_cast<std::int64_t>(parse_lines(read_text(detections)).size()), account.detected);
+  }
+  media::Reader recorded(folder / "cam.mp4");
+  int frames = 0;
+  while (recorded.read()) ++frames;
+  EXPECT_GT(frames, 4);
+}
+
+TEST(Live, RotatesRecordings) {
+  const TempDir folder;
+  expect_run(0, "recorded in",
+             live(moving_clip(160, 120, 30), {"--min-size", "96", "--record", folder / "cam.mkv", "--rotate",
+                                              "1s", "--preset", "ultrafast"}) +
+                 kHeadless);
+  int frames = 0;
+  for (const char* name : {"cam-001.mkv", "cam-002.mkv", "cam-003.mkv"}) {
+    media::Reader recorded(folder / name);
+    while (recorded.read()) ++frames;
+  }
+  EXPECT_EQ(frames, 30);
+}
+
+TEST(Live, ClosedPipe) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  RunSetup setup;
+  setup.output_handle = ends[1];
+  Program program(live(moving_clip(320, 240, 100000), {"-d", "-"}) + kHeadless, setup);
+  char byte = 0;
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  close(ends[0]);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("standard output"));
+}
+
+TEST(Live, WrongUsage) {
+  const std::string clip = moving_clip(64, 64, 3);
+  expect_run(kUsage, "--size", live(clip, {"--size", "640", "--headless"}));
+  expect_run(kUsage, "", live(clip, {"--size", "640x480", "--headless"}));  // a file has its own
+  expect_run(kUsage, "oldest", live(clip, {"--drop", "all", "--headless"}));
+  expect_run(kUsage, "--record", live(clip, {"--rotate", "10m", "--headless"}));
+  expect_run(kUsage, "--rotate", live(clip, {"--record", "x.mp4", "--rotate", "10q", "--headless"}));
+  expect_run(kUsage, "--pace is for files", live("http://127.0.0.1:1/x", {"--pace", "2", "--headless"}));
+  expect_run(kUsage, "--loop is for files", live("rtsp://127.0.0.1:1/x", {"--loop", "2", "--headless"}));
+  expect_run(kInput, "cannot open", live("/nowhere/clip.mp4", {"--headless"}));
+  if (!fs::exists("/dev/video0")) {
+    expect_run(kInput, "no camera", {"live", "--headless"});
+    expect_run(kInput, "/dev/video0", live("/dev/video0", {"--headless"}));
+  }
+}
+
+TEST(Live, NoScreen) {
+  ChildProcess child({SIGHTLINE_PROGRAM, "live", moving_clip(64, 64, 3), "-c",
+                      std::string(SIGHTLINE_SOURCE_DIR) + "/configs/people.toml"},
+                     {{"DISPLAY=", "WAYLAND_DISPLAY=", "SDL_VIDEODRIVER=x11"}, {}});
+  EXPECT_EQ(child.wait(kPatience), kFailed);
+  EXPECT_THAT(child.output(), HasSubstr("--headless"));
+}
+
+// A port that was free a moment ago.
+int free_port() {
+  const int handle = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  int port = 0;
+  if (bind(handle, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size) == 0)
+    port = ntohs(address.sin_port);
+  close(handle);
+  return port;
+}
+
+std::unique_ptr<ChildProcess> serve(const std::string& url) {
+  return std::make_unique<ChildProcess>(std::vector<std::string>{
+      "ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-c:v",
+      "mpeg2video", "-g", "5", "-f", "mpegts", "-listen", "1", url});
+}
+
+TEST(Live, StreamThatIsLostAndComesBack) {
+  if (find_program("ffmpeg").empty()) GTEST_SKIP() << "no ffmpeg to serve a stream";
+  const TempDir folder;
+  const std::string detections = folder / "live.jsonl";
+  const std::string url = "http://127.0.0.1:" + std::to_string(free_port()) + "/live";
+  auto server = serve(url);
+  Program program(live(url, {"-d", detections, "--give-up-after", "20"}) + kHeadless);
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 10; }));
+  server->kill();
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  const std::size_t before = lines_of(detections);
+  server = serve(url);
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > before + 10; }));
+  program.send(SIGTERM);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("is lost"));
+  EXPECT_THAT(outcome.err, HasSubstr("lost and found again 1 time(s)"));
+  const auto lines = parse_lines(read_text(detections));
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_GT(lines[i].at("frame").get<int>(), lines[i - 1].at("frame").get<int>());
+    EXPECT_GT(lines[i].at("time").get<double>(), lines[i - 1].at("time").get<double>());
+  }
+  const Account account = account_of(outcome.err);
+  EXPECT_EQ(account.captured, account.detected + account.dropped);
+}
+
+TEST(Live, StreamThatDoesNotComeBack) {
+  if (find_program("ffmpeg").empty()) GTEST_SKIP() << "no ffmpeg to serve a stream";
+  const TempDir folder;
+  const std::string detections = folder / "live.jsonl";
+  const std::string url = "http://127.0.0.1:" + std::to_string(free_port()) + "/live";
+  auto server = serve(url);
+  Program program(live(url, {"-d", detections, "--give-up-after", "3"}) + kHeadless);
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 3; }));
+  server->kill();
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, kInput);
+  EXPECT_THAT(outcome.err, HasSubstr(url));
+  parse_lines(read_text(detections));
+}
+
+// A window on a screen of its own, and somebody at the keyboard.
+class LiveWindow : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Xvfb::is_installed() || find_program("xdotool").empty())
+      GTEST_SKIP() << "no Xvfb and xdotool to try windows with";
+    screen_ = std::make_unique<Xvfb>("800x600x24");
+  }
+
+  void open(const std::string& input, const std::vector<std::string>& options = {}) {
+    const std::vector<std::string> arguments{"env", "-C", folder_ / "", SIGHTLINE_PROGRAM};
+    program_ = std::make_unique<ChildProcess>(
+        arguments + live(input, {"-d", detections(), "--device", "none"}) + options, environment());
+    ASSERT_TRUE(becomes_true([&] { return lines() > 2; })) << program_->output();
+    ASSERT_EQ(keyboard({"search", "--sync", "--onlyvisible", "--name", "Sightline"}), 0);
+  }
+  void press(const std::string& key) {
+    ASSERT_EQ(keyboard({"search", "--name", "Sightline", "windowfocus", "key", key}), 0);
+  }
+  std::size_t lines() const { return lines_of(detections()); }
+  std::string detections() const { return folder_ / "live.jsonl"; }
+  bool has_file(const std::string& ending, std::uintmax_t least = 1) const {
+    for (const auto& entry : fs::directory_iterator(folder_ / ""))
+      if (entry.path().extension() == ending && fs::file_size(entry.path()) >= least) return true;
+    return false;
+  }
+  ChildSetup environment() const {
+    return {{"DISPLAY=" + screen_->display(), "WAYLAND_DISPLAY=", "SDL_VIDEODRIVER=x11",
+             "SIGHTLINE_CONFIGS=" + std::string(SIGHTLINE_SOURCE_DIR) + "/configs",
+             "LSAN_OPTIONS=print_suppressions=0:suppressions=" + std::string(SIGHTLINE_SOURCE_DIR) +
+                 "/tests/lsan.supp"},
+            {}};
+  }
+
+  TempDir folder_;
+  std::unique_ptr<Xvfb> screen_;
+  std::unique_ptr<ChildProcess> program_;
+
+ private:
+  int keyboard(const std::vector<std::string>& action) const {
+    ChildProcess child(std::vector<std::string>{"xdotool"} + action, environment());
+    return child.wait(kPatience).value_or(-1);
+  }
+};
+
+TEST_F(LiveWindow, ObeysItsKeys) {
+  ASSERT_NO_FATAL_FAILURE(open(moving_clip(320, 240, 100000)));
+  press("p");
+  EXPECT_TRUE(becomes_true([&] { return has_file(".png"); })) << program_->output();
+  press("r");
+  EXPECT_TRUE(becomes_true([&] { return has_file(".mp4", 1000); })) << program_->output();
+  press("r");
+
+  press("space");
+  std::size_t standing = 0;
+  EXPECT_TRUE(becomes_true([&] {
+    standing = lines();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    return lines() == standing;
+  }));
+  press("s");
+  EXPECT_TRUE(becomes_true([&] { return lines() == standing + 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_EQ(lines(), standing + 1);
+  press("space");
+  EXPECT_TRUE(becomes_true([&] { return lines() > standing + 4; }));
+
+  for (const char* key : {"h", "o", "o", "o", "h", "d", "d", "d", "f", "f", "1", "2", "6"}) press(key);
+  const std::size_t before = lines();
+  EXPECT_TRUE(becomes_true([&] { return lines() > before + 3; })) << program_->output();
+  press("q");
+  EXPECT_EQ(program_->wait(kPatience), 0) << program_->output();
+  const Account account = account_of(program_->output());
+  EXPECT_EQ(account.captured, account.detected + account.dropped) << program_->output();
+  EXPECT_EQ(static_cast<std::int64_t>(lines()), account.detected);
+  // One may have been on its way to the screen.
+  EXPECT_LE(account.detected - account.shown - account.replaced, 1);
+  EXPECT_GE(account.detected - account.shown - account.replaced, 0);
+}
+
+TEST_F(LiveWindow, ShowsEveryFrameWhereAsked) {
+  ASSERT_NO_FATAL_FAILURE(
+      open("lavfi:testsrc2=size=640x480:rate=50", {"--display-all", "--scale-step", "1.05"}));
+  ASSERT_TRUE(becomes_true([&] { return lines() > 10; }));
+  press("q");
+  ASSERT_EQ(program_->wait(kPatience), 0) << program_->output();
+  const Account account = account_of(program_->output());
+  EXPECT_GT(account.shown, account.detected) << program_->output();
+  EXPECT_LE(account.captured - account.shown - account.replaced, 2) << program_->output();
+}
+
+// A video is played in one window; the screen with it is captured and searched by a second run.
+TEST_F(LiveWindow, FindsPeopleOnTheScreen) {
+  const std::optional<std::string> people = people_clip();
+  const std::string clip = people.value_or(moving_clip(640, 480, 100000));
+  ASSERT_NO_FATAL_FAILURE(open(clip, {"--loop", people ? "-1" : "0", "--hud", "off", "--every", "5"}));
+  const std::string seen = folder_ / "screen.jsonl";
+  std::vector<std::string> arguments{SIGHTLINE_PROGRAM,
+                                     "live",
+                                     "screen:" + screen_->display(),
+                                     "--fps",
+                                     "10",
+                                     "-d",
+                                     seen,
+                                     "--min-size",
+                                     "70",
+                                     "--scale-step",
+                                     "1.2",
+                                     "--track"};
+  if (!people) arguments = arguments + std::vector<std::string>{"--threshold", "-4"};
+  ChildProcess second(arguments + kHeadless, environment());
+  const auto finds = [&] {
+    return fs::exists(seen) && read_text(seen).find("\"track\":") != std::string::npos;
+  };
+  EXPECT_TRUE(becomes_true(finds)) << second.output();
+  second.send(SIGINT);
+  EXPECT_EQ(second.wait(kPatience), 128 + SIGINT);
+  EXPECT_THAT(second.output(), HasSubstr("800x600"));
+  const Account account = account_of(second.output());
+  EXPECT_EQ(account.captured, account.detected + account.dropped) << second.output();
+}
+
+TEST_F(LiveWindow, SaysWhenTheStreamIsGone) {
+  if (find_program("ffmpeg").empty()) GTEST_SKIP() << "no ffmpeg to serve a stream";
+  const std::string url = "http://127.0.0.1:" + std::to_string(free_port()) + "/live";
+  auto server = serve(url);
+  ASSERT_NO_FATAL_FAILURE(open(url, {"--give-up-after", "30"}));
+  server->kill();
+  EXPECT_TRUE(becomes_true([&] { return program_->output().find("is lost") != std::string::npos; }));
+  const std::size_t before = lines();
+  server = serve(url);
+  EXPECT_TRUE(becomes_true([&] { return lines() > before + 3; })) << program_->output();
+  press("Escape");
+  EXPECT_EQ(program_->wait(kPatience), 0) << program_->output();
+}
+
+}  // namespace
+}  // namespace sightline::test
