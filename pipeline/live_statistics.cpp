@@ -10,7 +10,7 @@ constexpr double kSmallest = 1e-5;  // seconds
 constexpr double kStep = 1.02;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kRateWindow = 2 * kSecond;
-constexpr std::int64_t kRecent = 5 * kSecond;  // of latencies, and of spans at most
+constexpr std::int64_t kRecent = 5 * kSecond;  // of latencies
 constexpr std::size_t kWaiting = 64;           // frames whose other half never comes are forgotten
 
 bool is_work(const Span& span) {
@@ -90,6 +90,7 @@ void LiveStatistics::begin(const TraceInfo& info) {
   info_ = info;
   waiting_.clear();
   work_.clear();
+  seen_.assign(info_.processors.size() * rows_per_processor(), false);
 }
 
 void LiveStatistics::accept(const FrameTrace& trace) {
@@ -97,9 +98,12 @@ void LiveStatistics::accept(const FrameTrace& trace) {
   ++detected_;
   detected_rate_.tick(trace.delivered);
   for (const Span& span : trace.spans) {
-    if (is_work(span)) work_.push_back({span, trace.frame});
+    const std::size_t row = span.processor * rows_per_processor() + row_of(span);
+    if (!is_work(span) || row >= seen_.size()) continue;
+    seen_[row] = true;
+    work_.push_back({span, trace.frame});
   }
-  while (!work_.empty() && work_.front().span.end < trace.delivered - kRecent) work_.pop_front();
+  while (!work_.empty() && work_.front().span.end < trace.delivered - kLongestWindow) work_.pop_front();
   const double own = working_seconds(trace.spans);
   if (on_screen_) {
     join(trace.frame, {std::nullopt, own}, trace.delivered);
@@ -154,31 +158,41 @@ LiveStatistics::Snapshot LiveStatistics::snapshot(std::int64_t now, std::int64_t
   }
   snapshot.recent = recent.summary();
 
-  // "decode", then the detector's stages with their copies, each on the processors that it ran on.
-  const auto add = [&](const std::string& name, std::size_t processor, auto belongs) {
-    StageActivity stage{name, processor, {}};
-    bool known = false;  // a stage that rests for a while keeps its place
-    for (const Work& work : work_) {
-      if (work.span.processor != processor || !belongs(work.span)) continue;
-      known = true;
-      if (work.span.end > now - window)
-        stage.intervals.push_back({work.span.start, work.span.end, work.frame});
-    }
-    if (known) snapshot.stages.push_back(std::move(stage));
-  };
-  const auto any_of = [](Activity activity) {
-    return [activity](const Span& span) { return span.activity == activity; };
-  };
-  for (std::size_t processor = 0; processor < info_.processors.size(); ++processor) {
-    add("decode", processor, any_of(Activity::decode));
-    add("upload", processor, any_of(Activity::upload));
-    for (std::size_t i = 0; i < info_.stages.size(); ++i) {
-      add(info_.stages[i], processor,
-          [i](const Span& span) { return span.activity == Activity::run && span.stage == i; });
-    }
-    add("download", processor, any_of(Activity::download));
+  const std::size_t rows = rows_per_processor();
+  std::vector<std::vector<StageActivity::Interval>> intervals(seen_.size());
+  for (const Work& work : work_) {
+    const std::size_t row = work.span.processor * rows + row_of(work.span);
+    if (work.span.end > now - window) intervals[row].push_back({work.span.start, work.span.end, work.frame});
+  }
+  for (std::size_t row = 0; row < seen_.size(); ++row) {
+    if (!seen_[row]) continue;
+    snapshot.stages.push_back({name_of(row % rows), row / rows, std::move(intervals[row])});
   }
   return snapshot;
+}
+
+// Of a processor: "decode", "upload", the detector's stages, "download".
+std::size_t LiveStatistics::rows_per_processor() const {
+  return info_.stages.size() + 3;
+}
+
+std::size_t LiveStatistics::row_of(const Span& span) const {
+  switch (span.activity) {
+    case Activity::decode:
+      return 0;
+    case Activity::upload:
+      return 1;
+    case Activity::download:
+      return rows_per_processor() - 1;
+    default:
+      return 2 + span.stage;
+  }
+}
+
+std::string LiveStatistics::name_of(std::size_t row) const {
+  if (row == 0) return "decode";
+  if (row == 1) return "upload";
+  return row - 2 < info_.stages.size() ? info_.stages[row - 2] : "download";
 }
 
 LatencySummary LiveStatistics::take_interval() {

@@ -95,6 +95,7 @@ class LiveStatistics : public TraceSink {
   /// @param searched  whether its own boxes came along; else its result is not waited for
   void shown(std::int64_t frame, std::int64_t captured, std::int64_t now, bool searched);
 
+  static constexpr std::int64_t kLongestWindow = 1'000'000'000;
   struct Snapshot {
     double detected_rate = 0;  ///< frames/s
     double shown_rate = 0;     ///< frames/s
@@ -104,7 +105,7 @@ class LiveStatistics : public TraceSink {
     LatencySummary recent;  ///< of the last few seconds
     std::vector<StageActivity> stages;
   };
-  /// @param window  nanoseconds before `now` for which the stages are told
+  /// @param window  nanoseconds before `now` for which the stages are told, kLongestWindow at most
   Snapshot snapshot(std::int64_t now, std::int64_t window) const;
 
   /// Since the last call.
@@ -126,6 +127,9 @@ class LiveStatistics : public TraceSink {
     Span span;
     std::int64_t frame = 0;
   };
+  std::size_t rows_per_processor() const;
+  std::size_t row_of(const Span& span) const;
+  std::string name_of(std::size_t row) const;
   void join(std::int64_t frame, const Waiting& part, std::int64_t now);
   void record(double total, double own, std::int64_t now);
 
@@ -135,6 +139,7 @@ class LiveStatistics : public TraceSink {
   std::map<std::int64_t, Waiting> waiting_;  ///< by frame: shown and not delivered yet, or the other way
   std::deque<Recent> recent_;
   std::deque<Work> work_;
+  std::vector<bool> seen_;  ///< by processor and row: whether there was any, so that it keeps its place
   RateMeter detected_rate_;
   RateMeter shown_rate_;
   std::int64_t detected_ = 0;
