@@ -1,5 +1,6 @@
 #include "display/text_cache.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sightline::display {
@@ -55,7 +56,14 @@ int TextCache::width(std::string_view text, const Font& font) {
 
 std::string TextCache::fit(std::string_view text, const Font& font, int limit) {
   if (width(text, font) <= limit) return std::string(text);
-  // Measured apart from the cache: what is cut off is not worth keeping.
+  const Cut cut{font.size, font.bold, limit, std::string(text)};
+  if (const auto known = cuts_.find(cut); known != cuts_.end()) return known->second;
+  if (cuts_.size() >= kMaxCuts) cuts_.clear();
+  return cuts_[cut] = cut_off(text, font, limit);
+}
+
+std::string TextCache::cut_off(std::string_view text, const Font& font, int limit) {
+  // Measured apart from the cache: what is tried is not worth keeping.
   const auto measure = [&](const std::string& cut) {
     return make_text_mask(cut, font.size, font.bold ? FontWeight::bold : FontWeight::normal).advance;
   };
@@ -74,6 +82,7 @@ std::string TextCache::fit(std::string_view text, const Font& font, int limit) {
 void TextCache::clear() {
   index_.clear();
   order_.clear();
+  cuts_.clear();
   bytes_ = 0;
 }
 

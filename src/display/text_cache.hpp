@@ -61,12 +61,16 @@ class TextCache {
     Key key;
     Run run;
   };
+  using Cut = std::tuple<int, bool, int, std::string>;
+  static constexpr std::size_t kMaxCuts = 256;
+  std::string cut_off(std::string_view text, const Font& font, int limit);
   static std::size_t first_run(std::string_view text);
   Run& run_of(std::string_view text, const Font& font);
 
   std::list<Entry> order_;  // last used first
   std::map<View, std::list<Entry>::iterator> index_;
   std::size_t bytes_ = 0;
+  std::map<Cut, std::string> cuts_;  // what `fit` found
 };
 
 }  // namespace sightline::display

@@ -23,15 +23,26 @@ class Video {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");                  // the program has its own
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");  // a window among others, not a game
     SDL_SetHint(SDL_HINT_QUIT_ON_LAST_WINDOW_CLOSE, "0");
-    if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0)
-      throw Error(ExitCode::failed,
-                  std::string("cannot open a window: there is no display (") + SDL_GetError() + ")",
-                  "run with --headless, or set DISPLAY or WAYLAND_DISPLAY to a screen");
+    if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) fail(SDL_GetError());
+    // Where there is no screen, SDL falls back to drivers that show nothing; fine only where they are asked
+    // for.
+    const std::string driver = SDL_GetCurrentVideoDriver();
+    const bool shows_nothing = driver == "offscreen" || driver == "dummy" || driver == "evdev";
+    if (shows_nothing && !SDL_GetHint(SDL_HINT_VIDEODRIVER)) {
+      SDL_QuitSubSystem(SDL_INIT_VIDEO);
+      fail("neither X11 nor Wayland");
+    }
     SDL_StopTextInput();  // keys are commands
   }
   ~Video() { SDL_QuitSubSystem(SDL_INIT_VIDEO); }
   Video(const Video&) = delete;
   Video& operator=(const Video&) = delete;
+
+ private:
+  [[noreturn]] static void fail(const std::string& reason) {
+    throw Error(ExitCode::failed, "cannot open a window: there is no display (" + reason + ")",
+                "run with --headless, or set DISPLAY or WAYLAND_DISPLAY to a screen");
+  }
 };
 
 double aspect_of(const media::Rational& own, const media::Rational& otherwise) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -455,21 +456,39 @@ TEST(DisplayEvents, WaitingEnds) {
   EXPECT_EQ(window->wait(milliseconds(20'000)), Command::quit);
 }
 
-TEST(DisplayWindow, WithoutADisplaySaysWhatToDo) {
-  setenv("SDL_VIDEODRIVER", "x11", 1);
-  const char* display = getenv("DISPLAY");
-  const std::string before = display ? display : "";
-  setenv("DISPLAY", ":9999", 1);
-  try {
-    Window window("test", {64, 48});
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::failed);
-    EXPECT_NE(std::string(error.what()).find("--headless"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("no display"), std::string::npos) << error.what();
+// An environment variable, as it was when this goes.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = getenv(name)) before_ = before;
+    set(value);
   }
-  display ? setenv("DISPLAY", before.c_str(), 1) : unsetenv("DISPLAY");
-  setenv("SDL_VIDEODRIVER", "dummy", 1);
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const char* value) { value ? setenv(name_, value, 1) : unsetenv(name_); }
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(DisplayWindow, WithoutADisplaySaysWhatToDo) {
+  // With none at all SDL would fall back to a driver that shows nothing.
+  for (const char* driver : {"x11", static_cast<const char*>(nullptr)}) {
+    const Variable video("SDL_VIDEODRIVER", driver), display("DISPLAY", driver ? ":9999" : nullptr),
+        wayland("WAYLAND_DISPLAY", nullptr), runtime("XDG_RUNTIME_DIR", "/nonexistent");
+    try {
+      Window window("test", {64, 48});
+      if (!driver && std::string(SDL_GetCurrentVideoDriver()) == "KMSDRM")
+        GTEST_SKIP() << "a screen without X11";
+      ADD_FAILURE() << "no error with " << SDL_GetCurrentVideoDriver();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::failed);
+      EXPECT_NE(std::string(error.what()).find("--headless"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("no display"), std::string::npos) << error.what();
+    }
+  }
 }
 
 }  // namespace

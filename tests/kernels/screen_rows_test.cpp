@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/kernel_test.hpp"
+
 namespace sightline {
 namespace {
 
@@ -19,80 +21,101 @@ Bytes noise(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-class ScreenRows : public ::testing::TestWithParam<int> {
- protected:
-  static constexpr std::uint8_t kCanary = 0xA5;
-  int width() const { return GetParam(); }
-  std::size_t size(int factor = 1) const { return static_cast<std::size_t>(width() * factor); }
-};
+constexpr std::uint8_t kCanary = 0xA5;
 
-INSTANTIATE_TEST_SUITE_P(Widths, ScreenRows,
-                         ::testing::Values(0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 640));
+class ScreenRows : public test::KernelTest {
+ protected:
+  /// Runs `body` for rows of many widths.
+  template <typename Body>
+  void for_widths(Body body) {
+    for (const int width : {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 640}) {
+      SCOPED_TRACE(width);
+      width_ = width;
+      body();
+    }
+  }
+  int width() const { return width_; }
+  std::size_t size(int factor = 1) const { return static_cast<std::size_t>(width_ * factor); }
+
+ private:
+  int width_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(AllTargets, ScreenRows, ::testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
 
 TEST_P(ScreenRows, YuvEqualsTheReference) {
-  const Bytes y = noise(size(), 1), u = noise(size(), 2), v = noise(size(), 3);
-  for (const bool bt709 : {false, true})
-    for (const bool full : {false, true}) {
-      Bytes fast(size(4) + 16, kCanary), slow(size(4) + 16, kCanary);
-      yuv_to_bgra(y.data(), u.data(), v.data(), width(), yuv_weights(bt709, full), fast.data());
-      yuv_to_bgra_reference(y.data(), u.data(), v.data(), width(), yuv_weights(bt709, full), slow.data());
-      EXPECT_EQ(fast, slow);
-    }
+  for_widths([&] {
+    const Bytes y = noise(size(), 1), u = noise(size(), 2), v = noise(size(), 3);
+    for (const bool bt709 : {false, true})
+      for (const bool full : {false, true}) {
+        Bytes fast(size(4) + 16, kCanary), slow(size(4) + 16, kCanary);
+        yuv_to_bgra(y.data(), u.data(), v.data(), width(), yuv_weights(bt709, full), fast.data());
+        yuv_to_bgra_reference(y.data(), u.data(), v.data(), width(), yuv_weights(bt709, full), slow.data());
+        EXPECT_EQ(fast, slow);
+      }
+  });
 }
 
 TEST_P(ScreenRows, MixesAndHalves) {
-  const Bytes a = noise(size(2), 4), b = noise(size(2), 5);
-  for (const int weight : {0, 1, 50, 64, 127, 128}) {
-    Bytes out(size() + 16, kCanary);
-    mix_rows(a.data(), b.data(), weight, width(), out.data());
-    for (std::size_t i = 0; i < size(); ++i)
-      ASSERT_NEAR(out[i], a[i] + (b[i] - a[i]) * weight / 128.0, 0.51) << weight;
-    EXPECT_TRUE(std::all_of(out.begin() + width(), out.end(), [](int c) { return c == kCanary; }));
-  }
-  Bytes half(size() + 16, kCanary);
-  halve_rows(a.data(), b.data(), width(), half.data());
-  for (std::size_t x = 0; x < size(); ++x)
-    ASSERT_EQ(half[x], (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) / 4);
-  EXPECT_TRUE(std::all_of(half.begin() + width(), half.end(), [](int c) { return c == kCanary; }));
+  for_widths([&] {
+    const Bytes a = noise(size(2), 4), b = noise(size(2), 5);
+    for (const int weight : {0, 1, 50, 64, 127, 128}) {
+      Bytes out(size() + 16, kCanary);
+      mix_rows(a.data(), b.data(), weight, width(), out.data());
+      for (std::size_t i = 0; i < size(); ++i)
+        ASSERT_NEAR(out[i], a[i] + (b[i] - a[i]) * weight / 128.0, 0.51) << weight;
+      EXPECT_TRUE(std::all_of(out.begin() + width(), out.end(), [](int c) { return c == kCanary; }));
+    }
+    Bytes half(size() + 16, kCanary);
+    halve_rows(a.data(), b.data(), width(), half.data());
+    for (std::size_t x = 0; x < size(); ++x)
+      ASSERT_EQ(half[x], (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) / 4);
+    EXPECT_TRUE(std::all_of(half.begin() + width(), half.end(), [](int c) { return c == kCanary; }));
+  });
 }
 
 TEST_P(ScreenRows, SamplesColumns) {
-  if (width() == 0) return;
-  for (const int to : {1, 5, 8, 63, 64, 400, 1000}) {
-    const double ratio = static_cast<double>(width()) / to;
-    const Columns columns(width(), to, ratio);
-    Bytes row = noise(size(4) + Columns::kSlack, 6), out(static_cast<std::size_t>(4 * to) + 16, kCanary);
-    const auto exact = [&](int x, int step, int channel) {
-      const double at = std::clamp((x + 0.5) * ratio - 0.5, 0.0, width() - 1.0);
-      const int left = static_cast<int>(at), right = std::min(left + 1, width() - 1);
-      const double a = row[static_cast<std::size_t>(left * step + channel)],
-                   b = row[static_cast<std::size_t>(right * step + channel)];
-      return a + (b - a) * (at - left);
-    };
-    mix_columns(row.data(), columns, out.data());
-    for (int x = 0; x < to; ++x)
-      ASSERT_NEAR(out[static_cast<std::size_t>(x)], exact(x, 1, 0), 1.6) << x << " of " << to;
-    EXPECT_EQ(out[static_cast<std::size_t>(to)], kCanary);
-    mix_columns_bgra(row.data(), columns, out.data());
-    for (int x = 0; x < to; ++x)
-      for (int c = 0; c < 4; ++c) ASSERT_NEAR(out[static_cast<std::size_t>(4 * x + c)], exact(x, 4, c), 1.6);
-    EXPECT_EQ(out[static_cast<std::size_t>(4 * to)], kCanary);
-  }
+  for_widths([&] {
+    if (width() == 0) return;
+    for (const int to : {1, 5, 8, 63, 64, 400, 1000}) {
+      const double ratio = static_cast<double>(width()) / to;
+      const Columns columns(width(), to, ratio);
+      Bytes row = noise(size(4) + Columns::kSlack, 6), out(static_cast<std::size_t>(4 * to) + 16, kCanary);
+      const auto exact = [&](int x, int step, int channel) {
+        const double at = std::clamp((x + 0.5) * ratio - 0.5, 0.0, width() - 1.0);
+        const int left = static_cast<int>(at), right = std::min(left + 1, width() - 1);
+        const double a = row[static_cast<std::size_t>(left * step + channel)],
+                     b = row[static_cast<std::size_t>(right * step + channel)];
+        return a + (b - a) * (at - left);
+      };
+      mix_columns(row.data(), columns, out.data());
+      for (int x = 0; x < to; ++x)
+        ASSERT_NEAR(out[static_cast<std::size_t>(x)], exact(x, 1, 0), 1.6) << x << " of " << to;
+      EXPECT_EQ(out[static_cast<std::size_t>(to)], kCanary);
+      mix_columns_bgra(row.data(), columns, out.data());
+      for (int x = 0; x < to; ++x)
+        for (int c = 0; c < 4; ++c)
+          ASSERT_NEAR(out[static_cast<std::size_t>(4 * x + c)], exact(x, 4, c), 1.6);
+      EXPECT_EQ(out[static_cast<std::size_t>(4 * to)], kCanary);
+    }
+  });
 }
 
 TEST_P(ScreenRows, BlendsAColour) {
-  for (const int alpha : {0, 1, 128, 197, 255, 256}) {
-    const Bytes before = noise(size(4) + 16, 7);
-    Bytes after = before;
-    blend_color(after.data(), width(), 0x00123456u | 0xFF000000u, alpha);
-    constexpr int kColor[] = {0x56, 0x34, 0x12, 0xFF};
-    for (std::size_t i = 0; i < size(4); ++i)
-      ASSERT_EQ(after[i], (before[i] * (256 - alpha) + kColor[i % 4] * alpha + 128) >> 8);
-    EXPECT_TRUE(std::equal(after.begin() + 4 * width(), after.end(), before.begin() + 4 * width()));
-  }
+  for_widths([&] {
+    for (const int alpha : {0, 1, 128, 197, 255, 256}) {
+      const Bytes before = noise(size(4) + 16, 7);
+      Bytes after = before;
+      blend_color(after.data(), width(), 0x00123456u | 0xFF000000u, alpha);
+      constexpr int kColor[] = {0x56, 0x34, 0x12, 0xFF};
+      for (std::size_t i = 0; i < size(4); ++i)
+        ASSERT_EQ(after[i], (before[i] * (256 - alpha) + kColor[i % 4] * alpha + 128) >> 8);
+      EXPECT_TRUE(std::equal(after.begin() + 4 * width(), after.end(), before.begin() + 4 * width()));
+    }
+  });
 }
 
-TEST(ScreenRow, YuvIsTheFormulaForAllColours) {
+TEST_P(ScreenRows, YuvIsTheFormulaForAllColours) {
   for (const bool bt709 : {false, true})
     for (const bool full : {false, true}) {
       const YuvWeights weights = yuv_weights(bt709, full);
