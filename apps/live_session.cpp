@@ -150,10 +150,11 @@ void LiveSession::search() {
   if (trace_) options.traces.push_back(trace_.get());
   try {
     while (!stops_) {
-      ends_ = stops_.load();
+      ends_ = false;
+      if (stops_) break;
       if (plan_wanted_.exchange(false)) plan();
       report_.add(pipeline_.run(stream_, options));
-      if (!plan_wanted_) break;  // the source has ended
+      if (!ends_) break;  // nobody asked for it: the source has ended
     }
   } catch (...) {
     error_ = std::current_exception();
@@ -200,11 +201,11 @@ void LiveSession::finish() {
     if (!recorder_->status().file.empty()) spdlog::info("wrote {}", recorder_->status().file);
   }
   if (saving_.valid()) saving_.wait();
+  if (error_) std::rethrow_exception(error_);
   if (results_) results_->finish();
   if (trace_) trace_->finish();
   if (!a_.detections.empty() && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
-  if (error_) std::rethrow_exception(error_);
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording broke off: " + recorder_->status().error,
                 "what was recorded until then can be played");

@@ -127,7 +127,6 @@ class LiveSession {
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
   FollowedPlan followed_;
-  std::unique_ptr<pipeline::LiveSource> source_;
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   std::vector<std::unique_ptr<pipeline::Sink>> sinks_;
@@ -150,6 +149,8 @@ class LiveSession {
   bool finished_ = false;
   pipeline::RunReport report_;  ///< of the search thread, until that has ended
   std::exception_ptr error_;    ///< so is this
+  // Last, for their threads use the others.
+  std::unique_ptr<pipeline::LiveSource> source_;
   std::thread search_;
 };
 
