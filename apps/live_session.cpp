@@ -352,9 +352,12 @@ void LiveSession::summarise() const {
   if (counts.left_out > 0) text += fmt::format(", {} left out by --every", counts.left_out);
   text += "\n";
   if (!a_.headless) {
-    const auto shown = statistics_.snapshot(0, 0).shown;
-    text +=
-        fmt::format("{} shown, {} replaced by newer ones before they could be\n", shown, mailbox_.replaced());
+    const std::int64_t shown = statistics_.snapshot(0, 0).shown;
+    const std::int64_t replaced = mailbox_.replaced();
+    text += fmt::format("{} shown, {} replaced by newer ones before they could be", shown, replaced);
+    const std::int64_t left = (a_.display_all ? counts.captured : report_.frames) - shown - replaced;
+    if (left > 0) text += fmt::format(", {} still to be shown at the end", left);
+    text += "\n";
   }
   if (const pipeline::LatencySummary all = statistics_.whole(); all.frames > 0) {
     text += fmt::format(
