@@ -28,8 +28,8 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
   const int lanes = static_cast<int>(hn::Lanes(df));
   const int pitch = grid.pitch();
   const auto largest = hn::Set(di, 255);
-  for (int x = 0; x < pitch; x += lanes) {
-    // The last vector of a row reads one cell past it; that column is padding and its result is masked to 0.
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    // The last vector of a row reads one cell past it: what is there must be finite, and counts for nothing.
     const std::int32_t* t = totals + x;
     const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
                                      hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),

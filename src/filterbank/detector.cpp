@@ -61,26 +61,40 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
+void include(Rows& rows, Rows more) {
+  if (more.empty()) return;
+  rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
+}
+
+// What every stage has to make of each level for the windows of the workspace's share.
+void plan_rows(std::vector<Level>& levels, const WindowShape& window) {
+  for (Level& level : levels) level.rows = {};
+  for (Level& level : levels) {
+    if (level.windows.empty()) continue;
+    LevelRows& rows = level.rows;
+    rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
+    rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
+    Level& real = levels[level.real];
+    const bool to_the_end = rows.cells.end == level.grid.cells_y;
+    include(real.rows.votes, {level.edges.rows[rows.cells.begin],
+                              to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
+  }
+  for (Level& level : levels) {
+    const Rows votes = level.rows.votes;
+    if (!votes.empty())
+      level.rows.image = {std::max(votes.begin - 1, 0), std::min(votes.end + 1, level.plan.size.height)};
+  }
+}
+
 FilterbankWorkspace& own(Workspace& workspace) {
   return static_cast<FilterbankWorkspace&>(workspace);
 }
 
 }  // namespace
 
-LevelRows rows_of(const Level& level, const WindowShape& window) {
-  if (level.windows.empty()) return {};
-  const Size size = level.plan.size;
-  LevelRows rows;
-  rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
-  rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
-  rows.votes = {rows.cells.begin * kCell,
-                rows.cells.end == level.grid.cells_y ? size.height : rows.cells.end * kCell};
-  rows.image = {std::max(rows.votes.begin - 1, 0), std::min(rows.votes.end + 1, size.height)};
-  return rows;
-}
-
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options) {
+  if (options_.arithmetic == Arithmetic::floating_point) options_.real_levels = 0;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
@@ -98,7 +112,8 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                    std::to_string(model_.templates()) + " templates, step " +
                    std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
                    " to " + std::to_string(options.max_size) +
-                   (options.arithmetic == Arithmetic::exact ? ", exact" : ", float");
+                   (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+                   std::to_string(options_.real_levels) + " real levels";
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 
@@ -160,8 +175,11 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
                 "give a larger --min-size or a larger --scale-step");
   }
   const bool exact = options_.arithmetic == Arithmetic::exact;
+  const std::vector<int> real = real_levels(plan, pyramid_.step, options_.real_levels);
   int octaves = 0;
-  for (const PyramidLevel& level : plan) octaves = std::max(octaves, level.octave);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
+  }
   w.octaves.resize(octaves);
   for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
   w.levels.resize(plan.size());
@@ -175,18 +193,29 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     Level& level = w.levels[i];
     level.plan = plan[i];
     const Size size = plan[i].size;
-    const Size source = plan[i].octave == 0 ? frame
-                                            : Size{w.octaves[plan[i].octave - 1].width(),
-                                                   w.octaves[plan[i].octave - 1].height()};
-    level.resizer = std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
     const Grid grid(size, model_.dictionary.size());
     level.grid = grid;
+    level.real = real[i];
+    level.is_real = real[i] == static_cast<int>(i);
+    level.layout = {};
+    if (level.is_real) {
+      const Size source = plan[i].octave == 0 ? frame
+                                              : Size{w.octaves[plan[i].octave - 1].width(),
+                                                     w.octaves[plan[i].octave - 1].height()};
+      level.resizer =
+          std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+      level.edges = CellEdges(grid);
+      level.layout.images = take(next.images, PaddedImage::bytes_for(size));
+      level.layout.votes =
+          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
+    } else {
+      level.resizer = nullptr;
+      level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
+    }
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;
     level.windows_y = grid.cells_y - model_.window.cells_y + 1;
     const auto pitch = static_cast<std::size_t>(grid.pitch());
     const auto scores = pitch * level.windows_y;
-    level.layout.images = take(next.images, PaddedImage::bytes_for(size));
-    level.layout.votes = take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
     if (exact) {
       level.layout.features =
           take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
@@ -226,13 +255,16 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
     };
     level.windows = {row_at(share.begin), row_at(share.end)};
     done += own;
-    const LevelRows rows = rows_of(level, model_.window);
+  }
+  plan_rows(w.levels, model_.window);
+  for (std::size_t i = 0; i < w.levels.size(); ++i) {
+    const LevelRows& rows = w.levels[i].rows;
     const int index = static_cast<int>(i);
     add_bands(w.image_bands, index, rows.image, kImageRows);
     add_bands(w.filter_bands, index, rows.votes, kImageRows);
     add_bands(w.cell_bands, index, rows.cells, kCellRows);
     add_bands(w.block_bands, index, rows.blocks, kBlockRows);
-    add_bands(w.window_bands, index, level.windows, kWindowRows);
+    add_bands(w.window_bands, index, w.levels[i].windows, kWindowRows);
   }
   w.band_candidates.resize(w.window_bands.size());
   w.share = share;
@@ -240,12 +272,15 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
 
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
-  for (Level& level : levels) level.image.bind(memory + level.layout.images, level.plan.size);
+  for (Level& level : levels) {
+    if (level.is_real) level.image.bind(memory + level.layout.images, level.plan.size);
+  }
 }
 
 void FilterbankWorkspace::bind_votes() {
   auto* const memory = reinterpret_cast<std::uint32_t*>(votes.data());
   for (Level& level : levels) {
+    if (!level.is_real) continue;
     level.votes.bind(memory + level.layout.votes, level.plan.size, votes_stride(level.plan.size.width));
   }
 }
@@ -330,11 +365,16 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   const auto pitch = static_cast<std::size_t>(grid.pitch());
   const auto rows = static_cast<std::size_t>(band.end - band.begin) + 1;
   CellScratch& scratch = w.scratch.local();
-  scratch.roots.resize(grid.roots_row() * rows + kLanePad);
+  const std::size_t roots = grid.roots_row() * rows + kLanePad;
+  if (roots > scratch.roots.size()) {  // normalise_row reads a little more than has been written
+    scratch.roots.resize(roots);
+    std::fill_n(scratch.roots.data(), roots, 0.0F);
+  }
   scratch.totals.resize(pitch * rows + kLanePad);
   for (std::size_t i = 0; i < rows; ++i) {
-    histogram_row(std::as_const(level.votes).view(), grid, band.begin + static_cast<int>(i),
-                  scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch);
+    histogram_row(std::as_const(w.levels[level.real].votes).view(), level.edges, grid,
+                  band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
+                  scratch.totals.data() + i * pitch);
   }
   for (std::size_t i = 0; i + 1 < rows; ++i) {
     normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,

@@ -12,6 +12,7 @@
 #include "detection/detector.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/model.hpp"
+#include "filterbank/real_levels.hpp"
 #include "image/pyramid.hpp"
 #include "opencl/device.hpp"
 
@@ -35,6 +36,15 @@ struct Options {
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows over the threshold kept for grouping, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
+  /// Levels an octave that are filtered; the others sum up the votes of the nearest one (real_levels.hpp).
+  /// 0: all are. Exact arithmetic only.
+  int real_levels = 0;
+};
+
+/// The rows of each stage's results that a workspace's share of the frame needs of a level.
+struct LevelRows {
+  Rows blocks, cells;
+  Rows votes, image;  ///< none where the level has no votes of its own
 };
 
 /// One pyramid level's intermediate results; see layout.hpp.
@@ -42,7 +52,11 @@ struct Level {
   PyramidLevel plan;
   Grid grid;
   LevelLayout layout;
-  Rows windows;  ///< rows of windows that this workspace's share of the frame holds; all, mostly
+  int real = 0;         ///< the level whose votes its cells sum up
+  bool is_real = true;  ///< its own; otherwise it has neither resizer nor image nor votes
+  CellEdges edges;      ///< of its cells in those votes
+  Rows windows;         ///< rows of windows that this workspace's share of the frame holds; all, mostly
+  LevelRows rows;
   std::unique_ptr<Resizer> resizer;
   PaddedImage image;
   Image<std::uint32_t> votes;
@@ -110,12 +124,6 @@ struct CellScratch {
   AlignedBuffer<float> roots;
   AlignedBuffer<std::int32_t> totals;
 };
-
-/// The rows of each stage's results that the windows of a level's share need.
-struct LevelRows {
-  Rows blocks, cells, votes, image;
-};
-LevelRows rows_of(const Level& level, const WindowShape& window);
 
 class FilterbankWorkspace : public Workspace {
  public:

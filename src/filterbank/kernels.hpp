@@ -9,6 +9,7 @@
 
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
+#include "filterbank/real_levels.hpp"
 #include "image/view.hpp"
 
 namespace sightline::filterbank {
@@ -54,18 +55,20 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
 // --- histogram: votes -> square roots of cell histograms
 // --------------------------------------------------------
 
-/// One row of cells: sums the votes of each cell's 64 pixels by index, and stores the square roots of the
-/// sums (every cell is part of four blocks, its roots are taken once) and the sum of all. Padding cells are
-/// set to 0.
-void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
-                   std::int32_t* totals);
+/// One row of cells: sums the votes of each cell's pixels by index, scales the sums to 64 pixels a cell
+/// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
+/// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded to nearest
+/// even. Cells from cells_x to grid.columns() are set to 0. A cell has at most 256 pixels.
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals);
 
 // --- normalise: -> 8-bit block features
 // -------------------------------------------------------------------------
 
 /// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
 /// four totals plus epsilon; all 0 where n is 0. `roots` and `totals` are those of the upper row of cells,
-/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even.
+/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even. Writes
+/// grid.columns() blocks, 0 where there is none.
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 
@@ -85,8 +88,8 @@ void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int 
                  ImageView<std::uint32_t> votes);
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
-void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
-                   std::int32_t* totals);
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals);
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,

@@ -55,6 +55,9 @@ struct Grid {
   int blocks_y() const { return cells_y - 1; }
   int quads() const { return kBlockCells * bins / 4; }
 
+  /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
+  int columns() const { return round_up(cells_x, kLanePad); }
+
   std::size_t roots_row() const { return static_cast<std::size_t>(bins) * pitch(); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
 };

@@ -40,7 +40,7 @@ void enqueue_histogram(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot
   const KernelTuning& t = s.tuning;
   const auto items =
       static_cast<std::size_t>(t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells);
-  i.histogram.arguments(i.votes.device(), i.level_buffer, i.histogram_tiles, i.roots, i.totals);
+  i.histogram.arguments(i.votes.device(), i.level_buffer, i.histogram_tiles, i.tables, i.roots, i.totals);
   slot.add(kLaunch, kHistogram, "histogram",
            i.histogram.enqueue(i.queue, {{i.tiles_histogram * items, 1, 1}, {items, 1, 1}}));
   const std::size_t blocks = static_cast<std::size_t>(i.widest_pitch) / t.normalise_width;

@@ -24,7 +24,8 @@ struct DeviceLevel {
   cl_int cells_x, cells_y, pitch;
   cl_int roots_offset, totals_offset, features_offset, scores_offset;
   cl_int windows_x, windows_y;
-  cl_int unused[3];
+  cl_int cell_columns_offset, cell_rows_offset;  // cells' edges in the votes, among the tables
+  cl_int unused;
 };
 static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
 
