@@ -79,6 +79,6 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
     int total = 0;
     for (int bin = 0; bin < BINS; ++bin) total += sums[bin * CELLS + item];
     totals[level->totals_offset + tile.y * level->pitch + tile.x + item] =
-        convert_int_rte(convert_float(total) * scales[item]);
+        convert_int(ceil(convert_float(total) * scales[item]));
   }
 }

@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
 // Rows a band: enough work to be worth a task, few enough to spread over the threads.
 constexpr int kImageRows = 32;
 constexpr int kCellRows = 4;
-constexpr int kBlockRows = 8;  // a band computes one row of cells more than it has rows of blocks
+constexpr int kBlockRows = 12;  // a band computes one row of cells more than it has rows of blocks
 constexpr int kWindowRows = 16;
 
 void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
@@ -94,7 +94,10 @@ FilterbankWorkspace& own(Workspace& workspace) {
 
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (options_.arithmetic == Arithmetic::floating_point) options_.real_levels = 0;
+  if (options_.arithmetic == Arithmetic::floating_point || model_.classifier != ClassifierKind::linear)
+    options_.screen_margin = kInfinite;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
@@ -108,12 +111,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.labels = {model_.label};
   info_.filters = model_.dictionary.size();
   if (model_.evaluation) info_.accuracy = accuracy_text(*model_.evaluation);
-  info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
-                   std::to_string(model_.templates()) + " templates, step " +
-                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
-                   " to " + std::to_string(options.max_size) +
-                   (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
-                   std::to_string(options_.real_levels) + " real levels";
+  info_.cost_key =
+      "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
+      std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
+      ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
+      (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+      std::to_string(options_.real_levels) + " real levels, margin " + std::to_string(options_.screen_margin);
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 
@@ -133,6 +136,14 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   raw_threshold_ = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
   while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= options.threshold) --raw_threshold_;
   while (raw_threshold_ < kHighest && score_of(raw_threshold_) < options.threshold) ++raw_threshold_;
+
+  screens_ = options_.screen_margin < kInfinite;
+  if (!screens_) return;
+  screen_ = Screen(weights_[0]);
+  const double lowest =
+      (options.threshold - options_.screen_margin) / model_.scale - static_cast<double>(model_.bias);
+  screen_threshold_ =
+      static_cast<std::int32_t>(std::clamp(std::ceil(lowest / screen_.unit()), kLowest, kHighest));
 }
 
 std::span<const StageInfo> FilterbankDetector::stages() const {
@@ -147,6 +158,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Share 
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
   for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
+  w.projected = false;
   w.candidates.clear();
   w.detections.clear();
   if (w.frame_size != frame.size()) {
@@ -220,6 +232,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       level.layout.features =
           take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
       level.scores.resize(scores);
+      if (screens_) level.components.resize(Screen::kPairs * pitch * grid.blocks_y());
       if (model_.classifier == ClassifierKind::distance)
         level.scratch.resize(scores + pitch * grid.blocks_y());
     } else {
@@ -336,6 +349,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
         w.bind_votes();
         w.bind_features();
         for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
+        w.projected = screens_;
         break;
       }
       for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
@@ -348,6 +362,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       break;
     case kClassify:
       if (exact) w.bind_features();
+      if (screens_ && !w.projected) project(w);
       classify(w);
       break;
     case kGroup:
@@ -377,9 +392,25 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
                   scratch.totals.data() + i * pitch);
   }
   for (std::size_t i = 0; i + 1 < rows; ++i) {
+    const auto y = static_cast<std::size_t>(band.begin) + i;
+    std::uint8_t* const features = level.features.data() + y * grid.features_row();
     normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
-                  model_.epsilon, level.features.data() + (band.begin + i) * grid.features_row());
+                  model_.epsilon, features);
+    if (screens_)  // while they are in the cache
+      project_row(features, grid, screen_, level.components.data() + y * Screen::kPairs * pitch);
   }
+}
+
+// Where the features come from elsewhere.
+void FilterbankDetector::project(FilterbankWorkspace& w) const {
+  for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) {
+      project_row(
+          level.features.data() + y * level.grid.features_row(), level.grid, screen_,
+          level.components.data() + static_cast<std::ptrdiff_t>(y) * Screen::kPairs * level.grid.pitch());
+    }
+  });
+  w.projected = true;
 }
 
 void FilterbankDetector::classify(FilterbankWorkspace& w) const {
@@ -434,7 +465,29 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   const int pitch = level.grid.pitch();
   std::fill(level.scores.data() + static_cast<std::ptrdiff_t>(y_begin) * pitch,
             level.scores.data() + static_cast<std::ptrdiff_t>(y_end) * pitch, 0);
-  classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+  if (!screens_) {
+    classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+    return;
+  }
+  screen_rows(level.components.data(), level.grid, screen_, y_begin, y_end, level.scores.data());
+  for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
+}
+
+// A row of windows that have been screened.
+void FilterbankDetector::classify_row(Level& level, int y) const {
+  std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+  for (int x = 0; x < level.windows_x; ++x) {
+    if (scores[x] < screen_threshold_) {
+      scores[x] = kRejected;
+      continue;
+    }
+    // Its neighbours come for nothing, and count where they are not rejected.
+    std::int32_t sums[kLanePad] = {};
+    classify_windows(level.features.data(), level.grid, weights_[0], x, y, sums);
+    const int end = std::min(x + kLanePad, level.windows_x);
+    for (int i = x; i < end; ++i) scores[i] = scores[i] < screen_threshold_ ? kRejected : sums[i - x];
+    x = end - 1;
+  }
 }
 
 double FilterbankDetector::score(const Level& level, int x, int y) const {

@@ -3,6 +3,7 @@
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,9 @@ struct Options {
   /// Levels an octave that are filtered; the others sum up the votes of the nearest one (real_levels.hpp).
   /// 0: all are. Exact arithmetic only.
   int real_levels = 0;
+  /// Windows are rejected whose estimate (class Screen) is further than this below the threshold; infinite:
+  /// none are. Linear classifier and exact arithmetic only.
+  double screen_margin = std::numeric_limits<double>::infinity();
 };
 
 /// The rows of each stage's results that a workspace's share of the frame needs of a level.
@@ -61,7 +65,8 @@ struct Level {
   PaddedImage image;
   Image<std::uint32_t> votes;
   AlignedBuffer<std::uint8_t> features;
-  AlignedBuffer<std::int32_t> scores;  ///< raw, [window y][pitch]
+  AlignedBuffer<std::int32_t> scores;      ///< raw, [window y][pitch]; kRejected where the screen says so
+  AlignedBuffer<std::int32_t> components;  ///< [block y][pair][pitch], see project_row
   AlignedBuffer<std::int32_t>
       scratch;  ///< distance classifier: one template's products, and the blocks' energies
 
@@ -139,6 +144,7 @@ class FilterbankWorkspace : public Workspace {
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   ProductMemory images, votes, features;
+  bool projected = false;  ///< the frame's components are there
   /// What `stage` (pyramid, filter or histogram) writes.
   ProductMemory& product(std::size_t stage) {
     return stage == kPyramid ? images : stage == kFilter ? votes : features;
@@ -182,6 +188,10 @@ class FilterbankDetector : public Detector {
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
+  /// Whether windows are screened, by what, and the smallest of its sums that is not rejected.
+  bool screens() const { return screens_; }
+  const Screen& screen() const { return screen_; }
+  std::int32_t screen_threshold() const { return screen_threshold_; }
   const PackedWeights& packed_weights(int template_index) const { return weights_[template_index]; }
   /// Squared length of a template.
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
@@ -192,8 +202,10 @@ class FilterbankDetector : public Detector {
 
  private:
   void build_pyramid(FilterbankWorkspace& workspace) const;
+  void project(FilterbankWorkspace& workspace) const;
   void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;
   void classify_band(Level& level, int y_begin, int y_end) const;
+  void classify_row(Level& level, int y) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
   void lay_out(FilterbankWorkspace& workspace) const;
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
@@ -205,6 +217,9 @@ class FilterbankDetector : public Detector {
   PyramidOptions pyramid_;
   DetectorInfo info_;
   std::int32_t raw_threshold_ = 0;
+  bool screens_ = false;
+  Screen screen_;
+  std::int32_t screen_threshold_ = 0;
   std::vector<PackedWeights> weights_;           ///< one a template
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };

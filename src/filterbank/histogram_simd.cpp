@@ -16,9 +16,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kCellsAtOnce = kLanePad;
 
-void add_votes(const std::uint32_t* votes, int count, std::int32_t* sums) {
-  for (int i = 0; i < count; ++i)
-    sums[vote_index(votes[i]) * kCellsAtOnce] += static_cast<std::int32_t>(vote_response(votes[i]));
+// Two rows of a cell into two tables: neighbouring votes are often for the same bin, whose next addition
+// would wait for the one before.
+HWY_INLINE void add_votes(const std::uint32_t* upper, const std::uint32_t* lower, int count,
+                          std::int32_t* sums, std::int32_t* lower_sums) {
+  for (int i = 0; i < count; ++i) {
+    sums[vote_index(upper[i]) * kCellsAtOnce] += static_cast<std::int32_t>(vote_response(upper[i]));
+    lower_sums[vote_index(lower[i]) * kCellsAtOnce] += static_cast<std::int32_t>(vote_response(lower[i]));
+  }
 }
 
 void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
@@ -30,6 +35,8 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
   const int top = edges.rows[cell_y];
   const int bottom = edges.rows[cell_y + 1];
   alignas(64) std::int32_t sums[kMaxFilters * kCellsAtOnce];
+  alignas(64) std::int32_t lower_sums[kMaxFilters * kCellsAtOnce];
+  static constexpr std::uint32_t kNoVotes[2 * kCell] = {};
   alignas(64) float pixels[kCellsAtOnce];
   std::fill_n(pixels, kCellsAtOnce, 1.0F);
 
@@ -39,14 +46,18 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
     for (int cell = 0; cell < cells; ++cell)
       pixels[cell] = static_cast<float>((columns[cell + 1] - columns[cell]) * (bottom - top));
     std::memset(sums, 0, sizeof(std::int32_t) * grid.bins * kCellsAtOnce);
-    for (int y = top; y < bottom; ++y) {
-      const std::uint32_t* row = votes.row(y);
+    std::memset(lower_sums, 0, sizeof(std::int32_t) * grid.bins * kCellsAtOnce);
+    for (int y = top; y < bottom; y += 2) {
+      const std::uint32_t* upper = votes.row(y);
+      const std::uint32_t* lower = y + 1 < bottom ? votes.row(y + 1) : kNoVotes;
       for (int cell = 0; cell < cells; ++cell) {
-        const int width = columns[cell + 1] - columns[cell];
+        const std::int32_t begin = columns[cell];
+        const int width = columns[cell + 1] - begin;
+        const std::uint32_t* below = lower == kNoVotes ? kNoVotes : lower + begin;
         if (width == kCell) {  // unrolled
-          add_votes(row + columns[cell], kCell, sums + cell);
+          add_votes(upper + begin, below, kCell, sums + cell, lower_sums + cell);
         } else {
-          add_votes(row + columns[cell], width, sums + cell);
+          add_votes(upper + begin, below, width, sums + cell, lower_sums + cell);
         }
       }
     }
@@ -54,12 +65,14 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
       const auto scale = hn::Div(hn::Set(df, 64.0F), hn::Load(df, pixels + lane));
       auto total = hn::Zero(di);
       for (int bin = 0; bin < grid.bins; ++bin) {
-        const auto sum = hn::Load(di, sums + bin * kCellsAtOnce + lane);
+        const auto sum = hn::Add(hn::Load(di, sums + bin * kCellsAtOnce + lane),
+                                 hn::Load(di, lower_sums + bin * kCellsAtOnce + lane));
         total = hn::Add(total, sum);
         hn::Store(hn::Sqrt(hn::Mul(hn::ConvertTo(df, sum), scale)), df,
                   roots + static_cast<std::size_t>(bin) * pitch + x0 + lane);
       }
-      hn::Store(hn::NearestInt(hn::Mul(hn::ConvertTo(df, total), scale)), di, totals + x0 + lane);
+      hn::Store(hn::ConvertTo(di, hn::Ceil(hn::Mul(hn::ConvertTo(df, total), scale))), di,
+                totals + x0 + lane);
     }
   }
 }

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "image/view.hpp"
 
@@ -106,5 +107,8 @@ struct WindowShape {
   int blocks() const { return blocks_x() * blocks_y(); }
   Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
 };
+
+/// Raw score of a window that has been rejected by the screen.
+inline constexpr std::int32_t kRejected = std::numeric_limits<std::int32_t>::min();
 
 }  // namespace sightline::filterbank

@@ -76,7 +76,7 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
     for (int bin = 0; bin < grid.bins; ++bin) {
       roots[bin * pitch + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
     }
-    totals[cx] = static_cast<std::int32_t>(std::lrint(static_cast<float>(total) * scale));
+    totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
   }
 }
 
@@ -123,6 +123,49 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
         }
       }
       scores[static_cast<std::size_t>(wy) * pitch + wx] += sum;
+    }
+  }
+}
+
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  for (int x = 0; x < grid.columns(); ++x) {
+    for (int r = 0; r < Screen::kRank; ++r) {
+      std::int32_t sum = 0;
+      for (int quad = 0; quad < grid.quads(); ++quad) {
+        const std::int32_t word = screen.basis()[quad * Screen::kRank + r];
+        for (int i = 0; i < 4; ++i) {
+          sum += static_cast<std::int8_t>(word >> (8 * i)) *
+                 features[(static_cast<std::ptrdiff_t>(quad) * grid.pitch() + x) * 4 + i];
+        }
+      }
+      const std::int32_t component = (sum + (1 << (Screen::kShift - 1))) >> Screen::kShift;
+      std::int32_t& word = components[r / 2 * grid.pitch() + x];
+      if (r % 2 == 0) {
+        word = component & 0xFFFF;
+      } else {
+        word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
+                                         static_cast<std::uint32_t>(component) << 16);
+      }
+    }
+  }
+}
+
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums) {
+  const WindowShape window = screen.weights().window();
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x <= grid.cells_x - window.cells_x; ++x) {
+      for (int i = 0; i < window.blocks() * Screen::kPairs; ++i) {
+        const int block = i / Screen::kPairs;
+        const int row = (y + block / window.blocks_x()) * Screen::kPairs + i % Screen::kPairs;
+        const std::int32_t component =
+            components[static_cast<std::ptrdiff_t>(row) * grid.pitch() + x + block % window.blocks_x()];
+        const std::int32_t weight = screen.weights().row(0)[i];
+        sums[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] +=
+            static_cast<std::int16_t>(component) * static_cast<std::int16_t>(weight) +
+            (component >> 16) * (weight >> 16);
+      }
     }
   }
 }
