@@ -39,24 +39,23 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
         hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
     const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
     const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
+    // All four cells of a block for one quad after the other: they share the lines that they are read from.
+    const std::ptrdiff_t cell_size = static_cast<std::ptrdiff_t>(grid.bins) * pitch;  // bytes of features
+    const float* root = roots + x;
     std::uint8_t* out = features + static_cast<std::size_t>(x) * 4;
-    for (int cell = 0; cell < kBlockCells; ++cell) {
-      const float* root = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
-      for (int bin = 0; bin < grid.bins; bin += 4) {
-        auto word = hn::Zero(di);
-        const auto feature = [&] {
-          const auto value = hn::NearestInt(hn::Mul(hn::LoadU(df, root), factor));
-          root += pitch;
-          return value;  // at most 255: no bin holds more than its block
+    for (int bin = 0; bin < grid.bins; bin += 4) {
+      for (int cell = 0; cell < kBlockCells; ++cell) {
+        const float* from = root + (cell / 2) * grid.roots_row() + cell % 2;
+        const auto feature = [&](int i) {  // at most 255: no bin holds more than its block
+          return hn::NearestInt(hn::Mul(hn::LoadU(df, from + i * pitch), factor));
         };
-        word = feature();
-        word = hn::Or(word, hn::ShiftLeft<8>(feature()));
-        word = hn::Or(word, hn::ShiftLeft<16>(feature()));
-        word = hn::Or(word, hn::ShiftLeft<24>(feature()));
+        const auto word = hn::Or(hn::Or(feature(0), hn::ShiftLeft<8>(feature(1))),
+                                 hn::Or(hn::ShiftLeft<16>(feature(2)), hn::ShiftLeft<24>(feature(3))));
         const hn::Repartition<std::uint8_t, I32> d8;
-        hn::StoreU(hn::BitCast(d8, word), d8, out);
-        out += static_cast<std::size_t>(pitch) * 4;
+        hn::StoreU(hn::BitCast(d8, word), d8, out + cell * cell_size);
       }
+      root += 4 * static_cast<std::ptrdiff_t>(pitch);
+      out += 4 * static_cast<std::ptrdiff_t>(pitch);
     }
   }
 }

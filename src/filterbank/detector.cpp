@@ -386,12 +386,14 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
     std::fill_n(scratch.roots.data(), roots, 0.0F);
   }
   scratch.totals.resize(pitch * rows + kLanePad);
-  for (std::size_t i = 0; i < rows; ++i) {
+  const auto make_cells = [&](std::size_t i) {
     histogram_row(std::as_const(w.levels[level.real].votes).view(), level.edges, grid,
                   band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
                   scratch.totals.data() + i * pitch);
-  }
+  };
+  make_cells(0);
   for (std::size_t i = 0; i + 1 < rows; ++i) {
+    make_cells(i + 1);
     const auto y = static_cast<std::size_t>(band.begin) + i;
     std::uint8_t* const features = level.features.data() + y * grid.features_row();
     normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
@@ -575,6 +577,12 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
   options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
+  const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
+  const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
+  if (!config.flag("detector", "exact", false)) {
+    options.real_levels = real.value_or(kRealLevels);
+    options.screen_margin = margin.value_or(kScreenMargin);
+  }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");
   if (arithmetic == "float") {
     options.arithmetic = Arithmetic::floating_point;

@@ -244,9 +244,17 @@ struct CentredWindow {
 /// surroundings.
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 
+/// What a configuration has unless it says otherwise, or `exact = true`: the plain method, in which every
+/// level is filtered and every window classified.
+///
+/// Chosen on training data (KEEP).
+inline constexpr int kRealLevels = 2;
+inline constexpr double kScreenMargin = 0.75;
+
 /// What make_filterbank_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",    "filters",   "scale_step",  "min_size",
-                                              "max_size", "threshold", "max_overlap", "arithmetic"};
+inline constexpr const char* kConfigKeys[] = {"model",       "filters",       "scale_step",  "min_size",
+                                              "max_size",    "threshold",     "max_overlap", "arithmetic",
+                                              "real_levels", "screen_margin", "exact"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

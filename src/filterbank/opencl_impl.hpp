@@ -75,12 +75,12 @@ struct OpenClSlot::Impl {
       classify_tiles, cell_rows, block_rows, window_rows;
   opencl::Buffer colour;  ///< a frame in packed colour, top-down
   // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
-  opencl::Buffer octaves, indices, roots, totals, scores, products, energies, found;
+  opencl::Buffer octaves, indices, roots, totals, scores, products, energies, components, screens, found;
   opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
   GrayKernels gray;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
-      subtract_energies, candidates;
+      subtract_energies, project, screen, candidates;
   std::vector<double> float_scores;  ///< on the host
 
   /// What passes from `stage` to the next one.
@@ -106,6 +106,7 @@ struct OpenClStages::Impl {
   opencl::Buffer dictionary;
   std::vector<opencl::Buffer> weights;  ///< one a template
   std::vector<std::int32_t> energies;
+  opencl::Buffer screen_basis, screen_weights;  ///< where windows are screened
   int raw_threshold = 0;
 };
 

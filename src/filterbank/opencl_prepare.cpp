@@ -201,6 +201,10 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   if (stage != kClassify) return;
   make(i.scores, i.sizes.scores * (s.exact ? 4 : 8));
   if (!s.exact) return;
+  if (s.detector->screens()) {
+    make(i.components, i.sizes.totals * 4 * Screen::kRank);
+    make(i.screens, i.sizes.scores * 4);
+  }
   if (s.detector->model().classifier == ClassifierKind::distance) {
     make(i.products, i.sizes.scores * 4);
     make(i.energies, i.sizes.totals * 4);
