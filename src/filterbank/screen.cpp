@@ -10,7 +10,10 @@ namespace {
 
 constexpr int kRank = Screen::kRank;
 constexpr int kIterations = 30;
-constexpr int kLargestWeight = 1000;  // |component| < 2^12: sums of up to 500 blocks stay below 2^31
+// A block's features have a length of at most 265 with their rounding, a vector of the basis one of at most
+// 90 * 32, so that the components of a block sum up to less than 8,500, and a window's sum stays below 2^31.
+constexpr int kLargestWeight = 1000;
+constexpr int kLargestSum = 200'000;  // of a window's largest weights
 
 using Matrix = std::vector<double>;  // [row][kRank]
 
@@ -102,7 +105,8 @@ Screen::Screen(const PackedWeights& packed) {
     }
   }
   const double largest = largest_of(along);
-  const double step = largest > 0 ? largest / kLargestWeight : 1;
+  const int largest_weight = std::clamp(kLargestSum / window.blocks(), 1, kLargestWeight);
+  const double step = largest > 0 ? largest / largest_weight : 1;
   std::vector<std::int32_t> words(along.size() / 2, 0);
   for (std::size_t i = 0; i < along.size(); ++i) {
     const auto weight = static_cast<std::int32_t>(std::floor(along[i] / step + 0.5));
