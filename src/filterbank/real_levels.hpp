@@ -7,6 +7,9 @@
 /// own size there: 8 pixels of the level are `8 * scale / real scale` pixels of the real one. Cells' edges
 /// are rounded to whole pixels, every vote belongs to one cell, and sums are scaled by 64 / (pixels of the
 /// cell).
+///
+/// The nearest level on either side: votes of the next coarser one alone cost a fifth of a point of score
+/// where people have detail, those of the next finer one add as much on backgrounds.
 
 #include <cstdint>
 #include <span>
