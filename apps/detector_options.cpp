@@ -59,6 +59,16 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "`sightline devices`); cpu:1 takes one compute unit")
       ->capture_default_str()
       ->group(group);
+  command
+      .add_option(
+          "--real-levels", real_levels_,
+          "Scales in each octave that are filtered (default: the configuration's), the others follow from "
+          "the nearest of them; 0: all")
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
+  command
+      .add_flag("--exact", exact_, "The plain method: filters every scale, classifies every window; slower")
+      ->group(group);
   command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
       ->group(group);
   const std::string schedule = "Schedule";
@@ -101,6 +111,8 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);
+  if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
+  if (exact_) config.set("detector", "exact", 1.0);
 
   Engine engine;
   engine.schedule = schedule_;

@@ -55,6 +55,8 @@ class DetectorOptions {
   std::optional<double> threshold_;
   std::optional<double> scale_step_;
   std::optional<double> min_size_;
+  std::optional<int> real_levels_;
+  bool exact_ = false;
   std::optional<double> max_size_;
   std::optional<int> filters_;
 };

@@ -71,6 +71,7 @@ struct WindowArguments {
   std::optional<int> filters;
   std::string arithmetic = "exact";
   double scale_step = 1.2;
+  int real_levels = 0;
   bool store = false;
   std::string data;
   ReportArguments report;
@@ -104,9 +105,9 @@ void store(const std::filesystem::path& file, filterbank::Model model, const std
 
 int run_windows(const WindowArguments& a) {
   check(a.report);
-  if (a.store && a.arithmetic != "exact") {
-    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives",
-                "leave out --store or --arithmetic");
+  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0)) {
+    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives on every scale",
+                "leave out --store, or --arithmetic and --real-levels");
   }
   const FileImageSet positives(a.positives, a.folder);
   const FileImageSet negatives(a.negatives);
@@ -121,6 +122,7 @@ int run_windows(const WindowArguments& a) {
   const filterbank::Model model = filterbank::load_model(file, filters);
   filterbank::Options options;
   options.scale_step = a.scale_step;
+  options.real_levels = a.real_levels;
   if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
   const filterbank::FilterbankDetector scanner(model, options);
   options.max_size = model.object.height;
@@ -203,6 +205,12 @@ void add_windows(CLI::App& evaluate, Common& common) {
                       "Size of the model's dictionary, of those it has; the largest unless given");
   command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
       ->check(CLI::Range(1.01, 8.0))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--real-levels", a->real_levels,
+          "Scales in each octave that are filtered, the others follow from the nearest of them; 0: all")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command->add_option("--arithmetic", a->arithmetic, "exact or float")
       ->check(CLI::IsMember({"exact", "float"}))

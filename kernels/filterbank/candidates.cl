@@ -2,13 +2,20 @@
 // all of them, also those that no longer fit, so that the host can ask again with more room: nothing is lost.
 // Global size: (widest pitch, 1, rows of windows of all levels).
 kernel void candidates(global const int* restrict scores, constant Level* levels, global const Tile* restrict rows,
-                       int threshold, int capacity, global int* restrict found) {
+                       int threshold, int capacity,
+#ifdef SCREEN
+                       global const int* restrict screens, int screen_threshold,
+#endif
+                       global int* restrict found) {
   const Tile row = rows[get_global_id(2)];
   constant Level* level = levels + row.level;
   const int x = get_global_id(0);
   if (x >= level->windows_x) return;
   const int score = scores[level->scores_offset + row.y * level->pitch + x];
   if (score < threshold) return;
+#ifdef SCREEN
+  if (screens[level->scores_offset + row.y * level->pitch + x] < screen_threshold) return;
+#endif
   const int place = atomic_inc(found);
   if (place < capacity) vstore4((int4)(row.level, x, row.y, score), place + 1, found);
 }

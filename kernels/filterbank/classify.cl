@@ -15,6 +15,9 @@
 //   DOT_FLOAT    float multiply-adds: a part's sum stays below 2^24, exact (the vector form for CPUs)
 //   DOT_INTEGER  integer multiply-adds
 // Weights: [block x][quad][16 block y], four signed bytes a word.
+//
+// With SCREEN, windows whose estimate (kernels project and screen) is below a threshold are passed over: RANK and SHIFT
+// are those of class Screen in src/filterbank/kernels.hpp.
 
 #define BY_PAD 16
 #define QUADS (BINS / 4)  // of one cell of a block
@@ -84,6 +87,9 @@ inline Sum dot4(Quad f, int w, Sum sum) {
 
 kernel void classify(global const uint* restrict features, constant Level* levels,
                      global const Tile* restrict tiles, global const int* restrict weights,
+#ifdef SCREEN
+                     global const int* restrict screens, int screen_threshold,
+#endif
                      global int* restrict scores) {
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
@@ -103,6 +109,14 @@ kernel void classify(global const uint* restrict features, constant Level* level
   global const int* weight = part_weights;
 #endif
   if (x >= level->windows_x) return;
+#ifdef SCREEN
+  bool promising = false;
+  for (int r = 0; r < ROWS && tile.y + r < level->windows_y; ++r) {
+    global const int* screen = screens + level->scores_offset + (tile.y + r) * pitch + x;
+    for (int i = 0; i < V && x + i < level->windows_x; ++i) promising |= screen[i] >= screen_threshold;
+  }
+  if (!promising) return;
+#endif
   global const uint* column = features + level->features_offset + cell * QUADS * pitch + x + bx;
 
 #if defined(VARIANT_PLAIN)
@@ -162,6 +176,54 @@ kernel void classify(global const uint* restrict features, constant Level* level
   }
 #endif
 }
+
+#ifdef SCREEN
+// --- screen: an estimate of a window's sum from few components of its blocks ---------------------------------------
+
+// Components of V neighbouring blocks along the basis ([quad][RANK], four signed bytes a word), as
+// [block row][RANK][block x]. Global size (widest pitch / V, 1, rows of blocks).
+kernel void project(global const uint* restrict features, constant Level* levels, global const Tile* restrict rows,
+                    global const int* restrict basis, global int* restrict components) {
+  const Tile row = rows[get_global_id(2)];
+  constant Level* level = levels + row.level;
+  const int x = V * (int)get_global_id(0);
+  const int pitch = level->pitch;
+  if (x >= level->cells_x) return;
+  global const uint* column = features + level->features_offset + row.y * BINS * pitch + x;
+  Sum sum[RANK];
+#pragma unroll
+  for (int r = 0; r < RANK; ++r) sum[r] = 0;
+  for (int q = 0; q < BINS; ++q) {
+    const Quad f = open_quad(LOAD(column + q * pitch));
+#pragma unroll
+    for (int r = 0; r < RANK; ++r) sum[r] = dot4(f, basis[q * RANK + r], sum[r]);
+  }
+  global int* component = components + (level->totals_offset + row.y * pitch) * RANK + x;
+#pragma unroll
+  for (int r = 0; r < RANK; ++r)
+    STORE((TO_SCORE(sum[r]) + (1 << (SHIFT - 1))) >> SHIFT, component + r * pitch);
+}
+
+// The sums of V neighbouring windows over component times weight ([block y][block x][RANK]). Global size
+// (widest pitch / V, 1, rows of windows).
+kernel void screen(global const int* restrict components, constant Level* levels, global const Tile* restrict rows,
+                   global const int* restrict weights, global int* restrict screens) {
+  const Tile row = rows[get_global_id(2)];
+  constant Level* level = levels + row.level;
+  const int x = V * (int)get_global_id(0);
+  const int pitch = level->pitch;
+  if (x >= level->windows_x) return;
+  intv sum = 0;
+  for (int by = 0; by < BLOCKS_Y; ++by) {
+    global const int* component = components + (level->totals_offset + (row.y + by) * pitch) * RANK + x;
+    for (int bx = 0; bx < BLOCKS_X; ++bx, ++component) {
+      for (int r = 0; r < RANK; ++r)
+        sum += LOAD(component + r * pitch) * (intv)(weights[(by * BLOCKS_X + bx) * RANK + r]);
+    }
+  }
+  STORE(sum, screens + level->scores_offset + row.y * pitch + x);
+}
+#endif
 
 // --- distance classifier: raw = -|f - t|^2 = 2 f.t - |t|^2 - |f|^2
 // ------------------------------------------------

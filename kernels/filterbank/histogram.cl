@@ -1,13 +1,14 @@
-// Histogram: the votes of each 8x8 cell summed by index; the square roots of the sums, and their total.
+// Histogram: the votes of each cell summed by index; the square roots of the sums, and their total, both scaled to
+// 64 votes a cell. Cells' edges are in the tables: 8 pixels apart where the level has votes of its own.
 //
 // A tile is CELLS neighbouring cells of one row. Sums are integers, so their order does not matter.
 // Build options: BINS, CELLS, and the variant:
 //   VARIANT_OWNER   a work-item a cell: no two touch the same sum (work-group CELLS x 1)
-//   VARIANT_ATOMIC  a work-item a column of eight pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
+//   VARIANT_ATOMIC  a work-item every eighth column of a cell's pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
 //   VARIANT_RACY    as ATOMIC without the atomics, as published: votes get lost. Inexact; for measurements only.
 
 kernel void histogram(global const uint* restrict votes, constant Level* levels, global const Tile* restrict tiles,
-                      global float* restrict roots, global int* restrict totals) {
+                      global const int* restrict tables, global float* restrict roots, global int* restrict totals) {
   local int sums[BINS * CELLS];
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
@@ -16,11 +17,22 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
   for (int i = item; i < BINS * CELLS; i += items) sums[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
 
-  global const uint* first = votes + level->votes_offset + tile.y * 8 * level->votes_stride + tile.x * 8;
+  global const uint* image = votes + level->votes_offset;
+  global const int* columns = tables + level->cell_columns_offset + tile.x;
+  global const int* rows = tables + level->cell_rows_offset + tile.y;
+  const int top = rows[0];
+  const int bottom = rows[1];
 #ifdef VARIANT_OWNER
   if (tile.x + item < level->cells_x) {
-    for (int y = 0; y < 8; ++y) {
-      const uint8 vote = vload8(item, first + y * level->votes_stride);
+    const int begin = columns[item];
+    const int end = columns[item + 1];
+    for (int y = top; y < bottom; ++y) {
+      global const uint* row = image + y * level->votes_stride;
+      if (end - begin != 8) {
+        for (int x = begin; x < end; ++x) sums[(row[x] & 255u) * CELLS + item] += (int)(row[x] >> 8);
+        continue;
+      }
+      const uint8 vote = vload8(0, row + begin);
       sums[(vote.s0 & 255u) * CELLS + item] += (int)(vote.s0 >> 8);
       sums[(vote.s1 & 255u) * CELLS + item] += (int)(vote.s1 >> 8);
       sums[(vote.s2 & 255u) * CELLS + item] += (int)(vote.s2 >> 8);
@@ -34,27 +46,39 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
 #else
   const int cell = item / 8;
   if (tile.x + cell < level->cells_x) {
-    for (int y = 0; y < 8; ++y) {
-      const uint vote = first[y * level->votes_stride + item];
-      local int* sum = sums + (vote & 255u) * CELLS + cell;
+    const int end = columns[cell + 1];
+    for (int y = top; y < bottom; ++y) {
+      for (int x = columns[cell] + item % 8; x < end; x += 8) {
+        const uint vote = image[y * level->votes_stride + x];
+        local int* sum = sums + (vote & 255u) * CELLS + cell;
 #ifdef VARIANT_RACY
-      *sum += (int)(vote >> 8);
+        *sum += (int)(vote >> 8);
 #else
-      atomic_add(sum, (int)(vote >> 8));
+        atomic_add(sum, (int)(vote >> 8));
 #endif
+      }
     }
   }
 #endif
   barrier(CLK_LOCAL_MEM_FENCE);
 
+  local float scales[CELLS];
+  if (item < CELLS) {
+    const bool there = tile.x + item < level->cells_x;
+    const int pixels = there ? (columns[item + 1] - columns[item]) * (bottom - top) : 1;
+    scales[item] = 64.0f / convert_float(pixels);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
   // Padding cells get zeros: the pitch is a multiple of CELLS, and a tile never passes it.
   global float* root = roots + level->roots_offset + tile.y * BINS * level->pitch + tile.x;
   for (int i = item; i < BINS * CELLS; i += items) {
-    root[(i / CELLS) * level->pitch + i % CELLS] = sqrt(convert_float(sums[i]));
+    root[(i / CELLS) * level->pitch + i % CELLS] = sqrt(convert_float(sums[i]) * scales[i % CELLS]);
   }
   if (item < CELLS) {
     int total = 0;
     for (int bin = 0; bin < BINS; ++bin) total += sums[bin * CELLS + item];
-    totals[level->totals_offset + tile.y * level->pitch + tile.x + item] = total;
+    totals[level->totals_offset + tile.y * level->pitch + tile.x + item] =
+        convert_int(ceil(convert_float(total) * scales[item]));
   }
 }

@@ -126,6 +126,14 @@ double Config::number(const std::string& section, const std::string& key, double
   return optional_number(section, key, smallest, largest).value_or(fallback);
 }
 
+bool Config::flag(const std::string& section, const std::string& key, bool fallback) const {
+  if (const Value* value = data_->overridden(section, key)) return std::get<double>(*value) != 0;
+  const toml::node* node = data_->find(section, key);
+  if (!node) return fallback;
+  if (!node->is_boolean()) data_->fail(*node, "'" + key + "' must be true or false");
+  return node->value<bool>().value();
+}
+
 fs::path Config::path(const std::string& section, const std::string& key, std::string_view fallback) const {
   if (const Value* value = data_->overridden(section, key)) return std::get<std::string>(*value);
   const fs::path relative = text(section, key, fallback);

@@ -43,6 +43,9 @@ class Config {
   std::optional<int> optional_whole_number(const std::string& section, const std::string& key, int smallest,
                                            int largest) const;
 
+  /// true or false; a number given by `set` is true unless it is 0.
+  bool flag(const std::string& section, const std::string& key, bool fallback) const;
+
   /// A path from the configuration, relative to the file's folder unless absolute or given by `set`.
   std::filesystem::path path(const std::string& section, const std::string& key,
                              std::string_view fallback) const;

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 #include "filterbank/kernels.hpp"
@@ -27,9 +29,8 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
   const I32 di;
   const int lanes = static_cast<int>(hn::Lanes(df));
   const int pitch = grid.pitch();
-  const auto largest = hn::Set(di, 255);
-  for (int x = 0; x < pitch; x += lanes) {
-    // The last vector of a row reads one cell past it; that column is padding and its result is masked to 0.
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    // The last vector of a row reads one cell past it: what is there must be finite, and counts for nothing.
     const std::int32_t* t = totals + x;
     const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
                                      hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),
@@ -38,24 +39,23 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
         hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
     const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
     const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
+    // All four cells of a block for one quad after the other: they share the lines that they are read from.
+    const std::ptrdiff_t cell_size = static_cast<std::ptrdiff_t>(grid.bins) * pitch;  // bytes of features
+    const float* root = roots + x;
     std::uint8_t* out = features + static_cast<std::size_t>(x) * 4;
-    for (int cell = 0; cell < kBlockCells; ++cell) {
-      const float* root = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
-      for (int bin = 0; bin < grid.bins; bin += 4) {
-        auto word = hn::Zero(di);
-        const auto feature = [&] {
-          const auto value = hn::NearestInt(hn::Mul(hn::LoadU(df, root), factor));
-          root += pitch;
-          return hn::Min(value, largest);
+    for (int bin = 0; bin < grid.bins; bin += 4) {
+      for (int cell = 0; cell < kBlockCells; ++cell) {
+        const float* from = root + (cell / 2) * grid.roots_row() + cell % 2;
+        const auto feature = [&](int i) {  // at most 255: no bin holds more than its block
+          return hn::NearestInt(hn::Mul(hn::LoadU(df, from + i * pitch), factor));
         };
-        word = feature();
-        word = hn::Or(word, hn::ShiftLeft<8>(feature()));
-        word = hn::Or(word, hn::ShiftLeft<16>(feature()));
-        word = hn::Or(word, hn::ShiftLeft<24>(feature()));
+        const auto word = hn::Or(hn::Or(feature(0), hn::ShiftLeft<8>(feature(1))),
+                                 hn::Or(hn::ShiftLeft<16>(feature(2)), hn::ShiftLeft<24>(feature(3))));
         const hn::Repartition<std::uint8_t, I32> d8;
-        hn::StoreU(hn::BitCast(d8, word), d8, out);
-        out += static_cast<std::size_t>(pitch) * 4;
+        hn::StoreU(hn::BitCast(d8, word), d8, out + cell * cell_size);
       }
+      root += 4 * static_cast<std::ptrdiff_t>(pitch);
+      out += 4 * static_cast<std::ptrdiff_t>(pitch);
     }
   }
 }
@@ -89,6 +89,29 @@ HWY_INLINE VI32 dot4(VI32 features, VI32 weights, VI32 sum) {
 #endif
 }
 
+// What a word of four bytes is to the convolution below: four 8-bit features and weights, or two 16-bit
+// components and weights.
+struct Quads {
+  static HWY_INLINE VI32 dot(VI32 values, VI32 weights, VI32 sum) { return dot4(values, weights, sum); }
+};
+struct Pairs {
+  static HWY_INLINE VI32 dot(VI32 values, VI32 weights, VI32 sum) {
+#if SIGHTLINE_VNNI
+    return VI32{_mm512_dpwssd_epi32(sum.raw, values.raw, weights.raw)};
+#elif HWY_ARCH_X86
+    // On x86 this is one `pmaddwd`, which keeps every pair in its own lane.
+    const hn::Repartition<std::int16_t, I32> d16;
+    VI32 unused = hn::Zero(I32());
+    return hn::ReorderWidenMulAccumulate(I32(), hn::BitCast(d16, values), hn::BitCast(d16, weights), sum,
+                                         unused);
+#else
+    const auto low = [](VI32 v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+    return hn::Add(sum, hn::Add(hn::Mul(low(values), low(weights)),
+                                hn::Mul(hn::ShiftRight<16>(values), hn::ShiftRight<16>(weights))));
+#endif
+  }
+};
+
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 constexpr int kRowsAtOnce = 8;  // 32 registers
 #else
@@ -97,7 +120,7 @@ constexpr int kRowsAtOnce = 4;
 
 // One row of features, kRows window rows of which the first uses row `block_y` of the weights and every next
 // one the row before, kVectors vectors of windows.
-template <int kRows, int kVectors>
+template <class Word, int kRows, int kVectors>
 HWY_INLINE void accumulate(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
                            int block_y, std::int32_t* scores) {
   const I32 d;
@@ -113,12 +136,13 @@ HWY_INLINE void accumulate(const std::uint8_t* features, const Grid& grid, const
   const std::int32_t* word = weights.row(block_y);
   for (int bx = 0; bx < weights.window().blocks_x(); ++bx) {
     const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(bx) * 4;
-    for (int quad = 0; quad < grid.quads(); ++quad, ++word, block += static_cast<std::ptrdiff_t>(pitch) * 4) {
+    for (int quad = 0; quad < weights.quads();
+         ++quad, ++word, block += static_cast<std::ptrdiff_t>(pitch) * 4) {
       VI32 value[kVectors];
       for (int v = 0; v < kVectors; ++v) value[v] = hn::BitCast(d, hn::LoadU(d8, block + v * lanes * 4));
       for (int r = 0; r < kRows; ++r) {
         const VI32 weight = hn::Set(d, word[-r * weight_row]);
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = dot4(value[v], weight, sum[r][v]);
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = Word::dot(value[v], weight, sum[r][v]);
       }
     }
   }
@@ -127,41 +151,114 @@ HWY_INLINE void accumulate(const std::uint8_t* features, const Grid& grid, const
   }
 }
 
-template <int kRows>
+template <class Word, int kRows>
 HWY_INLINE void accumulate_row(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
                                int block_y, std::int32_t* scores) {
   const int lanes = static_cast<int>(hn::Lanes(I32()));
   const int windows = grid.cells_x - weights.window().cells_x + 1;
   int x = 0;
   for (; x + lanes < windows; x += 2 * lanes) {
-    accumulate<kRows, 2>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y, scores + x);
+    accumulate<Word, kRows, 2>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y,
+                               scores + x);
   }
   if (x < windows)
-    accumulate<kRows, 1>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y, scores + x);
+    accumulate<Word, kRows, 1>(features + static_cast<std::ptrdiff_t>(x) * 4, grid, weights, block_y,
+                               scores + x);
 }
 
-template <int kRows>
+template <class Word, int kRows>
 HWY_INLINE void accumulate_rows(int rows, const std::uint8_t* features, const Grid& grid,
                                 const PackedWeights& weights, int block_y, std::int32_t* scores) {
   if (rows == kRows) {
-    accumulate_row<kRows>(features, grid, weights, block_y, scores);
+    accumulate_row<Word, kRows>(features, grid, weights, block_y, scores);
   } else if constexpr (kRows > 1) {
-    accumulate_rows<kRows - 1>(rows, features, grid, weights, block_y, scores);
+    accumulate_rows<Word, kRows - 1>(rows, features, grid, weights, block_y, scores);
+  }
+}
+
+// `values`: [block y][weights.quads()][block x] words.
+template <class Word>
+HWY_INLINE void convolve_rows(const std::uint8_t* values, const Grid& grid, const PackedWeights& weights,
+                              int y_begin, int y_end, std::int32_t* scores) {
+  const int reach = weights.window().blocks_y();
+  const std::ptrdiff_t values_row = static_cast<std::ptrdiff_t>(weights.quads()) * grid.pitch() * 4;
+  for (int y = y_begin; y < y_end - 1 + reach; ++y) {
+    const int first = std::max(y_begin, y - reach + 1);
+    const int last = std::min(y_end, y + 1);
+    for (int row = first; row < last; row += kRowsAtOnce) {
+      accumulate_rows<Word, kRowsAtOnce>(std::min(kRowsAtOnce, last - row), values + y * values_row, grid,
+                                         weights, y - row,
+                                         scores + static_cast<std::ptrdiff_t>(row) * grid.pitch());
+    }
   }
 }
 
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores) {
-  const int reach = weights.window().blocks_y();
-  for (int y = y_begin; y < y_end - 1 + reach; ++y) {
-    const int first = std::max(y_begin, y - reach + 1);
-    const int last = std::min(y_end, y + 1);
-    for (int row = first; row < last; row += kRowsAtOnce) {
-      accumulate_rows<kRowsAtOnce>(std::min(kRowsAtOnce, last - row), features + y * grid.features_row(),
-                                   grid, weights, y - row,
-                                   scores + static_cast<std::ptrdiff_t>(row) * grid.pitch());
+  convolve_rows<Quads>(features, grid, weights, y_begin, y_end, scores);
+}
+
+// A vector of neighbouring windows; all columns of the window for one quad after the other, whose loads
+// overlap.
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
+                      int y, std::int32_t* sums) {
+  const I32 d;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(grid.pitch()) * 4;
+  const int blocks_x = weights.window().blocks_x();
+  constexpr int kPrefetch = 24;
+  for (int lane = 0; lane < kLanePad; lane += lanes) {
+    VI32 even = hn::LoadU(d, sums + lane);
+    VI32 odd = hn::Zero(d);
+    for (int by = 0; by < weights.window().blocks_y(); ++by) {
+      const std::int32_t* const words = weights.row(by);
+      const std::uint8_t* block =
+          features + (y + by) * grid.features_row() + static_cast<std::ptrdiff_t>(x + lane) * 4;
+      for (int quad = 0; quad < grid.quads(); ++quad, block += pitch) {
+        hwy::Prefetch(block + kPrefetch * pitch);  // too far apart for the processor to see it coming
+        hwy::Prefetch(block + kPrefetch * pitch + 64);
+        const auto term = [&](int bx, VI32 sum) {
+          return dot4(hn::BitCast(d, hn::LoadU(d8, block + static_cast<std::ptrdiff_t>(bx) * 4)),
+                      hn::Set(d, words[bx * grid.quads() + quad]), sum);
+        };
+        for (int bx = 0; bx + 1 < blocks_x; bx += 2) {
+          even = term(bx, even);
+          odd = term(bx + 1, odd);
+        }
+        if (blocks_x % 2 == 1) even = term(blocks_x - 1, even);
+      }
+    }
+    hn::StoreU(hn::Add(even, odd), d, sums + lane);
+  }
+}
+
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  const I32 d;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    VI32 sum[Screen::kRank];
+    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
+    const std::int32_t* word = screen.basis().data();
+    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
+    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
+      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
+      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
+    }
+    for (int pair = 0; pair < Screen::kPairs; ++pair) {
+      const VI32 low = hn::And(hn::ShiftRight<Screen::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
+      const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<Screen::kShift>(sum[2 * pair + 1]));
+      hn::StoreU(hn::Or(low, high), d, components + static_cast<std::ptrdiff_t>(pair) * grid.pitch() + x);
     }
   }
+}
+
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums) {
+  convolve_rows<Pairs>(reinterpret_cast<const std::uint8_t*>(components), grid, screen.weights(), y_begin,
+                       y_end, sums);
 }
 
 }  // namespace sightline::filterbank::HWY_NAMESPACE
@@ -175,6 +272,9 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::filterbank {
 HWY_EXPORT(normalise_row);
 HWY_EXPORT(classify_rows);
+HWY_EXPORT(screen_rows);
+HWY_EXPORT(classify_windows);
+HWY_EXPORT(project_row);
 
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
@@ -184,6 +284,21 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores) {
   HWY_DYNAMIC_DISPATCH(classify_rows)(features, grid, weights, y_begin, y_end, scores);
+}
+
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(screen_rows)(components, grid, screen, y_begin, y_end, sums);
+}
+
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  HWY_DYNAMIC_DISPATCH(project_row)(features, grid, screen, components);
+}
+
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
+                      int y, std::int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, x, y, sums);
 }
 
 PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size)

@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
 // Rows a band: enough work to be worth a task, few enough to spread over the threads.
 constexpr int kImageRows = 32;
 constexpr int kCellRows = 4;
-constexpr int kBlockRows = 8;  // a band computes one row of cells more than it has rows of blocks
+constexpr int kBlockRows = 12;  // a band computes one row of cells more than it has rows of blocks
 constexpr int kWindowRows = 16;
 
 void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
@@ -61,26 +61,43 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
+void include(Rows& rows, Rows more) {
+  if (more.empty()) return;
+  rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
+}
+
+// What every stage has to make of each level for the windows of the workspace's share.
+void plan_rows(std::vector<Level>& levels, const WindowShape& window) {
+  for (Level& level : levels) level.rows = {};
+  for (Level& level : levels) {
+    if (level.windows.empty()) continue;
+    LevelRows& rows = level.rows;
+    rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
+    rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
+    Level& real = levels[level.real];
+    const bool to_the_end = rows.cells.end == level.grid.cells_y;
+    include(real.rows.votes, {level.edges.rows[rows.cells.begin],
+                              to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
+  }
+  for (Level& level : levels) {
+    const Rows votes = level.rows.votes;
+    if (!votes.empty())
+      level.rows.image = {std::max(votes.begin - 1, 0), std::min(votes.end + 1, level.plan.size.height)};
+  }
+}
+
 FilterbankWorkspace& own(Workspace& workspace) {
   return static_cast<FilterbankWorkspace&>(workspace);
 }
 
 }  // namespace
 
-LevelRows rows_of(const Level& level, const WindowShape& window) {
-  if (level.windows.empty()) return {};
-  const Size size = level.plan.size;
-  LevelRows rows;
-  rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
-  rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
-  rows.votes = {rows.cells.begin * kCell,
-                rows.cells.end == level.grid.cells_y ? size.height : rows.cells.end * kCell};
-  rows.image = {std::max(rows.votes.begin - 1, 0), std::min(rows.votes.end + 1, size.height)};
-  return rows;
-}
-
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (options_.arithmetic == Arithmetic::floating_point) options_.real_levels = 0;
+  if (options_.arithmetic == Arithmetic::floating_point || model_.classifier != ClassifierKind::linear)
+    options_.screen_margin = kInfinite;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
@@ -94,11 +111,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.labels = {model_.label};
   info_.filters = model_.dictionary.size();
   if (model_.evaluation) info_.accuracy = accuracy_text(*model_.evaluation);
-  info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
-                   std::to_string(model_.templates()) + " templates, step " +
-                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
-                   " to " + std::to_string(options.max_size) +
-                   (options.arithmetic == Arithmetic::exact ? ", exact" : ", float");
+  info_.cost_key =
+      "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
+      std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
+      ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
+      (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+      std::to_string(options_.real_levels) + " real levels, margin " + std::to_string(options_.screen_margin);
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 
@@ -118,6 +136,14 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   raw_threshold_ = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
   while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= options.threshold) --raw_threshold_;
   while (raw_threshold_ < kHighest && score_of(raw_threshold_) < options.threshold) ++raw_threshold_;
+
+  screens_ = options_.screen_margin < kInfinite;
+  if (!screens_) return;
+  screen_ = Screen(weights_[0]);
+  const double lowest =
+      (options.threshold - options_.screen_margin) / model_.scale - static_cast<double>(model_.bias);
+  screen_threshold_ =
+      static_cast<std::int32_t>(std::clamp(std::ceil(lowest / screen_.unit()), kLowest, kHighest));
 }
 
 std::span<const StageInfo> FilterbankDetector::stages() const {
@@ -132,6 +158,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Share 
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
   for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
+  w.projected = false;
   w.candidates.clear();
   w.detections.clear();
   if (w.frame_size != frame.size()) {
@@ -160,8 +187,11 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
                 "give a larger --min-size or a larger --scale-step");
   }
   const bool exact = options_.arithmetic == Arithmetic::exact;
+  const std::vector<int> real = real_levels(plan, pyramid_.step, options_.real_levels);
   int octaves = 0;
-  for (const PyramidLevel& level : plan) octaves = std::max(octaves, level.octave);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
+  }
   w.octaves.resize(octaves);
   for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
   w.levels.resize(plan.size());
@@ -175,22 +205,34 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     Level& level = w.levels[i];
     level.plan = plan[i];
     const Size size = plan[i].size;
-    const Size source = plan[i].octave == 0 ? frame
-                                            : Size{w.octaves[plan[i].octave - 1].width(),
-                                                   w.octaves[plan[i].octave - 1].height()};
-    level.resizer = std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
     const Grid grid(size, model_.dictionary.size());
     level.grid = grid;
+    level.real = real[i];
+    level.is_real = real[i] == static_cast<int>(i);
+    level.layout = {};
+    if (level.is_real) {
+      const Size source = plan[i].octave == 0 ? frame
+                                              : Size{w.octaves[plan[i].octave - 1].width(),
+                                                     w.octaves[plan[i].octave - 1].height()};
+      level.resizer =
+          std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+      level.edges = CellEdges(grid);
+      level.layout.images = take(next.images, PaddedImage::bytes_for(size));
+      level.layout.votes =
+          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
+    } else {
+      level.resizer = nullptr;
+      level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
+    }
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;
     level.windows_y = grid.cells_y - model_.window.cells_y + 1;
     const auto pitch = static_cast<std::size_t>(grid.pitch());
     const auto scores = pitch * level.windows_y;
-    level.layout.images = take(next.images, PaddedImage::bytes_for(size));
-    level.layout.votes = take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
     if (exact) {
       level.layout.features =
           take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
       level.scores.resize(scores);
+      if (screens_) level.components.resize(Screen::kPairs * pitch * grid.blocks_y());
       if (model_.classifier == ClassifierKind::distance)
         level.scratch.resize(scores + pitch * grid.blocks_y());
     } else {
@@ -226,13 +268,16 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
     };
     level.windows = {row_at(share.begin), row_at(share.end)};
     done += own;
-    const LevelRows rows = rows_of(level, model_.window);
+  }
+  plan_rows(w.levels, model_.window);
+  for (std::size_t i = 0; i < w.levels.size(); ++i) {
+    const LevelRows& rows = w.levels[i].rows;
     const int index = static_cast<int>(i);
     add_bands(w.image_bands, index, rows.image, kImageRows);
     add_bands(w.filter_bands, index, rows.votes, kImageRows);
     add_bands(w.cell_bands, index, rows.cells, kCellRows);
     add_bands(w.block_bands, index, rows.blocks, kBlockRows);
-    add_bands(w.window_bands, index, level.windows, kWindowRows);
+    add_bands(w.window_bands, index, w.levels[i].windows, kWindowRows);
   }
   w.band_candidates.resize(w.window_bands.size());
   w.share = share;
@@ -240,12 +285,15 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
 
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
-  for (Level& level : levels) level.image.bind(memory + level.layout.images, level.plan.size);
+  for (Level& level : levels) {
+    if (level.is_real) level.image.bind(memory + level.layout.images, level.plan.size);
+  }
 }
 
 void FilterbankWorkspace::bind_votes() {
   auto* const memory = reinterpret_cast<std::uint32_t*>(votes.data());
   for (Level& level : levels) {
+    if (!level.is_real) continue;
     level.votes.bind(memory + level.layout.votes, level.plan.size, votes_stride(level.plan.size.width));
   }
 }
@@ -301,6 +349,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
         w.bind_votes();
         w.bind_features();
         for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
+        w.projected = screens_;
         break;
       }
       for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
@@ -313,6 +362,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       break;
     case kClassify:
       if (exact) w.bind_features();
+      if (screens_ && !w.projected) project(w);
       classify(w);
       break;
     case kGroup:
@@ -330,16 +380,39 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   const auto pitch = static_cast<std::size_t>(grid.pitch());
   const auto rows = static_cast<std::size_t>(band.end - band.begin) + 1;
   CellScratch& scratch = w.scratch.local();
-  scratch.roots.resize(grid.roots_row() * rows + kLanePad);
+  const std::size_t roots = grid.roots_row() * rows + kLanePad;
+  if (roots > scratch.roots.size()) {  // normalise_row reads a little more than has been written
+    scratch.roots.resize(roots);
+    std::fill_n(scratch.roots.data(), roots, 0.0F);
+  }
   scratch.totals.resize(pitch * rows + kLanePad);
-  for (std::size_t i = 0; i < rows; ++i) {
-    histogram_row(std::as_const(level.votes).view(), grid, band.begin + static_cast<int>(i),
-                  scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch);
-  }
+  const auto make_cells = [&](std::size_t i) {
+    histogram_row(std::as_const(w.levels[level.real].votes).view(), level.edges, grid,
+                  band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
+                  scratch.totals.data() + i * pitch);
+  };
+  make_cells(0);
   for (std::size_t i = 0; i + 1 < rows; ++i) {
+    make_cells(i + 1);
+    const auto y = static_cast<std::size_t>(band.begin) + i;
+    std::uint8_t* const features = level.features.data() + y * grid.features_row();
     normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
-                  model_.epsilon, level.features.data() + (band.begin + i) * grid.features_row());
+                  model_.epsilon, features);
+    if (screens_)  // while they are in the cache
+      project_row(features, grid, screen_, level.components.data() + y * Screen::kPairs * pitch);
   }
+}
+
+// Where the features come from elsewhere.
+void FilterbankDetector::project(FilterbankWorkspace& w) const {
+  for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) {
+      project_row(
+          level.features.data() + y * level.grid.features_row(), level.grid, screen_,
+          level.components.data() + static_cast<std::ptrdiff_t>(y) * Screen::kPairs * level.grid.pitch());
+    }
+  });
+  w.projected = true;
 }
 
 void FilterbankDetector::classify(FilterbankWorkspace& w) const {
@@ -394,7 +467,29 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   const int pitch = level.grid.pitch();
   std::fill(level.scores.data() + static_cast<std::ptrdiff_t>(y_begin) * pitch,
             level.scores.data() + static_cast<std::ptrdiff_t>(y_end) * pitch, 0);
-  classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+  if (!screens_) {
+    classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+    return;
+  }
+  screen_rows(level.components.data(), level.grid, screen_, y_begin, y_end, level.scores.data());
+  for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
+}
+
+// A row of windows that have been screened.
+void FilterbankDetector::classify_row(Level& level, int y) const {
+  std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+  for (int x = 0; x < level.windows_x; ++x) {
+    if (scores[x] < screen_threshold_) {
+      scores[x] = kRejected;
+      continue;
+    }
+    // Its neighbours come for nothing, and count where they are not rejected.
+    std::int32_t sums[kLanePad] = {};
+    classify_windows(level.features.data(), level.grid, weights_[0], x, y, sums);
+    const int end = std::min(x + kLanePad, level.windows_x);
+    for (int i = x; i < end; ++i) scores[i] = scores[i] < screen_threshold_ ? kRejected : sums[i - x];
+    x = end - 1;
+  }
 }
 
 double FilterbankDetector::score(const Level& level, int x, int y) const {
@@ -482,6 +577,12 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
   options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
+  const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
+  const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
+  if (!config.flag("detector", "exact", false)) {
+    options.real_levels = real.value_or(kRealLevels);
+    options.screen_margin = margin.value_or(kScreenMargin);
+  }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");
   if (arithmetic == "float") {
     options.arithmetic = Arithmetic::floating_point;

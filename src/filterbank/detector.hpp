@@ -3,6 +3,7 @@
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "detection/detector.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/model.hpp"
+#include "filterbank/real_levels.hpp"
 #include "image/pyramid.hpp"
 #include "opencl/device.hpp"
 
@@ -35,6 +37,18 @@ struct Options {
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows over the threshold kept for grouping, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
+  /// Levels an octave that are filtered; the others sum up the votes of the nearest one (real_levels.hpp).
+  /// 0: all are. Exact arithmetic only.
+  int real_levels = 0;
+  /// Windows are rejected whose estimate (class Screen) is further than this below the threshold; infinite:
+  /// none are. Linear classifier and exact arithmetic only.
+  double screen_margin = std::numeric_limits<double>::infinity();
+};
+
+/// The rows of each stage's results that a workspace's share of the frame needs of a level.
+struct LevelRows {
+  Rows blocks, cells;
+  Rows votes, image;  ///< none where the level has no votes of its own
 };
 
 /// One pyramid level's intermediate results; see layout.hpp.
@@ -42,12 +56,17 @@ struct Level {
   PyramidLevel plan;
   Grid grid;
   LevelLayout layout;
-  Rows windows;  ///< rows of windows that this workspace's share of the frame holds; all, mostly
+  int real = 0;         ///< the level whose votes its cells sum up
+  bool is_real = true;  ///< its own; otherwise it has neither resizer nor image nor votes
+  CellEdges edges;      ///< of its cells in those votes
+  Rows windows;         ///< rows of windows that this workspace's share of the frame holds; all, mostly
+  LevelRows rows;
   std::unique_ptr<Resizer> resizer;
   PaddedImage image;
   Image<std::uint32_t> votes;
   AlignedBuffer<std::uint8_t> features;
-  AlignedBuffer<std::int32_t> scores;  ///< raw, [window y][pitch]
+  AlignedBuffer<std::int32_t> scores;      ///< raw, [window y][pitch]; kRejected where the screen says so
+  AlignedBuffer<std::int32_t> components;  ///< [block y][pair][pitch], see project_row
   AlignedBuffer<std::int32_t>
       scratch;  ///< distance classifier: one template's products, and the blocks' energies
 
@@ -111,12 +130,6 @@ struct CellScratch {
   AlignedBuffer<std::int32_t> totals;
 };
 
-/// The rows of each stage's results that the windows of a level's share need.
-struct LevelRows {
-  Rows blocks, cells, votes, image;
-};
-LevelRows rows_of(const Level& level, const WindowShape& window);
-
 class FilterbankWorkspace : public Workspace {
  public:
   /// Make the levels' views of a product those of its memory; a stage does so for what it reads and writes.
@@ -131,6 +144,7 @@ class FilterbankWorkspace : public Workspace {
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
   std::vector<Level> levels;
   ProductMemory images, votes, features;
+  bool projected = false;  ///< the frame's components are there
   /// What `stage` (pyramid, filter or histogram) writes.
   ProductMemory& product(std::size_t stage) {
     return stage == kPyramid ? images : stage == kFilter ? votes : features;
@@ -174,6 +188,10 @@ class FilterbankDetector : public Detector {
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
+  /// Whether windows are screened, by what, and the smallest of its sums that is not rejected.
+  bool screens() const { return screens_; }
+  const Screen& screen() const { return screen_; }
+  std::int32_t screen_threshold() const { return screen_threshold_; }
   const PackedWeights& packed_weights(int template_index) const { return weights_[template_index]; }
   /// Squared length of a template.
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
@@ -184,8 +202,10 @@ class FilterbankDetector : public Detector {
 
  private:
   void build_pyramid(FilterbankWorkspace& workspace) const;
+  void project(FilterbankWorkspace& workspace) const;
   void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;
   void classify_band(Level& level, int y_begin, int y_end) const;
+  void classify_row(Level& level, int y) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
   void lay_out(FilterbankWorkspace& workspace) const;
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
@@ -197,6 +217,9 @@ class FilterbankDetector : public Detector {
   PyramidOptions pyramid_;
   DetectorInfo info_;
   std::int32_t raw_threshold_ = 0;
+  bool screens_ = false;
+  Screen screen_;
+  std::int32_t screen_threshold_ = 0;
   std::vector<PackedWeights> weights_;           ///< one a template
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };
@@ -221,9 +244,21 @@ struct CentredWindow {
 /// surroundings.
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 
+/// What a configuration has unless it says otherwise, or `exact = true`: the plain method, in which every
+/// level is filtered and every window classified.
+///
+/// Chosen by agreement with the plain method on a street (16 frames of 960x540, scale step 1.1, 171
+/// detections) and on 481 enlarged training people. Real levels 4 an octave keep 170 of the detections and
+/// add 10, scores differ by 0.09 (root mean square); 2: 167, 21 and 0.14; 1: 170, 35 and 0.14; none of them
+/// misses more of the people. Scores rise by 0.03 to 0.06 on average, so that some windows more reach a
+/// threshold. The margin loses none of detections and people; 0.5 loses one detection.
+inline constexpr int kRealLevels = 2;
+inline constexpr double kScreenMargin = 0.75;
+
 /// What make_filterbank_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",    "filters",   "scale_step",  "min_size",
-                                              "max_size", "threshold", "max_overlap", "arithmetic"};
+inline constexpr const char* kConfigKeys[] = {"model",       "filters",       "scale_step",  "min_size",
+                                              "max_size",    "threshold",     "max_overlap", "arithmetic",
+                                              "real_levels", "screen_margin", "exact"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

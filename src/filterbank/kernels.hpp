@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
+#include "filterbank/real_levels.hpp"
 #include "image/view.hpp"
 
 namespace sightline::filterbank {
@@ -19,6 +22,9 @@ class PackedWeights {
   PackedWeights() = default;
   /// @param weights  [block y][block x][cell of block][filter], each within +-kMaxWeight
   PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size);
+  /// Words as `row` returns them.
+  PackedWeights(std::vector<std::int32_t> words, WindowShape window)
+      : window_(window), quads_(static_cast<int>(words.size()) / window.blocks()), words_(std::move(words)) {}
 
   WindowShape window() const { return window_; }
   int quads() const { return quads_; }
@@ -31,6 +37,32 @@ class PackedWeights {
   WindowShape window_;
   int quads_ = 0;
   std::vector<std::int32_t> words_;
+};
+
+/// A cheap estimate of the linear classifier's sums: its weights, one row of numbers a block, are nearly of
+/// low rank, so that a block's products follow from its components along a basis of a few vectors (the rows'
+/// leading singular vectors). Made of the weights alone, in arithmetic that gives the same bits everywhere.
+/// Immutable.
+class Screen {
+ public:
+  static constexpr int kRank = 8;
+  static constexpr int kPairs = kRank / 2;
+  static constexpr int kShift = 8;  ///< of a component
+
+  Screen() = default;
+  explicit Screen(const PackedWeights& weights);
+
+  /// Words of four basis coefficients, [quad][rank].
+  const std::vector<std::int32_t>& basis() const { return basis_; }
+  /// Words of two weights of 16 bits: [block y][block x][pair].
+  const PackedWeights& weights() const { return weights_; }
+  /// Classifier's sum a unit of the screen's.
+  double unit() const { return unit_; }
+
+ private:
+  std::vector<std::int32_t> basis_;
+  PackedWeights weights_;
+  double unit_ = 1;
 };
 
 /// Largest |weight|. Two features of one block have an L2 norm of at most 255.8 and two weights one of at
@@ -54,18 +86,21 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
 // --- histogram: votes -> square roots of cell histograms
 // --------------------------------------------------------
 
-/// One row of cells: sums the votes of each cell's 64 pixels by index, and stores the square roots of the
-/// sums (every cell is part of four blocks, its roots are taken once) and the sum of all. Padding cells are
-/// set to 0.
-void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
-                   std::int32_t* totals);
+/// One row of cells: sums the votes of each cell's pixels by index, scales the sums to 64 pixels a cell
+/// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
+/// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded up (no
+/// feature of a block passes 255 then). Cells from cells_x to grid.columns() are set to 0. A cell has at most
+/// 256 pixels.
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals);
 
 // --- normalise: -> 8-bit block features
 // -------------------------------------------------------------------------
 
 /// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
 /// four totals plus epsilon; all 0 where n is 0. `roots` and `totals` are those of the upper row of cells,
-/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even.
+/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even. Writes
+/// grid.columns() blocks, 0 where there is none.
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 
@@ -77,6 +112,22 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores);
 
+/// Adds all blocks' products for windows [x, x + kLanePad) of row y to `sums`. Windows past the last get
+/// unspecified values.
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
+                      int y, std::int32_t* sums);
+
+/// One row of blocks' components along the screen's basis: `(sum of feature * basis + 128) >> 8`, 16 bits
+/// each, as [pair][block x] of words with the lower component in the lower half. Writes grid.columns()
+/// blocks.
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components);
+
+/// Adds the window sums of component times the screen's weight to the rows [y_begin, y_end) of `sums`, which
+/// is as `scores` of classify_rows; `components` is the level's whole array.
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums);
+
 /// Squared length of each block's features, for the distance classifier.
 void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
 
@@ -85,12 +136,16 @@ void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int 
                  ImageView<std::uint32_t> votes);
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
-void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
-                   std::int32_t* totals);
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals);
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores);
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components);
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums);
 }  // namespace reference
 
 }  // namespace sightline::filterbank

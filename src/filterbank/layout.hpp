@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "image/view.hpp"
 
@@ -54,6 +55,9 @@ struct Grid {
   int blocks_x() const { return cells_x - 1; }
   int blocks_y() const { return cells_y - 1; }
   int quads() const { return kBlockCells * bins / 4; }
+
+  /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
+  int columns() const { return round_up(cells_x, kLanePad); }
 
   std::size_t roots_row() const { return static_cast<std::size_t>(bins) * pitch(); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
@@ -103,5 +107,8 @@ struct WindowShape {
   int blocks() const { return blocks_x() * blocks_y(); }
   Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
 };
+
+/// Raw score of a window that has been rejected by the screen.
+inline constexpr std::int32_t kRejected = std::numeric_limits<std::int32_t>::min();
 
 }  // namespace sightline::filterbank

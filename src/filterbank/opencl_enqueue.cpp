@@ -40,7 +40,7 @@ void enqueue_histogram(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot
   const KernelTuning& t = s.tuning;
   const auto items =
       static_cast<std::size_t>(t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells);
-  i.histogram.arguments(i.votes.device(), i.level_buffer, i.histogram_tiles, i.roots, i.totals);
+  i.histogram.arguments(i.votes.device(), i.level_buffer, i.histogram_tiles, i.tables, i.roots, i.totals);
   slot.add(kLaunch, kHistogram, "histogram",
            i.histogram.enqueue(i.queue, {{i.tiles_histogram * items, 1, 1}, {items, 1, 1}}));
   const std::size_t blocks = static_cast<std::size_t>(i.widest_pitch) / t.normalise_width;
@@ -54,10 +54,25 @@ void enqueue_histogram(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot
 
 void enqueue_candidates(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const auto& add) {
   add(i.queue.fill(i.found, 0, 16));
-  i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold},
-                         static_cast<cl_int>(i.capacity), i.found);
+  const auto capacity = static_cast<cl_int>(i.capacity);
+  if (s.detector->screens()) {
+    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold}, capacity,
+                           i.screens, cl_int{s.detector->screen_threshold()}, i.found);
+  } else {
+    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold}, capacity,
+                           i.found);
+  }
   add(i.candidates.enqueue(i.queue,
                            {{static_cast<std::size_t>(i.widest_pitch), 1, i.rows_windows}, {0, 0, 0}}));
+}
+
+// Estimates of all windows' sums.
+void enqueue_screen(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const auto& add) {
+  const std::size_t vectors = static_cast<std::size_t>(i.widest_pitch) / s.tuning.classify_width;
+  i.project.arguments(i.features.device(), i.level_buffer, i.block_rows, s.screen_basis, i.components);
+  add(i.project.enqueue(i.queue, {{vectors, 1, i.rows_blocks}, {0, 0, 0}}));
+  i.screen.arguments(i.components, i.level_buffer, i.window_rows, s.screen_weights, i.screens);
+  add(i.screen.enqueue(i.queue, {{vectors, 1, i.rows_windows}, {0, 0, 0}}));
 }
 
 void enqueue_classify(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
@@ -69,7 +84,13 @@ void enqueue_classify(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot:
   const opencl::Range range{{i.tiles_classify * items, 1, parts}, {items, 1, 1}};
   if (model.classifier == ClassifierKind::linear) {
     add(i.queue.fill(i.scores, 0, i.scores_count * 4));
-    i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[0], i.scores);
+    if (s.detector->screens()) {
+      enqueue_screen(s, i, add);
+      i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[0], i.screens,
+                           cl_int{s.detector->screen_threshold()}, i.scores);
+    } else {
+      i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[0], i.scores);
+    }
     add(i.classify.enqueue(i.queue, range));
   } else {
     add(i.queue.fill(i.products, 0, i.scores_count * 4));

@@ -24,7 +24,8 @@ struct DeviceLevel {
   cl_int cells_x, cells_y, pitch;
   cl_int roots_offset, totals_offset, features_offset, scores_offset;
   cl_int windows_x, windows_y;
-  cl_int unused[3];
+  cl_int cell_columns_offset, cell_rows_offset;  // cells' edges in the votes, among the tables
+  cl_int unused;
 };
 static_assert(sizeof(DeviceLevel) == 24 * sizeof(cl_int));
 
@@ -74,12 +75,12 @@ struct OpenClSlot::Impl {
       classify_tiles, cell_rows, block_rows, window_rows;
   opencl::Buffer colour;  ///< a frame in packed colour, top-down
   // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
-  opencl::Buffer octaves, indices, roots, totals, scores, products, energies, found;
+  opencl::Buffer octaves, indices, roots, totals, scores, products, energies, components, screens, found;
   opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
   GrayKernels gray;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
-      subtract_energies, candidates;
+      subtract_energies, project, screen, candidates;
   std::vector<double> float_scores;  ///< on the host
 
   /// What passes from `stage` to the next one.
@@ -105,6 +106,7 @@ struct OpenClStages::Impl {
   opencl::Buffer dictionary;
   std::vector<opencl::Buffer> weights;  ///< one a template
   std::vector<std::int32_t> energies;
+  opencl::Buffer screen_basis, screen_weights;  ///< where windows are screened
   int raw_threshold = 0;
 };
 

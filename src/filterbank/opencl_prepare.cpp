@@ -64,23 +64,32 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     for (std::size_t k = 0; k < axis.first.size(); ++k) tables.push_back(axis.first[k] << 8 | axis.weight[k]);
     return at;
   };
+  const auto add_edges = [&](const std::vector<std::int32_t>& edges) {
+    const auto at = static_cast<cl_int>(tables.size());
+    tables.insert(tables.end(), edges.begin(), edges.end());
+    return at;
+  };
   i.levels.clear();
   i.widest_pitch = 0;
   for (const Level& level : workspace.levels) {
     DeviceLevel d{};
     d.width = level.plan.size.width;
     d.height = level.plan.size.height;
-    const DeviceOctave& octave = i.octave_places[level.plan.octave];
-    d.source_offset = octave.offset;
-    d.source_stride = octave.stride;
-    d.source_width = octave.width;
-    d.source_height = octave.height;
-    d.columns_offset = add_table(level.resizer->columns());
-    d.rows_offset = add_table(level.resizer->rows());
-    d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(d.width));
-    d.image_offset = checked(level.layout.images + PaddedImage::first_pixel(d.width));
-    d.votes_stride = votes_stride(d.width);
-    d.votes_offset = checked(level.layout.votes);
+    if (level.is_real) {
+      const DeviceOctave& octave = i.octave_places[level.plan.octave];
+      d.source_offset = octave.offset;
+      d.source_stride = octave.stride;
+      d.source_width = octave.width;
+      d.source_height = octave.height;
+      d.columns_offset = add_table(level.resizer->columns());
+      d.rows_offset = add_table(level.resizer->rows());
+      d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(d.width));
+      d.image_offset = checked(level.layout.images + PaddedImage::first_pixel(d.width));
+    }
+    d.votes_stride = votes_stride(workspace.levels[level.real].plan.size.width);
+    d.votes_offset = checked(workspace.levels[level.real].layout.votes);
+    d.cell_columns_offset = add_edges(level.edges.columns);
+    d.cell_rows_offset = add_edges(level.edges.rows);
     d.cells_x = level.grid.cells_x;
     d.cells_y = level.grid.cells_y;
     d.pitch = level.grid.pitch();
@@ -104,19 +113,16 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
 // Which work-group or row works where, for the workspace's share of the frame.
 void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& w) {
   const KernelTuning& t = s.tuning;
-  const WindowShape& window = s.detector->model().window;
   const auto one = [](const Level&) { return 1; };
-  const auto rows = [&](auto member) {
-    return [&window, member](const Level& level) { return rows_of(level, window).*member; };
-  };
+  const auto rows = [&](auto member) { return [member](const Level& level) { return level.rows.*member; }; };
   i.tiles_resize = upload(
       i, i.resize_tiles,
       make_tiles(
           w, kResizeTileX, kResizeTileY, -4, [](const Level& level) { return level.plan.size.width + 1; },
           [&](const Level& level) {  // with the border above and below the image
-            Rows image = rows_of(level, window).image;
+            Rows image = level.rows.image;
             if (!image.empty() && image.begin == 0) image.begin = -1;
-            if (image.end == level.plan.size.height) ++image.end;
+            if (!image.empty() && image.end == level.plan.size.height) ++image.end;
             return image;
           }));
   i.tiles_filter =
@@ -195,6 +201,10 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   if (stage != kClassify) return;
   make(i.scores, i.sizes.scores * (s.exact ? 4 : 8));
   if (!s.exact) return;
+  if (s.detector->screens()) {
+    make(i.components, i.sizes.totals * 4 * Screen::kRank);
+    make(i.screens, i.sizes.scores * 4);
+  }
   if (s.detector->model().classifier == ClassifierKind::distance) {
     make(i.products, i.sizes.scores * 4);
     make(i.energies, i.sizes.totals * 4);

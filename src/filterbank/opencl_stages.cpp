@@ -67,6 +67,10 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   i.block_energies = opencl::Kernel(s.classify, "block_energies");
   i.keep_nearest = opencl::Kernel(s.classify, "keep_nearest");
   i.subtract_energies = opencl::Kernel(s.classify, "subtract_energies");
+  if (s.detector->screens()) {
+    i.project = opencl::Kernel(s.classify, "project");
+    i.screen = opencl::Kernel(s.classify, "screen");
+  }
   i.candidates = opencl::Kernel(s.candidates, "candidates");
 }
 
@@ -117,13 +121,15 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
                       bins + define("V", s.tuning.normalise_width) + define("EPSILON", model.epsilon) +
                           " -DVARIANT_" + upper(s.tuning.normalise),
                       cache);
+  const std::string screen =
+      detector.screens() ? " -DSCREEN" + define("RANK", Screen::kRank) + define("SHIFT", Screen::kShift) : "";
   s.classify = opencl::Program(
       context, "filterbank/classify.cl",
       bins + define("V", s.tuning.classify_width) + define("ROWS", s.tuning.classify_rows) +
           define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
-          " -DVARIANT_" + upper(s.tuning.classify) + " -DDOT_" + upper(s.tuning.dot),
+          " -DVARIANT_" + upper(s.tuning.classify) + " -DDOT_" + upper(s.tuning.dot) + screen,
       cache);
-  s.candidates = opencl::Program(context, "filterbank/candidates.cl", "", cache);
+  s.candidates = opencl::Program(context, "filterbank/candidates.cl", screen, cache);
 
   opencl::Queue queue(context);
   std::vector<float> dictionary(static_cast<std::size_t>(model.dictionary.size()) * kDictionaryEntry, 0.0F);
@@ -148,6 +154,20 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     s.energies.push_back(detector.template_energy(t));
   }
 
+  if (detector.screens()) {
+    const Screen& low_rank = detector.screen();
+    const std::vector<std::int32_t>& basis = low_rank.basis();
+    s.screen_basis = opencl::Buffer(context, bytes_of(basis), opencl::Buffer::Access::read_only);
+    queue.write_now(s.screen_basis, basis.data(), bytes_of(basis));
+    std::vector<cl_int> unpacked;
+    for (int k = 0; k < model.window.blocks() * Screen::kPairs; ++k) {
+      const std::int32_t pair = low_rank.weights().row(0)[k];
+      unpacked.push_back(static_cast<std::int16_t>(pair & 0xFFFF));
+      unpacked.push_back(pair >> 16);
+    }
+    s.screen_weights = opencl::Buffer(context, bytes_of(unpacked), opencl::Buffer::Access::read_only);
+    queue.write_now(s.screen_weights, unpacked.data(), bytes_of(unpacked));
+  }
   s.raw_threshold = detector.raw_threshold();
 }
 
@@ -283,6 +303,13 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
   workspace.bind_features();
   std::vector<std::int32_t> scores(i.scores_count);
   i.queue.wait(i.queue.read(i.scores, scores.data(), bytes_of(scores)));
+  if (s.detector->screens()) {
+    std::vector<std::int32_t> screens(i.scores_count);
+    i.queue.wait(i.queue.read(i.screens, screens.data(), bytes_of(screens)));
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+      if (screens[k] < s.detector->screen_threshold()) scores[k] = kRejected;
+    }
+  }
   for (std::size_t l = 0; l < i.levels.size(); ++l) {
     Level& level = workspace.levels[l];
     std::copy_n(scores.data() + i.levels[l].scores_offset,

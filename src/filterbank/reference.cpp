@@ -53,31 +53,40 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
   }
 }
 
-void histogram_row(ImageView<const std::uint32_t> votes, const Grid& grid, int cell_y, float* roots,
-                   std::int32_t* totals) {
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals) {
   const int pitch = grid.pitch();
-  std::fill(roots, roots + grid.roots_row(), 0.0F);
-  std::fill(totals, totals + pitch, 0);
+  const int top = edges.rows[cell_y];
+  const int bottom = edges.rows[cell_y + 1];
+  for (int bin = 0; bin < grid.bins; ++bin) std::fill_n(roots + bin * pitch, grid.columns(), 0.0F);
+  std::fill_n(totals, grid.columns(), 0);
   std::vector<std::int32_t> sums(grid.bins);
   for (int cx = 0; cx < grid.cells_x; ++cx) {
     std::fill(sums.begin(), sums.end(), 0);
-    for (int y = cell_y * kCell; y < (cell_y + 1) * kCell; ++y) {
-      for (int x = cx * kCell; x < (cx + 1) * kCell; ++x) {
+    std::int32_t total = 0;
+    for (int y = top; y < bottom; ++y) {
+      for (int x = edges.columns[cx]; x < edges.columns[cx + 1]; ++x) {
         const std::uint32_t vote = votes.at(x, y);
         sums[vote_index(vote)] += static_cast<std::int32_t>(vote_response(vote));
-        totals[cx] += static_cast<std::int32_t>(vote_response(vote));
+        total += static_cast<std::int32_t>(vote_response(vote));
       }
     }
+    const int pixels = (edges.columns[cx + 1] - edges.columns[cx]) * (bottom - top);
+    const float scale = 64.0F / static_cast<float>(pixels);
     for (int bin = 0; bin < grid.bins; ++bin) {
-      roots[bin * pitch + cx] = std::sqrt(static_cast<float>(sums[bin]));
+      roots[bin * pitch + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
     }
+    totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
   }
 }
 
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
   const int pitch = grid.pitch();
-  std::fill(features, features + grid.features_row(), std::uint8_t{0});
+  for (int quad = 0; quad < grid.quads(); ++quad) {
+    std::fill_n(features + static_cast<std::ptrdiff_t>(quad) * pitch * 4, grid.columns() * 4,
+                std::uint8_t{0});
+  }
   for (int x = 0; x < grid.blocks_x(); ++x) {
     const std::int32_t sum = totals[x] + totals[x + 1] + totals[pitch + x] + totals[pitch + x + 1] + epsilon;
     const float factor = sum > 0 ? 255.0F / std::sqrt(static_cast<float>(sum)) : 0.0F;
@@ -114,6 +123,49 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
         }
       }
       scores[static_cast<std::size_t>(wy) * pitch + wx] += sum;
+    }
+  }
+}
+
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  for (int x = 0; x < grid.columns(); ++x) {
+    for (int r = 0; r < Screen::kRank; ++r) {
+      std::int32_t sum = 0;
+      for (int quad = 0; quad < grid.quads(); ++quad) {
+        const std::int32_t word = screen.basis()[quad * Screen::kRank + r];
+        for (int i = 0; i < 4; ++i) {
+          sum += static_cast<std::int8_t>(word >> (8 * i)) *
+                 features[(static_cast<std::ptrdiff_t>(quad) * grid.pitch() + x) * 4 + i];
+        }
+      }
+      const std::int32_t component = (sum + (1 << (Screen::kShift - 1))) >> Screen::kShift;
+      std::int32_t& word = components[r / 2 * grid.pitch() + x];
+      if (r % 2 == 0) {
+        word = component & 0xFFFF;
+      } else {
+        word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
+                                         static_cast<std::uint32_t>(component) << 16);
+      }
+    }
+  }
+}
+
+void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
+                 int y_end, std::int32_t* sums) {
+  const WindowShape window = screen.weights().window();
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x <= grid.cells_x - window.cells_x; ++x) {
+      for (int i = 0; i < window.blocks() * Screen::kPairs; ++i) {
+        const int block = i / Screen::kPairs;
+        const int row = (y + block / window.blocks_x()) * Screen::kPairs + i % Screen::kPairs;
+        const std::int32_t component =
+            components[static_cast<std::ptrdiff_t>(row) * grid.pitch() + x + block % window.blocks_x()];
+        const std::int32_t weight = screen.weights().row(0)[i];
+        sums[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] +=
+            static_cast<std::int16_t>(component) * static_cast<std::int16_t>(weight) +
+            (component >> 16) * (weight >> 16);
+      }
     }
   }
 }

@@ -65,7 +65,7 @@ struct Bench {
   void filter() { filter_rows(gray(), dictionary, 0, kFrame.height, votes.view()); }
   void histogram() {
     for (int y = 0; y < grid.cells_y; ++y) {
-      histogram_row(votes.view(), grid, y, roots.data() + y * grid.roots_row(),
+      histogram_row(votes.view(), CellEdges(grid), grid, y, roots.data() + y * grid.roots_row(),
                     totals.data() + y * grid.pitch());
     }
   }

@@ -1,5 +1,6 @@
 // The classify stage: features -> window scores.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
@@ -168,6 +169,150 @@ TEST(BlockEnergies, AreTheSquaredLengths) {
     ASSERT_EQ(energies.data()[x], sum) << x;
   }
   EXPECT_TRUE(energies.untouched_outside(0, grid.pitch()));
+}
+
+// --- screen
+// -------------------------------------------------------------------------------------------------
+
+// Features whose blocks are as long as normalise_row makes them, at most.
+std::vector<std::uint8_t> sparse_features(const Grid& grid, Numbers& numbers) {
+  std::vector<std::uint8_t> features(grid.features_row() * std::max(grid.blocks_y(), 0) + 4 * kLanePad, 0);
+  for (int y = 0; y < grid.blocks_y(); ++y) {
+    for (int x = 0; x < grid.pitch(); ++x) {
+      for (int i = 0; i < 4; ++i) {
+        const int feature = numbers(0, 4 * grid.quads() - 1);
+        features[y * grid.features_row() + (static_cast<std::size_t>(feature / 4) * grid.pitch() + x) * 4 +
+                 feature % 4] = static_cast<std::uint8_t>(numbers(0, 127));
+      }
+    }
+  }
+  return features;
+}
+
+void check_screen(Size cells, WindowShape window, int filters, int y_begin, int y_end, unsigned seed) {
+  SCOPED_TRACE(std::to_string(cells.width) + "x" + std::to_string(cells.height) + " cells, window " +
+               std::to_string(window.cells_x) + "x" + std::to_string(window.cells_y) + ", " +
+               std::to_string(filters) + " filters");
+  Numbers numbers(seed);
+  const Grid grid({cells.width * kCell, cells.height * kCell}, filters);
+  const std::vector<std::uint8_t> features = sparse_features(grid, numbers);
+  const PackedWeights weights(make_weights(window, filters, Fill::random, numbers), window, filters);
+  const Screen screen(weights);
+  const std::ptrdiff_t pitch = grid.pitch();
+  const std::ptrdiff_t row = pitch * Screen::kPairs;
+  // The vector of slack is what the last row of the detector's has.
+  Guarded<std::int32_t> components(row * grid.blocks_y()), expected(row * grid.blocks_y());
+  for (int y = 0; y < grid.blocks_y(); ++y) {
+    const std::uint8_t* from = features.data() + y * grid.features_row();
+    project_row(from, grid, screen, components.data() + y * row);
+    reference::project_row(from, grid, screen, expected.data() + y * row);
+  }
+  ASSERT_EQ(test::first_difference(components.data(), expected.data(), components.size()), "");
+  ASSERT_TRUE(components.untouched_outside(0, static_cast<std::ptrdiff_t>(components.size())));
+
+  const int windows_x = std::max(grid.cells_x - window.cells_x + 1, 0);
+  const int windows_y = std::max(grid.cells_y - window.cells_y + 1, 0);
+  Guarded<std::int32_t> sums(pitch * windows_y), expected_sums(pitch * windows_y);
+  for (int i = static_cast<int>(y_begin * pitch); i < y_end * pitch; ++i)
+    sums.data()[i] = expected_sums.data()[i] = numbers(-9999, 9999);
+  screen_rows(components.data(), grid, screen, y_begin, y_end, sums.data());
+  reference::screen_rows(components.data(), grid, screen, y_begin, y_end, expected_sums.data());
+  for (int y = y_begin; y < y_end; ++y) {
+    ASSERT_EQ(test::first_difference(sums.data() + y * pitch, expected_sums.data() + y * pitch, windows_x),
+              "");
+  }
+  ASSERT_TRUE(sums.untouched_outside(y_begin * pitch, y_end * pitch));
+
+  // Single windows, wherever they begin, are those of whole rows.
+  for (int y = y_begin; y < y_end; ++y) {
+    std::vector<std::int32_t> scores(pitch * windows_y, 3);
+    reference::classify_rows(features.data(), grid, weights, y, y + 1, scores.data());
+    for (int x = 0; x < windows_x; x += numbers(1, 9)) {
+      Guarded<std::int32_t> few(kLanePad);
+      std::fill_n(few.data(), kLanePad, 3);
+      classify_windows(features.data(), grid, weights, x, y, few.data());
+      ASSERT_EQ(test::first_difference(few.data(), scores.data() + y * pitch + x,
+                                       std::min(kLanePad, windows_x - x)),
+                "");
+      ASSERT_TRUE(few.untouched_outside(0, kLanePad));
+    }
+  }
+}
+
+TEST_P(ClassifyKernel, ScreenAndSingleWindowsEqualReference) {
+  for (const int filters : {1, 3, 25, 100, 256})
+    check_screen({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters));
+  for (const WindowShape window : {WindowShape{2, 2}, {2, 16}, {16, 2}, {3, 5}, {7, 8}}) {
+    for (const int extra : {0, 1, 15, 16, 17, 40}) {
+      const Size cells{window.cells_x + extra, window.cells_y + 10};
+      check_screen(cells, window, 5, 0, 11, static_cast<unsigned>(extra));
+      check_screen(cells, window, 5, 3, 8, static_cast<unsigned>(extra + 100));
+    }
+  }
+}
+
+// Weights that are combinations of few rows: the estimate is the score but for its rounding.
+TEST(Screen, WeightsOfLowRankAreEstimatedClosely) {
+  Numbers numbers(7);
+  const WindowShape window{6, 9};
+  constexpr int kFilters = 20;
+  constexpr int kBlock = kBlockCells * kFilters;
+  std::vector<std::vector<int>> rows(3, std::vector<int>(kBlock));
+  for (auto& values : rows) {
+    for (int& value : values) value = numbers(-9, 9);
+  }
+  std::vector<std::int8_t> values;
+  for (int block = 0; block < window.blocks(); ++block) {
+    const int factors[] = {numbers(-3, 3), numbers(-3, 3), numbers(-3, 3)};
+    for (int i = 0; i < kBlock; ++i) {
+      values.push_back(static_cast<std::int8_t>(factors[0] * rows[0][i] + factors[1] * rows[1][i] +
+                                                factors[2] * rows[2][i]));
+    }
+  }
+  const PackedWeights weights(values, window, kFilters);
+  const Screen screen(weights);
+  const Grid grid({30 * kCell, 14 * kCell}, kFilters);
+  const std::vector<std::uint8_t> features = sparse_features(grid, numbers);
+  const std::ptrdiff_t pitch = grid.pitch();
+  std::vector<std::int32_t> components(pitch * Screen::kPairs * grid.blocks_y());
+  for (int y = 0; y < grid.blocks_y(); ++y) {
+    project_row(features.data() + y * grid.features_row(), grid, screen,
+                components.data() + y * pitch * Screen::kPairs);
+  }
+  const int windows_y = grid.cells_y - window.cells_y + 1;
+  std::vector<std::int32_t> scores(pitch * windows_y), sums(pitch * windows_y);
+  classify_rows(features.data(), grid, weights, 0, windows_y, scores.data());
+  screen_rows(components.data(), grid, screen, 0, windows_y, sums.data());
+  double error = 0, energy = 0;
+  for (int y = 0; y < windows_y; ++y) {
+    for (int x = 0; x <= grid.cells_x - window.cells_x; ++x) {
+      const double score = scores[y * pitch + x];
+      error += std::pow(score - sums[y * pitch + x] * screen.unit(), 2);
+      energy += score * score;
+    }
+  }
+  EXPECT_GT(energy, 0);
+  EXPECT_LT(std::sqrt(error / energy), 0.02);
+}
+
+// What machines must agree on.
+TEST(Screen, OfKnownWeights) {
+  const WindowShape window{2, 3};
+  const std::vector<std::int8_t> values{30, 0, 0, 0, -60, 0, 0, 0, 10, 0, 0, 0, -20, 0, 0, 0};
+  const Screen screen(PackedWeights(values, window, 2));
+  // Two rows that are multiples of one: its largest coefficient is kMaxWeight in size, and nothing else is
+  // there.
+  ASSERT_EQ(screen.basis().size(), 4U * Screen::kRank);
+  int sign = 0;
+  for (int quad = 0; quad < 4; ++quad) {
+    const auto first = static_cast<std::int8_t>(screen.basis()[quad * Screen::kRank]);
+    if (quad == 0) sign = first > 0 ? 1 : -1;
+    EXPECT_EQ(first * sign, quad == 0 ? 45 : quad == 2 ? -90 : 0) << quad;
+  }
+  const std::int32_t upper = screen.weights().row(0)[0];
+  const std::int32_t lower = screen.weights().row(1)[0];
+  EXPECT_EQ(static_cast<std::int16_t>(upper) * sign, 1000);
+  EXPECT_NEAR(static_cast<std::int16_t>(lower) * sign, 333, 1);
 }
 
 }  // namespace

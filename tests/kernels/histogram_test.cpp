@@ -38,7 +38,7 @@ TEST_P(HistogramKernel, HandWorked) {
   ASSERT_EQ(grid.bins, 4);
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(votes.view(), grid, 0, roots.data(), totals.data());
+  histogram_row(votes.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
   const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.pitch() + cell]; };
   EXPECT_EQ(root(0, 0), 8.0F);
   EXPECT_EQ(root(1, 0), 0.0F);
@@ -50,10 +50,12 @@ TEST_P(HistogramKernel, HandWorked) {
   EXPECT_EQ(totals.data()[2], 0);  // padding
 }
 
-void check_histogram(Size size, int filters, unsigned seed, bool extreme) {
+// `size` is that of the level whose cells are made, out of votes at `ratio` times its resolution.
+void check_histogram(Size size, int filters, unsigned seed, bool extreme, double ratio = 1) {
   Numbers numbers(seed);
-  Image<std::uint32_t> votes(size.width, size.height);
-  for (int y = 0; y < size.height; ++y) {
+  Image<std::uint32_t> votes(std::max(1, static_cast<int>(std::lround(size.width * ratio))),
+                             std::max(1, static_cast<int>(std::lround(size.height * ratio))));
+  for (int y = 0; y < votes.height(); ++y) {
     for (int x = 0; x < votes.stride(); ++x) {  // what lies beside the image must not count
       const int response = extreme ? 65535 : numbers(0, 3) == 0 ? 0 : numbers(0, 65535);
       const int index = extreme ? filters - 1 : numbers(0, filters - 1);
@@ -62,18 +64,19 @@ void check_histogram(Size size, int filters, unsigned seed, bool extreme) {
     }
   }
   const Grid grid(size, filters);
+  const CellEdges edges(grid, votes.view().size(), ratio);
   const auto pitch = static_cast<std::ptrdiff_t>(grid.pitch());
   const auto row = static_cast<std::ptrdiff_t>(grid.roots_row());
   for (int y = 0; y < grid.cells_y; ++y) {
     Guarded<float> roots(row * grid.cells_y), expected_roots(row * grid.cells_y);
     Guarded<std::int32_t> totals(pitch * grid.cells_y), expected_totals(pitch * grid.cells_y);
-    histogram_row(votes.view(), grid, y, roots.data() + y * row, totals.data() + y * pitch);
-    reference::histogram_row(votes.view(), grid, y, expected_roots.data() + y * row,
+    histogram_row(votes.view(), edges, grid, y, roots.data() + y * row, totals.data() + y * pitch);
+    reference::histogram_row(votes.view(), edges, grid, y, expected_roots.data() + y * row,
                              expected_totals.data() + y * pitch);
     ASSERT_EQ(first_difference(roots.data() + y * row, expected_roots.data() + y * row, row), "")
-        << size.width << "x" << size.height << ", " << filters << " filters";
+        << size.width << "x" << size.height << ", " << filters << " filters, ratio " << ratio;
     ASSERT_EQ(first_difference(totals.data() + y * pitch, expected_totals.data() + y * pitch, pitch), "")
-        << size.width << "x" << size.height << ", " << filters << " filters";
+        << size.width << "x" << size.height << ", " << filters << " filters, ratio " << ratio;
     ASSERT_TRUE(roots.untouched_outside(y * row, (y + 1) * row));
     ASSERT_TRUE(totals.untouched_outside(y * pitch, (y + 1) * pitch));
   }
@@ -88,7 +91,37 @@ TEST_P(HistogramKernel, EqualsReference) {
   }
 }
 
-TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, exact in float
+TEST_P(HistogramKernel, CellsOfOtherSizesEqualReference) {
+  for (const double ratio : {0.5, 0.701, 0.84, 0.97, 1.05, 1.19, 1.41, 1.73, 2.0}) {
+    for (const Size size : {Size{7, 9}, {8, 8}, {23, 17}, {129, 16}, {264, 25}}) {
+      for (const int filters : {3, 100, 256})
+        check_histogram(size, filters, static_cast<unsigned>(size.width * 100 + filters), false, ratio);
+    }
+  }
+}
+
+// One cell of 10x9 votes of 2 among others: its sum counts as that of 64.
+TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
+  Image<std::uint32_t> votes(20, 18);
+  for (int y = 0; y < 18; ++y) {
+    for (int x = 0; x < 20; ++x)
+      votes.view().at(x, y) = x >= 10 && y >= 9 ? make_vote(2, 1) : make_vote(7, 0);
+  }
+  const Grid grid({16, 16}, 2);
+  CellEdges edges;
+  edges.columns = {0, 10, 20};
+  edges.rows = {0, 9, 18};
+  Guarded<float> roots(grid.roots_row());
+  Guarded<std::int32_t> totals(grid.pitch());
+  histogram_row(votes.view(), edges, grid, 1, roots.data(), totals.data());
+  EXPECT_NEAR(roots.data()[grid.pitch() + 1], std::sqrt(128.0), 1e-5);
+  EXPECT_EQ(roots.data()[1], 0.0F);
+  EXPECT_EQ(totals.data()[1], 128);
+  EXPECT_EQ(totals.data()[0], 448);
+}
+
+TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, 256 * 65535 in another size: exact in float
+  check_histogram({136, 8}, 100, 1, true, 2);
   check_histogram({136, 8}, 100, 1, true);
   check_histogram({136, 8}, 256, 1, true);
 }

@@ -1,6 +1,7 @@
 // The detector's stages on OpenCL devices against the CPU, bit for bit: what frames hold and how they lie in
 // memory, models, options, the interface. The forms of the kernels are compared in opencl_forms_test.cpp.
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -22,6 +23,45 @@ TEST_F(OpenClStagesTest, DefaultFormOfTheDevice) {
   const Frames frames;
   const Model model = make_model(random_dictionary(9, 1), 1);
   compare_default(model, some_options(model, frames.views[0]), frames.views);
+}
+
+// Levels without votes of their own, and windows that an estimate rejects.
+TEST_F(OpenClStagesTest, RealLevelsAndScreen) {
+  const Model model = make_model(random_dictionary(9, 1), 1, {4, 6});
+  const Frames large({{150, 141}, {97, 260}, {33, 48}});
+  for (const int real_levels : {1, 2, 3}) {
+    Options options = some_options(model, large.views[0], 1.1);
+    options.real_levels = real_levels;
+    compare_default(model, options, large.views);
+    // Scores of random weights are large; the margin rejects some of what would reach the threshold, and not
+    // all.
+    options.screen_margin = 0.3 * std::abs(options.threshold) + 1;
+    compare_default(model, options, large.views);
+  }
+  Options options = some_options(model, large.views[0]);
+  options.screen_margin = 0;
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const char* variant : {"plain", "unrolled", "vector", "local"}) {
+      KernelTuning tuning = default_tuning(device);
+      tuning.classify = variant;
+      tuning.histogram = "atomic";
+      compare_on(device, model, options, {tuning}, large.views);
+    }
+    Comparison comparison(device, model, options, default_tuning(device));
+    ASSERT_EQ(comparison.difference(large.views[0]), "");
+    const auto rejected = [&] {
+      std::size_t count = 0, all = 0;
+      for (const Level& level : comparison.device_workspace().levels) {
+        for (int y = 0; y < level.windows_y; ++y) {
+          for (int x = 0; x < level.windows_x; ++x, ++all)
+            count += level.scores[static_cast<std::size_t>(y) * level.grid.pitch() + x] == kRejected ? 1 : 0;
+        }
+      }
+      return std::pair(count, all);
+    }();
+    EXPECT_GT(rejected.first, 0u);
+    EXPECT_LT(rejected.first, rejected.second);
+  }
 }
 
 // --- what the frames hold, and how they lie in memory ---------------------------------------------------
