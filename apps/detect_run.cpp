@@ -109,7 +109,7 @@ class DetectRun {
       pipeline_.set_schedule(pipeline::named_schedule(engine_.device ? "gpu" : "cpu", *engine_.detector,
                                                       engine_.device.get(), pipeline_.threads()));
     } else if (const auto peeked = inputs.front().source.peeked(); engine_.is_auto() && !peeked.empty()) {
-      const pipeline::Planned planned = engine_.plan(pipeline_, peeked);
+      const pipeline::Planned planned = engine_.plan(pipeline_, peeked, stop_);
       const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
       if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
         adaptive.emplace(pipeline_, *engine_.detector, engine_.device.get(), planned, goal,

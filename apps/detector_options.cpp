@@ -9,7 +9,6 @@
 #include "base/hardware.hpp"
 #include "detector_families.hpp"
 #include "opencl/error.hpp"
-#include "stop.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -156,12 +155,13 @@ pipeline::Schedule Engine::resolve() const {
   return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
 }
 
-pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames) const {
+pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                               const std::atomic<bool>& stop) const {
   pipeline::PlanOptions options;
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
-  options.stop = &stop_requested();
+  options.stop = &stop;
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");

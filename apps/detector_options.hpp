@@ -2,6 +2,7 @@
 /// Options that choose and tune a detector, the same for every subcommand that runs one.
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,7 +28,9 @@ struct Engine {
   /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
   pipeline::Schedule resolve() const;
   /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Throws Error (usage).
-  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames) const;
+  /// @param stop  ends the measuring early, with what is known by then
+  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                         const std::atomic<bool>& stop) const;
 };
 
 class DetectorOptions {

@@ -29,9 +29,10 @@ struct Typed {
 
 void complete_input(LiveArguments& a, const Typed& typed) {
   if (a.input.empty()) a.input = media::first_camera().path;
-  require_present(a.input);
   if (!typed.size.empty()) a.reading.capture.size = parse_size(typed.size, "--size");
   a.capture.live = media::is_live(a.input);
+  // What is live may come later, and where it does not, the reader knows what to do about it.
+  if (!a.capture.live) require_present(a.input);
   if (a.capture.live && typed.loop)
     throw Error(ExitCode::usage, "--loop is for files, and '" + a.input + "' is none");
   if (a.capture.live && typed.pace)
@@ -149,7 +150,7 @@ void add_live(CLI::App& app, Common& common) {
       ->group(latency);
   const std::string window = "Window";
   command->add_flag("--headless", a->headless, "No window; all else as ever")->group(window);
-  command->add_flag("--full-screen", a->full_screen)->group(window);
+  command->add_flag("--full-screen", a->full_screen, "Fill the screen from the start")->group(window);
   command->add_option("--hud", a->hud, "Numbers over the picture at the start: full, compact, off")
       ->check(CLI::IsMember({"full", "compact", "off"}))
       ->capture_default_str()

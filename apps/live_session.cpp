@@ -31,6 +31,10 @@ pipeline::Schedule live_schedule(const Engine& engine) {
   return schedule;
 }
 
+bool is_over(pipeline::CaptureState state) {
+  return state == pipeline::CaptureState::ended || state == pipeline::CaptureState::failed;
+}
+
 std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::CaptureCounts& before = {}) {
   std::string text;
   for (const pipeline::DropCause cause : pipeline::kDropCauses) {
@@ -166,7 +170,7 @@ void LiveSession::search() {
 void LiveSession::plan() {
   // Frames come in the source's own time.
   std::vector<media::Frame> frames;
-  while (!stops_ && source_->status().state != pipeline::CaptureState::ended) {
+  while (!stops_ && !is_over(source_->status().state)) {
     {
       const std::lock_guard lock(recent_mutex_);
       frames = recent_;
@@ -175,7 +179,7 @@ void LiveSession::plan() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (frames.empty()) return;
-  const pipeline::Planned planned = engine_.plan(pipeline_, frames);
+  const pipeline::Planned planned = engine_.plan(pipeline_, frames, stops_);
   const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
   if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
     followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.device.get(),
@@ -204,7 +208,7 @@ void LiveSession::finish() {
   if (error_) std::rethrow_exception(error_);
   if (results_) results_->finish();
   if (trace_) trace_->finish();
-  if (!a_.detections.empty() && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
+  if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording broke off: " + recorder_->status().error,

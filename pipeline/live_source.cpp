@@ -259,7 +259,10 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
     next = std::min(next, last_attempt);
   }
   watch_.lost(reason, next);
-  if (attempt_++ == 0) spdlog::warn("'{}' is lost: {}; it is opened again", options_.name, reason);
+  if (attempt_++ == 0) {
+    spdlog::warn("'{}' is {}: {}; it is opened again", options_.name, number_ > 0 ? "lost" : "not there yet",
+                 reason);
+  }
   return queue_.sleep_until(next);
 }
 

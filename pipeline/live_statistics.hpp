@@ -63,7 +63,6 @@ class RateMeter {
   double rate(std::int64_t now) const;
 
  private:
-  void forget(std::int64_t now);
   std::deque<std::int64_t> times_;
 };
 

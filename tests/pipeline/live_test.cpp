@@ -186,8 +186,24 @@ TEST(Live, WrongUsage) {
   expect_run(kInput, "cannot open", live("/nowhere/clip.mp4", {"--headless"}));
   if (!fs::exists("/dev/video0")) {
     expect_run(kInput, "no camera", {"live", "--headless"});
-    expect_run(kInput, "/dev/video0", live("/dev/video0", {"--headless"}));
+    expect_run(kInput, "plugged in", live("/dev/video0", {"--headless"}));
+    expect_run(kInput, "no frame from", live("/dev/video0", {"--headless", "--give-up-after", "0.3"}));
   }
+}
+
+TEST(Live, OutputThatCannotBeWrittenIsNotSaidToBe) {
+  const Outcome outcome = expect_run(
+      kFailed, "cannot write", live(moving_clip(64, 64, 3), {"-d", "/nowhere/found.jsonl"}) + kHeadless);
+  EXPECT_THAT(outcome.err, Not(HasSubstr("wrote")));
+}
+
+TEST(Live, ScheduleAutoEndsWhereNoFrameEverComes) {
+  const std::string url = "http://127.0.0.1:1/live";
+  Program program(live(url, {"--schedule", "auto", "--give-up-after", "0.3"}) + kHeadless);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, kInput) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("not there yet"));
+  EXPECT_THAT(outcome.err, HasSubstr("no frame from"));
 }
 
 TEST(Live, NoScreen) {
