@@ -37,6 +37,8 @@ void complete_input(LiveArguments& a, const Typed& typed) {
     throw Error(ExitCode::usage, "--loop is for files, and '" + a.input + "' is none");
   if (a.capture.live && typed.pace)
     throw Error(ExitCode::usage, "--pace is for files: '" + a.input + "' has a pace of its own");
+  if (a.capture.live && a.reading.start > 0)
+    throw Error(ExitCode::usage, "--start is for files: '" + a.input + "' begins now");
   a.reading.loop = typed.loop.value_or(0);
   if (!a.capture.live) a.capture.pace = typed.pace.value_or(1);
   // What is read as fast as it can be waits for the detector: else nearly all would be dropped.

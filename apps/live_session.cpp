@@ -168,9 +168,15 @@ void LiveSession::search() {
 }
 
 void LiveSession::plan() {
+  {
+    const std::lock_guard lock(schedule_mutex_);
+    planning_ = true;
+    plan_ends_ = stops_.load();
+    chosen_.reset();
+  }
   // Frames come in the source's own time.
   std::vector<media::Frame> frames;
-  while (!stops_ && !is_over(source_->status().state)) {
+  while (!plan_ends_ && !is_over(source_->status().state)) {
     {
       const std::lock_guard lock(recent_mutex_);
       frames = recent_;
@@ -178,8 +184,17 @@ void LiveSession::plan() {
     if (!frames.empty()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (frames.empty()) return;
-  const pipeline::Planned planned = engine_.plan(pipeline_, frames, stops_);
+  if (frames.empty()) {
+    planning_ = false;
+    return;
+  }
+  const pipeline::Planned planned = engine_.plan(pipeline_, frames, plan_ends_);
+  const std::lock_guard lock(schedule_mutex_);
+  planning_ = false;
+  if (chosen_) {  // meanwhile
+    pipeline_.set_schedule(*chosen_);
+    return;
+  }
   const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
   if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
     followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.device.get(),
@@ -197,7 +212,7 @@ void LiveSession::keep_recent(const media::Frame& frame) {
 void LiveSession::finish() {
   if (finished_) return;
   finished_ = true;
-  stops_ = ends_ = true;
+  stops_ = ends_ = plan_ends_ = true;
   if (source_) source_->stop();
   if (search_.joinable()) search_.join();
   if (recorder_) {
@@ -244,8 +259,14 @@ std::string LiveSession::choose_schedule(std::size_t index) {
     pipeline::Schedule schedule =
         pipeline::named_schedule(names[index], *engine_.detector, engine_.device.get(), pipeline_.threads());
     hold_few_frames(schedule, engine_);
+    const std::lock_guard lock(schedule_mutex_);
     followed_.follow(nullptr);
-    pipeline_.set_schedule(schedule);
+    if (planning_) {
+      chosen_ = schedule;
+      plan_ends_ = true;
+    } else {
+      pipeline_.set_schedule(schedule);
+    }
     return fmt::format("schedule {}: {}", names[index], describe(schedule, *engine_.detector));
   } catch (const Error& e) {
     return e.what();

@@ -95,6 +95,8 @@ class LiveSession {
   pipeline::LiveStatistics& statistics() { return statistics_; }
   const pipeline::LiveSource& source() const { return *source_; }
   const Detector& detector() const { return *engine_.detector; }
+  /// Whether schedule `auto` is measuring; nothing is searched meanwhile.
+  bool is_planning() const { return planning_; }
   pipeline::Schedule schedule() const { return pipeline_.schedule(); }
   /// "auto: gpu" where schedule `auto` chose it.
   std::string schedule_name() const;
@@ -145,6 +147,10 @@ class LiveSession {
   std::atomic<bool> ends_{false};         ///< the run of the pipeline is to end
   std::atomic<bool> stops_{false};        ///< and none is to follow
   std::atomic<bool> plan_wanted_{false};  ///< before the next
+  std::mutex schedule_mutex_;
+  std::atomic<bool> planning_{false};
+  std::atomic<bool> plan_ends_{false};        ///< the planning in progress is to end
+  std::optional<pipeline::Schedule> chosen_;  ///< by a key while planning; the last key counts
   std::atomic<bool> ended_{false};
   bool finished_ = false;
   pipeline::RunReport report_;  ///< of the search thread, until that has ended

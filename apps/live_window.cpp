@@ -159,6 +159,10 @@ class LiveWindow {
         overlay_.state_kind = display::StateKind::bad;
         break;
       default:
+        if (session_.is_planning()) {
+          overlay_.state = "schedule auto: measuring what is best";
+          overlay_.state_kind = display::StateKind::good;
+        }
         break;
     }
     if (overlay_.hud == display::HudMode::off) return;
