@@ -184,21 +184,17 @@ void LiveSession::plan() {
     if (!frames.empty()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (frames.empty()) {
-    planning_ = false;
-    return;
-  }
-  const pipeline::Planned planned = engine_.plan(pipeline_, frames, plan_ends_);
+  std::optional<pipeline::Planned> planned;
+  if (!frames.empty()) planned = engine_.plan(pipeline_, frames, plan_ends_);
+
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;
-  if (chosen_) {  // meanwhile
-    pipeline_.set_schedule(*chosen_);
-    return;
-  }
   const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
-  if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
+  if (chosen_) {
+    pipeline_.set_schedule(*chosen_);
+  } else if (planned && goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
     followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.device.get(),
-                                                          planned, goal, engine_.schedule.in_flight));
+                                                          *planned, goal, engine_.schedule.in_flight));
   }
 }
 
@@ -212,7 +208,8 @@ void LiveSession::keep_recent(const media::Frame& frame) {
 void LiveSession::finish() {
   if (finished_) return;
   finished_ = true;
-  stops_ = ends_ = plan_ends_ = true;
+  stops_ = true;  // first: a run or a plan that begins looks for it
+  ends_ = plan_ends_ = true;
   if (source_) source_->stop();
   if (search_.joinable()) search_.join();
   if (recorder_) {
