@@ -42,6 +42,7 @@ void check_detector_config(const Config& config) {
 }
 
 std::unique_ptr<Detector> make_detector(const Config& config) {
+  config.expect_section("schedule");  // the pipeline's, which may not be there at all
   check_detector_config(config);
   return family_of(config).make(config);
 }

@@ -144,6 +144,12 @@ void Config::expect(const std::string& section, std::span<const char* const> key
   for (const char* key : keys) data_->known.insert({section, key});
 }
 
+void Config::expect_section(const std::string& section) const {
+  const toml::table* const table = data_->table[section].as_table();
+  if (!table) return;
+  for (const auto& [key, value] : *table) data_->known.insert({section, std::string(key.str())});
+}
+
 void Config::expect_all_known() const {
   for (const auto& [section, node] : data_->table) {
     const std::string section_name(section.str());

@@ -53,6 +53,9 @@ class Config {
   /// Marks keys as known that are to be read later.
   void expect(const std::string& section, std::span<const char* const> keys) const;
 
+  /// Marks a section as somebody else's to read, whatever is in it.
+  void expect_section(const std::string& section) const;
+
   /// Throws Error (usage) naming the first section or key that nothing has read.
   void expect_all_known() const;
 

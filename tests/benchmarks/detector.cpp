@@ -43,12 +43,11 @@ void load_frame(const std::string& input) {
   Resizer(gray.size(), kFrame, ratio).run(gray, frame.view(), 0, kFrame.height);
 }
 
-void sightline_people(benchmark::State& state, double step, std::optional<int> filters) {
+void sightline_people(benchmark::State& state, double step, std::optional<int> filters, bool exact) {
   Config config = Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml");
-  static constexpr const char* kSchedule[] = {"name"};
-  config.expect("schedule", kSchedule);  // the section is the pipeline's, which has no part in this
   config.set("detector", "scale_step", step);
   if (filters) config.set("detector", "filters", static_cast<double>(*filters));
+  if (exact) config.set("detector", "exact", 1.0);
   const auto detector = make_detector(config);
   const auto workspace = detector->make_workspace();
   std::size_t objects = 0;
@@ -118,14 +117,16 @@ void add_sizes(double step) {
        filterbank::load_models(SIGHTLINE_SOURCE_DIR "/configs/models/people.safetensors")) {
     const int filters = model.dictionary.size();
     const std::string name = "sightline_people/filters:" + std::to_string(filters) + suffix_of(step);
-    settle(benchmark::RegisterBenchmark(name.c_str(), sightline_people, step, filters));
+    settle(benchmark::RegisterBenchmark(name.c_str(), sightline_people, step, filters, false));
   }
 }
 
 void add(double step) {
   const std::string suffix = suffix_of(step);
   settle(benchmark::RegisterBenchmark(("sightline_people" + suffix).c_str(), sightline_people, step,
-                                      std::nullopt));
+                                      std::nullopt, false));
+  settle(benchmark::RegisterBenchmark(("sightline_people/exact" + suffix).c_str(), sightline_people, step,
+                                      std::nullopt, true));
 #ifdef SIGHTLINE_OPENCV
   settle(benchmark::RegisterBenchmark(("opencv_hog" + suffix).c_str(), opencv_hog, step));
 #endif

@@ -1,4 +1,5 @@
 #include "base/config.hpp"
+#include "detector_families.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,6 +137,12 @@ TEST(Config, FilesThatCannotBeRead) {
   const test::TemporaryFolder folder;
   EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
   EXPECT_THAT(complaint([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
+}
+
+TEST(Config, TheShippedPipelineFileMakesADetector) {
+  // As it is, without the pipeline that reads its section [schedule].
+  const auto detector = make_detector(Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml"));
+  EXPECT_EQ(detector->info().labels, std::vector<std::string>{"person"});
 }
 
 }  // namespace
