@@ -147,6 +147,7 @@ void Config::expect(const std::string& section, std::span<const char* const> key
 void Config::expect_section(const std::string& section) const {
   const toml::table* const table = data_->table[section].as_table();
   if (!table) return;
+  data_->known.insert({section, ""});  // it may be empty
   for (const auto& [key, value] : *table) data_->known.insert({section, std::string(key.str())});
 }
 
