@@ -20,7 +20,8 @@ class ReaderSource : public Source {
   media::Reader& reader_;
 };
 
-/// Frames held in memory, repeated: decoding costs nothing.
+/// Frames held in memory, repeated: decoding costs nothing, and when they were captured means nothing any
+/// more.
 class MemorySource : public Source {
  public:
   /// @param count  frames to deliver, numbered from 1
@@ -29,7 +30,7 @@ class MemorySource : public Source {
   std::optional<media::Frame> read() override {
     if (next_ >= count_) return std::nullopt;
     const auto index = static_cast<std::size_t>(next_++) % frames_.size();
-    return frames_[index].renumbered(next_);
+    return frames_[index].renumbered(next_).stamped({});
   }
   std::optional<std::int64_t> frames() const override { return count_; }
   /// From the first frame again.

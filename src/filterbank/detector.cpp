@@ -110,7 +110,11 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   info_.labels = {model_.label};
   info_.filters = model_.dictionary.size();
-  if (model_.evaluation) info_.accuracy = accuracy_text(*model_.evaluation);
+  if (model_.evaluation) {
+    info_.accuracy = accuracy_text(*model_.evaluation);
+    const bool plain = options_.real_levels == 0 && options_.screen_margin == kInfinite;
+    if (!plain) info_.accuracy += " (the plain method)";
+  }
   info_.cost_key =
       "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
       std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +

@@ -731,5 +731,18 @@ TEST(LiveSource, LatencyCountsFromTheCaptureInTraces) {
   EXPECT_TRUE(waited) << "none waited in the queue";
 }
 
+// A plan is made with frames that were captured a while ago: their age is no latency of the schedules tried.
+TEST(MemorySource, ForgetsWhenFramesWereCaptured) {
+  const Image<std::uint8_t> picture(8, 8);
+  MemorySource source({media::frame_from_gray(picture.view()).stamped({5, 6})}, 2);
+  for (std::int64_t number : {1, 2}) {
+    const std::optional<media::Frame> frame = source.read();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->number(), number);
+    EXPECT_EQ(frame->times().captured, 0);
+    EXPECT_EQ(frame->times().decoded, 0);
+  }
+}
+
 }  // namespace
 }  // namespace sightline::pipeline::test
