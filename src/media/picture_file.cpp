@@ -9,13 +9,6 @@
 
 namespace sightline::media {
 
-ColorTags color_tags(const Frame& frame) {
-  const AVFrame& picture = *frame.picture();
-  const bool yuv = is_yuv(static_cast<AVPixelFormat>(picture.format));
-  return {picture.color_primaries, picture.color_trc, yuv ? int{picture.colorspace} : 0,
-          yuv && is_full_range(picture)};
-}
-
 void write_picture(const std::string& path, const Frame& frame, std::span<const Detection> objects,
                    std::span<const std::string> labels, StreamInfo info, WriteOptions options) {
   info.size = frame.size();
@@ -34,7 +27,7 @@ std::string save_picture(const std::string& pattern, const Frame& frame, std::sp
     throw Error(ExitCode::usage, "'" + pattern + "' is not the name of a picture",
                 "let it end in .png or .jpg");
   StreamInfo info;
-  info.color = color_tags(frame);
+  info.color = color_tags(*frame.picture());
   const AVRational aspect = frame.picture()->sample_aspect_ratio;
   if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
   WriteOptions options;

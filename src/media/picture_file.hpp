@@ -11,9 +11,6 @@
 
 namespace sightline::media {
 
-/// The colours that a frame says it has.
-ColorTags color_tags(const Frame& frame);
-
 /// Writes a frame at its own size with the objects drawn in, as Writer does, over what is there. Of `info`
 /// the colours and the sample aspect count. @throws as Writer
 void write_picture(const std::string& path, const Frame& frame, std::span<const Detection> objects,

@@ -129,14 +129,12 @@ struct Reader::Impl {
 
   void complete_info() {
     const AVFrame& picture = *ahead_->picture();
-    const auto format = static_cast<AVPixelFormat>(picture.format);
-    const char* name = av_get_pix_fmt_name(format);
+    const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture.format));
     info_.size = ahead_->size();
     info_.pixel_format = name ? name : "unknown";
     if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
       info_.sample_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
-    info_.color = {picture.color_primaries, picture.color_trc, is_yuv(format) ? int{picture.colorspace} : 0,
-                   is_yuv(format) && is_full_range(picture)};
+    info_.color = color_tags(picture);
     if (info_.frame_rate.num <= 0) info_.frame_rate = {25, 1};
     info_.frames = estimate(info_.frames);
     av_reduce(&info_.frame_rate.num, &info_.frame_rate.den, info_.frame_rate.num,

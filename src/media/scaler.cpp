@@ -50,6 +50,12 @@ bool has_plain_luma(AVPixelFormat format) {
   return luma.plane == 0 && luma.depth == 8 && luma.step == 1 && luma.offset == 0 && luma.shift == 0;
 }
 
+ColorTags color_tags(const AVFrame& picture) {
+  const bool yuv = is_yuv(static_cast<AVPixelFormat>(picture.format));
+  return {picture.color_primaries, picture.color_trc, yuv ? int{picture.colorspace} : 0,
+          yuv && is_full_range(picture)};
+}
+
 AVColorSpace matrix_of(const AVFrame& picture) {
   if (picture.colorspace != AVCOL_SPC_UNSPECIFIED && picture.colorspace != AVCOL_SPC_RGB &&
       picture.colorspace != AVCOL_SPC_RESERVED)

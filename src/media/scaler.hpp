@@ -3,6 +3,7 @@
 
 #include "image/view.hpp"
 #include "media/ffmpeg.hpp"
+#include "media/stream_info.hpp"
 
 namespace sightline::media {
 
@@ -15,6 +16,9 @@ bool has_plain_luma(AVPixelFormat format);
 
 /// Whether the format is luma and chroma (neither RGB, gray nor palette).
 bool is_yuv(AVPixelFormat format);
+
+/// The colours that a picture says it has.
+ColorTags color_tags(const AVFrame& picture);
 
 /// The YUV matrix of a picture; where the stream does not say, BT.709 from 720 rows up and BT.601 below.
 AVColorSpace matrix_of(const AVFrame& picture);
