@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
 #include "media/picture_file.hpp"
+#include "pipeline/now.hpp"
 #include "pipeline/sinks.hpp"
 #include "progress.hpp"
 #include "run_text.hpp"
@@ -82,10 +83,10 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      plans_(engine_.is_auto()),
       pipeline_(*engine_.detector, engine_.device.get(), live_schedule(engine_), {engine_.threads}),
       statistics_(!a_.headless),
       mailbox_(a_.display_all, wake_) {
+  plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
   record_from_start_ = !a_.recording.path.empty();
@@ -96,7 +97,6 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
 
 void LiveSession::begin() {
   open_outputs();
-  plan_wanted_ = plans_;
   search_ = std::thread([this] { search(); });
 }
 
@@ -344,8 +344,7 @@ double LiveSession::seconds() const {
 std::string LiveSession::status_line() {
   const pipeline::CaptureStatus capture = source_->status();
   const pipeline::CaptureCounts counts = source_->counts();
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  const auto snapshot = statistics_.snapshot(now, 0);
+  const auto snapshot = statistics_.snapshot(pipeline::now_ns(), 0);
   const pipeline::LatencySummary latency = statistics_.take_interval();
   std::string line = fmt::format("{}  {}: in {:.1f}, detected {:.1f}", duration_text(seconds()),
                                  to_string(capture.state), capture.frame_rate, snapshot.detected_rate);

@@ -124,7 +124,6 @@ class LiveSession {
   LiveArguments a_;
   const std::function<void()> wake_;
   Engine engine_;
-  const bool plans_;  ///< schedule `auto` is what the run begins with
   pipeline::Pipeline pipeline_;
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;

@@ -7,6 +7,7 @@
 
 #include "display/window.hpp"
 #include "live_report.hpp"
+#include "pipeline/now.hpp"
 #include "stop.hpp"
 
 namespace sightline::apps {
@@ -30,10 +31,6 @@ std::string short_name(const std::string& input) {
   std::error_code error;
   return std::filesystem::is_regular_file(input, error) ? std::filesystem::path(input).filename().string()
                                                         : input;
-}
-
-std::int64_t now_ns() {
-  return Clock::now().time_since_epoch().count();
 }
 
 class LiveWindow {
@@ -131,7 +128,7 @@ class LiveWindow {
     update_overlay();
     window_->present(shown_.frame, overlay_);
     if (fresh && shown_.counts) {
-      session_.statistics().shown(shown_.frame.number(), shown_.frame.times().captured, now_ns(),
+      session_.statistics().shown(shown_.frame.number(), shown_.frame.times().captured, pipeline::now_ns(),
                                   shown_.is_own());
     }
   }
@@ -167,7 +164,7 @@ class LiveWindow {
     }
     if (overlay_.hud == display::HudMode::off) return;
 
-    const std::int64_t now = now_ns();
+    const std::int64_t now = pipeline::now_ns();
     const auto snapshot = session_.statistics().snapshot(now, kLaneWindow);
     overlay_.rates = {capture.frame_rate, snapshot.detected_rate, snapshot.shown_rate};
     overlay_.latency = {};

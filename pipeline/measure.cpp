@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
 #include "pipeline/median.hpp"
+#include "pipeline/now.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 
@@ -304,8 +305,6 @@ class Measurer {
     if (!meters_.empty()) result.joules_per_frame = subject.joules / options_.repeats;
     return std::move(result);
   }
-
-  static std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
   const Detector& detector_;
   const DeviceStages* device_;

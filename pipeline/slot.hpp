@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,14 +10,11 @@
 
 #include "detection/device_stages.hpp"
 #include "media/frame.hpp"
+#include "pipeline/now.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/trace.hpp"
 
 namespace sightline::pipeline {
-
-inline std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
 
 /// A schedule with what follows from it; lives as long as the pipeline.
 struct Plan {
