@@ -86,11 +86,7 @@ void check(const DetectArguments& a) {
   }
   if (!a.output.empty()) check_targets(a);
   for (const std::string& input : a.inputs) {
-    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace}) {
-      if (!file->empty() && media::is_same_file(input, *file)) {
-        throw Error(ExitCode::usage, "'" + *file + "' is the input", "choose another name for the output");
-      }
-    }
+    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace}) refuse_input(input, *file);
   }
   const auto refuse_same = [](const std::string& one, const std::string& other) {
     if (one.empty() || (one != other && !media::is_same_file(one, other)) || one == "/dev/null") return;

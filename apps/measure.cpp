@@ -134,8 +134,7 @@ void check_outputs(const MeasureArguments& a) {
   for (const std::string& file : {a.json, a.csv, a.report}) {
     if (file.empty()) continue;
     require_writable(file);
-    if (media::is_same_file(a.input, file))
-      throw Error(ExitCode::usage, "'" + file + "' is the input", "choose another name for the output");
+    refuse_input(a.input, file);
     for (const std::string& other : files) {
       if (file != other && !media::is_same_file(file, other)) continue;
       throw Error(ExitCode::usage, "two outputs would both be written to '" + file + "'",

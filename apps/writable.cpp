@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "media/reader.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -22,6 +23,11 @@ void require_writable(const std::string& file) {
   const fs::path folder = parent.empty() ? fs::path(".") : parent;
   const bool exists = fs::exists(file, error);
   if (access((exists ? fs::path(file) : folder).c_str(), W_OK) != 0) refuse(std::strerror(errno));
+}
+
+void refuse_input(const std::string& input, const std::string& output) {
+  if (output.empty() || !media::is_same_file(input, output)) return;
+  throw Error(ExitCode::usage, "'" + output + "' is the input", "choose another name for the output");
 }
 
 }  // namespace sightline::apps

@@ -9,4 +9,7 @@ namespace sightline::apps {
 /// writable, or the name is a folder's. Writes nothing. Empty names are no files.
 void require_writable(const std::string& file);
 
+/// Throws Error (usage) where an output is the input itself, by whatever name. Empty names are no files.
+void refuse_input(const std::string& input, const std::string& output);
+
 }  // namespace sightline::apps
