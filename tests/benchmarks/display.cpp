@@ -119,6 +119,12 @@ void picture_alone(benchmark::State& state, Size source, Size output) {
   count_bytes(state, 1.5 * source.width * source.height + screen_bytes(output));
 }
 
+void lay_out(Scene& scene, TextCache& text, const Overlay& overlay) {
+  scene.clear();
+  add_boxes(scene, text, overlay, kSize, {0, 0, kSize.width, kSize.height});
+  add_panels(scene, text, overlay, kSize);
+}
+
 void overlay_alone(benchmark::State& state) {
   Image<std::uint8_t> memory(4 * kSize.width, kSize.height);
   const Pixels pixels{memory.view().data(), kSize, memory.stride()};
@@ -127,9 +133,7 @@ void overlay_alone(benchmark::State& state) {
   TextCache text;
   Scene scene;
   for (auto _ : state) {
-    scene.clear();
-    add_boxes(scene, text, overlay, kSize, {0, 0, kSize.width, kSize.height});
-    add_panels(scene, text, overlay, kSize);
+    lay_out(scene, text, overlay);
     paint(scene, text, pixels);
     benchmark::ClobberMemory();
   }
@@ -141,9 +145,7 @@ void layout_alone(benchmark::State& state) {
   TextCache text;
   Scene scene;
   for (auto _ : state) {
-    scene.clear();
-    add_boxes(scene, text, overlay, kSize, {0, 0, kSize.width, kSize.height});
-    add_panels(scene, text, overlay, kSize);
+    lay_out(scene, text, overlay);
     benchmark::DoNotOptimize(scene.data());
   }
 }
