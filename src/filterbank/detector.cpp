@@ -67,7 +67,7 @@ void include(Rows& rows, Rows more) {
 }
 
 // What every stage has to make of each level for the windows of the workspace's share.
-void plan_rows(std::vector<Level>& levels, const WindowShape& window) {
+void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch) {
   for (Level& level : levels) level.rows = {};
   for (Level& level : levels) {
     if (level.windows.empty()) continue;
@@ -81,8 +81,11 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window) {
   }
   for (Level& level : levels) {
     const Rows votes = level.rows.votes;
-    if (!votes.empty())
-      level.rows.image = {std::max(votes.begin - 1, 0), std::min(votes.end + 1, level.plan.size.height)};
+    const int border = patch / 2;
+    if (!votes.empty()) {
+      level.rows.image = {std::max(votes.begin - border, 0),
+                          std::min(votes.end + border, level.plan.size.height)};
+    }
   }
 }
 
@@ -95,9 +98,8 @@ FilterbankWorkspace& own(Workspace& workspace) {
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (options_.arithmetic == Arithmetic::floating_point) options_.real_levels = 0;
-  if (options_.arithmetic == Arithmetic::floating_point || model_.classifier != ClassifierKind::linear)
-    options_.screen_margin = kInfinite;
+  if (describes_in_float()) options_.real_levels = 0;
+  if (describes_in_float() || model_.classifier != ClassifierKind::linear) options_.screen_margin = kInfinite;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
@@ -108,6 +110,11 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
+  if (!model_.descriptor.standard()) {
+    info_.model += ", " + describe(model_.descriptor);
+    info_.cpu_only = "a model with another descriptor than the standard one (" + describe(model_.descriptor) +
+                     ") runs by the reference method, on the CPU only";
+  }
   info_.labels = {model_.label};
   info_.filters = model_.dictionary.size();
   if (model_.evaluation) {
@@ -120,6 +127,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
       std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
       ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
       (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+      (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
       std::to_string(options_.real_levels) + " real levels, margin " + std::to_string(options_.screen_margin);
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
@@ -127,7 +135,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const std::size_t size = model_.weights_per_template();
   for (int t = 0; t < model_.templates(); ++t) {
     const std::span<const std::int8_t> weights(model_.weights.data() + t * size, size);
-    weights_.emplace_back(weights, model_.window, model_.dictionary.size());
+    weights_.emplace_back(weights, model_.window, model_.bins());
     std::int32_t energy = 0;
     for (const int w : weights) energy += w * w;
     template_energies_.push_back(energy);
@@ -209,7 +217,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     Level& level = w.levels[i];
     level.plan = plan[i];
     const Size size = plan[i].size;
-    const Grid grid(size, model_.dictionary.size());
+    const Grid grid(size, model_.bins());
     level.grid = grid;
     level.real = real[i];
     level.is_real = real[i] == static_cast<int>(i);
@@ -239,13 +247,14 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       if (screens_) level.components.resize(Screen::kPairs * pitch * grid.blocks_y());
       if (model_.classifier == ClassifierKind::distance)
         level.scratch.resize(scores + pitch * grid.blocks_y());
-    } else {
+    }
+    if (describes_in_float()) {
+      const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
       level.responses.resize(size.width, size.height);
       level.indices.resize(size.width, size.height);
-      const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
-      level.float_histograms.resize(cells * model_.dictionary.size());
-      level.float_features.resize(cells * kBlockCells * model_.dictionary.size());
-      level.float_scores.resize(scores);
+      level.float_histograms.resize(cells * model_.bins());
+      if (!exact) level.float_features.resize(cells * kBlockCells * model_.bins());
+      if (!exact) level.float_scores.resize(scores);
     }
   }
   w.images.plan(next.images);
@@ -273,7 +282,7 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
     level.windows = {row_at(share.begin), row_at(share.end)};
     done += own;
   }
-  plan_rows(w.levels, model_.window);
+  plan_rows(w.levels, model_.window, model_.descriptor.patch);
   for (std::size_t i = 0; i < w.levels.size(); ++i) {
     const LevelRows& rows = w.levels[i].rows;
     const int index = static_cast<int>(i);
@@ -329,43 +338,34 @@ void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
 
 void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) const {
   FilterbankWorkspace& w = own(workspace);
-  const bool exact = options_.arithmetic == Arithmetic::exact;
-  const int filters = model_.dictionary.size();
   switch (stage) {
     case kPyramid:
       build_pyramid(w);
       break;
     case kFilter:
       w.bind_images();
-      if (exact) w.bind_votes();
+      if (describes_in_float()) {
+        for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_in_float(level, band); });
+        break;
+      }
+      w.bind_votes();
       for_each(w.filter_bands, w, [&](Level& level, const Band& band) {
-        const GrayView image = std::as_const(level.image).view();
-        if (exact) {
-          filter_rows(image, model_.dictionary, band.begin, band.end, level.votes.view());
-        } else {
-          filter_rows_float(image, model_.dictionary, band.begin, band.end, level.responses.view(),
-                            level.indices.view());
-        }
+        filter_rows(std::as_const(level.image).view(), model_.dictionary, band.begin, band.end,
+                    level.votes.view());
       });
       break;
     case kHistogram:
-      if (exact) {
-        w.bind_votes();
-        w.bind_features();
-        for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
-        w.projected = screens_;
+      if (describes_in_float()) {
+        describe_in_float(w);
         break;
       }
-      for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
-        for (int y = band.begin; y < band.end; ++y) float_method::histogram_row(level, filters, y);
-      });
-      for_each(w.block_bands, w, [&](Level& level, const Band& band) {
-        for (int y = band.begin; y < band.end; ++y)
-          float_method::normalise_row(level, filters, model_.epsilon, y);
-      });
+      w.bind_votes();
+      w.bind_features();
+      for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
+      w.projected = screens_;
       break;
     case kClassify:
-      if (exact) w.bind_features();
+      if (options_.arithmetic == Arithmetic::exact) w.bind_features();
       if (screens_ && !w.projected) project(w);
       classify(w);
       break;
@@ -375,6 +375,24 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
     default:
       throw Error(ExitCode::failed, "the filter-bank detector has no stage " + std::to_string(stage));
   }
+}
+
+void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
+  const GrayView image = std::as_const(level.image).view();
+  const auto filter = model_.descriptor.standard() ? filter_rows_float : filter_rows_signed;
+  filter(image, model_.dictionary, band.begin, band.end, level.responses.view(), level.indices.view());
+}
+
+void FilterbankDetector::describe_in_float(FilterbankWorkspace& w) const {
+  const bool rounded = options_.arithmetic == Arithmetic::exact;
+  if (rounded) w.bind_features();
+  for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) float_method::histogram_row(level, model_, y);
+  });
+  for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y)
+      (rounded ? float_method::quantise_row : float_method::normalise_row)(level, model_, y);
+  });
 }
 
 // Cell histograms go straight into block features while they are in the cache: written out, a frame's
@@ -544,14 +562,14 @@ void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
 void FilterbankDetector::copy_features(const Level& level, int x, int y,
                                        std::span<std::uint8_t> features) const {
   const Grid& grid = level.grid;
-  const int filters = model_.dictionary.size();
+  const int bins = model_.bins();
   std::size_t next = 0;
   for (int by = 0; by < model_.window.blocks_y(); ++by) {
     for (int bx = 0; bx < model_.window.blocks_x(); ++bx) {
       const std::uint8_t* block =
           level.features.data() + (y + by) * grid.features_row() + static_cast<std::size_t>(x + bx) * 4;
       for (int cell = 0; cell < kBlockCells; ++cell) {
-        for (int bin = 0; bin < filters; ++bin) {
+        for (int bin = 0; bin < bins; ++bin) {
           const int feature = cell * grid.bins + bin;
           features[next++] = block[static_cast<std::size_t>(feature / 4) * grid.pitch() * 4 + feature % 4];
         }

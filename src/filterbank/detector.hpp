@@ -24,7 +24,10 @@ enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup
 
 /// Which arithmetic the stages use.
 enum class Arithmetic {
-  exact,           ///< integers and correctly rounded roots: the same bits everywhere
+  /// Integers and correctly rounded roots: the same bits everywhere. Of a model whose descriptor is not the
+  /// standard one, this holds for the classifier alone: the float method makes the features, which are then
+  /// rounded to the eight bits that the classifier was trained on.
+  exact,
   floating_point,  ///< the method as published, with the float dictionary: the reference for accuracy, not
                    ///< for speed
 };
@@ -70,7 +73,8 @@ struct Level {
   AlignedBuffer<std::int32_t>
       scratch;  ///< distance classifier: one template's products, and the blocks' energies
 
-  // The float method's own: responses and indices, histograms [cell][filter], features [block][cell][filter].
+  // The float method's own: responses (a contrast-sensitive model's with their sign) and indices, histograms
+  // [cell][bin], features [block][cell][bin].
   Image<float> responses;
   Image<std::uint8_t> indices;
   AlignedBuffer<float> float_histograms;
@@ -196,13 +200,19 @@ class FilterbankDetector : public Detector {
   /// Squared length of a template.
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
 
-  /// The features of one window, [block y][block x][cell][filter]; `features` has
+  /// The features of one window, [block y][block x][cell][bin]; `features` has
   /// model().weights_per_template() elements. For training; the stages up to histogram must have run.
   void copy_features(const Level& level, int x, int y, std::span<std::uint8_t> features) const;
 
  private:
   void build_pyramid(FilterbankWorkspace& workspace) const;
   void project(FilterbankWorkspace& workspace) const;
+  /// Whether the float method makes the features.
+  bool describes_in_float() const {
+    return options_.arithmetic == Arithmetic::floating_point || !model_.descriptor.standard();
+  }
+  void filter_in_float(Level& level, const Band& band) const;
+  void describe_in_float(FilterbankWorkspace& workspace) const;
   void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;
   void classify_band(Level& level, int y_begin, int y_end) const;
   void classify_row(Level& level, int y) const;
@@ -224,12 +234,15 @@ class FilterbankDetector : public Detector {
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };
 
-/// The float method's stages, each for a band of rows; see Arithmetic::floating_point.
+/// The float method's stages, each for one row; see Arithmetic and Descriptor.
 namespace float_method {
-void histogram_row(Level& level, int filters, int cell_y);
+void histogram_row(Level& level, const Model& model, int cell_y);
 /// What is added to the sum of a block's histograms, in units of the float dictionary's responses.
 float normalisation_epsilon(int epsilon);
-void normalise_row(Level& level, int filters, int epsilon, int block_y);
+/// Float features of one row of blocks.
+void normalise_row(Level& level, const Model& model, int block_y);
+/// The same rounded to eight bits, where and as the exact classifier wants them (layout.hpp).
+void quantise_row(Level& level, const Model& model, int block_y);
 void classify_row(Level& level, const Model& model, int window_y);
 }  // namespace float_method
 
@@ -249,9 +262,9 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
 ///
 /// Chosen by agreement with the plain method on a street (16 frames of 960x540, scale step 1.1, 171
 /// detections) and on 481 enlarged training people. Real levels 4 an octave keep 170 of the detections and
-/// add 10, scores differ by 0.09 (root mean square); 2, which are faster: 167, 21 and 0.14; 1: 170, 35 and 0.14.
-/// Scores rise by 0.03 to 0.06 on average, so that some windows more reach a
-/// threshold. The margin loses none of detections and people; 0.5 loses one detection.
+/// add 10, scores differ by 0.09 (root mean square); 2, which are faster: 167, 21 and 0.14; 1: 170, 35 and
+/// 0.14. Scores rise by 0.03 to 0.06 on average, so that some windows more reach a threshold. The margin
+/// loses none of detections and people; 0.5 loses one detection.
 inline constexpr int kRealLevels = 4;
 inline constexpr double kScreenMargin = 0.75;
 

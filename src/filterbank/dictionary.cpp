@@ -61,6 +61,18 @@ std::int32_t pack_words(int a, int b) {
   return static_cast<std::int32_t>((static_cast<std::uint32_t>(a) & 0xFFFFU) | static_cast<std::uint32_t>(b)
                                                                                    << 16);
 }
+
+template <typename Filters>
+void expect_finite(const Filters& filters) {
+  for (std::size_t k = 0; k < filters.size(); ++k) {
+    for (const float c : filters[k]) {
+      if (!std::isfinite(c)) {
+        throw Error(ExitCode::model,
+                    "reference filter " + std::to_string(k) + " holds a value that is not finite");
+      }
+    }
+  }
+}
 }  // namespace
 
 Dictionary::Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> reference)
@@ -82,20 +94,25 @@ Dictionary::Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> ref
                       std::to_string(sum) + ", the positive ones to " + std::to_string(positive),
                   "they must sum to 0 and the positive ones to at most " + std::to_string(kMaxPositiveSum));
     }
-    for (const float c : reference_[k]) {
-      if (!std::isfinite(c)) {
-        throw Error(ExitCode::model,
-                    "reference filter " + std::to_string(k) + " holds a value that is not finite");
-      }
-    }
     for (int r = 0; r < 3; ++r) quads_.push_back(pack_bytes(f[3 * r], f[3 * r + 1], f[3 * r + 2], 0));
     for (int r = 0; r < 3; ++r) pairs_.push_back(pack_words(f[3 * r], f[3 * r + 1]));
     pairs_.push_back(pack_words(f[2], f[5]));
     pairs_.push_back(pack_words(f[8], 0));
   }
+  expect_finite(reference_);
+}
+
+Dictionary::Dictionary(std::vector<LargeFilter> large) : large_(std::move(large)) {
+  if (large_.empty() || large_.size() > kMaxFilters) {
+    throw Error(ExitCode::model,
+                "a dictionary of " + std::to_string(large_.size()) + " filters of 5x5 is not usable",
+                "it needs from 1 to 256");
+  }
+  expect_finite(large_);
 }
 
 Dictionary Dictionary::first(int count) const {
+  if (!large_.empty()) return Dictionary(std::vector(large_.begin(), large_.begin() + count));
   return {{filters_.begin(), filters_.begin() + count}, {reference_.begin(), reference_.begin() + count}};
 }
 

@@ -1,4 +1,4 @@
-// Spherical k-medoids with absolute cosine similarity on 3x3 patches.
+// Spherical k-medoids with absolute cosine similarity, on patches of 3x3 or 5x5.
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,10 @@
 namespace sightline::filterbank {
 namespace {
 
-float similarity(const FloatFilter& a, const FloatFilter& b) {
+template <typename Patch>
+float similarity(const Patch& a, const Patch& b) {
   float sum = 0;
-  for (int i = 0; i < kTaps; ++i) sum += a[i] * b[i];
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return std::fabs(sum);
 }
 
@@ -26,11 +27,12 @@ void parallel_chunks(std::size_t count, const Work& work) {
 
 // k-means++ on the dissimilarity 1 - |cos|: the next medoid is drawn with probability proportional to its
 // square.
-std::vector<FloatFilter> initial_medoids(const std::vector<FloatFilter>& patches, int count, Random& random) {
-  std::vector<FloatFilter> medoids{patches[random.below(patches.size())]};
+template <typename Patch>
+std::vector<Patch> initial_medoids(const std::vector<Patch>& patches, int count, Random& random) {
+  std::vector<Patch> medoids{patches[random.below(patches.size())]};
   std::vector<float> nearest(patches.size(), 0.0F);
   while (static_cast<int>(medoids.size()) < count) {
-    const FloatFilter& latest = medoids.back();
+    const Patch& latest = medoids.back();
     parallel_chunks(patches.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         nearest[i] = std::max(nearest[i], similarity(patches[i], latest));
@@ -53,8 +55,8 @@ std::vector<FloatFilter> initial_medoids(const std::vector<FloatFilter>& patches
 
 // The member with the largest summed similarity to all members. Of a large cluster, a sample stands for all:
 // the sum over 2,000 members ranks candidates as the sum over 10,000 does.
-FloatFilter best_medoid(const std::vector<FloatFilter>& patches, std::vector<std::uint32_t> members,
-                        Random& random) {
+template <typename Patch>
+Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> members, Random& random) {
   constexpr std::size_t kSample = 2000;
   if (members.size() > kSample) {
     for (std::size_t i = 0; i < kSample; ++i)
@@ -74,14 +76,39 @@ FloatFilter best_medoid(const std::vector<FloatFilter>& patches, std::vector<std
   return patches[best_member];
 }
 
+// Where half of the pixels are black and the others white, or nearly: 4 or 5 of nine, 12 or 13 of 25. Patches
+// of more contrast are all taken.
+template <typename Patch>
+constexpr float kLargestContrast = 0;
+template <>
+constexpr float kLargestContrast<FloatFilter> = 361.0F;
+template <>
+constexpr float kLargestContrast<LargeFilter> = 637.0F;
+
+// Removes the mean, and returns the length of what is left.
+template <typename Patch>
+float remove_mean(Patch& patch) {
+  float mean = 0;
+  for (const float p : patch) mean += p;
+  mean /= static_cast<float>(patch.size());
+  float energy = 0;
+  for (float& p : patch) {
+    p -= mean;
+    energy += p * p;
+  }
+  return std::sqrt(energy);
+}
+
 }  // namespace
 
-std::vector<FloatFilter> sample_patches(const std::vector<const ImageSet*>& sets, int count,
-                                        std::uint64_t seed, const std::function<bool(double)>& progress) {
+template <typename Patch>
+std::vector<Patch> sample_patches(const std::vector<const ImageSet*>& sets, int count, PatchSampling sampling,
+                                  std::uint64_t seed, const std::function<bool(double)>& progress) {
+  constexpr int kSide = std::tuple_size_v<Patch> == 9 ? 3 : 5;
   std::size_t images = 0;
   for (const ImageSet* set : sets) images += set->size();
   if (images == 0) throw Error(ExitCode::input, "there are no pictures to learn a dictionary from");
-  std::vector<FloatFilter> patches;
+  std::vector<Patch> patches;
   patches.reserve(count);
   std::size_t done = 0;
   for (const ImageSet* set : sets) {
@@ -89,26 +116,20 @@ std::vector<FloatFilter> sample_patches(const std::vector<const ImageSet*>& sets
       if (!progress(static_cast<double>(done) / static_cast<double>(images))) throw TrainingStopped();
       const auto wanted = (static_cast<std::size_t>(count) * (done + 1)) / images;
       const Image<std::uint8_t> image = set->load(i);
-      if (image.width() < 3 || image.height() < 3) continue;
+      if (image.width() < kSide || image.height() < kSide) continue;
       Random random(seed, done);
       // Rejection sampling; a picture without contrast ends after a bounded number of tries.
       for (std::size_t tries = 200 * (wanted - patches.size()); patches.size() < wanted && tries > 0;
            --tries) {
-        const int x = static_cast<int>(random.below(image.width() - 2));
-        const int y = static_cast<int>(random.below(image.height() - 2));
-        FloatFilter patch;
-        float mean = 0;
-        for (int t = 0; t < kTaps; ++t) mean += patch[t] = image.view().at(x + t % 3, y + t / 3);
-        mean /= kTaps;
-        float energy = 0;
-        for (float& p : patch) {
-          p -= mean;
-          energy += p * p;
-        }
-        const float contrast = std::sqrt(energy);
-        constexpr float kLargestContrast =
-            361.0F;  // 4 or 5 of nine pixels black, the others white: 127.5 * sqrt(8)
-        if (contrast < 1.0F || random.unit() * kLargestContrast > contrast) continue;
+        const int x = static_cast<int>(random.below(image.width() - kSide + 1));
+        const int y = static_cast<int>(random.below(image.height() - kSide + 1));
+        Patch patch;
+        for (int t = 0; t < kSide * kSide; ++t) patch[t] = image.view().at(x + t % kSide, y + t / kSide);
+        const float contrast = remove_mean(patch);
+        if (contrast < 1.0F) continue;
+        if (sampling == PatchSampling::contrast &&
+            random.unit() * double{kLargestContrast<Patch>} > double{contrast})
+          continue;
         for (float& p : patch) p /= contrast;
         patches.push_back(patch);
       }
@@ -117,8 +138,9 @@ std::vector<FloatFilter> sample_patches(const std::vector<const ImageSet*>& sets
   return patches;
 }
 
-std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patches, int count, int rounds,
-                                          std::uint64_t seed, const std::function<bool(double)>& progress) {
+template <typename Patch>
+std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
+                                    std::uint64_t seed, const std::function<bool(double)>& progress) {
   if (static_cast<int>(patches.size()) < count) {
     throw Error(ExitCode::input,
                 "only " + std::to_string(patches.size()) + " patches with contrast were found for " +
@@ -126,7 +148,7 @@ std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patche
                 "give more or larger pictures, or fewer filters");
   }
   Random random(seed, 0xD1C7);
-  std::vector<FloatFilter> medoids = initial_medoids(patches, count, random);
+  std::vector<Patch> medoids = initial_medoids(patches, count, random);
   std::vector<std::uint8_t> assignment(patches.size());
   for (int round = 0; round < rounds; ++round) {
     if (!progress(static_cast<double>(round) / rounds)) throw TrainingStopped();
@@ -145,7 +167,7 @@ std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patche
     std::vector<std::vector<std::uint32_t>> members(count);
     for (std::size_t i = 0; i < patches.size(); ++i)
       members[assignment[i]].push_back(static_cast<std::uint32_t>(i));
-    std::vector<FloatFilter> next = medoids;
+    std::vector<Patch> next = medoids;
     parallel_for_isolated(count, [&](int k) {
       Random own(seed, (static_cast<std::uint64_t>(round) + 1) << 16 | k);
       if (!members[k].empty()) next[k] = best_medoid(patches, std::move(members[k]), own);
@@ -156,15 +178,15 @@ std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patche
   return medoids;
 }
 
-std::vector<FloatFilter> order_filters(const std::vector<FloatFilter>& filters,
-                                       const std::vector<FloatFilter>& patches) {
+template <typename Patch>
+std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches) {
   constexpr std::size_t kSample = 20'000;
   const std::size_t count = std::min(patches.size(), kSample);
   // Patches come picture by picture: even steps visit all pictures.
-  const auto patch = [&](std::size_t i) -> const FloatFilter& { return patches[i * patches.size() / count]; };
+  const auto patch = [&](std::size_t i) -> const Patch& { return patches[i * patches.size() / count]; };
   std::vector<float> nearest(count, 0.0F);  // a patch's largest similarity to the filters chosen so far
-  std::vector<FloatFilter> left = filters;
-  std::vector<FloatFilter> ordered;
+  std::vector<Patch> left = filters;
+  std::vector<Patch> ordered;
   while (!left.empty()) {
     std::vector<double> gain(left.size(), 0.0);
     parallel_for_isolated(left.size(), [&](std::size_t k) {
@@ -178,5 +200,15 @@ std::vector<FloatFilter> order_filters(const std::vector<FloatFilter>& filters,
   }
   return ordered;
 }
+
+#define SIGHTLINE_INSTANTIATE(Patch)                                                                  \
+  template std::vector<Patch> learn_dictionary(const std::vector<Patch>&, int, int, std::uint64_t,    \
+                                               const std::function<bool(double)>&);                   \
+  template std::vector<Patch> order_filters(const std::vector<Patch>&, const std::vector<Patch>&);    \
+  template std::vector<Patch> sample_patches(const std::vector<const ImageSet*>&, int, PatchSampling, \
+                                             std::uint64_t, const std::function<bool(double)>&)
+SIGHTLINE_INSTANTIATE(FloatFilter);
+SIGHTLINE_INSTANTIATE(LargeFilter);
+#undef SIGHTLINE_INSTANTIATE
 
 }  // namespace sightline::filterbank

@@ -1,20 +1,71 @@
-// The method as published, in floating point. Sums run in a fixed order, so results do not depend on threads;
-// they do depend on the instruction set in the last bits, where the filter stage fuses multiply and add.
+// The method as published, in floating point, with any descriptor. Sums run in a fixed order, so results do
+// not depend on threads; they do depend on the instruction set in the last bits, where the filter stage fuses
+// multiply and add.
 #include <algorithm>
 #include <cmath>
 
 #include "filterbank/detector.hpp"
 
 namespace sightline::filterbank::float_method {
+namespace {
 
-void histogram_row(Level& level, int filters, int cell_y) {
+// The histograms of a block's cells.
+struct BlockCells {
+  BlockCells(const Level& level, int bins, int x, int y) {
+    for (int cell = 0; cell < kBlockCells; ++cell) {
+      histograms[cell] = level.float_histograms.data() +
+                         (static_cast<std::size_t>(y + cell / 2) * level.grid.cells_x + x + cell % 2) * bins;
+    }
+  }
+  const float* histograms[kBlockCells];
+};
+
+// What the values of a block are divided by.
+float block_norm(const BlockCells& block, const Model& model) {
+  const int bins = model.bins();
+  const float epsilon = normalisation_epsilon(model.epsilon);
+  if (model.descriptor.normalisation != Normalisation::l2) {
+    float sum = epsilon;
+    for (const float* cell : block.histograms) {
+      for (int bin = 0; bin < bins; ++bin) sum += cell[bin];
+    }
+    return sum;
+  }
+  float squares = epsilon * epsilon;
+  for (const float* cell : block.histograms) {
+    for (int bin = 0; bin < bins; ++bin) squares += cell[bin] * cell[bin];
+  }
+  return std::sqrt(squares);
+}
+
+// The features of one cell of a block with that norm, as shares of full scale.
+void normalise_cell(const float* histogram, int bins, float norm, Normalisation normalisation, float* out) {
+  switch (normalisation) {
+    case Normalisation::l1_sqrt:
+      for (int bin = 0; bin < bins; ++bin) out[bin] = std::sqrt(histogram[bin] / norm);
+      break;
+    case Normalisation::l1:
+      for (int bin = 0; bin < bins; ++bin) out[bin] = std::min(kL1Gain * (histogram[bin] / norm), kL1Largest);
+      break;
+    case Normalisation::l2:
+      for (int bin = 0; bin < bins; ++bin) out[bin] = histogram[bin] / norm;
+      break;
+  }
+}
+
+}  // namespace
+
+void histogram_row(Level& level, const Model& model, int cell_y) {
+  const int bins = model.bins();
+  const int below_zero = model.descriptor.contrast_sensitive ? model.dictionary.size() : 0;
   for (int cell_x = 0; cell_x < level.grid.cells_x; ++cell_x) {
     float* histogram = level.float_histograms.data() +
-                       (static_cast<std::size_t>(cell_y) * level.grid.cells_x + cell_x) * filters;
-    std::fill(histogram, histogram + filters, 0.0F);
+                       (static_cast<std::size_t>(cell_y) * level.grid.cells_x + cell_x) * bins;
+    std::fill(histogram, histogram + bins, 0.0F);
     for (int y = cell_y * kCell; y < (cell_y + 1) * kCell; ++y) {
       for (int x = cell_x * kCell; x < (cell_x + 1) * kCell; ++x) {
-        histogram[level.indices.view().at(x, y)] += level.responses.view().at(x, y);
+        const float response = level.responses.view().at(x, y);
+        histogram[level.indices.view().at(x, y) + (response < 0 ? below_zero : 0)] += std::fabs(response);
       }
     }
   }
@@ -26,26 +77,43 @@ float normalisation_epsilon(int epsilon) {
   return static_cast<float>(epsilon) / 135.0F + 1e-6F;
 }
 
-void normalise_row(Level& level, int filters, int epsilon, int block_y) {
+void normalise_row(Level& level, const Model& model, int block_y) {
   const Grid& grid = level.grid;
+  const int bins = model.bins();
   for (int x = 0; x < grid.blocks_x(); ++x) {
-    const float* cells[kBlockCells];
-    float sum = normalisation_epsilon(epsilon);
-    for (int cell = 0; cell < kBlockCells; ++cell) {
-      cells[cell] = level.float_histograms.data() +
-                    (static_cast<std::size_t>(block_y + cell / 2) * grid.cells_x + x + cell % 2) * filters;
-      for (int bin = 0; bin < filters; ++bin) sum += cells[cell][bin];
-    }
+    const BlockCells block(level, bins, x, block_y);
+    const float norm = block_norm(block, model);
     float* out = level.float_features.data() +
-                 (static_cast<std::size_t>(block_y) * grid.cells_x + x) * kBlockCells * filters;
-    for (const float* cell : cells) {
-      for (int bin = 0; bin < filters; ++bin) *out++ = std::sqrt(cell[bin] / sum);
+                 (static_cast<std::size_t>(block_y) * grid.cells_x + x) * kBlockCells * bins;
+    for (const float* cell : block.histograms) {
+      normalise_cell(cell, bins, norm, model.descriptor.normalisation, out);
+      out += bins;
+    }
+  }
+}
+
+void quantise_row(Level& level, const Model& model, int block_y) {
+  const Grid& grid = level.grid;
+  const int bins = model.bins();
+  const std::ptrdiff_t quad_size = std::ptrdiff_t{4} * grid.pitch();
+  std::uint8_t* const row = level.features.data() + block_y * grid.features_row();
+  std::fill_n(row, grid.features_row(), std::uint8_t{0});
+  float features[2 * kMaxFilters];
+  for (int x = 0; x < grid.blocks_x(); ++x) {
+    const BlockCells block(level, bins, x, block_y);
+    const float norm = block_norm(block, model);
+    std::uint8_t* out = row + std::ptrdiff_t{4} * x;
+    for (const float* cell : block.histograms) {
+      normalise_cell(cell, bins, norm, model.descriptor.normalisation, features);
+      for (int bin = 0; bin < bins; ++bin)
+        out[bin / 4 * quad_size + bin % 4] = static_cast<std::uint8_t>(255.0F * features[bin] + 0.5F);
+      out += grid.bins / 4 * quad_size;
     }
   }
 }
 
 void classify_row(Level& level, const Model& model, int window_y) {
-  const int block_size = kBlockCells * model.dictionary.size();
+  const int block_size = kBlockCells * model.bins();
   const std::size_t row = static_cast<std::size_t>(level.grid.cells_x) * block_size;
   const std::size_t weights_row = static_cast<std::size_t>(model.window.blocks_x()) * block_size;
   for (int x = 0; x < level.windows_x; ++x) {

@@ -83,6 +83,15 @@ void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int 
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
 
+/// Responses below this are rounding errors of flat patches: a difference of one gray level gives more.
+inline constexpr float kLeastResponse = 0.01F;
+
+/// Float filters of any patch, each response with its sign: `responses` gets the one of the largest
+/// magnitude, or 0 where that is below kLeastResponse, `indices` the lowest index that reaches it (strides as
+/// above). Reads no pixel outside the image: the nearest one stands for it.
+void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                        ImageView<float> responses, ImageView<std::uint8_t> indices);
+
 // --- histogram: votes -> square roots of cell histograms
 // --------------------------------------------------------
 

@@ -103,7 +103,15 @@ std::string join(std::initializer_list<double> values, char separator) {
   return text;
 }
 
-Dictionary load_dictionary(const Safetensors& file) {
+Dictionary load_large_dictionary(const Safetensors& file) {
+  const auto values = file.array<float>("dictionary.reference", {Safetensors::kAny, 5, 5});
+  std::vector<LargeFilter> filters(values.size() / std::tuple_size_v<LargeFilter>);
+  if (!filters.empty()) std::memcpy(filters.data(), values.data(), values.size_bytes());
+  return Dictionary(std::move(filters));
+}
+
+Dictionary load_dictionary(const Safetensors& file, const Descriptor& descriptor) {
+  if (descriptor.patch == 5) return load_large_dictionary(file);
   const auto filters = file.array<std::int8_t>("dictionary", {Safetensors::kAny, 3, 3});
   const auto count = static_cast<std::int64_t>(filters.size() / kTaps);
   const auto reference = file.array<float>("dictionary.reference", {count, 3, 3});
@@ -117,10 +125,9 @@ Dictionary load_dictionary(const Safetensors& file) {
 
 // No sum that the classifier forms for a window passes this bound (Cauchy-Schwarz, block by block).
 double largest_sum(const Model& model, int template_index) {
-  // A block's features have length 255, and rounding adds at most a half to each of at most 256 that are not
-  // 0.
-  constexpr double kBlockLength = 255 + 0.5 * 16;
-  const std::size_t block_size = static_cast<std::size_t>(kBlockCells) * model.dictionary.size();
+  // Rounding adds at most a half to each of at most 256 features of a block that are not 0.
+  const double kBlockLength = 255 * largest_block_length(model.descriptor.normalisation) + 0.5 * 16;
+  const std::size_t block_size = static_cast<std::size_t>(kBlockCells) * model.bins();
   const std::int8_t* weight = model.weights.data() + template_index * model.weights_per_template();
   double products = 0;
   double energy = 0;
@@ -133,6 +140,27 @@ double largest_sum(const Model& model, int template_index) {
   return model.classifier == ClassifierKind::linear
              ? products
              : 2 * products + energy + model.window.blocks() * kBlockLength * kBlockLength;
+}
+
+Descriptor load_descriptor(const Header& header) {
+  Descriptor descriptor;
+  const std::string normalisation = header.text("normalisation");
+  if (const auto known = parse_normalisation(normalisation)) {
+    descriptor.normalisation = *known;
+  } else {
+    header.fail("'normalisation' is '" + normalisation + "'", "it must be 'l1-sqrt', 'l1' or 'l2'");
+  }
+  if (const std::string* patch = header.find("patch")) {
+    if (*patch != "3x3" && *patch != "5x5")
+      header.fail("'patch' is '" + *patch + "'", "it must be '3x3' or '5x5'");
+    descriptor.patch = *patch == "5x5" ? 5 : 3;
+  }
+  if (const std::string* contrast = header.find("contrast")) {
+    if (*contrast != "sensitive" && *contrast != "insensitive")
+      header.fail("'contrast' is '" + *contrast + "'", "it must be 'sensitive' or 'insensitive'");
+    descriptor.contrast_sensitive = *contrast == "sensitive";
+  }
+  return descriptor;
 }
 
 // What all sizes share.
@@ -154,6 +182,7 @@ Model load_common(const Header& header) {
         object[0] + object[2] <= window[0] && object[1] + object[3] <= window[1])) {
     header.fail("'object' is '" + header.text("object") + "', which does not lie inside the window");
   }
+  model.descriptor = load_descriptor(header);
   model.epsilon = static_cast<int>(header.integer("epsilon", 0, 1 << 20));
   const std::string classifier = header.text("classifier");
   if (classifier == "distance") {
@@ -196,9 +225,8 @@ void load_classifier(const Safetensors& file, const Header& header, const std::s
   model.threshold = header.number("threshold" + suffix, -1e9, 1e9);
   model.provenance = header.text("provenance" + suffix);
   const std::string name = "weights" + suffix;
-  const auto weights =
-      file.array<std::int8_t>(name, {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(),
-                                     kBlockCells, model.dictionary.size()});
+  const auto weights = file.array<std::int8_t>(
+      name, {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(), kBlockCells, model.bins()});
   model.weights.assign(weights.begin(), weights.end());
   const int templates = model.templates();
   if (templates < 1 || templates > kMaxTemplates ||
@@ -252,8 +280,26 @@ std::optional<WindowEvaluation> load_evaluation(const Header& header, const std:
 }
 
 bool starts_with(const Dictionary& longer, const Dictionary& beginning) {
-  return std::ranges::equal(longer.filters().first(beginning.size()), beginning.filters()) &&
-         std::ranges::equal(longer.reference().first(beginning.size()), beginning.reference());
+  const auto n = static_cast<std::size_t>(beginning.size());
+  if (longer.patch() != beginning.patch()) return false;
+  if (longer.patch() == 5) return std::ranges::equal(longer.large().first(n), beginning.large());
+  return std::ranges::equal(longer.filters().first(n), beginning.filters()) &&
+         std::ranges::equal(longer.reference().first(n), beginning.reference());
+}
+
+void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
+  const std::int64_t filters = dictionary.size();
+  std::vector<float> floats;
+  if (dictionary.patch() == 5) {
+    for (const LargeFilter& f : dictionary.large()) floats.insert(floats.end(), f.begin(), f.end());
+    file.set<float>("dictionary.reference", {filters, 5, 5}, floats);
+    return;
+  }
+  std::vector<std::int8_t> exact;
+  for (const Filter& f : dictionary.filters()) exact.insert(exact.end(), f.begin(), f.end());
+  for (const FloatFilter& f : dictionary.reference()) floats.insert(floats.end(), f.begin(), f.end());
+  file.set<std::int8_t>("dictionary", {filters, 3, 3}, exact);
+  file.set<float>("dictionary.reference", {filters, 3, 3}, floats);
 }
 
 }  // namespace
@@ -266,11 +312,10 @@ std::vector<Model> load_models(const std::filesystem::path& path) {
   header.expect("version", std::to_string(kVersion),
                 "train it again, or use the program that it was made for");
   header.expect("cell", std::to_string(kCell), "train it again with this program");
-  header.expect("normalisation", "l1-sqrt", "train it again with this program");
   const Model common = load_common(header);
   Dictionary dictionary;
   try {
-    dictionary = load_dictionary(file);
+    dictionary = load_dictionary(file, common.descriptor);
   } catch (const Error& e) {
     const std::string what = e.what();
     if (what.find(path.string()) != std::string::npos) throw;
@@ -312,17 +357,15 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
       {"cell", std::to_string(kCell)},
       {"object",
        join({largest.object.x, largest.object.y, largest.object.width, largest.object.height}, ',')},
-      {"normalisation", "l1-sqrt"},
+      {"normalisation", to_text(largest.descriptor.normalisation)},
       {"epsilon", std::to_string(largest.epsilon)},
       {"classifier", largest.classifier == ClassifierKind::linear ? "linear" : "distance"},
   };
-  const std::int64_t filters = largest.dictionary.size();
-  std::vector<std::int8_t> exact;
-  std::vector<float> floats;
-  for (const Filter& f : largest.dictionary.filters()) exact.insert(exact.end(), f.begin(), f.end());
-  for (const FloatFilter& f : largest.dictionary.reference()) floats.insert(floats.end(), f.begin(), f.end());
-  file.set<std::int8_t>("dictionary", {filters, 3, 3}, exact);
-  file.set<float>("dictionary.reference", {filters, 3, 3}, floats);
+  const Descriptor standard;
+  if (largest.descriptor.patch != standard.patch) file.metadata["patch"] = "5x5";
+  if (largest.descriptor.contrast_sensitive) file.metadata["contrast"] = "sensitive";
+  const int filters = largest.dictionary.size();
+  save_dictionary(largest.dictionary, file);
 
   std::string list;
   int before = 0;
@@ -342,7 +385,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
     if (model.evaluation) file.metadata["evaluation" + suffix] = to_text(*model.evaluation);
     file.set<std::int8_t>(
         "weights" + suffix,
-        {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, size},
+        {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, model.bins()},
         model.weights);
   }
   if (sizes.size() > 1) file.metadata["sizes"] = list;

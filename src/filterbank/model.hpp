@@ -4,10 +4,14 @@
 /// File: safetensors, version 1. Metadata (strings): `kind` = "sightline.filterbank", `version`, `label`,
 /// `window`
 /// ("64x128", pixels), `cell` ("8"), `object` ("x,y,w,h": where the object sits inside the window, pixels),
-/// `normalisation` ("l1-sqrt"), `epsilon`, `classifier` ("linear" or "distance"), `bias`, `scale`,
-/// `threshold`, `provenance` (JSON: how it was trained). Arrays: `dictionary` int8 [D,3,3],
+/// `normalisation` ("l1-sqrt", "l1" or "l2"), `epsilon`, `classifier` ("linear" or "distance"), `bias`,
+/// `scale`, `threshold`, `provenance` (JSON: how it was trained). Arrays: `dictionary` int8 [D,3,3],
 /// `dictionary.reference` float32 [D,3,3], `weights` int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear
 /// classifier, the number of templates for distance.
+///
+/// Two keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key) and `contrast`
+/// ("sensitive"; "insensitive" without). With 5x5 patches `dictionary.reference` is float32 [D,5,5] and there
+/// is no `dictionary`; of a contrast-sensitive model, the last dimension of `weights` is 2D, see Descriptor.
 ///
 /// A file may hold the model in several sizes: fewer filters are faster and miss more. Its dictionary is
 /// ordered so that the first n filters are a good dictionary themselves, and each size has a classifier of
@@ -24,6 +28,7 @@
 #include <vector>
 
 #include "detection/detection.hpp"
+#include "filterbank/descriptor.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
 
@@ -46,19 +51,22 @@ struct Model {
   std::string label;
   WindowShape window;
   Box object;  ///< the object's place in the window, in window pixels
+  Descriptor descriptor;
   int epsilon = 0;
   ClassifierKind classifier = ClassifierKind::linear;
   Dictionary dictionary;
-  std::vector<std::int8_t> weights;  ///< [template][block y][block x][cell][filter]
+  std::vector<std::int8_t> weights;  ///< [template][block y][block x][cell][bin]
   std::int64_t bias = 0;
   double scale = 1;
   double threshold = 0;    ///< score at which an object is reported unless the user says otherwise
   std::string provenance;  ///< JSON text
   std::optional<WindowEvaluation> evaluation;
 
+  /// Of a cell's histogram.
+  int bins() const { return descriptor.bins(dictionary.size()); }
   /// Elements of `weights` a template.
   std::size_t weights_per_template() const {
-    return static_cast<std::size_t>(window.blocks()) * kBlockCells * dictionary.size();
+    return static_cast<std::size_t>(window.blocks()) * kBlockCells * bins();
   }
   int templates() const {
     return weights.empty() ? 0 : static_cast<int>(weights.size() / weights_per_template());

@@ -82,6 +82,8 @@ OpenClSlot::~OpenClSlot() = default;
 OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache, const KernelTuning& tuning)
     : impl_(std::make_unique<Impl>()) {
+  if (!detector.info().cpu_only.empty())
+    throw Error(ExitCode::usage, detector.info().cpu_only, "use --device none");
   Impl& s = *impl_;
   s.detector = &detector;
   s.context = &context;

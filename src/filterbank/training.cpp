@@ -98,26 +98,39 @@ std::string signature(const ImageSet& positives, const ImageSet& negatives, cons
     for (std::size_t i = 0; i < set->size(); ++i) names += set->name(i) + '\n';
   }
   json["names"] = std::hash<std::string>()(names);
+  // What is as it was before there was a choice is not said, so that older folders stay of use.
+  if (!options.descriptor.standard()) json["descriptor"] = describe(options.descriptor);
+  if (options.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
   return json.dump();
+}
+
+template <typename Patch>
+std::vector<Patch> make_filters(const ImageSet& positives, const ImageSet& negatives,
+                                const TrainingOptions& options, const TrainingState& state, Clock& clock) {
+  if (auto filters = state.dictionary<Patch>()) {
+    clock.skip(kPatchCost + kDictionaryCost);
+    return std::move(*filters);
+  }
+  clock.enter("sampling patches", kPatchCost);
+  const auto tick = [&](double fraction) { return clock.tick(fraction); };
+  const auto patches =
+      sample_patches<Patch>({&positives, &negatives}, options.patches, options.sampling, options.seed, tick);
+  clock.enter("dictionary", kDictionaryCost);
+  auto filters = order_filters(
+      learn_dictionary(patches, options.filters.back(), options.dictionary_rounds, options.seed, tick),
+      patches);
+  state.save_dictionary(filters);
+  return filters;
 }
 
 // The dictionary of the largest size.
 Dictionary make_dictionary(const ImageSet& positives, const ImageSet& negatives,
                            const TrainingOptions& options, const TrainingState& state, Clock& clock) {
-  auto filters = state.dictionary();
-  if (filters) {
-    clock.skip(kPatchCost + kDictionaryCost);
-  } else {
-    clock.enter("sampling patches", kPatchCost);
-    const auto tick = [&](double fraction) { return clock.tick(fraction); };
-    const auto patches = sample_patches({&positives, &negatives}, options.patches, options.seed, tick);
-    clock.enter("dictionary", kDictionaryCost);
-    filters = order_filters(
-        learn_dictionary(patches, options.filters.back(), options.dictionary_rounds, options.seed, tick),
-        patches);
-    state.save_dictionary(*filters);
-  }
-  return {quantise(*filters), *filters};
+  if (options.descriptor.patch == 5)
+    return Dictionary(make_filters<LargeFilter>(positives, negatives, options, state, clock));
+  auto filters = make_filters<FloatFilter>(positives, negatives, options, state, clock);
+  std::vector<Filter> exact = quantise(filters);
+  return {std::move(exact), std::move(filters)};
 }
 
 // Everything after the dictionary, for one size.
@@ -133,6 +146,7 @@ class ClassifierTrainer {
     model_.label = options.label;
     model_.window = options.window;
     model_.object = options.object;
+    model_.descriptor = options.descriptor;
     model_.epsilon = options.epsilon;
     model_.classifier = options.classifier;
     model_.dictionary = std::move(dictionary);
@@ -333,6 +347,7 @@ class ClassifierTrainer {
                                    {"hard_threshold", options_.hard_threshold},
                                    {"scale_step", options_.scale_step},
                                    {"seed", options_.seed}};
+    if (options_.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
     return json.dump();
   }
 

@@ -2,7 +2,7 @@
 /// Training of filter-bank models: dictionary, window classifier, hard negatives.
 ///
 /// Method: see M. Dikmen's thesis (UIUC) for the descriptor; spherical k-medoids for the dictionary; a linear
-/// SVM (LIBLINEAR, L2-regularised L2-loss, dual) on the 8-bit features that the exact detector computes; then
+/// SVM (LIBLINEAR, L2-regularised L2-loss, dual) on the 8-bit features that the detector computes; then
 /// rounds in which all negatives are scanned and windows above `hard_threshold` are added ("hard negatives").
 
 #include <cstdint>
@@ -25,6 +25,12 @@ class ImageSet {
   virtual std::string name(std::size_t index) const = 0;
 };
 
+/// Which patches a dictionary is learned from.
+enum class PatchSampling {
+  contrast,  ///< with probability proportional to their contrast
+  uniform,   ///< all alike, but for flat ones
+};
+
 struct TrainingOptions {
   std::string label = "person";
   WindowShape window;
@@ -32,7 +38,9 @@ struct TrainingOptions {
   /// Sizes of the model, in filters, ascending. A dictionary of the largest is learned and ordered; the
   /// smaller sizes take its first filters.
   std::vector<int> filters{100};
-  int patches = 1'000'000;     ///< 3x3 patches that the dictionary is learned from
+  Descriptor descriptor;
+  PatchSampling sampling = PatchSampling::contrast;
+  int patches = 1'000'000;     ///< that the dictionary is learned from
   int dictionary_rounds = 15;  ///< k-medoids iterations
   int epsilon = 0;             ///< added to a block's sum before it is normalised
   ClassifierKind classifier = ClassifierKind::linear;
@@ -70,21 +78,25 @@ std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, c
                          const std::filesystem::path& state,
                          const std::function<bool(const TrainingProgress&)>& report);
 
-/// Learns `count` unit-length zero-mean 3x3 filters by spherical k-medoids with absolute cosine similarity.
-/// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop.
-std::vector<FloatFilter> learn_dictionary(const std::vector<FloatFilter>& patches, int count, int rounds,
-                                          std::uint64_t seed, const std::function<bool(double)>& progress);
+/// Learns `count` unit-length zero-mean filters by spherical k-medoids with absolute cosine similarity.
+/// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop. This
+/// and what follows is there for FloatFilter and LargeFilter.
+template <typename Patch>
+std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
+                                    std::uint64_t seed, const std::function<bool(double)>& progress);
 
 /// The same filters in an order in which the first n are a good dictionary for every n: each filter is the
 /// one that, with those before it, gives the largest sum of max |cos| over an even sample of the patches; the
 /// lowest index wins a tie.
-std::vector<FloatFilter> order_filters(const std::vector<FloatFilter>& filters,
-                                       const std::vector<FloatFilter>& patches);
+template <typename Patch>
+std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches);
 
-/// Draws 3x3 patches with probability proportional to their contrast ||p - mean||, `count` in all over all
-/// pictures; returned with mean removed and unit length.
-std::vector<FloatFilter> sample_patches(const std::vector<const ImageSet*>& sets, int count,
-                                        std::uint64_t seed, const std::function<bool(double)>& progress);
+/// Draws patches, `count` in all over all pictures, with probability proportional to their contrast
+/// ||p - mean|| or, uniformly, from all whose contrast is at least 1; returned with mean removed and unit
+/// length.
+template <typename Patch>
+std::vector<Patch> sample_patches(const std::vector<const ImageSet*>& sets, int count, PatchSampling sampling,
+                                  std::uint64_t seed, const std::function<bool(double)>& progress);
 
 /// The window descriptors of one class, eight bits a feature, one after the other.
 struct Samples {

@@ -39,23 +39,32 @@ TrainingState::TrainingState(std::filesystem::path folder, std::string signature
   }
 }
 
-std::optional<std::vector<FloatFilter>> TrainingState::dictionary() const {
+template <typename FilterType>
+std::optional<std::vector<FilterType>> TrainingState::dictionary() const {
+  constexpr std::size_t taps = std::tuple_size_v<FilterType>;
   const auto container = load(file("dictionary"), signature_);
   if (!container) return std::nullopt;
-  const auto values = container->array<float>("filters", {Safetensors::kAny, kTaps});
-  std::vector<FloatFilter> filters(values.size() / kTaps);
-  for (std::size_t i = 0; i < values.size(); ++i) filters[i / kTaps][i % kTaps] = values[i];
+  const auto values = container->array<float>("filters", {Safetensors::kAny, taps});
+  std::vector<FilterType> filters(values.size() / taps);
+  for (std::size_t i = 0; i < values.size(); ++i) filters[i / taps][i % taps] = values[i];
   return filters;
 }
 
-void TrainingState::save_dictionary(const std::vector<FloatFilter>& filters) const {
+template <typename FilterType>
+void TrainingState::save_dictionary(const std::vector<FilterType>& filters) const {
   std::vector<float> values;
-  for (const FloatFilter& f : filters) values.insert(values.end(), f.begin(), f.end());
+  for (const FilterType& f : filters) values.insert(values.end(), f.begin(), f.end());
   Safetensors container;
   container.metadata["signature"] = signature_;
-  container.set<float>("filters", {static_cast<std::int64_t>(filters.size()), kTaps}, values);
+  container.set<float>("filters", {static_cast<std::int64_t>(filters.size()), std::tuple_size_v<FilterType>},
+                       values);
   container.save(file("dictionary"));
 }
+
+template std::optional<std::vector<FloatFilter>> TrainingState::dictionary() const;
+template std::optional<std::vector<LargeFilter>> TrainingState::dictionary() const;
+template void TrainingState::save_dictionary(const std::vector<FloatFilter>&) const;
+template void TrainingState::save_dictionary(const std::vector<LargeFilter>&) const;
 
 std::optional<std::vector<WindowKey>> TrainingState::negatives(int size, int step) const {
   const auto container = load(file(name_of("negatives", size, step)), signature_);

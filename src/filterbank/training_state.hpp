@@ -37,9 +37,11 @@ class TrainingState {
  public:
   TrainingState(std::filesystem::path folder, std::string signature);
 
-  /// Ordered, see order_filters.
-  std::optional<std::vector<FloatFilter>> dictionary() const;
-  void save_dictionary(const std::vector<FloatFilter>& filters) const;
+  /// Ordered, see order_filters. For FloatFilter and LargeFilter.
+  template <typename FilterType>
+  std::optional<std::vector<FilterType>> dictionary() const;
+  template <typename FilterType>
+  void save_dictionary(const std::vector<FilterType>& filters) const;
 
   /// The negatives that a step added.
   std::optional<std::vector<WindowKey>> negatives(int size, int step) const;

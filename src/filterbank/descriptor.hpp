@@ -1,0 +1,49 @@
+#pragma once
+/// How a window is described: what M. Dikmen's thesis (UIUC) varies in its study of the method.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sightline::filterbank {
+
+/// Of a block's histograms v, four of them concatenated. Features are stored in eight bits, 255 standing
+/// for 1.
+enum class Normalisation {
+  l1_sqrt,  ///< sqrt(v / (|v|_1 + epsilon)): length 1
+  l1,       ///< v / (|v|_1 + epsilon), times kL1Gain, kL1Largest at most
+  l2,       ///< v / sqrt(|v|_2^2 + epsilon^2): length 1
+};
+
+/// Shares of a block's sum are small: times 4, they use eight bits about as well as the other two do.
+inline constexpr float kL1Gain = 4;
+/// A larger feature would be 182 or more in eight bits, and the sum of two products with weights of 90 could
+/// pass 2^15 (see kMaxWeight).
+inline constexpr float kL1Largest = 181.0F / 255.0F;
+
+/// No block's features are longer.
+double largest_block_length(Normalisation normalisation);
+
+/// The standard descriptor runs in exact arithmetic, in SIMD and on OpenCL devices. Every other one runs on
+/// the CPU, where the float method (float_method.cpp) makes its features.
+struct Descriptor {
+  int patch = 3;  ///< pixels a side of the filters: 3 or 5
+  /// Each filter has two bins, for responses from 0 up and for those below; else one, for |response|.
+  bool contrast_sensitive = false;
+  Normalisation normalisation = Normalisation::l1_sqrt;
+
+  bool standard() const { return *this == Descriptor(); }
+  int taps() const { return patch * patch; }
+  /// Bins of a cell's histogram: the filters' in their order, then those of the responses below 0.
+  int bins(int filters) const { return contrast_sensitive ? 2 * filters : filters; }
+  friend bool operator==(const Descriptor&, const Descriptor&) = default;
+};
+
+/// "l1-sqrt", "l1", "l2"
+std::string to_text(Normalisation normalisation);
+std::optional<Normalisation> parse_normalisation(std::string_view text);
+
+/// What is not standard about it, for people: "5x5 patches, contrast-sensitive, l2"; "" for the standard one.
+std::string describe(const Descriptor& descriptor);
+
+}  // namespace sightline::filterbank
