@@ -121,6 +121,8 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   check_detector_config(config);
   if (model_.empty()) check_relative_model(config);
   engine.detector = make_detector(config);
+  const std::string& cpu_only = engine.detector->info().cpu_only;
+  if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   engine.device = make_device(*engine.detector);
   return engine;
 }
@@ -128,6 +130,12 @@ Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
 std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detector) const {
   const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
   if (choice.what == "none" || (schedule_.name == "cpu" && schedule_.map.empty())) return nullptr;
+  if (const std::string& cpu_only = detector.info().cpu_only; !cpu_only.empty()) {
+    const bool named = !schedule_.name.empty() && schedule_.name != "auto" && schedule_.name != "cpu";
+    if (choice.what != "auto" || named || !schedule_.map.empty() || schedule_.split > 0)
+      throw Error(ExitCode::usage, cpu_only, "use --device none and --schedule cpu");
+    return nullptr;
+  }
   const auto device = opencl::choose_device(choice, opencl::list_devices());
   if (!device) return nullptr;
   try {

@@ -24,21 +24,22 @@ namespace sightline::apps {
 namespace {
 
 struct ReportArguments {
-  std::string name;
+  std::vector<std::string> names;
   std::string csv;
   std::string svg;
 };
 
 void add_report_options(CLI::App& command, ReportArguments& report) {
-  command.add_option("--name", report.name, "Of the curve, in the reports");
+  command
+      .add_option("--name", report.names,
+                  "Of the curve, in the reports; once for each where there are several")
+      ->allow_extra_args(false);
   command.add_option("--csv", report.csv, "Write the curve as a table");
-  command.add_option("--svg", report.svg, "Write the curve as a picture");
+  command.add_option("--svg", report.svg, "Write the curve as a picture: miss rate against false positives");
 }
 
-void write_reports(const ReportArguments& report, NamedCurve curve, FalsePositiveUnit unit,
-                   const std::string& title) {
-  if (!report.name.empty()) curve.name = report.name;
-  const std::vector<NamedCurve> curves{std::move(curve)};
+void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,
+                   FalsePositiveUnit unit, const std::string& title) {
   if (!report.csv.empty()) write_report(report.csv, curves_as_csv(curves, unit));
   if (!report.svg.empty()) write_report(report.svg, curves_as_svg(curves, unit, title));
   for (const std::string* file : {&report.csv, &report.svg}) {
@@ -47,7 +48,13 @@ void write_reports(const ReportArguments& report, NamedCurve curve, FalsePositiv
 }
 
 // Before the work, so that it is not done for nothing.
-void check(const ReportArguments& report) {
+void check(const ReportArguments& report, std::size_t curves) {
+  if (!report.names.empty() && report.names.size() != curves) {
+    throw Error(
+        ExitCode::usage,
+        std::to_string(report.names.size()) + " names were given for " + std::to_string(curves) + " curve(s)",
+        "give --name once for each of them, in their order, or not at all");
+  }
   if (!report.csv.empty() && report.csv == report.svg) {
     throw Error(ExitCode::usage, "--csv and --svg would both be written to '" + report.csv + "'");
   }
@@ -63,12 +70,12 @@ void throw_if_stopped() {
 // ----------------------------------------------------------------------------------------------------
 
 struct WindowArguments {
-  std::string model;
+  std::vector<std::string> models;
   std::string config = "people";
   std::string positives;
   std::string folder;
   std::string negatives;
-  std::optional<int> filters;
+  std::vector<int> filters;
   std::string arithmetic = "exact";
   double scale_step = 1.2;
   int real_levels = 0;
@@ -103,23 +110,45 @@ void store(const std::filesystem::path& file, filterbank::Model model, const std
   filterbank::store_evaluation(model, file);
 }
 
-int run_windows(const WindowArguments& a) {
-  check(a.report);
-  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0)) {
-    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives on every scale",
-                "leave out --store, or --arithmetic and --real-levels");
-  }
-  const FileImageSet positives(a.positives, a.folder);
-  const FileImageSet negatives(a.negatives);
-  std::filesystem::path file = a.model;
-  std::optional<int> filters = a.filters;
-  if (file.empty()) {
+// A model in one of its sizes.
+struct Contender {
+  std::string name;
+  std::filesystem::path file;
+  filterbank::Model model;
+};
+
+// All models in all sizes that were asked for.
+std::vector<Contender> load_contenders(const WindowArguments& a) {
+  std::vector<std::filesystem::path> files(a.models.begin(), a.models.end());
+  std::vector<std::optional<int>> sizes(a.filters.begin(), a.filters.end());
+  if (files.empty()) {
     const Config config = Config::load(find_config(a.config));
-    file = config.path("detector", "model", "models/people.safetensors");
-    if (!filters) filters = config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters);
+    files.push_back(config.path("detector", "model", "models/people.safetensors"));
+    if (sizes.empty())
+      sizes.push_back(config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters));
   }
-  if (a.store) require_writable(file.string() + ".new");  // it is replaced by a file written beside it
-  const filterbank::Model model = filterbank::load_model(file, filters);
+  if (sizes.empty()) sizes.emplace_back();
+  check(a.report, files.size() * sizes.size());
+  std::vector<Contender> contenders;
+  for (const std::filesystem::path& file : files) {
+    for (const std::optional<int>& size : sizes) {
+      filterbank::Model model = filterbank::load_model(file, size);
+      std::string name = file.stem().string();
+      if (sizes.size() > 1) name += ", " + std::to_string(model.dictionary.size()) + " filters";
+      if (!a.report.names.empty()) name = a.report.names[contenders.size()];
+      contenders.push_back({std::move(name), file, std::move(model)});
+    }
+  }
+  return contenders;
+}
+
+struct WindowScores {
+  std::vector<double> positives;
+  NegativeScores negatives;
+};
+
+WindowScores score_windows(const filterbank::Model& model, const WindowArguments& a,
+                           const FileImageSet& positives, const FileImageSet& negatives) {
   filterbank::Options options;
   options.scale_step = a.scale_step;
   options.real_levels = a.real_levels;
@@ -133,10 +162,11 @@ int run_windows(const WindowArguments& a) {
   const auto local = [&]() -> filterbank::FilterbankWorkspace& {
     return static_cast<filterbank::FilterbankWorkspace&>(*workspaces.local());
   };
-  std::vector<double> positive_scores(positives.size());
+  WindowScores scores;
+  scores.positives.resize(positives.size());
   oneapi::tbb::parallel_for(std::size_t{0}, positives.size(), [&](std::size_t i) {
     throw_if_stopped();
-    positive_scores[i] = score_centre(single, local(), positives.load(i), positives.name(i));
+    scores.positives[i] = score_centre(single, local(), positives.load(i), positives.name(i));
   });
   workspaces.clear();  // another detector's from here on
 
@@ -147,42 +177,68 @@ int run_windows(const WindowArguments& a) {
     filterbank::FilterbankWorkspace& workspace = local();
     if (!scanner.prepare(workspace, image.view())) return;
     scanner.score_windows(workspace);
-    NegativeScores& scores = negative_scores.local();
+    NegativeScores& found = negative_scores.local();
     for (const filterbank::Level& level : workspace.levels) {
       for (int y = 0; y < level.windows_y; ++y) {
-        for (int x = 0; x < level.windows_x; ++x) scores.add(scanner.score(level, x, y));
+        for (int x = 0; x < level.windows_x; ++x) found.add(scanner.score(level, x, y));
       }
     }
   });
-  NegativeScores all;
-  for (const NegativeScores& scores : negative_scores) all.merge(scores);
+  for (const NegativeScores& found : negative_scores) scores.negatives.merge(found);
+  return scores;
+}
 
-  std::printf("%zu positive windows, %llu negative windows from %zu pictures (stride 8, scale step %g)\n",
-              positives.size(), static_cast<unsigned long long>(all.windows()), negatives.size(),
-              a.scale_step);
+// Prints the figures of one model, and makes its curve.
+NamedCurve report_windows(const Contender& contender, const WindowScores& scores) {
   std::printf("%-28s %-10s %s\n", "false positives per window", "miss rate", "threshold");
   const std::vector<double> rates{1e-2, 1e-3, 1e-4, 1e-5};
   std::string summary;
-  for (const WindowOperatingPoint& point : miss_rates_per_window(positive_scores, all, rates)) {
+  for (const WindowOperatingPoint& point : miss_rates_per_window(scores.positives, scores.negatives, rates)) {
     std::printf("%-28g %-10s %.4f\n", point.requested_rate, percent(point.miss_rate()).c_str(),
                 point.threshold);
     if (point.requested_rate == 1e-4) summary = percent(point.miss_rate()) + " at 10⁻⁴";
   }
-  write_reports(a.report,
-                {file.stem().string(), summary, miss_rate_per_window(positive_scores, all), positives.size(),
-                 all.windows()},
-                FalsePositiveUnit::per_window, "Miss rate per window");
-  if (a.store) {
-    char counts[128];
-    std::snprintf(counts, sizeof counts, ": %zu windows with the object, %llu without, scale step %g",
-                  positives.size(), static_cast<unsigned long long>(all.windows()), a.scale_step);
-    // The last name of a path, with or without a slash behind it.
-    const auto name = [](const std::filesystem::path& path) {
-      return (path / "").parent_path().filename().string();
-    };
-    const std::string names = name(a.positives) + " and " + name(a.negatives);
-    store(file, model, (a.data.empty() ? names : a.data) + counts, positive_scores, all);
+  std::fflush(stdout);
+  return {contender.name, summary, miss_rate_per_window(scores.positives, scores.negatives),
+          scores.positives.size(), scores.negatives.windows()};
+}
+
+void store_windows(const Contender& contender, const WindowArguments& a, const WindowScores& scores) {
+  char counts[128];
+  std::snprintf(counts, sizeof counts, ": %zu windows with the object, %llu without, scale step %g",
+                scores.positives.size(), static_cast<unsigned long long>(scores.negatives.windows()),
+                a.scale_step);
+  // The last name of a path, with or without a slash behind it.
+  const auto name = [](const std::filesystem::path& path) {
+    return (path / "").parent_path().filename().string();
+  };
+  const std::string names = name(a.positives) + " and " + name(a.negatives);
+  store(contender.file, contender.model, (a.data.empty() ? names : a.data) + counts, scores.positives,
+        scores.negatives);
+}
+
+int run_windows(const WindowArguments& a) {
+  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0)) {
+    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives on every scale",
+                "leave out --store, or --arithmetic and --real-levels");
   }
+  const FileImageSet positives(a.positives, a.folder);
+  const FileImageSet negatives(a.negatives);
+  const std::vector<Contender> contenders = load_contenders(a);
+  if (a.store) {  // files are replaced by files written beside them
+    for (const Contender& contender : contenders) require_writable(contender.file.string() + ".new");
+  }
+  std::vector<NamedCurve> curves;
+  for (const Contender& contender : contenders) {
+    const WindowScores scores = score_windows(contender.model, a, positives, negatives);
+    if (contenders.size() > 1) std::printf("%s%s\n", curves.empty() ? "" : "\n", contender.name.c_str());
+    std::printf("%zu positive windows, %llu negative windows from %zu pictures (stride 8, scale step %g)\n",
+                scores.positives.size(), static_cast<unsigned long long>(scores.negatives.windows()),
+                negatives.size(), a.scale_step);
+    curves.push_back(report_windows(contender, scores));
+    if (a.store) store_windows(contender, a, scores);
+  }
+  write_reports(a.report, curves, FalsePositiveUnit::per_window, "Miss rate per window");
   return 0;
 }
 
@@ -200,9 +256,17 @@ void add_windows(CLI::App& evaluate, Common& common) {
                    "Folder or list of pictures without the object; every window is scored")
       ->required();
   command->add_option("-c,--config", a->config, "Pipeline whose model is evaluated")->capture_default_str();
-  command->add_option("-m,--model", a->model, "Model file instead of the configuration's");
-  command->add_option("--filters", a->filters,
-                      "Size of the model's dictionary, of those it has; the largest unless given");
+  command
+      ->add_option("-m,--model", a->models,
+                   "Model file instead of the configuration's; several times: a curve for each")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--filters", a->filters,
+          "Size of the model's dictionary, of those it has; the largest unless given; several, as in "
+          "25,50,100: a curve for each")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
       ->check(CLI::Range(1.01, 8.0))
       ->capture_default_str();
@@ -288,7 +352,7 @@ class Scorer : public pipeline::Sink {
 };
 
 int run_frames(const FrameArguments& a) {
-  check(a.report);
+  check(a.report, 1);
   const GroundTruth truth = load_truth(a);
   // Everything that scores above -1 enters the curve; below lie the easy negatives of a support vector
   // machine.
@@ -322,9 +386,11 @@ int run_frames(const FrameArguments& a) {
   std::printf("%-28s %s\n", "false positives per image", "miss rate");
   for (const double rate : {0.01, 0.1, 1.0})
     std::printf("%-28g %s\n", rate, percent(miss_rate_at(curve, rate)).c_str());
+  const std::string name =
+      a.report.names.empty() ? std::filesystem::path(a.input).filename().string() : a.report.names.front();
   write_reports(a.report,
-                {std::filesystem::path(a.input).filename().string(), "log-average " + percent(average), curve,
-                 static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)},
+                {{name, "log-average " + percent(average), curve,
+                  static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)}},
                 FalsePositiveUnit::per_image, "Miss rate per frame");
   return 0;
 }

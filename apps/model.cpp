@@ -42,6 +42,7 @@ std::string describe_dictionary(const Model& model) {
   for (const filterbank::Filter& filter : model.dictionary.filters()) {
     for (const int c : filter) largest = std::max(largest, std::abs(c));
   }
+  if (model.dictionary.patch() == 5) return format("%d filters of 5x5, float", model.dictionary.size());
   return format("%d filters of 3x3, 8-bit coefficients up to %d, and their float form",
                 model.dictionary.size(), largest);
 }
@@ -105,6 +106,10 @@ void describe(const fs::path& file, const Model& model) {
                          model.object.x, model.object.y));
   print("dictionary", describe_dictionary(model));
   print("normalisation", header.at("normalisation") + format(", epsilon %d", model.epsilon));
+  print("contrast", model.descriptor.contrast_sensitive
+                        ? "sensitive: two bins a filter, for responses above and below 0"
+                        : "insensitive: one bin a filter");
+  if (!model.descriptor.standard()) print("runs", "by the reference method, on the CPU only");
   print("classifier", linear ? "linear: score = (sum of weight * feature + bias) * scale"
                              : "distance: score = (bias - squared distance to the nearest template) * scale");
   print("templates", std::to_string(model.templates()) + (linear ? " (a linear classifier has one)" : ""));
@@ -123,6 +128,10 @@ int show(const ShowArguments& arguments) {
   describe(file, model);
   print_sizes(filterbank::load_models(file));
   if (arguments.no_picture) return 0;
+  if (!filterbank::can_draw(model)) {
+    print("picture", "not drawn: pictures are of 3x3 filters with one bin each");
+    return 0;
+  }
   const fs::path picture = arguments.picture.empty() ? file.stem().string() + ".png" : arguments.picture;
   std::error_code none;
   if (fs::equivalent(file, picture, none)) {

@@ -24,6 +24,8 @@ struct TrainArguments {
   std::string state;
   std::string classifier = "linear";
   std::string window = "64x128";
+  std::string normalisation = "l1-sqrt";
+  std::string sampling = "contrast";
   filterbank::TrainingOptions options;
 };
 
@@ -68,6 +70,9 @@ int run(TrainArguments arguments, int verbosity) {
   filterbank::TrainingOptions& options = arguments.options;
   options.classifier = arguments.classifier == "linear" ? filterbank::ClassifierKind::linear
                                                         : filterbank::ClassifierKind::distance;
+  options.descriptor.normalisation = filterbank::parse_normalisation(arguments.normalisation).value();
+  options.sampling = arguments.sampling == "uniform" ? filterbank::PatchSampling::uniform
+                                                     : filterbank::PatchSampling::contrast;
   int width = 0;
   int height = 0;
   char rest = 0;
@@ -93,6 +98,10 @@ int run(TrainArguments arguments, int verbosity) {
   const FileImageSet negatives = collect(arguments.negatives, "");
   spdlog::info("{} positive and {} negative pictures, seed {}; finished steps are kept in {}",
                positives.size(), negatives.size(), options.seed, arguments.state);
+  if (!options.descriptor.standard()) {
+    spdlog::info("descriptor: {}; such a model runs by the reference method, on the CPU only",
+                 filterbank::describe(options.descriptor));
+  }
 
   const std::atomic<bool>& stop = stop_requested();
   TrainProgressLine line;
@@ -144,9 +153,32 @@ void add_train(CLI::App& app, Common& common) {
       ->delimiter(',')
       ->check(CLI::Range(4, 256))
       ->capture_default_str();
-  command->add_option("--patches", o.patches, "3x3 patches that the dictionary is learned from")
+  command->add_option("--patches", o.patches, "Patches that the dictionary is learned from")
       ->check(CLI::Range(1000, 10'000'000))
       ->capture_default_str();
+  command
+      ->add_option("--sampling", a->sampling,
+                   "Which patches: contrast (the more contrast, the more likely) or uniform (all alike, but "
+                   "for flat ones)")
+      ->check(CLI::IsMember({"contrast", "uniform"}))
+      ->capture_default_str();
+  const std::string study = "Descriptor (any but the default runs by the reference method, slower, CPU only)";
+  command
+      ->add_option(
+          "--normalisation", a->normalisation,
+          "How a block's histograms are made comparable: l1-sqrt (roots of their shares of the sum), "
+          "l1 (the shares themselves), l2 (divided by their Euclidean length)")
+      ->check(CLI::IsMember({"l1-sqrt", "l1", "l2"}))
+      ->capture_default_str()
+      ->group(study);
+  command->add_option("--patch", o.descriptor.patch, "Pixels a side of the filters: 3 or 5")
+      ->check(CLI::IsMember({3, 5}))
+      ->capture_default_str()
+      ->group(study);
+  command
+      ->add_flag("--contrast-sensitive", o.descriptor.contrast_sensitive,
+                 "Two bins a filter, for responses above and below 0: dark on bright is not bright on dark")
+      ->group(study);
   command->add_option("--classifier", a->classifier, "linear (SVM) or distance (nearest template)")
       ->check(CLI::IsMember({"linear", "distance"}))
       ->capture_default_str();

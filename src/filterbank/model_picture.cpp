@@ -308,6 +308,10 @@ class Drawing {
 
 }  // namespace
 
+bool can_draw(const Model& model) {
+  return model.dictionary.patch() == 3 && !model.descriptor.contrast_sensitive;
+}
+
 Canvas draw_model(const Model& model) {
   return Drawing(model).draw();
 }

@@ -356,13 +356,12 @@ TEST(LearnDictionary, FindsTheDirectionsThatPatchesHave) {
     }
     EXPECT_GT(best, 0.995);
   }
-  EXPECT_THAT(
-      test::error_of(
-          ExitCode::input,
-          [&] {
-            learn_dictionary({patches.begin(), patches.begin() + 8}, 9, 3, 1, [](double) { return true; });
-          }),
-      HasSubstr("only 8 patches"));
+  EXPECT_THAT(test::error_of(ExitCode::input,
+                             [&] {
+                               learn_dictionary(std::vector(patches.begin(), patches.begin() + 8), 9, 3, 1,
+                                                [](double) { return true; });
+                             }),
+              HasSubstr("only 8 patches"));
 }
 
 double covered(std::span<const FloatFilter> filters, const std::vector<FloatFilter>& patches) {
