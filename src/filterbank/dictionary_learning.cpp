@@ -18,6 +18,34 @@ float similarity(const Patch& a, const Patch& b) {
   return std::fabs(sum);
 }
 
+// Patches side by side, so that the compiler compares one patch with several at once. Each sum is formed in
+// the order of `similarity`.
+template <typename Patch>
+class PatchTable {
+ public:
+  template <typename Source>
+  PatchTable(std::size_t count, const Source& patch)
+      : count_(count), values_(count * std::tuple_size_v<Patch>) {
+    for (std::size_t n = 0; n < count; ++n) {
+      for (std::size_t i = 0; i < std::tuple_size_v<Patch>; ++i) values_[i * count + n] = patch(n)[i];
+    }
+  }
+
+  // |cos| of the patch to each one of the table.
+  void similarities(const Patch& patch, float* out) const {
+    std::fill_n(out, count_, 0.0F);
+    for (std::size_t i = 0; i < patch.size(); ++i) {
+      const float* const column = values_.data() + i * count_;
+      for (std::size_t n = 0; n < count_; ++n) out[n] += patch[i] * column[n];
+    }
+    for (std::size_t n = 0; n < count_; ++n) out[n] = std::fabs(out[n]);
+  }
+
+ private:
+  std::size_t count_;
+  std::vector<float> values_;
+};
+
 template <typename Work>
 void parallel_chunks(std::size_t count, const Work& work) {
   constexpr std::size_t kChunk = 4096;
@@ -63,11 +91,14 @@ Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> 
       std::swap(members[i], members[i + random.below(members.size() - i)]);
     members.resize(kSample);
   }
+  const PatchTable<Patch> table(members.size(), [&](std::size_t n) { return patches[members[n]]; });
+  std::vector<float> similarities(members.size());
   double best = -1;
   std::uint32_t best_member = members.front();
   for (const std::uint32_t candidate : members) {
+    table.similarities(patches[candidate], similarities.data());
     double sum = 0;
-    for (const std::uint32_t other : members) sum += similarity(patches[candidate], patches[other]);
+    for (const float s : similarities) sum += s;
     if (sum > best || (sum == best && candidate < best_member)) {
       best = sum;
       best_member = candidate;
@@ -152,16 +183,13 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
   std::vector<std::uint8_t> assignment(patches.size());
   for (int round = 0; round < rounds; ++round) {
     if (!progress(static_cast<double>(round) / rounds)) throw TrainingStopped();
+    const PatchTable<Patch> table(count, [&](std::size_t k) { return medoids[k]; });
     parallel_chunks(patches.size(), [&](std::size_t begin, std::size_t end) {
+      std::vector<float> similarities(count);
       for (std::size_t i = begin; i < end; ++i) {
-        float best = -1;
-        for (int k = 0; k < count; ++k) {
-          const float s = similarity(patches[i], medoids[k]);
-          if (s > best) {
-            best = s;
-            assignment[i] = static_cast<std::uint8_t>(k);
-          }
-        }
+        table.similarities(patches[i], similarities.data());
+        const auto best = std::max_element(similarities.begin(), similarities.end());  // the first of equals
+        assignment[i] = static_cast<std::uint8_t>(best - similarities.begin());
       }
     });
     std::vector<std::vector<std::uint32_t>> members(count);

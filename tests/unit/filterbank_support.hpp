@@ -62,15 +62,16 @@ inline int random_int(std::mt19937_64& engine, int low, int high) {
 }
 
 /// Random filters of zero mean and unit length.
-inline std::vector<filterbank::FloatFilter> random_filters(int count, unsigned seed) {
+template <typename FilterType = filterbank::FloatFilter>
+std::vector<FilterType> random_filters(int count, unsigned seed) {
   std::mt19937_64 engine(seed);
-  std::vector<filterbank::FloatFilter> filters(count);
-  for (filterbank::FloatFilter& filter : filters) {
+  std::vector<FilterType> filters(count);
+  for (FilterType& filter : filters) {
     float mean = 0;
     for (float& c : filter) mean += c = static_cast<float>(random_int(engine, -1000, 1000));
     float energy = 0;
     for (float& c : filter) {
-      c -= mean / filterbank::kTaps;
+      c -= mean / static_cast<float>(filter.size());
       energy += c * c;
     }
     for (float& c : filter) c /= std::sqrt(energy);
@@ -98,6 +99,18 @@ inline filterbank::Model random_model(int filters, unsigned seed,
   model.scale = 1e-4;
   model.threshold = 0.25;
   model.provenance = R"({"data":"made up"})";
+  return model;
+}
+
+/// The same with another descriptor.
+inline filterbank::Model random_model(int filters, unsigned seed, const filterbank::Descriptor& descriptor) {
+  filterbank::Model model = random_model(filters, seed);
+  model.descriptor = descriptor;
+  if (descriptor.patch == 5)
+    model.dictionary = filterbank::Dictionary(random_filters<filterbank::LargeFilter>(filters, seed));
+  std::mt19937_64 engine(seed + 2);
+  model.weights.resize(model.weights_per_template());
+  for (std::int8_t& w : model.weights) w = static_cast<std::int8_t>(random_int(engine, -90, 90));
   return model;
 }
 

@@ -82,6 +82,76 @@ TEST_F(ModelFile, RoundTripOfTemplates) {
   EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
 }
 
+TEST_F(ModelFile, RoundTripOfDescriptors) {
+  for (const int patch : {3, 5}) {
+    for (const bool sensitive : {false, true}) {
+      for (const Normalisation normalisation :
+           {Normalisation::l1_sqrt, Normalisation::l1, Normalisation::l2}) {
+        const Descriptor descriptor{patch, sensitive, normalisation};
+        SCOPED_TRACE(describe(descriptor));
+        const Model model = test::random_model(9, 1, descriptor);
+        ASSERT_EQ(model.weights.size(), 6U * 4 * (sensitive ? 18 : 9));
+        save_model(model, file);
+        const Model loaded = load_model(file);
+        EXPECT_EQ(loaded.descriptor, descriptor);
+        EXPECT_EQ(loaded.weights, model.weights);
+        EXPECT_EQ(loaded.dictionary.patch(), patch);
+        EXPECT_THAT(loaded.dictionary.large(), ::testing::ElementsAreArray(model.dictionary.large()));
+        EXPECT_THAT(loaded.dictionary.reference(), ::testing::ElementsAreArray(model.dictionary.reference()));
+        save_model(loaded, changed);
+        EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+        Model evaluated = loaded;
+        evaluated.evaluation = WindowEvaluation{0.1, 0.2, "made up"};
+        store_evaluation(evaluated, file);
+        EXPECT_EQ(load_model(file).evaluation->data, "made up");
+      }
+    }
+  }
+}
+
+TEST_F(ModelFile, OnlyWhatDiffersFromTheStandardDescriptorIsWritten) {
+  const auto keys = [&](const Descriptor& descriptor) {
+    save_model(test::random_model(9, 1, descriptor), changed);
+    const auto metadata = Safetensors::load(changed).metadata;
+    return std::pair{metadata.count("patch"), metadata.count("contrast")};
+  };
+  EXPECT_EQ(keys({}), (std::pair<std::size_t, std::size_t>{0, 0}));
+  EXPECT_EQ(keys({5, false, {}}), (std::pair<std::size_t, std::size_t>{1, 0}));
+  EXPECT_EQ(keys({3, true, {}}), (std::pair<std::size_t, std::size_t>{0, 1}));
+}
+
+TEST_F(ModelFile, SizesOfLargeFilters) {
+  std::vector<Model> sizes;
+  const Dictionary dictionary = test::random_model(9, 1, {5, true, {}}).dictionary;
+  for (const int size : {4, 9}) {
+    sizes.push_back(test::random_model(size, 1, {5, true, {}}));
+    sizes.back().dictionary = dictionary.first(size);
+  }
+  save_models(sizes, file);
+  for (const Model& size : sizes) {
+    const Model loaded = load_model(file, size.dictionary.size());
+    EXPECT_EQ(loaded.weights, size.weights);
+    EXPECT_THAT(loaded.dictionary.large(), ::testing::ElementsAreArray(size.dictionary.large()));
+  }
+  sizes[0].dictionary = test::random_model(4, 5, {5, true, {}}).dictionary;
+  EXPECT_THROW(save_models(sizes, file), std::invalid_argument);
+}
+
+TEST_F(ModelFile, LargeFiltersAreFinite) {
+  save_model(test::random_model(9, 1, {5, false, {}}), file);
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                const auto old = container.array<float>("dictionary.reference", {9, 5, 5});
+                std::vector<float> values(old.begin(), old.end());
+                values[30] = std::numeric_limits<float>::quiet_NaN();
+                container.set<float>("dictionary.reference", {9, 5, 5}, values);
+              }),
+              HasSubstr("'dictionary.reference'"));
+  EXPECT_THAT(complaint([](Safetensors& container) {
+                container.set<float>("dictionary.reference", {0, 5, 5}, {});
+              }),
+              HasSubstr("dictionary of 0 filters"));
+}
+
 TEST_F(ModelFile, EveryKeyIsNeeded) {
   const Safetensors whole = Safetensors::load(file);
   EXPECT_EQ(whole.metadata.size(), 13U);
@@ -115,7 +185,19 @@ TEST_F(ModelFile, HeaderTexts) {
   EXPECT_THAT(complaint_about("kind", "sightline.cascade"), HasSubstr("'kind' is 'sightline.cascade'"));
   EXPECT_THAT(complaint_about("version", "2"), HasSubstr("'version' is '2'"));
   EXPECT_THAT(complaint_about("cell", "6"), HasSubstr("'cell' is '6'"));
-  EXPECT_THAT(complaint_about("normalisation", "l2"), HasSubstr("'normalisation' is 'l2'"));
+  for (const char* text : {"max", "L1", "l1 ", ""}) {
+    EXPECT_THAT(complaint_about("normalisation", text), HasSubstr("'normalisation' is '")) << text;
+  }
+  EXPECT_EQ(complaint_about("normalisation", "l1"), "");
+  for (const char* text : {"5", "4x4", "7x7", ""})
+    EXPECT_THAT(complaint_about("patch", text), HasSubstr("'patch' is '")) << text;
+  EXPECT_EQ(complaint_about("patch", "3x3"), "");
+  for (const char* text : {"yes", "Sensitive", ""})
+    EXPECT_THAT(complaint_about("contrast", text), HasSubstr("'contrast' is '")) << text;
+  EXPECT_EQ(complaint_about("contrast", "insensitive"), "");
+  // Right in themselves, but not what the arrays are for.
+  EXPECT_THAT(complaint_about("patch", "5x5"), HasSubstr("'dictionary.reference'"));
+  EXPECT_THAT(complaint_about("contrast", "sensitive"), HasSubstr("'weights'"));
   EXPECT_THAT(complaint_about("classifier", "forest"), HasSubstr("'classifier' is 'forest'"));
   EXPECT_THAT(complaint_about("label", ""), HasSubstr("'label'"));
   EXPECT_THAT(complaint_about("label", std::string(65, 'x')), HasSubstr("'label'"));

@@ -201,6 +201,88 @@ TEST_F(Training, SizesStoppedAndResumedGiveTheSameModel) {
   EXPECT_EQ(again, 0);
 }
 
+// Each of the study's options, by itself.
+class StudyTraining : public Training, public ::testing::WithParamInterface<int> {
+ protected:
+  StudyTraining() {
+    switch (GetParam()) {
+      case 0:
+        options.descriptor.normalisation = Normalisation::l1;
+        break;
+      case 1:
+        options.descriptor.normalisation = Normalisation::l2;
+        break;
+      case 2:
+        options.descriptor.patch = 5;
+        break;
+      case 3:
+        options.descriptor.contrast_sensitive = true;
+        break;
+      case 4:
+        options.sampling = PatchSampling::uniform;
+        break;
+      default:
+        options.descriptor = {5, true, Normalisation::l2};
+    }
+  }
+};
+
+TEST_P(StudyTraining, MakesAModelOfItsOwnThatFindsWhatItWasTrainedOn) {
+  options.cost = 100;
+  const std::string bytes = train_to_bytes("state");
+  const Model model = load_model(folder / "model");
+  EXPECT_EQ(model.descriptor, options.descriptor);
+  EXPECT_EQ(model.dictionary.size(), 9);
+  EXPECT_EQ(model.dictionary.patch(), options.descriptor.patch);
+
+  Options search;
+  search.max_size = 24;
+  const FilterbankDetector detector(model, search);
+  const auto workspace = detector.make_workspace();
+  auto& own = static_cast<FilterbankWorkspace&>(*workspace);
+  int found = 0;
+  for (std::size_t i = 0; i < positives.size(); ++i) {
+    const Image<std::uint8_t> picture = positives.load(i);
+    const auto centred = centre_window(picture.view(), options.window);
+    ASSERT_TRUE(detector.prepare(own, centred->view));
+    detector.score_windows(own);
+    found += detector.score(own.levels[0], centred->x, centred->y) > 0;
+  }
+  EXPECT_GE(found, 28);
+
+  // The state of the standard training is not taken for this one's, nor the other way round.
+  const TrainingOptions study = options;
+  options.descriptor = {};
+  options.sampling = PatchSampling::contrast;
+  const std::string standard = train_to_bytes("standard");
+  EXPECT_NE(standard, bytes);
+  EXPECT_EQ(train_to_bytes("state"), standard);
+  options = study;
+  EXPECT_EQ(train_to_bytes("standard"), bytes);
+}
+
+TEST_P(StudyTraining, SameModelOnAnyNumberOfThreadsStoppedOrNot) {
+  const std::string whole = train_to_bytes("whole");
+  for (const int threads : {1, 8}) {
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+    oneapi::tbb::task_arena arena(threads);
+    arena.execute([&] { EXPECT_EQ(train_to_bytes("t" + std::to_string(threads)), whole) << threads; });
+  }
+  std::string model;
+  int runs = 0;
+  for (; model.empty() && runs < 200; ++runs) {
+    int seen = 0;
+    try {
+      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 5 + 3 * runs; });
+    } catch (const TrainingStopped&) {
+    }
+  }
+  EXPECT_EQ(model, whole);
+  EXPECT_GT(runs, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 6));
+
 // More rounds go on from a run with fewer.
 TEST_F(Training, MoreRoundsAfterwards) {
   options.rounds = 3;
@@ -376,6 +458,41 @@ double covered(std::span<const FloatFilter> filters, const std::vector<FloatFilt
     sum += best;
   }
   return sum;
+}
+
+// A picture whose left half has weak structure and whose right half has strong.
+TEST(SamplePatches, FollowContrastUnlessUniform) {
+  Image<std::uint8_t> picture(80, 80);
+  for (int y = 0; y < 80; ++y) {
+    for (int x = 0; x < 80; ++x) {
+      const bool bar = x < 40 ? y % 4 < 2 : x % 4 < 2;  // lying on the left, upright on the right
+      picture.view().at(x, y) = static_cast<std::uint8_t>(bar ? (x < 40 ? 110 : 250) : 100);
+    }
+  }
+  Pictures set;
+  set.add(std::move(picture));
+  const auto upright_share = [&]<typename Patch>(PatchSampling sampling, Patch) {
+    const auto patches = sample_patches<Patch>({&set}, 2000, sampling, 1, [](double) { return true; });
+    EXPECT_EQ(patches.size(), 2000U);
+    int upright = 0;
+    for (const Patch& patch : patches) {
+      double sum = 0;
+      double energy = 0;
+      for (const float p : patch) {
+        sum += p;
+        energy += p * p;
+      }
+      EXPECT_NEAR(sum, 0, 1e-4);
+      EXPECT_NEAR(energy, 1, 1e-4);
+      upright += patch[0] != patch[1] || patch[1] != patch[2];
+    }
+    return upright / 2000.0;
+  };
+  // Contrasts are as 15 to 1. Up to a pixel's column or two between the halves are of neither kind.
+  EXPECT_NEAR(upright_share(PatchSampling::uniform, FloatFilter{}), 0.5, 0.06);
+  EXPECT_NEAR(upright_share(PatchSampling::contrast, FloatFilter{}), 15.0 / 16, 0.06);
+  EXPECT_NEAR(upright_share(PatchSampling::uniform, LargeFilter{}), 0.5, 0.08);
+  EXPECT_NEAR(upright_share(PatchSampling::contrast, LargeFilter{}), 15.0 / 16, 0.08);
 }
 
 TEST(OrderFilters, EachNextIsTheBestOfThoseLeft) {
