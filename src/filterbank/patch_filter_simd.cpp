@@ -69,11 +69,21 @@ HWY_INLINE void filter_tile_signed(const PixelRows<kPatch, kRows>& rows, int wid
     for (std::size_t k = 0; k < filters.size(); ++k) {
       VF32 sum[kRows];
       for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
+        // A vector of pixels is loaded once for all the rows whose patches it is part of. Unrolled, so that
+        // the sums stay in registers.
+#pragma GCC unroll 8
       for (int i = 0; i < kPatch; ++i) {
-        for (int row = 0; row < rows.kCount; ++row) {
+        VF32 column[kPatch];
+#pragma GCC unroll 8
+        for (int j = 0; j < kPatch; ++j) column[j] = hn::Set(d, filters[k][j * kPatch + i]);
+#pragma GCC unroll 8
+        for (int row = 0; row < kRows + kPatch - 1; ++row) {
           const VF32 pixels = hn::LoadU(d, rows.at(row, i, x));
-          for (int r = std::max(0, row - kPatch + 1); r <= std::min(kRows - 1, row); ++r)
-            sum[r] = hn::MulAdd(pixels, hn::Set(d, filters[k][(row - r) * kPatch + i]), sum[r]);
+#pragma GCC unroll 8
+          for (int j = 0; j < kPatch; ++j) {
+            const int r = row - j;
+            if (r >= 0 && r < kRows) sum[r] = hn::MulAdd(pixels, column[j], sum[r]);
+          }
         }
       }
       const VI32 index = hn::Set(di, static_cast<std::int32_t>(k));
