@@ -39,7 +39,7 @@ struct DetectorInfo {
   std::string accuracy;        ///< of a stored evaluation, for people; empty where there is none
   double smallest_object = 0;  ///< height in frame pixels of the smallest object that is searched for
   double threshold = 0;        ///< lowest score that is reported
-  std::string cpu_only;        ///< why no stage can run on an OpenCL device; empty where some can
+  std::string cpu_only{};      ///< why no stage can run on an OpenCL device; empty where some can
 };
 
 /// A part of a frame's work: from `begin` to `end` of it, 0 to 1. Cut where a detector finds it best (rows of

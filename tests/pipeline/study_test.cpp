@@ -1,0 +1,226 @@
+// The study of the method through the program: models of other descriptors, curves of several models,
+// tools/study.
+
+#include <cstdlib>
+
+#include "detection/device_stages.hpp"
+#include "filterbank/detector.hpp"
+#include "model/safetensors.hpp"
+#include "opencl/device.hpp"
+#include "program.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::test::make_clip;
+
+class Study : public testing::Test {
+ protected:
+  // A picture of the folder, made by one of FFmpeg's generators.
+  std::string picture(const std::string& name, const std::string& graph) {
+    fs::create_directories(fs::path(folder_ / name).parent_path());
+    make_clip(folder_ / name, graph + ",trim=end_frame=1");
+    return folder_ / name;
+  }
+  std::string model(const std::string& name, const filterbank::Descriptor& descriptor, int filters = 9) {
+    filterbank::save_model(random_model(filters, 1, descriptor), folder_ / name);
+    return folder_ / name;
+  }
+  // Small pictures of two kinds, for training and for evaluation.
+  void make_pictures() {
+    for (int i = 0; i < 6; ++i) {
+      const std::string n = std::to_string(i);
+      picture("positives/" + n + ".png", "mandelbrot=size=64x128:start_x=0." + n);
+      picture("negatives/" + n + ".png",
+              i % 2 ? "testsrc=size=96x" + std::to_string(140 + i) : "testsrc2=size=96x15" + n);
+    }
+  }
+  std::vector<std::string> pictures() const {
+    return {"--positives", folder_ / "positives", "--negatives", folder_ / "negatives"};
+  }
+  TempDir folder_;
+};
+
+TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
+  const std::string clip = moving_clip(96, 96, 3);
+  const std::string large = model("large.safetensors", {5, true, {}});
+  const std::vector<std::string> command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
+  const Outcome found = run(command + std::vector<std::string>{"-f", "jsonl"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_NE(found.out.find("\"score\""), std::string::npos);
+  const std::string said = "5x5 patches, contrast-sensitive";
+  const std::size_t first = found.err.find(said + ") runs by the reference method");
+  ASSERT_NE(first, std::string::npos) << found.err;
+  EXPECT_EQ(found.err.find("runs by the reference method", first + said.size() + 30), std::string::npos);
+  const auto with = [&](const std::vector<std::string>& more) { return command + more; };
+  const std::string refusal = "on the CPU only";
+  for (const char* schedule : {"gpu", "specialized", "overlap", "split"})
+    expect_run(2, refusal, with({"--schedule", schedule}));
+  expect_run(2, refusal, with({"--map", "filter=gpu"}));
+  expect_run(2, refusal, with({"--device", "0"}));
+  for (const std::vector<std::string>& ways :
+       {std::vector<std::string>{"--schedule", "auto"}, {"--schedule", "cpu"}, {"--device", "none"}}) {
+    const Outcome same = run(with(ways) + std::vector<std::string>{"-f", "jsonl"});
+    EXPECT_EQ(same.exit_code, 0) << same.err;
+    EXPECT_EQ(same.out, found.out);
+  }
+}
+
+TEST_F(Study, DevicesRefuseOtherDescriptors) {
+  const auto devices = opencl::list_devices();
+  if (devices.empty()) GTEST_SKIP() << "no OpenCL device";
+  const filterbank::FilterbankDetector detector(random_model(9, 1, {3, true, {}}), {});
+  EXPECT_NE(error_of(ExitCode::usage,
+                     [&] {
+                       detector.make_device_stages({devices[0], 0, "the first"});
+                     })
+                .find("on the CPU only"),
+            std::string::npos);
+}
+
+TEST_F(Study, ABadDescriptorIsNamed) {
+  Safetensors file = Safetensors::load(model("bad.safetensors", {}));
+  file.metadata["patch"] = "4x4";
+  file.save(folder_ / "bad.safetensors");
+  expect_run(4, "'patch' is '4x4'",
+             {"detect", moving_clip(96, 96, 1), "--model", folder_ / "bad.safetensors"});
+}
+
+TEST_F(Study, ShowTellsTheDescriptor) {
+  const Outcome shown =
+      run({"model", "show", model("m.safetensors", {5, true, filterbank::Normalisation::l2}), "--picture",
+           folder_ / "m.png"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  for (const char* words :
+       {"9 filters of 5x5", "l2, epsilon", "sensitive: two bins", "CPU only", "not drawn"})
+    EXPECT_NE(shown.out.find(words), std::string::npos) << words << '\n' << shown.out;
+  EXPECT_FALSE(fs::exists(folder_ / "m.png"));
+}
+
+TEST_F(Study, TrainingTakesEveryOption) {
+  make_pictures();
+  const auto train = [&](const std::string& name, const std::vector<std::string>& options) {
+    const Outcome outcome =
+        run(std::vector<std::string>{"-q", "train", "filterbank", "--filters", "5", "--patches", "2000",
+                                     "--rounds", "1", "--output", folder_ / name} +
+            pictures() + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return filterbank::load_model(folder_ / name);
+  };
+  using filterbank::Descriptor;
+  using filterbank::Normalisation;
+  EXPECT_EQ(train("a", {}).descriptor, Descriptor());
+  EXPECT_EQ(train("b", {"--normalisation", "l1"}).descriptor, (Descriptor{3, false, Normalisation::l1}));
+  EXPECT_EQ(train("c", {"--normalisation", "l2"}).descriptor, (Descriptor{3, false, Normalisation::l2}));
+  EXPECT_EQ(train("d", {"--patch", "5", "--contrast-sensitive"}).descriptor, (Descriptor{5, true, {}}));
+  const filterbank::Model uniform = train("e", {"--sampling", "uniform"});
+  EXPECT_EQ(uniform.descriptor, Descriptor());
+  EXPECT_NE(uniform.provenance.find("\"sampling\":\"uniform\""), std::string::npos);
+  const auto filters_of = [](const filterbank::Model& m) {
+    return std::vector(m.dictionary.reference().begin(), m.dictionary.reference().end());
+  };
+  EXPECT_NE(filters_of(uniform), filters_of(filterbank::load_model(folder_ / "a")));
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--normalisation", "l3"}, {"--patch", "7"}, {"--sampling", "some"}}) {
+    expect_run(2, wrong[0], std::vector<std::string>{"train", "filterbank"} + pictures() + wrong);
+  }
+}
+
+TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
+  make_pictures();
+  const std::string one = model("one.safetensors", {});
+  const std::string two = model("two.safetensors", {5, false, {}});
+  const std::vector<std::string> command =
+      std::vector<std::string>{"evaluate", "windows", "--scale-step", "2"} + pictures();
+  const std::vector<std::string> both{"--model", one, "-m", two};
+  const Outcome outcome =
+      run(command + both + std::vector<std::string>{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string table = read_text(folder_ / "c.csv");
+  const std::string svg = read_text(folder_ / "c.svg");
+  for (const char* name : {"one", "two"}) {
+    EXPECT_NE(outcome.out.find(name + std::string("\n6 positive windows")), std::string::npos) << outcome.out;
+    EXPECT_NE(table.find(std::string("\n") + name + ","), std::string::npos);
+    EXPECT_NE(svg.find(std::string("<title>") + name + "</title>"), std::string::npos);
+  }
+  // Each curve is what the model has by itself.
+  const Outcome alone = run(command + std::vector<std::string>{"-m", two, "--csv", folder_ / "two.csv"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  const std::string own = read_text(folder_ / "two.csv");
+  EXPECT_TRUE(table.ends_with(own.substr(own.find('\n')))) << own;
+
+  const Outcome named = run(
+      command + both + std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_NE(read_text(folder_ / "c.csv").find("\nB,"), std::string::npos);
+  expect_run(2, "1 names were given for 2 curve", command + both + std::vector<std::string>{"--name", "A"});
+}
+
+TEST_F(Study, CurvesOfAModelsSizes) {
+  make_pictures();
+  filterbank::save_models(random_sizes({4, 9}, 1), folder_ / "sizes.safetensors");
+  const Outcome outcome = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
+                                                       folder_ / "sizes.safetensors", "--filters", "4,9",
+                                                       "--store", "--csv", folder_ / "c.csv"} +
+                              pictures());
+  EXPECT_NE(outcome.exit_code, 0);  // too few windows to store anything
+  const Outcome plain = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
+                                                     folder_ / "sizes.safetensors", "--filters", "4,9",
+                                                     "--csv", folder_ / "c.csv"} +
+                            pictures());
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  for (const char* name : {"\"sizes, 4 filters\",", "\"sizes, 9 filters\","})
+    EXPECT_NE(read_text(folder_ / "c.csv").find(name), std::string::npos);
+}
+
+// Two lines, twice: the second time nothing is left to do. One more then makes a picture possible.
+TEST_F(Study, TheScriptDoesWhatIsLeftToDo) {
+  make_pictures();
+  const std::string data = folder_ / "data";
+  fs::create_directories(data);
+  for (const char* folder : {"neg_train", "neg_test"})
+    fs::create_directory_symlink(folder_ / "negatives", data + "/" + folder);
+  fs::create_directory_symlink(folder_ / "positives", data + "/inria_train_pos");
+  for (const char* list : {"inria_pos_train.txt", "inria_pos_test.txt"})
+    media::test::store(data + "/" + list, "0.png\n1.png\n2.png\n");
+  const auto study = [&](const std::string& lines) {
+    const std::string command = SIGHTLINE_SOURCE_DIR "/tools/study '" + data + "' --program " +
+                                SIGHTLINE_PROGRAM + " --output '" + (folder_ / "out") + "' --lines " + lines +
+                                " -- --patches 3000 >'" + (folder_ / "log") + "' 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "log");
+    return read_text(folder_ / "log");
+  };
+  const auto trained = [](const std::string& log) {
+    return log.find("sightline train") != std::string::npos;
+  };
+  EXPECT_TRUE(trained(study("d100,l1")));
+  const std::string table = read_text(folder_ / "out/study.md");
+  for (const char* row : {"| d100 | ", "| l1 | "}) EXPECT_NE(table.find(row), std::string::npos) << table;
+  EXPECT_NE(table.find("`sightline train filterbank $TRAIN --normalisation l1 --output l1.safetensors`"),
+            std::string::npos);
+  EXPECT_EQ(table.find(data), std::string::npos);  // $DATA stands for it
+  EXPECT_FALSE(fs::exists(folder_ / "out/normalisation.svg"));
+
+  EXPECT_FALSE(trained(study("d100,l1")));
+  EXPECT_EQ(read_text(folder_ / "out/study.md"), table);
+
+  study("l2");
+  EXPECT_NE(read_text(folder_ / "out/normalisation.svg").find("<title>l2</title>"), std::string::npos);
+  EXPECT_NE(read_text(folder_ / "out/study.md").find("(normalisation.svg)"), std::string::npos);
+}
+
+TEST_F(Study, TheScriptRefusesWhatItCannotUse) {
+  const auto refused = [&](const std::string& options) {
+    const std::string command =
+        SIGHTLINE_SOURCE_DIR "/tools/study " + options + " >/dev/null 2>'" + (folder_ / "log") + "'";
+    EXPECT_NE(std::system(command.c_str()), 0) << options;
+    return read_text(folder_ / "log");
+  };
+  EXPECT_NE(refused("'" + folder_.path() + "'").find("there is no 'inria_pos_train.txt'"), std::string::npos);
+  EXPECT_NE(refused("").find("Usage:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sightline::test
