@@ -400,10 +400,14 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
     make_cells(i + 1);
     const auto y = static_cast<std::size_t>(band.begin) + i;
     std::uint8_t* const features = level.features.data() + y * grid.features_row();
-    normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
-                  model_.epsilon, features);
-    if (screens_)  // while they are in the cache
-      project_row(features, grid, screen_, level.components.data() + y * Screen::kPairs * pitch);
+    const float* const roots_above = scratch.roots.data() + i * grid.roots_row();
+    const std::int32_t* const totals_above = scratch.totals.data() + i * pitch;
+    if (screens_) {
+      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, screen_, features,
+                                level.components.data() + y * Screen::kPairs * pitch);
+    } else {
+      normalise_row(roots_above, totals_above, grid, model_.epsilon, features);
+    }
   }
 }
 

@@ -123,6 +123,10 @@ void classify_windows(const std::uint8_t* features, const Grid& grid, const Pack
 void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
                  std::int32_t* components);
 
+/// Both normalise_row and project_row of its features, while these are in registers.
+void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                               const Screen& screen, std::uint8_t* features, std::int32_t* components);
+
 /// Adds the window sums of component times the screen's weight to the rows [y_begin, y_end) of `sums`, which
 /// is as `scores` of classify_rows; `components` is the level's whole array.
 void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
