@@ -63,6 +63,24 @@ HWY_INLINE void store_components(const VI32* sum, std::ptrdiff_t pitch, std::int
   }
 }
 
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  const I32 d;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    VI32 sum[Screen::kRank];
+    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
+    const std::int32_t* word = screen.basis().data();
+    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
+    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
+      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
+      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
+    }
+    store_components(sum, grid.pitch(), components + x);
+  }
+}
+
 // A vector of blocks after the other, all its features; with a screen, these are projected on their way.
 template <bool kProject>
 HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
@@ -134,7 +152,12 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 
 void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                                const Screen& screen, std::uint8_t* features, std::int32_t* components) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   normalise<true>(roots, totals, grid, epsilon, &screen, features, components);
+#else  // too few registers for both
+  normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
+  HWY_NAMESPACE::project_row(features, grid, screen, components);
+#endif
 }
 
 // What a word of four bytes is to the convolution below: four 8-bit features and weights, or two 16-bit
@@ -246,56 +269,67 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
   convolve_rows<Quads>(features, grid, weights, y_begin, y_end, scores);
 }
 
-// A vector of neighbouring windows; all columns of the window for one quad after the other, whose loads
-// overlap.
-void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
-                      int y, std::int32_t* sums) {
-  const I32 d;
-  const hn::Repartition<std::uint8_t, I32> d8;
+// The blocks of a row of a window lie in lanes, for one quad after the other; at most eight, so that windows
+// of the usual width leave few lanes unused.
+using WindowI32 = hn::CappedTag<std::int32_t, PackedWeights::kColumns>;
+using VWindowI32 = hn::VFromD<WindowI32>;
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+HWY_INLINE VWindowI32 dot4(VWindowI32 features, VWindowI32 weights, VWindowI32 sum) {
+#if SIGHTLINE_VNNI
+  // Half of a long vector: g++ 12 makes the form of another instruction set of the short one.
+  return VWindowI32{_mm512_castsi512_si256(_mm512_dpbusd_epi32(_mm512_castsi256_si512(sum.raw),
+                                                               _mm512_castsi256_si512(features.raw),
+                                                               _mm512_castsi256_si512(weights.raw)))};
+#else
+  return VWindowI32{_mm256_add_epi32(
+      sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(features.raw, weights.raw), _mm256_set1_epi16(1)))};
+#endif
+}
+#endif
+
+template <int kWindows>
+HWY_INLINE void sum_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                            const int* columns, int y, std::int32_t* sums) {
+  const WindowI32 d;
+  const hn::Repartition<std::uint8_t, WindowI32> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(grid.pitch()) * 4;
   const int blocks_x = weights.window().blocks_x();
   constexpr int kPrefetch = 24;
-  for (int lane = 0; lane < kLanePad; lane += lanes) {
-    VI32 even = hn::LoadU(d, sums + lane);
-    VI32 odd = hn::Zero(d);
-    for (int by = 0; by < weights.window().blocks_y(); ++by) {
-      const std::int32_t* const words = weights.row(by);
-      const std::uint8_t* block =
-          features + (y + by) * grid.features_row() + static_cast<std::ptrdiff_t>(x + lane) * 4;
-      for (int quad = 0; quad < grid.quads(); ++quad, block += pitch) {
-        hwy::Prefetch(block + kPrefetch * pitch);  // too far apart for the processor to see it coming
-        hwy::Prefetch(block + kPrefetch * pitch + 64);
-        const auto term = [&](int bx, VI32 sum) {
-          return dot4(hn::BitCast(d, hn::LoadU(d8, block + static_cast<std::ptrdiff_t>(bx) * 4)),
-                      hn::Set(d, words[bx * grid.quads() + quad]), sum);
-        };
-        for (int bx = 0; bx + 1 < blocks_x; bx += 2) {
-          even = term(bx, even);
-          odd = term(bx + 1, odd);
+  VWindowI32 sum[kWindows];
+  for (VWindowI32& s : sum) s = hn::Zero(d);
+  for (int by = 0; by < weights.window().blocks_y(); ++by) {
+    const std::int32_t* words = weights.columns(by);
+    const std::uint8_t* row = features + (y + by) * grid.features_row();
+    for (int quad = 0; quad < grid.quads(); ++quad, row += pitch, words += weights.columns_pitch()) {
+      // Too far apart for the processor to see it coming.
+      hwy::Prefetch(row + kPrefetch * pitch + columns[0] * 4);
+      hwy::Prefetch(row + kPrefetch * pitch + (columns[kWindows - 1] + blocks_x) * 4);
+      for (int bx = 0; bx < blocks_x; bx += lanes) {
+        const VWindowI32 weight = hn::LoadU(d, words + bx);
+        for (int i = 0; i < kWindows; ++i) {
+          const auto bytes = hn::LoadU(d8, row + static_cast<std::ptrdiff_t>(columns[i] + bx) * 4);
+          sum[i] = dot4(hn::BitCast(d, bytes), weight, sum[i]);
         }
-        if (blocks_x % 2 == 1) even = term(blocks_x - 1, even);
       }
     }
-    hn::StoreU(hn::Add(even, odd), d, sums + lane);
   }
+  for (int i = 0; i < kWindows; ++i) sums[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
 }
 
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
-                 std::int32_t* components) {
-  const I32 d;
-  const hn::Repartition<std::uint8_t, I32> d8;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int x = 0; x < grid.columns(); x += lanes) {
-    VI32 sum[Screen::kRank];
-    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
-    const std::int32_t* word = screen.basis().data();
-    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
-    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
-      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
-      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
-    }
-    store_components(sum, grid.pitch(), components + x);
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                      std::span<const int> columns, int y, std::int32_t* sums) {
+  switch (columns.size()) {
+    case 1:
+      return sum_windows<1>(features, grid, weights, columns.data(), y, sums);
+    case 2:
+      return sum_windows<2>(features, grid, weights, columns.data(), y, sums);
+    case 3:
+      return sum_windows<3>(features, grid, weights, columns.data(), y, sums);
+    default:
+      static_assert(kWindowsAtOnce == 4);
+      return sum_windows<4>(features, grid, weights, columns.data(), y, sums);
   }
 }
 
@@ -347,9 +381,9 @@ void project_row(const std::uint8_t* features, const Grid& grid, const Screen& s
   HWY_DYNAMIC_DISPATCH(project_row)(features, grid, screen, components);
 }
 
-void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
-                      int y, std::int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, x, y, sums);
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                      std::span<const int> columns, int y, std::int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, columns, y, sums);
 }
 
 PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size)
@@ -371,6 +405,14 @@ PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape w
         word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
                                          (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (bin % 4)));
       }
+    }
+  }
+  columns_.assign(static_cast<std::size_t>(window.blocks_y()) * quads_ * columns_pitch(), 0);
+  for (int block = 0; block < window.blocks(); ++block) {
+    for (int quad = 0; quad < quads_; ++quad) {
+      const int row = block / window.blocks_x() * quads_ + quad;
+      columns_[static_cast<std::size_t>(row) * columns_pitch() + block % window.blocks_x()] =
+          words_[static_cast<std::size_t>(block) * quads_ + quad];
     }
   }
 }
