@@ -11,6 +11,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "filterbank/kernels.hpp"
 
@@ -22,43 +23,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::CappedTag<float, kLanePad>;
 using I32 = hn::RebindToSigned<F32>;
 using VI32 = hn::VFromD<I32>;
-
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
-                   std::uint8_t* features) {
-  const F32 df;
-  const I32 di;
-  const int lanes = static_cast<int>(hn::Lanes(df));
-  const int pitch = grid.pitch();
-  for (int x = 0; x < grid.columns(); x += lanes) {
-    // The last vector of a row reads one cell past it: what is there must be finite, and counts for nothing.
-    const std::int32_t* t = totals + x;
-    const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
-                                     hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),
-                             hn::Set(di, epsilon));
-    const auto used =
-        hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
-    const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
-    const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
-    // All four cells of a block for one quad after the other: they share the lines that they are read from.
-    const std::ptrdiff_t cell_size = static_cast<std::ptrdiff_t>(grid.bins) * pitch;  // bytes of features
-    const float* root = roots + x;
-    std::uint8_t* out = features + static_cast<std::size_t>(x) * 4;
-    for (int bin = 0; bin < grid.bins; bin += 4) {
-      for (int cell = 0; cell < kBlockCells; ++cell) {
-        const float* from = root + (cell / 2) * grid.roots_row() + cell % 2;
-        const auto feature = [&](int i) {  // at most 255: no bin holds more than its block
-          return hn::NearestInt(hn::Mul(hn::LoadU(df, from + i * pitch), factor));
-        };
-        const auto word = hn::Or(hn::Or(feature(0), hn::ShiftLeft<8>(feature(1))),
-                                 hn::Or(hn::ShiftLeft<16>(feature(2)), hn::ShiftLeft<24>(feature(3))));
-        const hn::Repartition<std::uint8_t, I32> d8;
-        hn::StoreU(hn::BitCast(d8, word), d8, out + cell * cell_size);
-      }
-      root += 4 * static_cast<std::ptrdiff_t>(pitch);
-      out += 4 * static_cast<std::ptrdiff_t>(pitch);
-    }
-  }
-}
 
 // sum + dot product of four unsigned features and four signed weights in each lane.
 HWY_INLINE VI32 dot4(VI32 features, VI32 weights, VI32 sum) {
@@ -86,6 +50,113 @@ HWY_INLINE VI32 dot4(VI32 features, VI32 weights, VI32 sum) {
   sum = hn::Add(
       sum, hn::Mul(unsigned_byte(hn::ShiftLeft<8>(features)), hn::ShiftRight<24>(hn::ShiftLeft<8>(weights))));
   return hn::Add(sum, hn::Mul(unsigned_byte(features), hn::ShiftRight<24>(weights)));
+#endif
+}
+
+// What project_row makes of its sums.
+HWY_INLINE void store_components(const VI32* sum, std::ptrdiff_t pitch, std::int32_t* components) {
+  const I32 d;
+  for (int pair = 0; pair < Screen::kPairs; ++pair) {
+    const VI32 low = hn::And(hn::ShiftRight<Screen::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
+    const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<Screen::kShift>(sum[2 * pair + 1]));
+    hn::StoreU(hn::Or(low, high), d, components + pair * pitch);
+  }
+}
+
+void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+                 std::int32_t* components) {
+  const I32 d;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    VI32 sum[Screen::kRank];
+    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
+    const std::int32_t* word = screen.basis().data();
+    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
+    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
+      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
+      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
+    }
+    store_components(sum, grid.pitch(), components + x);
+  }
+}
+
+// A vector of blocks after the other, all its features; with a screen, these are projected on their way.
+template <bool kProject>
+HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                          const Screen* screen, std::uint8_t* features, std::int32_t* components) {
+  const F32 df;
+  const I32 di;
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(df));
+  const std::ptrdiff_t pitch = grid.pitch();
+  const std::ptrdiff_t roots_pitch = grid.roots_pitch();
+  // Added to a number from 0 to 255, it leaves the nearest integer, the even one of two, in the low byte of
+  // what is otherwise its own bits: cheaper than a conversion. Those bits are the same in all four features
+  // of a word, and so is what they add up to.
+  constexpr float kRounder = 12582912;  // 1.5 * 2^23
+  const auto rounder = hn::Set(df, kRounder);
+  constexpr std::uint32_t kExcess = std::bit_cast<std::uint32_t>(kRounder) * 0x01010101U;
+  const VI32 excess = hn::Set(di, static_cast<std::int32_t>(kExcess));
+  const std::ptrdiff_t cell_size = static_cast<std::ptrdiff_t>(grid.bins) * pitch;  // bytes of features
+  // Of features that have been projected few are read again.
+  const bool past_cache = kProject && reinterpret_cast<std::uintptr_t>(features) % 64 == 0;
+  for (int x = 0; x < grid.columns(); x += lanes) {
+    // The last vector of a row reads one cell past it: what is there must be finite, and counts for nothing.
+    const std::int32_t* t = totals + x;
+    const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
+                                     hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),
+                             hn::Set(di, epsilon));
+    const auto used =
+        hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
+    const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
+    const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
+    VI32 along[Screen::kRank];
+    for (VI32& a : along) a = hn::Set(di, 1 << (Screen::kShift - 1));
+    // All four cells of a block for one quad after the other: they share the lines that they are read from.
+    const float* root = roots + x;
+    std::uint8_t* out = features + static_cast<std::ptrdiff_t>(x) * 4;
+    for (int bin = 0; bin < grid.bins; bin += 4, root += 4 * roots_pitch, out += 4 * pitch) {
+      for (int cell = 0; cell < kBlockCells; ++cell) {
+        const float* from = root + (cell / 2) * grid.roots_row() + cell % 2;
+        const auto feature = [&](int i) {  // at most 255: no bin holds more than its block
+          return hn::BitCast(di, hn::Add(hn::Mul(hn::LoadU(df, from + i * roots_pitch), factor), rounder));
+        };
+        const VI32 low = hn::Add(feature(0), hn::ShiftLeft<8>(feature(1)));
+        const VI32 high = hn::Add(feature(2), hn::ShiftLeft<8>(feature(3)));
+        const VI32 word = hn::Sub(hn::Add(low, hn::ShiftLeft<16>(high)), excess);
+        const auto bytes = hn::BitCast(d8, word);
+        std::uint8_t* const to = out + cell * cell_size;
+        if (past_cache) {
+          hn::Stream(bytes, d8, to);
+        } else {
+          hn::StoreU(bytes, d8, to);
+        }
+        if constexpr (kProject) {
+          const std::int32_t* basis =
+              screen->basis().data() +
+              static_cast<std::ptrdiff_t>((cell * grid.bins + bin) / 4) * Screen::kRank;
+          for (int r = 0; r < Screen::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
+        }
+      }
+    }
+    if constexpr (kProject) store_components(along, pitch, components + x);
+  }
+  if (past_cache) hwy::FlushStream();
+}
+
+void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   std::uint8_t* features) {
+  normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
+}
+
+void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                               const Screen& screen, std::uint8_t* features, std::int32_t* components) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  normalise<true>(roots, totals, grid, epsilon, &screen, features, components);
+#else  // too few registers for both
+  normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
+  HWY_NAMESPACE::project_row(features, grid, screen, components);
 #endif
 }
 
@@ -198,60 +269,67 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
   convolve_rows<Quads>(features, grid, weights, y_begin, y_end, scores);
 }
 
-// A vector of neighbouring windows; all columns of the window for one quad after the other, whose loads
-// overlap.
-void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
-                      int y, std::int32_t* sums) {
-  const I32 d;
-  const hn::Repartition<std::uint8_t, I32> d8;
+// The blocks of a row of a window lie in lanes, for one quad after the other; at most eight, so that windows
+// of the usual width leave few lanes unused.
+using WindowI32 = hn::CappedTag<std::int32_t, PackedWeights::kColumns>;
+using VWindowI32 = hn::VFromD<WindowI32>;
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+HWY_INLINE VWindowI32 dot4(VWindowI32 features, VWindowI32 weights, VWindowI32 sum) {
+#if SIGHTLINE_VNNI
+  // Half of a long vector: g++ 12 makes the form of another instruction set of the short one.
+  return VWindowI32{_mm512_castsi512_si256(_mm512_dpbusd_epi32(_mm512_castsi256_si512(sum.raw),
+                                                               _mm512_castsi256_si512(features.raw),
+                                                               _mm512_castsi256_si512(weights.raw)))};
+#else
+  return VWindowI32{_mm256_add_epi32(
+      sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(features.raw, weights.raw), _mm256_set1_epi16(1)))};
+#endif
+}
+#endif
+
+template <int kWindows>
+HWY_INLINE void sum_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                            const int* columns, int y, std::int32_t* sums) {
+  const WindowI32 d;
+  const hn::Repartition<std::uint8_t, WindowI32> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(grid.pitch()) * 4;
   const int blocks_x = weights.window().blocks_x();
   constexpr int kPrefetch = 24;
-  for (int lane = 0; lane < kLanePad; lane += lanes) {
-    VI32 even = hn::LoadU(d, sums + lane);
-    VI32 odd = hn::Zero(d);
-    for (int by = 0; by < weights.window().blocks_y(); ++by) {
-      const std::int32_t* const words = weights.row(by);
-      const std::uint8_t* block =
-          features + (y + by) * grid.features_row() + static_cast<std::ptrdiff_t>(x + lane) * 4;
-      for (int quad = 0; quad < grid.quads(); ++quad, block += pitch) {
-        hwy::Prefetch(block + kPrefetch * pitch);  // too far apart for the processor to see it coming
-        hwy::Prefetch(block + kPrefetch * pitch + 64);
-        const auto term = [&](int bx, VI32 sum) {
-          return dot4(hn::BitCast(d, hn::LoadU(d8, block + static_cast<std::ptrdiff_t>(bx) * 4)),
-                      hn::Set(d, words[bx * grid.quads() + quad]), sum);
-        };
-        for (int bx = 0; bx + 1 < blocks_x; bx += 2) {
-          even = term(bx, even);
-          odd = term(bx + 1, odd);
+  VWindowI32 sum[kWindows];
+  for (VWindowI32& s : sum) s = hn::Zero(d);
+  for (int by = 0; by < weights.window().blocks_y(); ++by) {
+    const std::int32_t* words = weights.columns(by);
+    const std::uint8_t* row = features + (y + by) * grid.features_row();
+    for (int quad = 0; quad < grid.quads(); ++quad, row += pitch, words += weights.columns_pitch()) {
+      // Too far apart for the processor to see it coming.
+      hwy::Prefetch(row + kPrefetch * pitch + columns[0] * 4);
+      hwy::Prefetch(row + kPrefetch * pitch + (columns[kWindows - 1] + blocks_x) * 4);
+      for (int bx = 0; bx < blocks_x; bx += lanes) {
+        const VWindowI32 weight = hn::LoadU(d, words + bx);
+        for (int i = 0; i < kWindows; ++i) {
+          const auto bytes = hn::LoadU(d8, row + static_cast<std::ptrdiff_t>(columns[i] + bx) * 4);
+          sum[i] = dot4(hn::BitCast(d, bytes), weight, sum[i]);
         }
-        if (blocks_x % 2 == 1) even = term(blocks_x - 1, even);
       }
     }
-    hn::StoreU(hn::Add(even, odd), d, sums + lane);
   }
+  for (int i = 0; i < kWindows; ++i) sums[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
 }
 
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
-                 std::int32_t* components) {
-  const I32 d;
-  const hn::Repartition<std::uint8_t, I32> d8;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int x = 0; x < grid.columns(); x += lanes) {
-    VI32 sum[Screen::kRank];
-    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
-    const std::int32_t* word = screen.basis().data();
-    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
-    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
-      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
-      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
-    }
-    for (int pair = 0; pair < Screen::kPairs; ++pair) {
-      const VI32 low = hn::And(hn::ShiftRight<Screen::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
-      const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<Screen::kShift>(sum[2 * pair + 1]));
-      hn::StoreU(hn::Or(low, high), d, components + static_cast<std::ptrdiff_t>(pair) * grid.pitch() + x);
-    }
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                      std::span<const int> columns, int y, std::int32_t* sums) {
+  switch (columns.size()) {
+    case 1:
+      return sum_windows<1>(features, grid, weights, columns.data(), y, sums);
+    case 2:
+      return sum_windows<2>(features, grid, weights, columns.data(), y, sums);
+    case 3:
+      return sum_windows<3>(features, grid, weights, columns.data(), y, sums);
+    default:
+      static_assert(kWindowsAtOnce == 4);
+      return sum_windows<4>(features, grid, weights, columns.data(), y, sums);
   }
 }
 
@@ -271,6 +349,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace sightline::filterbank {
 HWY_EXPORT(normalise_row);
+HWY_EXPORT(normalise_and_project_row);
 HWY_EXPORT(classify_rows);
 HWY_EXPORT(screen_rows);
 HWY_EXPORT(classify_windows);
@@ -279,6 +358,12 @@ HWY_EXPORT(project_row);
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
   HWY_DYNAMIC_DISPATCH(normalise_row)(roots, totals, grid, epsilon, features);
+}
+
+void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                               const Screen& screen, std::uint8_t* features, std::int32_t* components) {
+  HWY_DYNAMIC_DISPATCH(normalise_and_project_row)
+  (roots, totals, grid, epsilon, screen, features, components);
 }
 
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
@@ -296,9 +381,9 @@ void project_row(const std::uint8_t* features, const Grid& grid, const Screen& s
   HWY_DYNAMIC_DISPATCH(project_row)(features, grid, screen, components);
 }
 
-void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
-                      int y, std::int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, x, y, sums);
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                      std::span<const int> columns, int y, std::int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, columns, y, sums);
 }
 
 PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size)
@@ -320,6 +405,14 @@ PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape w
         word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
                                          (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (bin % 4)));
       }
+    }
+  }
+  columns_.assign(static_cast<std::size_t>(window.blocks_y()) * quads_ * columns_pitch(), 0);
+  for (int block = 0; block < window.blocks(); ++block) {
+    for (int quad = 0; quad < quads_; ++quad) {
+      const int row = block / window.blocks_x() * quads_ + quad;
+      columns_[static_cast<std::size_t>(row) * columns_pitch() + block % window.blocks_x()] =
+          words_[static_cast<std::size_t>(block) * quads_ + quad];
     }
   }
 }

@@ -418,10 +418,14 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
     make_cells(i + 1);
     const auto y = static_cast<std::size_t>(band.begin) + i;
     std::uint8_t* const features = level.features.data() + y * grid.features_row();
-    normalise_row(scratch.roots.data() + i * grid.roots_row(), scratch.totals.data() + i * pitch, grid,
-                  model_.epsilon, features);
-    if (screens_)  // while they are in the cache
-      project_row(features, grid, screen_, level.components.data() + y * Screen::kPairs * pitch);
+    const float* const roots_above = scratch.roots.data() + i * grid.roots_row();
+    const std::int32_t* const totals_above = scratch.totals.data() + i * pitch;
+    if (screens_) {
+      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, screen_, features,
+                                level.components.data() + y * Screen::kPairs * pitch);
+    } else {
+      normalise_row(roots_above, totals_above, grid, model_.epsilon, features);
+    }
   }
 }
 
@@ -497,21 +501,26 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
 }
 
-// A row of windows that have been screened.
+// A row of windows that have been screened: what is not rejected, a few neighbours at a time.
 void FilterbankDetector::classify_row(Level& level, int y) const {
   std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+  int columns[kWindowsAtOnce];
+  std::size_t count = 0;
+  const auto finish = [&] {
+    std::int32_t sums[kWindowsAtOnce];
+    classify_windows(level.features.data(), level.grid, weights_[0], {columns, count}, y, sums);
+    for (std::size_t i = 0; i < count; ++i) scores[columns[i]] = sums[i];
+    count = 0;
+  };
   for (int x = 0; x < level.windows_x; ++x) {
     if (scores[x] < screen_threshold_) {
       scores[x] = kRejected;
       continue;
     }
-    // Its neighbours come for nothing, and count where they are not rejected.
-    std::int32_t sums[kLanePad] = {};
-    classify_windows(level.features.data(), level.grid, weights_[0], x, y, sums);
-    const int end = std::min(x + kLanePad, level.windows_x);
-    for (int i = x; i < end; ++i) scores[i] = scores[i] < screen_threshold_ ? kRejected : sums[i - x];
-    x = end - 1;
+    if (count == kWindowsAtOnce || (count > 0 && x - columns[0] >= kLanePad)) finish();
+    columns[count++] = x;
   }
+  if (count > 0) finish();
 }
 
 double FilterbankDetector::score(const Level& level, int x, int y) const {

@@ -95,6 +95,9 @@ Dictionary::Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> ref
                   "they must sum to 0 and the positive ones to at most " + std::to_string(kMaxPositiveSum));
     }
     for (int r = 0; r < 3; ++r) quads_.push_back(pack_bytes(f[3 * r], f[3 * r + 1], f[3 * r + 2], 0));
+    rings_.push_back(pack_bytes(f[0], f[1], f[2], f[3]));
+    rings_.push_back(pack_bytes(f[5], f[6], f[7], f[8]));
+    rings_.push_back(128 * f[4]);
     for (int r = 0; r < 3; ++r) pairs_.push_back(pack_words(f[3 * r], f[3 * r + 1]));
     pairs_.push_back(pack_words(f[2], f[5]));
     pairs_.push_back(pack_words(f[8], 0));

@@ -49,6 +49,10 @@ class Dictionary {
   /// For each filter three words, one a row: bytes (left, middle, right, 0), for the four-element 8-bit dot
   /// product.
   std::span<const std::int32_t> quads() const { return quads_; }
+  /// For each filter three words: bytes (upper left, upper, upper right, left) and (right, lower left, lower,
+  /// lower right), and 128 times the middle one. Pixels' differences from the middle one, plus 128, times the
+  /// first two words, plus the third, are the response, since a filter sums to 0.
+  std::span<const std::int32_t> rings() const { return rings_; }
   /// For each filter five words of two int16: rows' (left, middle); (right of row 0, right of row 1); (right
   /// of row 2, 0), for the two-element 16-bit dot product.
   std::span<const std::int32_t> pairs() const { return pairs_; }
@@ -58,6 +62,7 @@ class Dictionary {
   std::vector<FloatFilter> reference_;
   std::vector<LargeFilter> large_;
   std::vector<std::int32_t> quads_;
+  std::vector<std::int32_t> rings_;
   std::vector<std::int32_t> pairs_;
 };
 

@@ -1,11 +1,13 @@
-// Histogram stage: sixteen neighbouring cells at a time, so that the bins being added to (100 lines of a
-// cache) stay in the first-level cache. Only the square roots are worth SIMD.
+// Histogram stage: one cell after the other, its bins side by side, so that the square roots of one are
+// computed while the votes of the next are added up. Only the square roots are worth SIMD.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "filterbank/histogram_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "filterbank/kernels.hpp"
@@ -14,66 +16,113 @@ HWY_BEFORE_NAMESPACE();
 namespace sightline::filterbank::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kCellsAtOnce = kLanePad;
+using F32 = hn::CappedTag<float, kLanePad>;
+using I32 = hn::RebindToSigned<F32>;
 
-// Two rows of a cell into two tables: neighbouring votes are often for the same bin, whose next addition
-// would wait for the one before.
-HWY_INLINE void add_votes(const std::uint32_t* upper, const std::uint32_t* lower, int count,
-                          std::int32_t* sums, std::int32_t* lower_sums) {
-  for (int i = 0; i < count; ++i) {
-    sums[vote_index(upper[i]) * kCellsAtOnce] += static_cast<std::int32_t>(vote_response(upper[i]));
-    lower_sums[vote_index(lower[i]) * kCellsAtOnce] += static_cast<std::int32_t>(vote_response(lower[i]));
+constexpr int kCellsAtOnce = 4;  // the width of a transposed block of roots
+constexpr int kTables = 2;
+using Tables = std::int32_t[kTables][kMaxFilters];
+using CellRoots = float[kCellsAtOnce][kMaxFilters];
+
+// Adds a vote to a sum of which only the lower 24 bits count: no sum is larger. So the response need not be
+// taken apart from the byte behind the vote.
+HWY_INLINE void add_vote(const std::uint32_t* vote, std::int32_t* sums) {
+  static_assert(std::endian::native == std::endian::little);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(vote);
+  std::uint32_t response;
+  std::memcpy(&response, bytes + 1, sizeof response);
+  std::int32_t& sum = sums[bytes[0]];
+  sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + response);
+}
+
+// The votes of a cell, whose width is kWidth unless that is 0, into the tables in turn: neighbouring votes
+// are often for the same bin, whose next addition would wait for the one before.
+template <int kWidth>
+HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
+                          Tables& tables) {
+  if constexpr (kWidth > 0) width = kWidth;
+  for (int y = 0; y < height; ++y, votes += stride) {
+    int x = 0;
+    for (; x + 1 < width; x += 2) {
+      add_vote(votes + x, tables[0]);
+      add_vote(votes + x + 1, tables[1]);
+    }
+    if (x < width) add_vote(votes + x, tables[y % 2]);
+  }
+}
+
+// Unrolled for the widths that a few real levels an octave lead to.
+HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
+                          Tables& tables) {
+  switch (width) {
+    case 7:
+      return add_votes<7>(votes, stride, width, height, tables);
+    case 8:
+      return add_votes<8>(votes, stride, width, height, tables);
+    case 9:
+      return add_votes<9>(votes, stride, width, height, tables);
+    default:
+      return add_votes<0>(votes, stride, width, height, tables);
+  }
+}
+
+// Square roots of the tables' sums times `scale`; returns the sum of all. Leaves the tables empty.
+HWY_INLINE std::int32_t take_roots(Tables& tables, int bins, float scale, float* roots) {
+  const F32 df;
+  const I32 di;
+  auto total = hn::Zero(di);
+  for (int bin = 0; bin < bins; bin += static_cast<int>(hn::Lanes(df))) {
+    const auto both = hn::Add(hn::Load(di, tables[0] + bin), hn::Load(di, tables[1] + bin));
+    const auto sum = hn::And(both, hn::Set(di, 0xFFFFFF));
+    for (std::int32_t* const table : tables) hn::Store(hn::Zero(di), di, table + bin);
+    total = hn::Add(total, sum);
+    hn::Store(hn::Sqrt(hn::Mul(hn::ConvertTo(df, sum), hn::Set(df, scale))), df, roots + bin);
+  }
+  return hn::GetLane(hn::SumOfLanes(di, total));
+}
+
+// [cell][bin] to [bin][cell].
+HWY_INLINE void transpose(const CellRoots& cells, int bins, std::ptrdiff_t pitch, float* roots) {
+  const hn::FixedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> dw;
+  for (int bin = 0; bin < bins; bin += 4, roots += 4 * pitch) {
+    const auto a = hn::Load(d, cells[0] + bin);
+    const auto b = hn::Load(d, cells[1] + bin);
+    const auto c = hn::Load(d, cells[2] + bin);
+    const auto e = hn::Load(d, cells[3] + bin);
+    const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, a, b));
+    const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, a, b));
+    const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, c, e));
+    const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, c, e));
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, roots);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, roots + pitch);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, roots + 2 * pitch);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, roots + 3 * pitch);
   }
 }
 
 void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
                    float* roots, std::int32_t* totals) {
-  const hn::CappedTag<float, kCellsAtOnce> df;
-  const hn::RebindToSigned<decltype(df)> di;
-  const int lanes = static_cast<int>(hn::Lanes(df));
-  const int pitch = grid.pitch();
   const int top = edges.rows[cell_y];
-  const int bottom = edges.rows[cell_y + 1];
-  alignas(64) std::int32_t sums[kMaxFilters * kCellsAtOnce];
-  alignas(64) std::int32_t lower_sums[kMaxFilters * kCellsAtOnce];
-  static constexpr std::uint32_t kNoVotes[2 * kCell] = {};
-  alignas(64) float pixels[kCellsAtOnce];
-  std::fill_n(pixels, kCellsAtOnce, 1.0F);
-
-  for (int x0 = 0; x0 < grid.cells_x; x0 += kCellsAtOnce) {
-    const int cells = std::min(grid.cells_x - x0, kCellsAtOnce);
-    const std::int32_t* const columns = edges.columns.data() + x0;
-    for (int cell = 0; cell < cells; ++cell)
-      pixels[cell] = static_cast<float>((columns[cell + 1] - columns[cell]) * (bottom - top));
-    std::memset(sums, 0, sizeof(std::int32_t) * grid.bins * kCellsAtOnce);
-    std::memset(lower_sums, 0, sizeof(std::int32_t) * grid.bins * kCellsAtOnce);
-    for (int y = top; y < bottom; y += 2) {
-      const std::uint32_t* upper = votes.row(y);
-      const std::uint32_t* lower = y + 1 < bottom ? votes.row(y + 1) : kNoVotes;
-      for (int cell = 0; cell < cells; ++cell) {
-        const std::int32_t begin = columns[cell];
-        const int width = columns[cell + 1] - begin;
-        const std::uint32_t* below = lower == kNoVotes ? kNoVotes : lower + begin;
-        if (width == kCell) {  // unrolled
-          add_votes(upper + begin, below, kCell, sums + cell, lower_sums + cell);
-        } else {
-          add_votes(upper + begin, below, width, sums + cell, lower_sums + cell);
-        }
+  const int height = edges.rows[cell_y + 1] - top;
+  alignas(64) Tables tables = {};
+  alignas(64) CellRoots cell_roots;
+  for (int x0 = 0; x0 < grid.columns(); x0 += kCellsAtOnce) {
+    for (int i = 0; i < kCellsAtOnce; ++i) {
+      const int x = x0 + i;
+      totals[x] = 0;
+      if (x >= grid.cells_x) {
+        std::fill_n(cell_roots[i], grid.bins, 0.0F);
+        continue;
       }
+      const int left = edges.columns[x];
+      const int width = edges.columns[x + 1] - left;
+      add_votes(votes.row(top) + left, votes.stride(), width, height, tables);
+      const float scale = 64.0F / static_cast<float>(width * height);
+      const std::int32_t total = take_roots(tables, grid.bins, scale, cell_roots[i]);
+      totals[x] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
     }
-    for (int lane = 0; lane < kCellsAtOnce; lane += lanes) {
-      const auto scale = hn::Div(hn::Set(df, 64.0F), hn::Load(df, pixels + lane));
-      auto total = hn::Zero(di);
-      for (int bin = 0; bin < grid.bins; ++bin) {
-        const auto sum = hn::Add(hn::Load(di, sums + bin * kCellsAtOnce + lane),
-                                 hn::Load(di, lower_sums + bin * kCellsAtOnce + lane));
-        total = hn::Add(total, sum);
-        hn::Store(hn::Sqrt(hn::Mul(hn::ConvertTo(df, sum), scale)), df,
-                  roots + static_cast<std::size_t>(bin) * pitch + x0 + lane);
-      }
-      hn::Store(hn::ConvertTo(di, hn::Ceil(hn::Mul(hn::ConvertTo(df, total), scale))), di,
-                totals + x0 + lane);
-    }
+    transpose(cell_roots, grid.bins, grid.roots_pitch(), roots + x0);
   }
 }
 

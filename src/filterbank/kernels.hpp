@@ -32,11 +32,19 @@ class PackedWeights {
   const std::int32_t* row(int block_y) const {
     return words_.data() + static_cast<std::size_t>(block_y) * window_.blocks_x() * quads_;
   }
+  /// The same words for `classify_windows`, [block y][quad][columns_pitch()], 0 from blocks_x on; there are
+  /// none in weights that were made of words.
+  const std::int32_t* columns(int block_y) const {
+    return columns_.data() + static_cast<std::size_t>(block_y) * quads_ * columns_pitch();
+  }
+  static constexpr int kColumns = 8;
+  int columns_pitch() const { return round_up(window_.blocks_x(), kColumns); }
 
  private:
   WindowShape window_;
   int quads_ = 0;
   std::vector<std::int32_t> words_;
+  std::vector<std::int32_t> columns_;
 };
 
 /// A cheap estimate of the linear classifier's sums: its weights, one row of numbers a block, are nearly of
@@ -121,16 +129,23 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores);
 
-/// Adds all blocks' products for windows [x, x + kLanePad) of row y to `sums`. Windows past the last get
-/// unspecified values.
-void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int x,
-                      int y, std::int32_t* sums);
+/// Windows that classify_windows takes at most.
+inline constexpr int kWindowsAtOnce = 4;
+
+/// The window sums of one to kWindowsAtOnce windows of row y, those that begin at the blocks `columns`,
+/// ascending. Best where they are less than a vector apart and share what they read.
+void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
+                      std::span<const int> columns, int y, std::int32_t* sums);
 
 /// One row of blocks' components along the screen's basis: `(sum of feature * basis + 128) >> 8`, 16 bits
 /// each, as [pair][block x] of words with the lower component in the lower half. Writes grid.columns()
 /// blocks.
 void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
                  std::int32_t* components);
+
+/// Both normalise_row and project_row of its features, while these are in registers.
+void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                               const Screen& screen, std::uint8_t* features, std::int32_t* components);
 
 /// Adds the window sums of component times the screen's weight to the rows [y_begin, y_end) of `sums`, which
 /// is as `scores` of classify_rows; `components` is the level's whole array.

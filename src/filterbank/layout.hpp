@@ -59,7 +59,10 @@ struct Grid {
   /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
   int columns() const { return round_up(cells_x, kLanePad); }
 
-  std::size_t roots_row() const { return static_cast<std::size_t>(bins) * pitch(); }
+  /// On the CPU, a row of one bin's roots is an odd number of cache lines: those of all bins fall into
+  /// different sets of the cache.
+  int roots_pitch() const { return pitch() + kLanePad; }
+  std::size_t roots_row() const { return static_cast<std::size_t>(bins) * roots_pitch(); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
 };
 

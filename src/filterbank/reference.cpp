@@ -55,10 +55,10 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
 
 void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
                    float* roots, std::int32_t* totals) {
-  const int pitch = grid.pitch();
   const int top = edges.rows[cell_y];
   const int bottom = edges.rows[cell_y + 1];
-  for (int bin = 0; bin < grid.bins; ++bin) std::fill_n(roots + bin * pitch, grid.columns(), 0.0F);
+  for (int bin = 0; bin < grid.bins; ++bin)
+    std::fill_n(roots + bin * grid.roots_pitch(), grid.columns(), 0.0F);
   std::fill_n(totals, grid.columns(), 0);
   std::vector<std::int32_t> sums(grid.bins);
   for (int cx = 0; cx < grid.cells_x; ++cx) {
@@ -74,7 +74,7 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
     const int pixels = (edges.columns[cx + 1] - edges.columns[cx]) * (bottom - top);
     const float scale = 64.0F / static_cast<float>(pixels);
     for (int bin = 0; bin < grid.bins; ++bin) {
-      roots[bin * pitch + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
+      roots[bin * grid.roots_pitch() + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
     }
     totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
   }
@@ -93,7 +93,7 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
     for (int cell = 0; cell < kBlockCells; ++cell) {
       const float* cell_roots = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
       for (int bin = 0; bin < grid.bins; ++bin) {
-        const long value = std::lrint(cell_roots[bin * pitch] * factor);
+        const long value = std::lrint(cell_roots[bin * grid.roots_pitch()] * factor);
         const int quad = (cell * grid.bins + bin) / 4;
         features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + bin % 4] =
             static_cast<std::uint8_t>(std::min(value, 255L));

@@ -106,8 +106,8 @@ constexpr double kFilterOperations = 9.0 * kFilters * kFrame.width * kFrame.heig
 void filter_exact(benchmark::State& state) {
   const double dot_peak = benchmarks::peak_dot_products();
   for (auto _ : state) bench().filter();
-  // Three of four elements of each dot product are taps: nine in twelve do useful work.
-  report(state, kFilterOperations, dot_peak > 0 ? dot_peak * 9 / 12 : benchmarks::peak_multiply_adds());
+  // A response of nine taps takes the eight elements of two dot products.
+  report(state, kFilterOperations, dot_peak > 0 ? dot_peak * 9 / 8 : benchmarks::peak_multiply_adds());
 }
 
 void filter_float(benchmark::State& state) {

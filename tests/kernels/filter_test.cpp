@@ -18,8 +18,8 @@ class FilterKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, FilterKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-constexpr Size kSizes[] = {{1, 1},  {1, 7},  {7, 1},  {2, 2},  {3, 3},  {5, 4},  {15, 3},
-                           {16, 5}, {17, 6}, {31, 7}, {32, 4}, {33, 9}, {65, 5}, {100, 3}};
+constexpr Size kSizes[] = {{1, 1},  {1, 7},  {7, 1},  {2, 2},  {3, 3},  {5, 4},  {15, 3},  {16, 5},
+                           {17, 6}, {31, 7}, {32, 4}, {33, 9}, {64, 2}, {65, 5}, {100, 3}, {129, 4}};
 constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
 
 constexpr Filter kAcross{-1, 0, 1, -2, 0, 2, -1, 0, 1};
@@ -86,6 +86,47 @@ TEST_P(FilterKernel, LargestResponse) {
   Filter opposite;
   for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-largest[i]);
   EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(65535, 1));
+}
+
+// Forms with narrow integers have to notice where these do not suffice: responses around 2^15 of patches
+// whose pixels differ from the middle one by less than 128.
+TEST_P(FilterKernel, ResponsesAround15Bits) {
+  const Filter filter{127, 127, 3, -127, -127, -3, 0, 0, 0};
+  Filter opposite;
+  for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-filter[i]);
+  for (int response = 32760; response <= 32775; ++response) {
+    int across = 257;  // 127 * across + 3 * rest is the response
+    while ((response - 127 * across) % 3 != 0) ++across;
+    const int rest = (response - 127 * across) / 3;
+    const PaddedImage image =
+        image_of({3, 3}, {across + 188 - 224, 224, 100 + rest, 60, 128, 100, 128, 128, 128});
+    EXPECT_EQ(vote_at(image, dictionary_of({kDown, filter}), 1, 1), make_vote(response, 1));
+    EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(response, 1));
+  }
+}
+
+// And differences around 2^7, in few and in many pixels.
+TEST_P(FilterKernel, DifferencesAround7Bits) {
+  const Dictionary dictionary = random_dictionary(100, 9);
+  const Size size{150, 9};
+  test::Numbers numbers(5);
+  for (int contrast = 120; contrast <= 135; ++contrast) {
+    for (const int one_in : {2, 10, 100, 1000}) {
+      std::vector<int> pixels;
+      for (int i = 0; i < size.width * size.height; ++i)
+        pixels.push_back(numbers(0, one_in - 1) == 0 ? contrast % 2 * 255
+                         : contrast % 2              ? 255 - contrast
+                                                     : contrast);
+      const PaddedImage image = image_of(size, pixels);
+      GuardedImage<std::uint32_t> votes(size);
+      GuardedImage<std::uint32_t> expected(size);
+      filter_rows(image.view(), dictionary, 0, size.height, votes.view());
+      reference::filter_rows(image.view(), dictionary, 0, size.height, expected.view());
+      ASSERT_EQ(first_difference(votes.view(), expected.view(), 0, size.height), "")
+          << contrast << " " << one_in;
+      ASSERT_TRUE(votes.rows_untouched_outside(0, size.height));
+    }
+  }
 }
 
 TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {

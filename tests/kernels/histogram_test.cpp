@@ -39,7 +39,7 @@ TEST_P(HistogramKernel, HandWorked) {
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
   histogram_row(votes.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
-  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.pitch() + cell]; };
+  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
   EXPECT_EQ(root(0, 0), 8.0F);
   EXPECT_EQ(root(1, 0), 0.0F);
   EXPECT_EQ(root(2, 0), 16.0F);
@@ -114,7 +114,7 @@ TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
   histogram_row(votes.view(), edges, grid, 1, roots.data(), totals.data());
-  EXPECT_NEAR(roots.data()[grid.pitch() + 1], std::sqrt(128.0), 1e-5);
+  EXPECT_NEAR(roots.data()[grid.roots_pitch() + 1], std::sqrt(128.0), 1e-5);
   EXPECT_EQ(roots.data()[1], 0.0F);
   EXPECT_EQ(totals.data()[1], 128);
   EXPECT_EQ(totals.data()[0], 448);
@@ -147,7 +147,7 @@ struct Cells {
   }
   // Sums are kept in `roots` until finish().
   void add(int x, int y, int bin, int response) {
-    roots.data()[y * grid.roots_row() + static_cast<std::size_t>(bin) * grid.pitch() + x] +=
+    roots.data()[y * grid.roots_row() + static_cast<std::size_t>(bin) * grid.roots_pitch() + x] +=
         static_cast<float>(response);
     totals.data()[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] += response;
   }
@@ -240,6 +240,39 @@ TEST_P(NormaliseKernel, EqualsReference) {
               << "% empty";
           ASSERT_TRUE(features.untouched_outside(0, static_cast<std::ptrdiff_t>(features.size())));
         }
+      }
+    }
+  }
+}
+
+// Of features that lie on whole cache lines and elsewhere.
+TEST_P(NormaliseKernel, WithProjectionEqualsReference) {
+  for (const int filters : kDictionarySizes) {
+    Numbers numbers(static_cast<unsigned>(filters));
+    const WindowShape window{3, 4};
+    std::vector<std::int8_t> values(static_cast<std::size_t>(window.blocks()) * kBlockCells * filters);
+    for (std::int8_t& value : values) value = static_cast<std::int8_t>(numbers(-kMaxWeight, kMaxWeight));
+    const Screen screen(PackedWeights(values, window, filters));
+    for (const int cells_x : {1, 2, 15, 16, 17, 33}) {
+      const Grid grid({cells_x * kCell, 16}, filters);
+      const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), 30);
+      const auto words = static_cast<std::size_t>(grid.pitch()) * Screen::kPairs;
+      Guarded<std::uint8_t> expected(grid.features_row());
+      Guarded<std::int32_t> expected_components(words);
+      reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 7, expected.data());
+      reference::project_row(expected.data(), grid, screen, expected_components.data());
+      for (const std::ptrdiff_t offset : {0, 4}) {
+        Guarded<std::uint8_t> features(expected.size() + 64);
+        Guarded<std::int32_t> components(words);
+        normalise_and_project_row(cells.roots.data(), cells.totals.data(), grid, 7, screen,
+                                  features.data() + offset, components.data());
+        ASSERT_EQ(first_difference(features.data() + offset, expected.data(), expected.size()), "")
+            << cells_x << " cells, " << filters << " filters";
+        ASSERT_EQ(first_difference(components.data(), expected_components.data(), words), "")
+            << cells_x << " cells, " << filters << " filters";
+        ASSERT_TRUE(
+            features.untouched_outside(offset, offset + static_cast<std::ptrdiff_t>(expected.size())));
+        ASSERT_TRUE(components.untouched_outside(0, static_cast<std::ptrdiff_t>(words)));
       }
     }
   }
