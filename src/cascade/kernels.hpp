@@ -28,7 +28,7 @@ namespace sightline::cascade {
 namespace reference {
 
 /// Rows [y_begin, y_end) of a level's image.
-void resize_rows(GrayView frame, const ResizeAxis& columns, const ResizeAxis& rows, int y_begin, int y_end,
+void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& rows, int y_begin, int y_end,
                  ImageView<std::uint8_t> image);
 
 /// A level's part of all planes.

@@ -142,7 +142,7 @@ Rect box_in_frame(const Level& level, int x, int y) {
           round_to_int(static_cast<float>(y) * level.scale), level.object.width, level.object.height};
 }
 
-ResizeAxis::ResizeAxis(int source, int target) {
+SampleAxis::SampleAxis(int source, int target) {
   constexpr double kOne = 256;
   const double ratio = 1.0 / (static_cast<double>(target) / source);
   for (int i = 0; i < target; ++i) {

@@ -103,11 +103,11 @@ Rect box_in_frame(const Level& level, int x, int y);
 /// Where the samples of one axis of a level come from: a mix of source elements `first` and `second`, the
 /// second weighted weight / 256. OpenCV's INTER_LINEAR_EXACT: position (i + 0.5) * source / target - 0.5,
 /// rounded to 1/256 (ties to even) and clamped.
-struct ResizeAxis {
+struct SampleAxis {
   std::vector<std::int32_t> first, second;
   std::vector<std::uint16_t> weight;
-  ResizeAxis() = default;
-  ResizeAxis(int source, int target);
+  SampleAxis() = default;
+  SampleAxis(int source, int target);
 };
 
 }  // namespace sightline::cascade

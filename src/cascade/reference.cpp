@@ -201,7 +201,7 @@ WindowResult run_stages(const Model& model, const Window& window, int first_stag
 
 }  // namespace
 
-void resize_rows(GrayView frame, const ResizeAxis& columns, const ResizeAxis& rows, int y_begin, int y_end,
+void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& rows, int y_begin, int y_end,
                  ImageView<std::uint8_t> image) {
   constexpr unsigned kOne = 256;
   for (int y = y_begin; y < y_end; ++y) {
