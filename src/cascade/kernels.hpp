@@ -25,15 +25,111 @@
 
 namespace sightline::cascade {
 
+/// A cascade as the SIMD forms run it on one layout: features as the places of their corners, and bounds for
+/// sums that are not exact. Immutable; refers to the model and the layout, which must outlive it.
+///
+/// A Haar feature's corners are merged where its rectangles share them; this needs whole weights so small
+/// that no sum is rounded, which all of OpenCV's have. Stages first run in numbers that fit in a SIMD lane
+/// (float, or 16-bit fixed point for LBP); where such a sum is so near the threshold that its error could
+/// matter, the stage is run again as the reference does it.
+class PackedCascade {
+ public:
+  PackedCascade() = default;
+  PackedCascade(const Model& model, const Layout& layout);
+
+  const Model& model() const { return *model_; }
+  const Layout& layout() const { return *layout_; }
+  /// Whether the SIMD forms can run it; where not, the reference does.
+  bool is_packed() const { return packed_; }
+
+  struct Corner {
+    std::int32_t offset =
+        0;  ///< from the window's corner; squares and tilted sums are so many planes further
+    std::int32_t weight = 0;
+  };
+  struct HaarNode {
+    /// six: (c0 + c1 - c2 - c3) + factor (c4 - c5); eight: the same + factor (c6 - c7); list: corners of
+    /// `list`
+    enum class Form : std::int32_t { six, eight, list };
+    std::int32_t corners[8] = {};
+    std::int32_t factor = 0;
+    float threshold = 0;
+    Form form = Form::list;
+    std::int32_t first = 0, count = 0;  ///< in `list`
+  };
+  struct LbpNode {
+    std::int32_t corners[16] = {};          ///< of the 3x3 grid, row after row
+    alignas(16) std::uint8_t set[32] = {};  ///< bit 255 - p: whether pattern p goes left
+  };
+  struct Bounds {  ///< of a stage's inexact sum: passes from `pass` on, rejected below `reject`
+    float pass = 0, reject = 0;
+    std::int32_t small_pass = 0, small_reject = 0;  ///< LBP: in fixed point
+  };
+
+  // By step - 1; nodes as in Model::nodes.
+  std::vector<HaarNode> haar[2];
+  std::vector<LbpNode> lbp[2];
+  std::vector<Corner> list[2];
+  std::int32_t inside[2][4] = {};          ///< corners of the window less its outermost pixels
+  std::vector<Bounds> bounds;              ///< by stage
+  std::vector<std::int16_t> small_leaves;  ///< LBP: Model::leaves in the stage's fixed point
+
+ private:
+  void pack_haar(int step);
+  void pack_lbp(int step);
+  void bound_float_sums();
+  void bound_small_sums();
+
+  const Model* model_ = nullptr;
+  const Layout* layout_ = nullptr;
+  bool packed_ = false;
+};
+
+/// How a level's image is sampled by SIMD. Immutable.
+struct SamplePlan {
+  SampleAxis columns, rows;
+  /// Eight samples of a row: bytes of two loads of 16.
+  struct Group {
+    std::int32_t base[2];
+    std::uint8_t left[2][16];  ///< byte shuffles that spread the first samples into 16-bit lanes, 0 elsewhere
+    std::uint8_t right[2][16];
+    std::uint16_t left_weight[8];
+    std::uint16_t right_weight[8];
+  };
+  std::vector<Group> groups;  ///< the leading columns; the others are sampled one by one
+  bool is_copy = false;       ///< a level of the frame's own size
+
+  SamplePlan() = default;
+  SamplePlan(Size frame, Size level);
+};
+
+/// See reference::resize_rows.
+void resize_rows(GrayView frame, const SamplePlan& plan, int y_begin, int y_end,
+                 ImageView<std::uint8_t> image);
+
+/// See reference::integrate. `image` has rows of whole kPixelUnits that may be read.
+void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
+               std::byte* integrals);
+
+/// See reference::scan_row.
+void scan_row(const PackedCascade& cascade, int level, const std::byte* integrals, int row, int stages,
+              std::vector<Survivor>& survivors);
+
+/// See reference::verify.
+void verify(const PackedCascade& cascade, const std::byte* integrals, std::span<const Survivor> survivors,
+            int first_stage, std::vector<Candidate>& candidates);
+
 namespace reference {
 
 /// Rows [y_begin, y_end) of a level's image.
 void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& rows, int y_begin, int y_end,
                  ImageView<std::uint8_t> image);
 
-/// A level's part of all planes.
+/// A level's part of a plane, of the image's rows [y_begin, y_end): rows y_begin (zero) to y_end of the
+/// integrals.
 /// @param integrals  the layout's memory
-void integrate(GrayView image, const Layout& layout, const Level& level, std::byte* integrals);
+void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
+               std::byte* integrals);
 
 /// What stages [first_stage, last_stage) say of a window.
 enum class Verdict {

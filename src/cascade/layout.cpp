@@ -88,27 +88,29 @@ class Shelves {
   std::int64_t bottom_;
 };
 
+// Columns that a level takes: SIMD code writes whole vectors of pixels.
+int padded_columns(const Level& level) {
+  return static_cast<int>(round_up(level.size.width, kPixelUnit)) + 2;
+}
+
 void place_levels(Layout& layout) {
   constexpr int kPageElements = 1024;
   int widest = 0;
-  for (const Level& level : layout.levels) widest = std::max(widest, level.size.width + 1);
+  for (const Level& level : layout.levels) widest = std::max(widest, padded_columns(level));
   layout.stride = static_cast<int>(round_up(widest, 2 * kStrideUnit));
   // Rows a page apart would fight for the same few places of the cache.
   if (layout.stride % kPageElements == 0) layout.stride += 2 * kStrideUnit;
-  constexpr int kUnit = 16;
   Shelves halves(layout.stride / 2, 0);
   for (Level& level : layout.levels) {
-    if (level.step == 2) {
-      const auto half = static_cast<int>(round_up((level.size.width + 2) / 2, kUnit));
-      level.origin = halves.place(std::min(half, layout.stride / 2), level.size.height + 1, layout.stride);
-    }
+    if (level.step != 2) continue;
+    const auto width = static_cast<int>(round_up(padded_columns(level) / 2, kPixelUnit));
+    level.origin = halves.place(width, level.size.height + 1, layout.stride);
   }
   Shelves wholes(layout.stride, halves.bottom());
   for (Level& level : layout.levels) {
-    if (level.step == 1) {
-      const auto width = static_cast<int>(round_up(level.size.width + 1, kUnit));
-      level.origin = wholes.place(std::min(width, layout.stride), level.size.height + 1, layout.stride);
-    }
+    if (level.step != 1) continue;
+    const auto width = static_cast<int>(round_up(padded_columns(level), kPixelUnit));
+    level.origin = wholes.place(std::min(width, layout.stride), level.size.height + 1, layout.stride);
   }
   layout.plane = wholes.bottom() * layout.stride + kLanePad;
 }

@@ -35,6 +35,7 @@
 namespace sightline::cascade {
 
 inline constexpr int kLanePad = 64;     ///< elements that SIMD code may read past a row of windows
+inline constexpr int kPixelUnit = 16;   ///< integrals are made of so many pixels at a time
 inline constexpr int kStrideUnit = 64;  ///< elements; a half of a row begins on a cache line
 /// Largest block of an LBP feature whose sum fits in 16 bits.
 inline constexpr int kMaxSmallBlock = 65535 / 255;

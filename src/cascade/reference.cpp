@@ -37,46 +37,47 @@ class Plane {
   Sum* origin_;
 };
 
-template <typename Sum>
-void integrate_sums(GrayView image, const Layout& layout, const Level& level, Sum* integrals) {
-  const Plane<Sum> sums(layout, level, integrals, 0);
-  for (int x = 0; x <= image.width(); ++x) sums.at(x, 0) = 0;
-  for (int y = 0; y < image.height(); ++y) {
+struct Value {
+  template <typename Sum>
+  static Sum of(std::uint8_t pixel) {
+    return pixel;
+  }
+};
+struct Square {
+  template <typename Sum>
+  static Sum of(std::uint8_t pixel) {
+    return static_cast<Sum>(pixel * pixel);
+  }
+};
+
+// Sums of what `Of` makes of the pixels.
+template <typename Of, typename Sum>
+void integrate_upright(GrayView image, const Plane<Sum>& sums, int y_begin, int y_end) {
+  for (int x = 0; x <= image.width(); ++x) sums.at(x, y_begin) = 0;
+  for (int y = y_begin; y < y_end; ++y) {
     Sum row = 0;
     sums.at(0, y + 1) = 0;
     for (int x = 0; x < image.width(); ++x) {
-      row = static_cast<Sum>(row + image.at(x, y));
+      row = static_cast<Sum>(row + Of::template of<Sum>(image.at(x, y)));
       sums.at(x + 1, y + 1) = static_cast<Sum>(sums.at(x + 1, y) + row);
-    }
-  }
-}
-
-void integrate_squares(GrayView image, const Layout& layout, const Level& level, std::uint32_t* integrals) {
-  const Plane<std::uint32_t> squares(layout, level, integrals, Layout::kSquares);
-  for (int x = 0; x <= image.width(); ++x) squares.at(x, 0) = 0;
-  for (int y = 0; y < image.height(); ++y) {
-    std::uint32_t row = 0;
-    squares.at(0, y + 1) = 0;
-    for (int x = 0; x < image.width(); ++x) {
-      row += std::uint32_t{image.at(x, y)} * image.at(x, y);
-      squares.at(x + 1, y + 1) = squares.at(x + 1, y) + row;
     }
   }
 }
 
 // A triangle is the two that hang from its upper neighbours, less what these share, and the two pixels that
 // neither has. Beyond the edges, T(-1, Y) = T(0, Y - 1) and T(width + 1, Y) = T(width, Y - 1).
-void integrate_tilted(GrayView image, const Layout& layout, const Level& level, std::uint32_t* integrals) {
-  const Plane<std::uint32_t> tilted(layout, level, integrals, Layout::kTilted);
+void integrate_tilted(GrayView image, const Plane<std::uint32_t>& tilted, int y_begin, int y_end) {
   const int width = image.width();
   const auto above = [&](int x, int y) -> std::uint32_t {
-    if (y <= 0) return 0;
-    if (x < 0 || x > width) return y == 1 ? 0 : tilted.at(x < 0 ? 0 : width, y - 1);
-    return tilted.at(x, y);
+    if (x < 0 || x > width) {
+      x = x < 0 ? 0 : width;
+      --y;
+    }
+    return y <= y_begin ? 0 : tilted.at(x, y);
   };
-  const auto pixel = [&](int x, int y) -> std::uint32_t { return x < 0 || y < 0 ? 0 : image.at(x, y); };
-  for (int x = 0; x <= width; ++x) tilted.at(x, 0) = 0;
-  for (int y = 1; y <= image.height(); ++y) {
+  const auto pixel = [&](int x, int y) -> std::uint32_t { return x < 0 || y < y_begin ? 0 : image.at(x, y); };
+  for (int x = 0; x <= width; ++x) tilted.at(x, y_begin) = 0;
+  for (int y = y_begin + 1; y <= y_end; ++y) {
     for (int x = 0; x <= width; ++x) {
       tilted.at(x, y) = above(x - 1, y - 1) + above(x + 1, y - 1) - above(x, y - 2) + pixel(x - 1, y - 1) +
                         pixel(x - 1, y - 2);
@@ -219,15 +220,21 @@ void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& ro
   }
 }
 
-void integrate(GrayView image, const Layout& layout, const Level& level, std::byte* integrals) {
+void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
+               std::byte* integrals) {
   if (layout.element_bytes == 2) {
-    integrate_sums(image, layout, level, reinterpret_cast<std::uint16_t*>(integrals));
+    const Plane<std::uint16_t> sums(layout, level, reinterpret_cast<std::uint16_t*>(integrals), plane);
+    integrate_upright<Value>(image, sums, y_begin, y_end);
     return;
   }
-  auto* const words = reinterpret_cast<std::uint32_t*>(integrals);
-  integrate_sums(image, layout, level, words);
-  if (layout.planes > Layout::kSquares) integrate_squares(image, layout, level, words);
-  if (layout.planes > Layout::kTilted) integrate_tilted(image, layout, level, words);
+  const Plane<std::uint32_t> sums(layout, level, reinterpret_cast<std::uint32_t*>(integrals), plane);
+  if (plane == Layout::kTilted) {
+    integrate_tilted(image, sums, y_begin, y_end);
+  } else if (plane == Layout::kSquares) {
+    integrate_upright<Square>(image, sums, y_begin, y_end);
+  } else {
+    integrate_upright<Value>(image, sums, y_begin, y_end);
+  }
 }
 
 WindowResult run_window(const Model& model, const Layout& layout, const Level& level,

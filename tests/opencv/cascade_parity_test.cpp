@@ -33,7 +33,8 @@ std::vector<ScoredBox> run_reference(const Model& model, GrayView gray, const Se
                                         level.image_stride);
     reference::resize_rows(gray, SampleAxis(gray.width(), level.size.width),
                            SampleAxis(gray.height(), level.size.height), 0, level.size.height, image);
-    reference::integrate(image, layout, level, integrals.data());
+    for (int plane = 0; plane < layout.planes; ++plane)
+      reference::integrate(image, layout, level, plane, 0, level.size.height, integrals.data());
     for (int row = 0; row < level.windows.height; ++row)
       reference::scan_row(model, layout, static_cast<int>(i), integrals.data(), row, 1, survivors);
   }
