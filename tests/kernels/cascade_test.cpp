@@ -2,13 +2,13 @@
 // all shapes, with every instruction set that the machine has.
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
-
 #include <random>
 #include <string>
 
+#include "base/hardware.hpp"
 #include "cascade/kernels.hpp"
 #include "cascade/scan_scalar.hpp"
+#include "kernels/kernel_test.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -16,12 +16,12 @@ namespace {
 // Runs `work` with every instruction set in turn.
 template <typename Work>
 void with_every_target(const Work& work) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+  for (const std::string& name : test::instruction_sets()) {
+    SCOPED_TRACE(name);
+    limit_instruction_set(name);
     work();
   }
-  hwy::SetSupportedTargetsForTest(0);
+  limit_instruction_set("best");
 }
 
 Image<std::uint8_t> make_picture(Size size, unsigned seed) {
@@ -58,7 +58,8 @@ Model make_model(const Shape& shape) {
   model.window = shape.window;
   const int w = shape.window.width, h = shape.window.height;
   for (int s = 0; s < shape.stages; ++s) {
-    model.stages.push_back({static_cast<std::int32_t>(model.trees.size()), shape.trees, -0.1F});
+    model.stages.push_back({static_cast<std::int32_t>(model.trees.size()), shape.trees,
+                            shape.kind == FeatureKind::haar ? -0.8F : -0.1F});
     for (int t = 0; t < shape.trees; ++t) {
       const int nodes = 1 + below(shape.max_nodes);
       model.trees.push_back({static_cast<std::int32_t>(model.nodes.size()), nodes,
@@ -107,7 +108,8 @@ Model make_model(const Shape& shape) {
         } else {
           const int a = 1 + below(w / 3), b = 1 + below(h / 3);
           model.lbp.push_back({below(w - 3 * a + 1), below(h - 3 * b + 1), a, b});
-          for (int i = 0; i < kSubsetWords; ++i) model.subsets.push_back(static_cast<std::uint32_t>(random()));
+          for (int i = 0; i < kSubsetWords; ++i)
+            model.subsets.push_back(static_cast<std::uint32_t>(random()));
         }
       }
       for (int l = 0; l <= nodes; ++l) model.leaves.push_back(static_cast<float>(below(2001) - 1000) * 1e-3F);

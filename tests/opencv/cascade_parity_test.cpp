@@ -35,6 +35,8 @@ std::vector<fs::path> pictures(std::size_t count) {
   return files;
 }
 
+constexpr int kLongest = 240;  // pixels of a picture's longer side
+
 struct Case {
   const char* cascade;
   std::size_t pictures;  // of each folder
@@ -51,7 +53,7 @@ TEST_P(Parity, BoxesAreThoseOfOpenCv) {
   const Model model = load_model(file);
   std::size_t number = 0, windows = 0, objects = 0;
   for (const fs::path& picture : pictures(GetParam().pictures)) {
-    const Image<std::uint8_t> gray = load_gray(picture, 320);
+    const Image<std::uint8_t> gray = load_gray(picture, kLongest);
     for (const int neighbors : {0, 3}) {
       Options options;
       options.min_neighbors = neighbors;
