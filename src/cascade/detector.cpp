@@ -53,19 +53,6 @@ GrayView luma_of_frame(CascadeWorkspace& w) {
   return target;
 }
 
-// Stages from the first on that have so many nodes together.
-int choose_scan_stages(const Model& model) {
-  int nodes = 0;
-  int stages = 0;
-  for (const Stage& stage : model.stages) {
-    if (nodes >= kScanNodes) break;
-    for (int t = 0; t < stage.trees; ++t)
-      nodes += model.trees[static_cast<std::size_t>(stage.first_tree) + t].nodes;
-    ++stages;
-  }
-  return stages;
-}
-
 template <typename Part>
 void append_all(const std::vector<std::vector<Part>>& parts, std::vector<Part>& all) {
   all.clear();
@@ -93,8 +80,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
   const int stages = static_cast<int>(model_.stages.size());
-  scan_stages_ =
-      std::min(options_.scan_stages > 0 ? options_.scan_stages : choose_scan_stages(model_), stages);
+  scan_stages_ = std::min(options_.scan_stages > 0 ? options_.scan_stages : stages, stages);
 
   info_.family = "cascade";
   info_.model = model_.name + ", " + (model_.kind == FeatureKind::lbp ? "LBP" : "Haar") + ", " +

@@ -24,7 +24,7 @@ struct Options {
       3;  ///< as OpenCV's minNeighbors: groups of more windows than this are reported; 0: all are
   double threshold = 0;  ///< lowest score that is reported; see group_boxes
   /// How many of the cascade's stages `scan` runs on all windows; `verify` runs the rest on what these leave.
-  /// 0: chosen by the model. The result does not depend on it.
+  /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
   int scan_stages = 0;
   std::string label;  ///< of what is found; empty: the model's name
 };

@@ -61,18 +61,27 @@ class PackedCascade {
     std::int32_t corners[16] = {};          ///< of the 3x3 grid, row after row
     alignas(16) std::uint8_t set[32] = {};  ///< bit 255 - p: whether pattern p goes left
   };
-  struct Bounds {  ///< of a stage's inexact sum: passes from `pass` on, rejected below `reject`
+  struct Bounds {  ///< of a Haar stage's inexact sum: passes from `pass` on, rejected below `reject`
     float pass = 0, reject = 0;
-    std::int32_t small_pass = 0, small_reject = 0;  ///< LBP: in fixed point
+  };
+  /// A leaf of an LBP stage in fixed point: high * 2^low_bits + low. Lows add up in 16 bits. That fine it has
+  /// to be: few trees have few sums, and training puts the threshold 0.00001 below one of them.
+  struct LbpLeaf {
+    std::int16_t high = 0, low = 0;
+  };
+  struct LbpBounds {
+    LbpLeaf pass, reject;
+    int low_bits = 0;
   };
 
   // By step - 1; nodes as in Model::nodes.
   std::vector<HaarNode> haar[2];
   std::vector<LbpNode> lbp[2];
   std::vector<Corner> list[2];
-  std::int32_t inside[2][4] = {};          ///< corners of the window less its outermost pixels
-  std::vector<Bounds> bounds;              ///< by stage
-  std::vector<std::int16_t> small_leaves;  ///< LBP: Model::leaves in the stage's fixed point
+  std::int32_t inside[2][4] = {};     ///< corners of the window less its outermost pixels
+  std::vector<Bounds> bounds;         ///< Haar: by stage
+  std::vector<LbpBounds> lbp_bounds;  ///< LBP: by stage
+  std::vector<LbpLeaf> lbp_leaves;    ///< as Model::leaves
 
  private:
   void pack_haar(int step);

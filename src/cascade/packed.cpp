@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -155,7 +156,7 @@ void PackedCascade::pack_lbp(int step) {
 // rest.
 void PackedCascade::bound_float_sums() {
   for (const Stage& stage : model_->stages) {
-    const double error = 2 * stage.trees * std::ldexp(1.0, -24) * largest_sum(*model_, stage);
+    const double error = stage.trees * std::ldexp(1.0, -24) * largest_sum(*model_, stage);
     const double threshold = stage.threshold;
     Bounds b;
     b.pass = std::nextafter(static_cast<float>(threshold + error), kInfinite);
@@ -166,12 +167,21 @@ void PackedCascade::bound_float_sums() {
 
 // Fixed point so fine as a stage's largest sum allows. The error is what rounding its leaves makes at most.
 void PackedCascade::bound_small_sums() {
-  constexpr double kLargest = 32000;
-  small_leaves.resize(model_->leaves.size());
+  constexpr double kLargest = 32000;  // of a sum's upper half
+  constexpr int kMostLowBits = 12;
+  lbp_leaves.resize(model_->leaves.size());
   for (const Stage& stage : model_->stages) {
+    LbpBounds b;
+    b.low_bits =
+        std::min(kMostLowBits, 15 - static_cast<int>(std::bit_width(static_cast<unsigned>(stage.trees))));
+    const auto halves = [&](std::int64_t value) {
+      const std::int64_t high = value >> b.low_bits;
+      return LbpLeaf{static_cast<std::int16_t>(high),
+                     static_cast<std::int16_t>(value - (high << b.low_bits))};
+    };
     const double threshold = stage.threshold;
-    const double largest = std::max(largest_sum(*model_, stage) + stage.trees * 1e-3, 1e-3);
-    const double one = kLargest / (largest * (1 + 1e-6) + 0.5 * stage.trees * largest / kLargest);
+    const double largest = std::max(largest_sum(*model_, stage), 1e-3);
+    const double one = std::ldexp(kLargest, b.low_bits) / largest;
     double error = 1e-3;
     for (int t = 0; t < stage.trees; ++t) {
       const Tree& tree = model_->trees[static_cast<std::size_t>(stage.first_tree) + t];
@@ -179,19 +189,20 @@ void PackedCascade::bound_small_sums() {
       for (int i = 0; i <= tree.nodes; ++i) {
         const std::size_t leaf = static_cast<std::size_t>(tree.first_leaf) + i;
         const double value = static_cast<double>(model_->leaves[leaf]) * one;
-        small_leaves[leaf] = static_cast<std::int16_t>(std::lrint(value));
-        worst = std::max(worst, std::abs(value - small_leaves[leaf]));
+        const std::int64_t rounded = std::llrint(value);
+        lbp_leaves[leaf] = halves(rounded);
+        worst = std::max(worst, std::abs(value - static_cast<double>(rounded)));
       }
       error += worst;
     }
     // Thresholds out of reach pass or reject all.
-    const auto clamped = [](double bound) {
-      return static_cast<std::int32_t>(std::clamp(bound, -32767.0, 32767.0));
+    const double farthest = std::ldexp(32767.0, b.low_bits);
+    const auto bound = [&](double value) {
+      return halves(static_cast<std::int64_t>(std::ceil(std::clamp(value, -farthest, farthest))));
     };
-    Bounds b;
-    b.small_pass = clamped(std::ceil(threshold * one + error));
-    b.small_reject = clamped(std::ceil(threshold * one - error));
-    bounds.push_back(b);
+    b.pass = bound(threshold * one + error);
+    b.reject = bound(threshold * one - error);
+    lbp_bounds.push_back(b);
   }
 }
 

@@ -196,13 +196,16 @@ class HaarBlock {
   std::uint64_t usable_ = 0;
 };
 
-// A vector of windows of an LBP cascade, 16 bits each.
+// A vector of windows of an LBP cascade, 16 bits each. Sums have two halves, see PackedCascade::LbpLeaf.
 class LbpBlock {
  public:
   using D = hn::ScalableTag<std::uint16_t>;
   using DI = hn::RebindToSigned<D>;
   using V = hn::Vec<D>;
-  using Value = hn::Vec<DI>;
+  using VI = hn::Vec<DI>;
+  struct Value {
+    VI high, low;
+  };
   using Scalar = LbpScalar;
 
   static HWY_INLINE int windows() { return static_cast<int>(hn::Lanes(D())); }
@@ -215,9 +218,12 @@ class LbpBlock {
 
   HWY_INLINE std::uint64_t usable() const { return ~std::uint64_t{0}; }
 
-  HWY_INLINE Value leaf(std::int32_t i) const { return hn::Set(DI(), cascade_.small_leaves[i]); }
+  HWY_INLINE Value leaf(std::int32_t i) const {
+    const PackedCascade::LbpLeaf& leaf = cascade_.lbp_leaves[i];
+    return {hn::Set(DI(), leaf.high), hn::Set(DI(), leaf.low)};
+  }
 
-  HWY_INLINE Value choose(std::int32_t node, Value left, Value right) const {
+  HWY_INLINE Value choose(std::int32_t node, const Value& left, const Value& right) const {
     const D d;
     const hn::Repartition<std::uint8_t, D> d8;
     const PackedCascade::LbpNode& n = cascade_.lbp[step_][node];
@@ -238,7 +244,7 @@ class LbpBlock {
       }
     }
     const DI di;
-    const Value middle = hn::BitCast(di, blocks[1][1]);
+    const VI middle = hn::BitCast(di, blocks[1][1]);
     const auto is_darker = [&](V block) HWY_ATTR { return hn::Lt(hn::BitCast(di, block), middle); };
     const auto bit = [&](V block, std::int16_t value) HWY_ATTR {
       return hn::BitCast(d, hn::IfThenElseZero(is_darker(block), hn::Set(di, value)));
@@ -257,23 +263,31 @@ class LbpBlock {
                                    look_up(n.set + 16, byte_index), look_up(n.set, byte_index));
     // The upper byte of a lane has looked up entry 0.
     const V wanted = hn::And(look_up(kBits, bit_index), hn::Set(d, 0xFF));
-    const auto is_out = hn::Eq(hn::And(bytes, wanted), hn::Zero(d));
-    return hn::IfThenElse(hn::RebindMask(DI(), is_out), right, left);
+    const auto is_out = hn::RebindMask(di, hn::Eq(hn::And(bytes, wanted), hn::Zero(d)));
+    return {hn::IfThenElse(is_out, right.high, left.high), hn::IfThenElse(is_out, right.low, left.low)};
   }
 
   HWY_INLINE StageBits stage(int s) const {
     const DI di;
     const Stage& stage = cascade_.model().stages[s];
     const Tree* tree = cascade_.model().trees.data() + stage.first_tree;
-    Value sum = hn::Zero(di);
-    for (int t = 0; t < stage.trees; ++t, ++tree)
-      sum = hn::Add(sum, tree_value(*this, cascade_.model(), *tree));
-    const PackedCascade::Bounds& bounds = cascade_.bounds[s];
-    const auto at_least = [&](std::int32_t bound) HWY_ATTR {
-      return bits_of(di, hn::Gt(sum, hn::Set(di, static_cast<std::int16_t>(bound - 1))));
+    VI high = hn::Zero(di), low = hn::Zero(di);
+    for (int t = 0; t < stage.trees; ++t, ++tree) {
+      const Value value = tree_value(*this, cascade_.model(), *tree);
+      high = hn::Add(high, value.high);
+      low = hn::Add(low, value.low);
+    }
+    const PackedCascade::LbpBounds& bounds = cascade_.lbp_bounds[s];
+    high = hn::Add(high, hn::ShiftRightSame(low, bounds.low_bits));
+    low = hn::And(low, hn::Set(di, static_cast<std::int16_t>((1 << bounds.low_bits) - 1)));
+    const auto at_least = [&](const PackedCascade::LbpLeaf& bound) HWY_ATTR {
+      const VI b = hn::Set(di, bound.high);
+      const auto equal =
+          hn::And(hn::Eq(high, b), hn::Gt(low, hn::Set(di, static_cast<std::int16_t>(bound.low - 1))));
+      return bits_of(di, hn::Or(hn::Gt(high, b), equal));
     };
-    const std::uint64_t pass = at_least(bounds.small_pass);
-    return {pass, at_least(bounds.small_reject) & ~pass};
+    const std::uint64_t pass = at_least(bounds.pass);
+    return {pass, at_least(bounds.reject) & ~pass};
   }
 
   Scalar scalar(int window) const {
@@ -303,8 +317,8 @@ HWY_INLINE std::uint64_t run_stage(const Block& block, int stage, std::uint64_t 
   return pass;
 }
 
-// Dense blocks pay as long as so many of their windows are in the running: one alone costs less then.
-constexpr int kFewWindows = 2;
+// As few are better off on their own.
+constexpr int kFewWindows = 1;
 
 template <class Block>
 HWY_INLINE void scan(const PackedCascade& cascade, int level_index, const std::byte* integrals, int row,
