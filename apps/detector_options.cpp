@@ -126,8 +126,25 @@ Config DetectorOptions::load_config() const {
   return config;
 }
 
+// Options that the family does not read would pass silently.
+void DetectorOptions::check_options(const Config& config) const {
+  const bool is_cascade = config.text("detector", "family", "filterbank") == "cascade";
+  const auto refuse = [&](bool given, const char* option) {
+    if (!given) return;
+    throw Error(ExitCode::usage,
+                std::string(option) + " does nothing for the detector of '" + config.name() + "'",
+                "leave it out");
+  };
+  refuse(is_cascade && filters_, "--filters");
+  refuse(is_cascade && real_levels_, "--real-levels");
+  refuse(is_cascade && exact_, "--exact");
+  refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
+  refuse(!is_cascade && min_neighbors_, "--min-neighbors");
+}
+
 Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
   Config config = load_config();
+  check_options(config);
   if (!model_.empty()) config.set("detector", "model", model_);
   if (min_neighbors_) config.set("detector", "min_neighbors", static_cast<double>(*min_neighbors_));
   if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);

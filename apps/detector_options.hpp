@@ -53,6 +53,7 @@ class DetectorOptions {
   int threads_ = 0;
   bool explain_ = false;
   Config load_config() const;
+  void check_options(const Config& config) const;
 
   std::string config_;  ///< empty: none named
   std::string device_ = "auto";
