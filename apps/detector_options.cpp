@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "cascade/model.hpp"
 #include "detector_families.hpp"
 #include "opencl/error.hpp"
 
@@ -15,12 +16,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr char kDefaultConfig[] = "people";
+
 // Whoever wrote the path should learn where it was looked for.
 void check_relative_model(const Config& config) {
   const fs::path named = config.text("detector", "model", "");
   const fs::path file = config.path("detector", "model", "");
   std::error_code error;
-  if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
+  const bool is_cascade = config.text("detector", "family", "") == "cascade";  // which looks further
+  if (named.empty() || named.is_absolute() || fs::exists(file, error) || is_cascade) return;
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
               "'model' is relative to the folder of '" + config.name() + "'");
 }
@@ -30,9 +34,12 @@ void check_relative_model(const Config& config) {
 void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   const std::string group = "Detector";
   command.add_option("-c,--config", config_, "Pipeline: a .toml file, or the name of one that ships")
-      ->capture_default_str()
+      ->default_str(kDefaultConfig)
       ->group(group);
-  command.add_option("-m,--model", model_, "Model file instead of the configuration's")->group(group);
+  command
+      .add_option("-m,--model", model_,
+                  "Model file instead of the configuration's; an OpenCV cascade (.xml) needs no --config")
+      ->group(group);
   if (with_filters) {
     command
         .add_option("--filters", filters_,
@@ -51,6 +58,12 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       .add_option("--min-size", min_size_, "Height in pixels of the smallest object; small ones cost most")
       ->group(group);
   command.add_option("--max-size", max_size_, "Height in pixels of the largest object")->group(group);
+  command
+      .add_option(
+          "--min-neighbors", min_neighbors_,
+          "Cascades: an object is reported where more windows than this agree on it; 0: every window is")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
   command
       .add_option(
           "--device", device_,
@@ -100,9 +113,40 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->group(schedule);
 }
 
+// A cascade as the model says what kind of detector is wanted.
+Config DetectorOptions::load_config() const {
+  const bool is_cascade = !model_.empty() && cascade::looks_like_cascade(model_);
+  if (config_.empty() && is_cascade) return Config::parse("[detector]\nfamily = \"cascade\"\n", model_);
+  Config config = Config::load(find_config(config_.empty() ? kDefaultConfig : config_));
+  if (is_cascade && config.text("detector", "family", "filterbank") != "cascade") {
+    throw Error(ExitCode::usage,
+                "the model '" + model_ + "' is a cascade, and '" + config.name() + "' is not for one",
+                "leave out --config, or use --config faces");
+  }
+  return config;
+}
+
+// Options that the family does not read would pass silently.
+void DetectorOptions::check_options(const Config& config) const {
+  const bool is_cascade = config.text("detector", "family", "filterbank") == "cascade";
+  const auto refuse = [&](bool given, const char* option) {
+    if (!given) return;
+    throw Error(ExitCode::usage,
+                std::string(option) + " does nothing for the detector of '" + config.name() + "'",
+                "leave it out");
+  };
+  refuse(is_cascade && filters_, "--filters");
+  refuse(is_cascade && real_levels_, "--real-levels");
+  refuse(is_cascade && exact_, "--exact");
+  refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
+  refuse(!is_cascade && min_neighbors_, "--min-neighbors");
+}
+
 Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
-  Config config = Config::load(find_config(config_));
+  Config config = load_config();
+  check_options(config);
   if (!model_.empty()) config.set("detector", "model", model_);
+  if (min_neighbors_) config.set("detector", "min_neighbors", static_cast<double>(*min_neighbors_));
   if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
   const std::optional<double> threshold = threshold_ ? threshold_ : fallback_threshold;
   if (threshold) config.set("detector", "threshold", *threshold);

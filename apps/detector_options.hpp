@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/config.hpp"
 #include "detection/detector.hpp"
 #include "detection/device_stages.hpp"
 #include "pipeline/planner.hpp"
@@ -51,7 +52,10 @@ class DetectorOptions {
   pipeline::ScheduleRequest schedule_;
   int threads_ = 0;
   bool explain_ = false;
-  std::string config_ = "people";
+  Config load_config() const;
+  void check_options(const Config& config) const;
+
+  std::string config_;  ///< empty: none named
   std::string device_ = "auto";
   std::string model_;
   std::string arithmetic_;
@@ -61,6 +65,7 @@ class DetectorOptions {
   std::optional<int> real_levels_;
   bool exact_ = false;
   std::optional<double> max_size_;
+  std::optional<int> min_neighbors_;
   std::optional<int> filters_;
 };
 

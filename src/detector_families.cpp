@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "cascade/detector.hpp"
 #include "filterbank/detector.hpp"
 
 namespace sightline {
@@ -21,6 +22,9 @@ constexpr Family kFamilies[] = {
        return filterbank::make_filterbank_detector(config);
      },
      filterbank::kConfigKeys},
+    {"cascade",
+     [](const Config& config) -> std::unique_ptr<Detector> { return cascade::make_cascade_detector(config); },
+     cascade::kConfigKeys},
 };
 
 const Family& family_of(const Config& config) {

@@ -6,6 +6,7 @@
 readonly SIGHTLINE_PACKAGES=(
   build-essential g++ cmake ninja-build pkg-config
   libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev liblinear-dev libcli11-dev
+  libpugixml-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
   libcairo2-dev fonts-dejavu-core libsdl2-dev
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
@@ -13,7 +14,9 @@ readonly SIGHTLINE_PACKAGES=(
 
 # To build and run the tests and benchmarks, besides. Chromium opens the report page; Xvfb is the screen that windows
 # are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams.
-readonly SIGHTLINE_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg)
+readonly SIGHTLINE_TEST_PACKAGES=(
+  libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev opencv-data
+)
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2

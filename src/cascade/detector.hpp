@@ -1,0 +1,124 @@
+#pragma once
+/// The cascade detector: pyramid, integral, scan, verify, group.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "cascade/grouping.hpp"
+#include "cascade/kernels.hpp"
+#include "cascade/layout.hpp"
+#include "cascade/model.hpp"
+#include "detection/detector.hpp"
+#include "detection/product_memory.hpp"
+
+namespace sightline::cascade {
+
+/// The detector's stages, in order.
+enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kVerify, kGroup };
+
+struct Options {
+  Search search;
+  int min_neighbors =
+      3;  ///< as OpenCV's minNeighbors: groups of more windows than this are reported; 0: all are
+  double threshold = 0;  ///< lowest score that is reported; see group_boxes
+  /// How many of the cascade's stages `scan` runs on all windows; `verify` runs the rest on what these leave.
+  /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
+  int scan_stages = 0;
+  std::string label;  ///< of what is found; empty: the model's name
+};
+
+/// Rows [begin, end) of something.
+struct Rows {
+  int begin = 0;
+  int end = 0;
+  bool empty() const { return end <= begin; }
+};
+
+/// One level's part of the workspace's share of the frame.
+struct LevelWork {
+  SamplePlan samples;
+  Rows windows;  ///< rows of windows
+  Rows image;    ///< rows of pixels that these see
+};
+
+/// A part of one stage's work that one thread does: rows [begin, end) of one level, of images or of windows;
+/// for integrals, a plane of it.
+struct Band {
+  int level = 0;
+  int begin = 0;
+  int end = 0;
+};
+
+class CascadeWorkspace : public Workspace {
+ public:
+  Size frame_size;
+  Share share;
+  PictureView frame;
+  Image<std::uint8_t> converted;  ///< luma of a frame in colour
+  Layout layout;
+  PackedCascade cascade;
+  std::vector<LevelWork> levels;
+  ProductMemory images, integrals;
+  std::vector<Band> image_bands, integral_bands, window_bands;
+  std::vector<std::vector<Survivor>> band_survivors;  ///< by window band
+  std::vector<Survivor> survivors;                    ///< by level, y, x
+  std::vector<std::vector<Candidate>> chunk_candidates;
+  std::vector<Candidate> candidates;  ///< likewise
+  std::vector<Detection> detections;
+
+  /// A level's image in the product's memory.
+  ImageView<std::uint8_t> image(int level) {
+    const Level& l = layout.levels[level];
+    return {reinterpret_cast<std::uint8_t*>(images.data()) + l.image, l.size.width, l.size.height,
+            l.image_stride};
+  }
+};
+
+class CascadeDetector : public Detector {
+ public:
+  /// Throws Error (usage) on options out of range.
+  CascadeDetector(Model model, const Options& options);
+
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const StageInfo> stages() const override;
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::size_t divisible_stages() const override { return kGroup; }
+  void join(Workspace& workspace, Workspace& other) const override;
+  std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+  const Model& model() const { return model_; }
+  const Options& options() const { return options_; }
+  /// Between 1 and the number of the cascade's stages.
+  int scan_stages() const { return scan_stages_; }
+
+ private:
+  void lay_out(CascadeWorkspace& workspace) const;
+  void plan_share(CascadeWorkspace& workspace, Share share) const;
+  void build_pyramid(CascadeWorkspace& workspace) const;
+  void integrate_all(CascadeWorkspace& workspace) const;
+  void scan(CascadeWorkspace& workspace) const;
+  void verify_survivors(CascadeWorkspace& workspace) const;
+  void group(CascadeWorkspace& workspace) const;
+
+  Model model_;
+  Options options_;
+  int scan_stages_ = 1;
+  DetectorInfo info_;
+};
+
+/// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,
+/// which is looked for in OpenCV's folders. Throws Error (model) where there is none, naming the Debian
+/// package.
+std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name);
+
+/// What make_cascade_detector reads of section [detector].
+inline constexpr const char* kConfigKeys[] = {"model",    "scale_step", "min_neighbors", "min_size",
+                                              "max_size", "threshold",  "scan_stages",   "label"};
+/// Options and model from section [detector] of a configuration.
+std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);
+
+}  // namespace sightline::cascade

@@ -1,0 +1,130 @@
+#include "cascade/xml.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "cascade/model.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::size_t kShownCharacters = 40;
+
+// For a message: short, and nothing in it that a terminal would take as a command.
+std::string quoted(std::string_view text) {
+  std::string shown(text.substr(0, kShownCharacters));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; },
+      '?');
+  return "'" + shown + (text.size() > kShownCharacters ? "...'" : "'");
+}
+
+// A sign before the digits is legal in a file and unknown to from_chars.
+std::string_view without_plus(std::string_view token) {
+  const bool plus = token.size() > 1 && token[0] == '+' && token[1] != '-';
+  return plus ? token.substr(1) : token;
+}
+
+template <typename Number>
+bool read(std::string_view token, Number& value) {
+  token = without_plus(token);
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  return error == std::errc() && end == token.data() + token.size();
+}
+
+}  // namespace
+
+XmlDocument::XmlDocument(std::string_view text, std::string name) : name_(std::move(name)) {
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    line_ends_.push_back(static_cast<std::ptrdiff_t>(at));
+  const pugi::xml_parse_result result =
+      document_.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!result) refuse_at(result.offset, std::string("it is not well-formed XML: ") + result.description());
+}
+
+void XmlDocument::refuse_at(std::ptrdiff_t offset, const std::string& reason) const {
+  const auto line = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin() + 1;
+  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason,
+              "use a cascade XML that OpenCV can read");
+}
+
+void XmlDocument::refuse(const pugi::xml_node& at, const std::string& reason) const {
+  refuse_at(at.offset_debug(), reason);
+}
+
+pugi::xml_node XmlDocument::child(const pugi::xml_node& parent, const char* name) const {
+  const pugi::xml_node found = parent.child(name);
+  if (!found) refuse(parent, "<" + std::string(parent.name()) + "> has no <" + name + ">");
+  if (found.next_sibling(name)) refuse(found.next_sibling(name), "a second <" + std::string(name) + ">");
+  return found;
+}
+
+std::string_view XmlDocument::text(const pugi::xml_node& element) const {
+  std::string_view text;
+  for (const pugi::xml_node& part : element.children()) {
+    if (part.type() != pugi::node_pcdata || !text.empty())
+      refuse(element, "<" + std::string(element.name()) + "> must hold plain text");
+    text = part.value();
+  }
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+int XmlDocument::whole_number(const pugi::xml_node& element, int smallest, int largest) const {
+  NumberReader reader(*this, element);
+  const int value = reader.whole_number(smallest, largest);
+  reader.expect_end();
+  return value;
+}
+
+float XmlDocument::number(const pugi::xml_node& element) const {
+  NumberReader reader(*this, element);
+  const float value = reader.number();
+  reader.expect_end();
+  return value;
+}
+
+bool NumberReader::at_end() {
+  const std::size_t first = rest_.find_first_not_of(kSpace);
+  rest_.remove_prefix(std::min(first, rest_.size()));
+  return rest_.empty();
+}
+
+std::string_view NumberReader::next() {
+  if (at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> ends too early");
+  const std::string_view token = rest_.substr(0, rest_.find_first_of(kSpace));
+  rest_.remove_prefix(token.size());
+  return token;
+}
+
+std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t largest) {
+  const std::string_view token = next();
+  std::int64_t value = 0;
+  if (!read(token, value))
+    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a whole number");
+  if (value < smallest || value > largest) {
+    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not between " +
+                                   std::to_string(smallest) + " and " + std::to_string(largest));
+  }
+  return static_cast<std::int32_t>(value);
+}
+
+float NumberReader::number() {
+  const std::string_view token = next();
+  double value = 0;
+  if (!read(token, value))
+    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a number");
+  if (!(std::abs(value) <= static_cast<double>(kMaxNumber)))
+    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is too large or not finite");
+  return static_cast<float>(value);
+}
+
+void NumberReader::expect_end() {
+  if (!at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> holds too much");
+}
+
+}  // namespace sightline::cascade

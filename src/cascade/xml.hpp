@@ -1,0 +1,64 @@
+#pragma once
+/// XML with places: what the cascade loader needs of pugixml. Thread-safety: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sightline::cascade {
+
+/// A document and the lines its elements begin on. Entities of a document type are not expanded and nothing
+/// outside the text is read.
+class XmlDocument {
+ public:
+  /// Throws Error (model).
+  XmlDocument(std::string_view text, std::string name);
+
+  pugi::xml_node root() const { return document_; }
+
+  /// Throws Error (model): name, line of the element, reason.
+  [[noreturn]] void refuse(const pugi::xml_node& at, const std::string& reason) const;
+
+  /// The element's only child of that name; refuses where there is none or several.
+  pugi::xml_node child(const pugi::xml_node& parent, const char* name) const;
+
+  /// The text of an element that has no other content.
+  std::string_view text(const pugi::xml_node& element) const;
+  int whole_number(const pugi::xml_node& element, int smallest, int largest) const;
+  float number(const pugi::xml_node& element) const;
+
+ private:
+  [[noreturn]] void refuse_at(std::ptrdiff_t offset, const std::string& reason) const;
+
+  std::string name_;
+  std::vector<std::ptrdiff_t> line_ends_;
+  pugi::xml_document document_;
+};
+
+/// Reads the whitespace-separated numbers of an element one after the other.
+class NumberReader {
+ public:
+  NumberReader(const XmlDocument& document, const pugi::xml_node& element)
+      : document_(document), element_(element), rest_(document.text(element)) {}
+
+  bool at_end();
+  /// Each refuses where the element has no more numbers, or the next is not of the kind or out of range.
+  std::int32_t whole_number(std::int32_t smallest, std::int32_t largest);
+  /// A double of the file as a float, of magnitude kMaxNumber at most.
+  float number();
+  /// Refuses where there are more.
+  void expect_end();
+
+ private:
+  std::string_view next();
+
+  const XmlDocument& document_;
+  pugi::xml_node element_;
+  std::string_view rest_;
+};
+
+}  // namespace sightline::cascade
