@@ -109,7 +109,8 @@ void describe(const fs::path& file, const Model& model) {
   print("contrast", model.descriptor.contrast_sensitive
                         ? "sensitive: two bins a filter, for responses above and below 0"
                         : "insensitive: one bin a filter");
-  if (!model.descriptor.standard()) print("runs", "by the reference method, on the CPU only");
+  if (model.descriptor.patterns) print("patterns", "uniform local binary patterns, 59 bins a block");
+  if (!model.descriptor.exact()) print("runs", "by the reference method, on the CPU only");
   print("classifier", linear ? "linear: score = (sum of weight * feature + bias) * scale"
                              : "distance: score = (bias - squared distance to the nearest template) * scale");
   print("templates", std::to_string(model.templates()) + (linear ? " (a linear classifier has one)" : ""));

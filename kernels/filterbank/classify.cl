@@ -1,26 +1,36 @@
 // Classify: the window sums of weight times feature, as a direct convolution over blocks.
 //
 // A work-item takes V neighbouring windows and ROWS rows of windows, for one cell of the blocks and one
-// column of the window (the third dimension: 4 * BLOCKS_X parts). Parts are added with integer atomics, so
-// their order does not matter.
+// column of the window (the third dimension: 4 * BLOCKS_X parts, and BLOCKS_X more for the patterns where
+// there are any). Parts are added with integer atomics, so their order does not matter.
 //
-// Build options: BINS, BLOCKS_X, BLOCKS_Y (at most 16), V, ROWS, the variant:
+// Build options: BINS, PATTERN_BINS, BLOCKS_X, BLOCKS_Y (at most 16), V, ROWS, the variant:
 //   VARIANT_PLAIN     one window, loops as in the textbook
 //   VARIANT_UNROLLED  one window, the four features of a quad and the window's block rows unrolled
 //   VARIANT_VECTOR    V x ROWS windows in registers; each feature is loaded once and serves up to BLOCKS_Y
-//   window rows VARIANT_LOCAL     the same, the part's weights copied to local memory first
+//                     window rows
+//   VARIANT_LOCAL     the same, the part's weights copied to local memory first
 // and how four products are summed:
 //   DOT_PTX      NVIDIA's dp4a instruction            (V = 1)
 //   DOT_KHR      cl_khr_integer_dot_product           (V = 1)
 //   DOT_FLOAT    float multiply-adds: a part's sum stays below 2^24, exact (the vector form for CPUs)
 //   DOT_INTEGER  integer multiply-adds
-// Weights: [block x][quad][16 block y], four signed bytes a word.
+// Weights: [block x][quad][16 block y], four signed bytes a word; a block's quads are those of its four cells,
+// then the patterns'.
 //
 // With SCREEN, windows whose estimate (kernels project and screen) is below a threshold are passed over: RANK and SHIFT
 // are those of class Screen in src/filterbank/kernels.hpp.
 
 #define BY_PAD 16
-#define QUADS (BINS / 4)  // of one cell of a block
+#define CELL_QUADS (BINS / 4)  // of one cell of a block
+#define PATTERN_QUADS (PATTERN_BINS / 4)
+#define BLOCK_QUADS (BINS + PATTERN_QUADS)
+#define MOST_QUADS (CELL_QUADS > PATTERN_QUADS ? CELL_QUADS : PATTERN_QUADS)
+#if PATTERN_BINS > 0
+#define QUADS quads  // of the part
+#else
+#define QUADS CELL_QUADS
+#endif
 
 // `Quad` holds four features of V blocks, ready to be multiplied; `Sum` what is summed up.
 #if defined(DOT_PTX)
@@ -98,11 +108,14 @@ kernel void classify(global const uint* restrict features, constant Level* level
   const int cell = part / BLOCKS_X;
   const int bx = part % BLOCKS_X;
   const int pitch = level->pitch;
-  const int row_size = BINS * pitch;
+  const int row_size = BLOCK_QUADS * pitch;
+#if PATTERN_BINS > 0
+  const int quads = cell < 4 ? CELL_QUADS : PATTERN_QUADS;
+#endif
 
-  global const int* part_weights = weights + (bx * BINS + cell * QUADS) * BY_PAD;
+  global const int* part_weights = weights + (bx * BLOCK_QUADS + cell * CELL_QUADS) * BY_PAD;
 #ifdef VARIANT_LOCAL
-  local int weight[QUADS * BY_PAD];
+  local int weight[MOST_QUADS * BY_PAD];
   for (int i = get_local_id(0); i < QUADS * BY_PAD; i += get_local_size(0)) weight[i] = part_weights[i];
   barrier(CLK_LOCAL_MEM_FENCE);
 #else
@@ -117,7 +130,7 @@ kernel void classify(global const uint* restrict features, constant Level* level
   }
   if (!promising) return;
 #endif
-  global const uint* column = features + level->features_offset + cell * QUADS * pitch + x + bx;
+  global const uint* column = features + level->features_offset + cell * CELL_QUADS * pitch + x + bx;
 
 #if defined(VARIANT_PLAIN)
   Sum sum = 0;
@@ -189,11 +202,11 @@ kernel void project(global const uint* restrict features, constant Level* levels
   const int x = V * (int)get_global_id(0);
   const int pitch = level->pitch;
   if (x >= level->cells_x) return;
-  global const uint* column = features + level->features_offset + row.y * BINS * pitch + x;
+  global const uint* column = features + level->features_offset + row.y * BLOCK_QUADS * pitch + x;
   Sum sum[RANK];
 #pragma unroll
   for (int r = 0; r < RANK; ++r) sum[r] = 0;
-  for (int q = 0; q < BINS; ++q) {
+  for (int q = 0; q < BLOCK_QUADS; ++q) {
     const Quad f = open_quad(LOAD(column + q * pitch));
 #pragma unroll
     for (int r = 0; r < RANK; ++r) sum[r] = dot4(f, basis[q * RANK + r], sum[r]);
@@ -236,9 +249,9 @@ kernel void block_energies(global const uint* restrict features, constant Level*
   constant Level* level = levels + row.level;
   const int x = get_global_id(0);
   if (x >= level->pitch) return;
-  global const uint* column = features + level->features_offset + row.y * BINS * level->pitch + x;
+  global const uint* column = features + level->features_offset + row.y * BLOCK_QUADS * level->pitch + x;
   int energy = 0;
-  for (int quad = 0; quad < BINS; ++quad) {
+  for (int quad = 0; quad < BLOCK_QUADS; ++quad) {
     const int4 f = convert_int4(as_uchar4(column[quad * level->pitch]));
     energy += f.s0 * f.s0 + f.s1 * f.s1 + f.s2 * f.s2 + f.s3 * f.s3;
   }

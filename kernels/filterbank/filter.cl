@@ -9,11 +9,64 @@
 //   VARIANT_UNROLLED  one pixel, its nine taps in registers
 //   VARIANT_VECTOR    V x ROWS pixels in registers while the dictionary streams past (coefficients read through the cache)
 //   VARIANT_LOCAL     the same, the dictionary copied to local memory first
-// A dictionary entry is twelve floats: nine taps, 255 - index, and padding.
+// A dictionary entry is twelve floats: nine taps, what stands for its index, and padding.
+//
+// With SIGNS_APART (128 filters at most), responses below 0 vote for bin FILTERS + index: 254 - 2 * index stands for
+// the index, and the lowest bit for the sign. With PATTERNS, a vote has the pixel's local binary pattern in its
+// highest byte; the bins of the 256 codes follow the dictionary.
 
 #define ENTRY 12
 
-inline float key_of(float response, float index) { return fma(fabs(response), 256.0f, index); }
+#if V == 1
+#define IS_BELOW_0(x) ((x) < 0.0f ? 1.0f : 0.0f)
+#define AS_MASK(condition) (uint)(-(condition))
+#else
+#define IS_BELOW_0(x) (-TO_FLOAT((x) < (floatv)(0.0f)))
+#define AS_MASK(condition) AS_UINT(condition)
+#endif
+
+inline floatv key_of(floatv response, float index) {
+  const floatv key = fma(fabs(response), (floatv)(256.0f), (floatv)(index));
+#ifdef SIGNS_APART
+  return key + IS_BELOW_0(response);
+#else
+  return key;
+#endif
+}
+
+inline uintv vote_of(floatv key) {
+#ifdef SIGNS_APART
+  const uintv bits = TO_UINT(key);
+  const uintv index = (uintv)(127u) - ((bits & (uintv)(255u)) >> 1) + (bits & (uintv)(1u)) * (uintv)((uint)FILTERS);
+  return (bits & (uintv)(~255u)) | index;
+#else
+  return TO_UINT(key) ^ (uintv)(255u);
+#endif
+}
+
+#ifdef PATTERNS
+// What the patterns of V pixels add to their votes: bit i of a code says whether neighbour i, clockwise from the upper
+// left, is at least as bright as the pixel.
+inline uintv patterns_of(const floatv upper[3], const floatv middle[3], const floatv lower[3],
+#ifdef VARIANT_LOCAL
+                         global const float* bins) {
+#else
+                         constant float* bins) {
+#endif
+  const floatv neighbours[8] = {upper[0], upper[1], upper[2], middle[2], lower[2], lower[1], lower[0], middle[0]};
+  uintv code = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) code |= AS_MASK(neighbours[i] >= middle[1]) & (uintv)(1u << i);
+#if V == 1
+  return convert_uint(bins[code]) << 24;
+#else
+  uint codes[V];
+  STORE(code, codes);
+  for (int i = 0; i < V; ++i) codes[i] = convert_uint(bins[codes[i]]) << 24;
+  return LOAD(codes);
+#endif
+}
+#endif
 
 kernel void filter(global const uchar* restrict images, constant Level* levels, global const Tile* restrict tiles,
 #ifdef VARIANT_LOCAL
@@ -48,20 +101,30 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
     }
     best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
   }
-  votes[level->votes_offset + y * level->votes_stride + x] = convert_uint(best) ^ 255u;
+  uint vote = vote_of(best);
+#ifdef PATTERNS
+  float p[3][3];
+  for (int i = 0; i < 9; ++i) p[i / 3][i % 3] = convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]);
+  vote |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
+#endif
+  votes[level->votes_offset + y * level->votes_stride + x] = vote;
 
 #elif defined(VARIANT_UNROLLED)
-  float p[9];
+  float p[3][3];
 #pragma unroll
-  for (int i = 0; i < 9; ++i) p[i] = convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]);
+  for (int i = 0; i < 9; ++i) p[i / 3][i % 3] = convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]);
   float best = 0.0f;
   for (int k = 0; k < FILTERS; ++k) {
     float response = 0.0f;
 #pragma unroll
-    for (int i = 0; i < 9; ++i) response = fma(coefficients[k * ENTRY + i], p[i], response);
+    for (int i = 0; i < 9; ++i) response = fma(coefficients[k * ENTRY + i], p[i / 3][i % 3], response);
     best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
   }
-  votes[level->votes_offset + y * level->votes_stride + x] = convert_uint(best) ^ 255u;
+  uint vote = vote_of(best);
+#ifdef PATTERNS
+  vote |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
+#endif
+  votes[level->votes_offset + y * level->votes_stride + x] = vote;
 
 #else
   // Rows past the last one read the border row again; their results are not stored.
@@ -91,14 +154,18 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
       response = fma(p[r + 2][0], (floatv)(b.s2), response);
       response = fma(p[r + 2][1], (floatv)(b.s3), response);
       response = fma(p[r + 2][2], (floatv)(c.s0), response);
-      const floatv key = fma(fabs(response), (floatv)(256.0f), (floatv)(c.s1));
+      const floatv key = key_of(response, c.s1);
       best[r] = key > best[r] ? key : best[r];
     }
   }
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
     if (y + r < level->height) {
-      STORE(TO_UINT(best[r]) ^ (uintv)(255u), votes + level->votes_offset + (y + r) * level->votes_stride + x);
+      uintv vote = vote_of(best[r]);
+#ifdef PATTERNS
+      vote |= patterns_of(p[r], p[r + 1], p[r + 2], dictionary + FILTERS * ENTRY);
+#endif
+      STORE(vote, votes + level->votes_offset + (y + r) * level->votes_stride + x);
     }
   }
 #endif

@@ -2,19 +2,35 @@
 // 64 votes a cell. Cells' edges are in the tables: 8 pixels apart where the level has votes of its own.
 //
 // A tile is CELLS neighbouring cells of one row. Sums are integers, so their order does not matter.
-// Build options: BINS, CELLS, and the variant:
+// Build options: BINS, PATTERN_BINS (0 where patterns are not counted; both multiples of 4), CELLS, and the variant:
 //   VARIANT_OWNER   a work-item a cell: no two touch the same sum (work-group CELLS x 1)
 //   VARIANT_ATOMIC  a work-item every eighth column of a cell's pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
 //   VARIANT_RACY    as ATOMIC without the atomics, as published: votes get lost. Inexact; for measurements only.
 
+#define CELL_BINS (BINS + PATTERN_BINS)
+
+#if PATTERN_BINS > 0
+#define RESPONSE(vote) ((int)((vote) >> 8 & 0xFFFFu))
+#else
+#define RESPONSE(vote) ((int)((vote) >> 8))
+#endif
+
+// A vote for one of CELLS cells of which no other work-item counts votes now.
+inline void add_vote(uint vote, local int* sums) {
+  sums[(vote & 255u) * CELLS] += RESPONSE(vote);
+#if PATTERN_BINS > 0
+  ++sums[(BINS + (vote >> 24)) * CELLS];
+#endif
+}
+
 kernel void histogram(global const uint* restrict votes, constant Level* levels, global const Tile* restrict tiles,
                       global const int* restrict tables, global float* restrict roots, global int* restrict totals) {
-  local int sums[BINS * CELLS];
+  local int sums[CELL_BINS * CELLS];
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
   const int item = get_local_id(0);
   const int items = get_local_size(0);
-  for (int i = item; i < BINS * CELLS; i += items) sums[i] = 0;
+  for (int i = item; i < CELL_BINS * CELLS; i += items) sums[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
 
   global const uint* image = votes + level->votes_offset;
@@ -29,18 +45,18 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
     for (int y = top; y < bottom; ++y) {
       global const uint* row = image + y * level->votes_stride;
       if (end - begin != 8) {
-        for (int x = begin; x < end; ++x) sums[(row[x] & 255u) * CELLS + item] += (int)(row[x] >> 8);
+        for (int x = begin; x < end; ++x) add_vote(row[x], sums + item);
         continue;
       }
       const uint8 vote = vload8(0, row + begin);
-      sums[(vote.s0 & 255u) * CELLS + item] += (int)(vote.s0 >> 8);
-      sums[(vote.s1 & 255u) * CELLS + item] += (int)(vote.s1 >> 8);
-      sums[(vote.s2 & 255u) * CELLS + item] += (int)(vote.s2 >> 8);
-      sums[(vote.s3 & 255u) * CELLS + item] += (int)(vote.s3 >> 8);
-      sums[(vote.s4 & 255u) * CELLS + item] += (int)(vote.s4 >> 8);
-      sums[(vote.s5 & 255u) * CELLS + item] += (int)(vote.s5 >> 8);
-      sums[(vote.s6 & 255u) * CELLS + item] += (int)(vote.s6 >> 8);
-      sums[(vote.s7 & 255u) * CELLS + item] += (int)(vote.s7 >> 8);
+      add_vote(vote.s0, sums + item);
+      add_vote(vote.s1, sums + item);
+      add_vote(vote.s2, sums + item);
+      add_vote(vote.s3, sums + item);
+      add_vote(vote.s4, sums + item);
+      add_vote(vote.s5, sums + item);
+      add_vote(vote.s6, sums + item);
+      add_vote(vote.s7, sums + item);
     }
   }
 #else
@@ -52,9 +68,12 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
         const uint vote = image[y * level->votes_stride + x];
         local int* sum = sums + (vote & 255u) * CELLS + cell;
 #ifdef VARIANT_RACY
-        *sum += (int)(vote >> 8);
+        *sum += RESPONSE(vote);
 #else
-        atomic_add(sum, (int)(vote >> 8));
+        atomic_add(sum, RESPONSE(vote));
+#endif
+#if PATTERN_BINS > 0
+        atomic_inc(sums + (BINS + (vote >> 24)) * CELLS + cell);
 #endif
       }
     }
@@ -71,8 +90,8 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
   barrier(CLK_LOCAL_MEM_FENCE);
 
   // Padding cells get zeros: the pitch is a multiple of CELLS, and a tile never passes it.
-  global float* root = roots + level->roots_offset + tile.y * BINS * level->pitch + tile.x;
-  for (int i = item; i < BINS * CELLS; i += items) {
+  global float* root = roots + level->roots_offset + tile.y * CELL_BINS * level->pitch + tile.x;
+  for (int i = item; i < CELL_BINS * CELLS; i += items) {
     root[(i / CELLS) * level->pitch + i % CELLS] = sqrt(convert_float(sums[i]) * scales[i % CELLS]);
   }
   if (item < CELLS) {

@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "filterbank/kernels.hpp"
+#include "filterbank/patterns.hpp"
 
 HWY_BEFORE_NAMESPACE();
 #include "base/vnni_target.hpp"
@@ -116,30 +117,38 @@ HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const 
     // All four cells of a block for one quad after the other: they share the lines that they are read from.
     const float* root = roots + x;
     std::uint8_t* out = features + static_cast<std::ptrdiff_t>(x) * 4;
+    // Four features of one quad.
+    const auto put = [&](const float* from, auto scale, int quad, std::uint8_t* to) HWY_ATTR {
+      const auto feature = [&](int i) HWY_ATTR {  // at most 255: no bin holds more than its block
+        return hn::BitCast(di, hn::Add(hn::Mul(hn::LoadU(df, from + i * roots_pitch), scale), rounder));
+      };
+      const VI32 low = hn::Add(feature(0), hn::ShiftLeft<8>(feature(1)));
+      const VI32 high = hn::Add(feature(2), hn::ShiftLeft<8>(feature(3)));
+      const VI32 word = hn::Sub(hn::Add(low, hn::ShiftLeft<16>(high)), excess);
+      const auto bytes = hn::BitCast(d8, word);
+      if (past_cache) {
+        hn::Stream(bytes, d8, to);
+      } else {
+        hn::StoreU(bytes, d8, to);
+      }
+      if constexpr (kProject) {
+        const std::int32_t* basis =
+            screen->basis().data() + static_cast<std::ptrdiff_t>(quad) * Screen::kRank;
+        for (int r = 0; r < Screen::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
+      }
+    };
     for (int bin = 0; bin < grid.bins; bin += 4, root += 4 * roots_pitch, out += 4 * pitch) {
       for (int cell = 0; cell < kBlockCells; ++cell) {
-        const float* from = root + (cell / 2) * grid.roots_row() + cell % 2;
-        const auto feature = [&](int i) {  // at most 255: no bin holds more than its block
-          return hn::BitCast(di, hn::Add(hn::Mul(hn::LoadU(df, from + i * roots_pitch), factor), rounder));
-        };
-        const VI32 low = hn::Add(feature(0), hn::ShiftLeft<8>(feature(1)));
-        const VI32 high = hn::Add(feature(2), hn::ShiftLeft<8>(feature(3)));
-        const VI32 word = hn::Sub(hn::Add(low, hn::ShiftLeft<16>(high)), excess);
-        const auto bytes = hn::BitCast(d8, word);
-        std::uint8_t* const to = out + cell * cell_size;
-        if (past_cache) {
-          hn::Stream(bytes, d8, to);
-        } else {
-          hn::StoreU(bytes, d8, to);
-        }
-        if constexpr (kProject) {
-          const std::int32_t* basis =
-              screen->basis().data() +
-              static_cast<std::ptrdiff_t>((cell * grid.bins + bin) / 4) * Screen::kRank;
-          for (int r = 0; r < Screen::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
-        }
+        put(root + (cell / 2) * grid.roots_row() + cell % 2, factor, (cell * grid.bins + bin) / 4,
+            out + cell * cell_size);
       }
     }
+    const auto pattern_factor =
+        hn::IfThenElseZero(hn::RebindMask(df, hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x()))),
+                           hn::Set(df, kPatternFactor));
+    out += (kBlockCells - 1) * cell_size;
+    for (int pattern = 0; pattern < grid.patterns; pattern += 4, root += 4 * roots_pitch, out += 4 * pitch)
+      put(root, pattern_factor, (kBlockCells * grid.bins + pattern) / 4, out);
     if constexpr (kProject) store_components(along, pitch, components + x);
   }
   if (past_cache) hwy::FlushStream();
@@ -386,26 +395,28 @@ void classify_windows(const std::uint8_t* features, const Grid& grid, const Pack
   HWY_DYNAMIC_DISPATCH(classify_windows)(features, grid, weights, columns, y, sums);
 }
 
-PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size)
-    : window_(window), quads_(kBlockCells * round_up(dictionary_size, 4) / 4) {
+PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int filter_bins,
+                             int pattern_bins)
+    : window_(window), quads_((kBlockCells * round_up(filter_bins, 4) + round_up(pattern_bins, 4)) / 4) {
   words_.assign(static_cast<std::size_t>(window.blocks()) * quads_, 0);
-  const int bins = round_up(dictionary_size, 4);
   std::size_t next = 0;
-  for (int block = 0; block < window.blocks(); ++block) {
-    for (int cell = 0; cell < kBlockCells; ++cell) {
-      for (int bin = 0; bin < dictionary_size; ++bin, ++next) {
-        const int weight = weights[next];
-        if (std::abs(weight) > kMaxWeight) {
-          throw Error(ExitCode::model,
-                      "classifier weight " + std::to_string(next) + " is " + std::to_string(weight),
-                      "weights must lie between -" + std::to_string(kMaxWeight) + " and " +
-                          std::to_string(kMaxWeight));
-        }
-        std::int32_t& word = words_[static_cast<std::size_t>(block) * quads_ + (cell * bins + bin) / 4];
-        word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) |
-                                         (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (bin % 4)));
+  const auto pack = [&](int count, std::int32_t* words) {  // a run of weights that begins with a quad
+    for (int i = 0; i < count; ++i, ++next) {
+      const int weight = weights[next];
+      if (std::abs(weight) > kMaxWeight) {
+        throw Error(
+            ExitCode::model, "classifier weight " + std::to_string(next) + " is " + std::to_string(weight),
+            "weights must lie between -" + std::to_string(kMaxWeight) + " and " + std::to_string(kMaxWeight));
       }
+      words[i / 4] = static_cast<std::int32_t>(static_cast<std::uint32_t>(words[i / 4]) |
+                                               (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (i % 4)));
     }
+  };
+  const int cell_quads = round_up(filter_bins, 4) / 4;
+  std::int32_t* words = words_.data();
+  for (int block = 0; block < window.blocks(); ++block, words += quads_) {
+    for (int cell = 0; cell < kBlockCells; ++cell) pack(filter_bins, words + cell * cell_quads);
+    pack(pattern_bins, words + kBlockCells * cell_quads);
   }
   columns_.assign(static_cast<std::size_t>(window.blocks_y()) * quads_ * columns_pitch(), 0);
   for (int block = 0; block < window.blocks(); ++block) {

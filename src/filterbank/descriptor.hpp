@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "filterbank/layout.hpp"
+
 namespace sightline::filterbank {
 
 /// Of a block's histograms v, four of them concatenated. Features are stored in eight bits, 255 standing
@@ -26,18 +28,26 @@ inline constexpr float kL1Largest = 181.0F / 255.0F;
 /// No block's features are longer.
 double largest_block_length(Normalisation normalisation);
 
-/// The standard descriptor runs in exact arithmetic, in SIMD and on OpenCL devices. Every other one runs on
-/// the CPU, where the float method (float_method.cpp) makes its features.
+/// A descriptor that is `exact` runs in exact arithmetic, in SIMD and on OpenCL devices. Every other one runs
+/// on the CPU, where the float method (float_method.cpp) makes its features.
 struct Descriptor {
   int patch = 3;  ///< pixels a side of the filters: 3 or 5
   /// Each filter has two bins, for responses from 0 up and for those below; else one, for |response|.
   bool contrast_sensitive = false;
   Normalisation normalisation = Normalisation::l1_sqrt;
+  /// Each cell's histogram of uniform local binary patterns (patterns.hpp) is part of the descriptor.
+  bool patterns = false;
 
+  bool exact() const { return patch == 3 && normalisation == Normalisation::l1_sqrt; }
   bool standard() const { return *this == Descriptor(); }
   int taps() const { return patch * patch; }
   /// Bins of a cell's histogram: the filters' in their order, then those of the responses below 0.
   int bins(int filters) const { return contrast_sensitive ? 2 * filters : filters; }
+  int pattern_bins() const { return patterns ? kPatternBins : 0; }
+  /// Filters that a dictionary may have.
+  int max_filters() const { return contrast_sensitive ? kMaxFilters / 2 : kMaxFilters; }
+  /// Features of a block: the filters' bins of its four cells, then the patterns of its first.
+  int block_features(int filters) const { return kBlockCells * bins(filters) + pattern_bins(); }
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };
 

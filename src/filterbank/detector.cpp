@@ -110,9 +110,14 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
-  if (!model_.descriptor.standard()) {
-    info_.model += ", " + describe(model_.descriptor);
-    info_.cpu_only = "a model with another descriptor than the standard one (" + describe(model_.descriptor) +
+  const Descriptor& descriptor = model_.descriptor;
+  if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
+  if (options_.arithmetic == Arithmetic::floating_point && descriptor.patterns) {
+    throw Error(ExitCode::usage, "the float method has no patterns, which are part of the model's descriptor",
+                "use exact arithmetic");
+  }
+  if (describes_in_float() && !descriptor.standard()) {
+    info_.cpu_only = "a model with another descriptor than the standard one (" + describe(descriptor) +
                      ") runs by the reference method, on the CPU only";
   }
   info_.labels = {model_.label};
@@ -135,7 +140,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const std::size_t size = model_.weights_per_template();
   for (int t = 0; t < model_.templates(); ++t) {
     const std::span<const std::int8_t> weights(model_.weights.data() + t * size, size);
-    weights_.emplace_back(weights, model_.window, model_.bins());
+    weights_.emplace_back(weights, model_.window, model_.bins(), model_.descriptor.pattern_bins());
     std::int32_t energy = 0;
     for (const int w : weights) energy += w * w;
     template_energies_.push_back(energy);
@@ -217,7 +222,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     Level& level = w.levels[i];
     level.plan = plan[i];
     const Size size = plan[i].size;
-    const Grid grid(size, model_.bins());
+    const Grid grid(size, model_.bins(), model_.descriptor.pattern_bins());
     level.grid = grid;
     level.real = real[i];
     level.is_real = real[i] == static_cast<int>(i);
@@ -349,10 +354,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
         break;
       }
       w.bind_votes();
-      for_each(w.filter_bands, w, [&](Level& level, const Band& band) {
-        filter_rows(std::as_const(level.image).view(), model_.dictionary, band.begin, band.end,
-                    level.votes.view());
-      });
+      for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_band(level, band); });
       break;
     case kHistogram:
       if (describes_in_float()) {
@@ -377,9 +379,17 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
   }
 }
 
+void FilterbankDetector::filter_band(Level& level, const Band& band) const {
+  const GrayView image = std::as_const(level.image).view();
+  const Signs signs = model_.descriptor.contrast_sensitive ? Signs::apart : Signs::together;
+  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.votes.view());
+  if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.votes.view());
+}
+
 void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const auto filter = model_.descriptor.standard() ? filter_rows_float : filter_rows_signed;
+  const bool plain = model_.descriptor.patch == 3 && !model_.descriptor.contrast_sensitive;
+  const auto filter = plain ? filter_rows_float : filter_rows_signed;
   filter(image, model_.dictionary, band.begin, band.end, level.responses.view(), level.indices.view());
 }
 
@@ -571,18 +581,17 @@ void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
 void FilterbankDetector::copy_features(const Level& level, int x, int y,
                                        std::span<std::uint8_t> features) const {
   const Grid& grid = level.grid;
-  const int bins = model_.bins();
-  std::size_t next = 0;
+  std::uint8_t* next = features.data();
   for (int by = 0; by < model_.window.blocks_y(); ++by) {
     for (int bx = 0; bx < model_.window.blocks_x(); ++bx) {
       const std::uint8_t* block =
           level.features.data() + (y + by) * grid.features_row() + static_cast<std::size_t>(x + bx) * 4;
-      for (int cell = 0; cell < kBlockCells; ++cell) {
-        for (int bin = 0; bin < bins; ++bin) {
-          const int feature = cell * grid.bins + bin;
-          features[next++] = block[static_cast<std::size_t>(feature / 4) * grid.pitch() * 4 + feature % 4];
-        }
-      }
+      const auto copy = [&](int first, int count) {
+        for (int feature = first; feature < first + count; ++feature)
+          *next++ = block[static_cast<std::size_t>(feature / 4) * grid.pitch() * 4 + feature % 4];
+      };
+      for (int cell = 0; cell < kBlockCells; ++cell) copy(cell * grid.bins, model_.bins());
+      copy(kBlockCells * grid.bins, model_.descriptor.pattern_bins());
     }
   }
 }

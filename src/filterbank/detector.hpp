@@ -185,8 +185,9 @@ class FilterbankDetector : public Detector {
   void project(FilterbankWorkspace& workspace) const;
   /// Whether the float method makes the features.
   bool describes_in_float() const {
-    return options_.arithmetic == Arithmetic::floating_point || !model_.descriptor.standard();
+    return options_.arithmetic == Arithmetic::floating_point || !model_.descriptor.exact();
   }
+  void filter_band(Level& level, const Band& band) const;
   void filter_in_float(Level& level, const Band& band) const;
   void describe_in_float(FilterbankWorkspace& workspace) const;
   void describe_band(FilterbankWorkspace& workspace, Level& level, const Band& band) const;

@@ -99,6 +99,25 @@ HWY_INLINE VI32 key_of(VI32 response, VI32 index) {
   return hn::Or(hn::ShiftLeft<8>(hn::Abs(response)), index);
 }
 
+// Keys of one kind of signs: where they are apart, an index has seven bits, and the lowest is the sign's.
+template <Signs kSigns>
+struct Keys {
+  static VI32 index(int k) { return hn::Set(I32(), kSigns == Signs::together ? 255 - k : 255 - (2 * k + 1)); }
+  static VI32 of(VI32 response, VI32 index) {
+    const VI32 key = key_of(response, index);
+    if constexpr (kSigns == Signs::together) return key;
+    return hn::Or(key,
+                  hn::BitCast(I32(), hn::ShiftRight<31>(hn::BitCast(hn::RebindToUnsigned<I32>(), response))));
+  }
+  static VI32 vote(VI32 key, int filters) {
+    const I32 d;
+    if constexpr (kSigns == Signs::together) return hn::Xor(key, hn::Set(d, 255));
+    const VI32 index = hn::Sub(hn::Set(d, 127), hn::ShiftRight<1>(hn::And(key, hn::Set(d, 255))));
+    const VI32 negative = hn::Sub(hn::Zero(d), hn::And(key, hn::Set(d, 1)));
+    return hn::Or(hn::AndNot(hn::Set(d, 255), key), hn::Add(index, hn::And(negative, hn::Set(d, filters))));
+  }
+};
+
 #if SIGHTLINE_VNNI
 // A patch's eight differences from its middle pixel fill two dot products where its nine pixels need three,
 // and two vectors of responses become one of 16 bits before the search for the largest: 8 dot products and 10
@@ -115,6 +134,7 @@ struct WidePixels {
   int y[kSpan + 16];
 };
 
+template <Signs kSigns>
 HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionary, const WidePixels& pixels,
                                      int begin, int count, ImageView<std::uint32_t> votes) {
   const I32 d;
@@ -133,14 +153,15 @@ HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionar
     VI32 response = hn::Zero(d);
     for (int r = 0; r < 3; ++r)
       response.raw = _mm512_dpbusd_epi32(response.raw, quad[r].raw, _mm512_set1_epi32(word[r]));
-    best = hn::Max(best, key_of(response, hn::Set(d, 255 - k)));
+    best = hn::Max(best, Keys<kSigns>::of(response, Keys<kSigns>::index(k)));
   }
   alignas(64) std::int32_t done[16];
-  hn::Store(hn::Xor(best, hn::Set(d, 255)), d, done);
+  hn::Store(Keys<kSigns>::vote(best, dictionary.size()), d, done);
   for (int i = 0; i < count; ++i)
     votes.at(pixels.x[begin + i], pixels.y[begin + i]) = static_cast<std::uint32_t>(done[i]);
 }
 
+template <Signs kSigns>
 void add_wide_pixels(GrayView image, const Dictionary& dictionary, std::uint64_t which, int x, int y,
                      WidePixels& pixels, ImageView<std::uint32_t> votes) {
   for (; which != 0; which &= which - 1, ++pixels.count) {
@@ -148,7 +169,7 @@ void add_wide_pixels(GrayView image, const Dictionary& dictionary, std::uint64_t
     pixels.y[pixels.count] = y;
   }
   for (; pixels.count >= 16; pixels.count -= 16)
-    filter_wide_pixels(image, dictionary, pixels, pixels.count - 16, 16, votes);
+    filter_wide_pixels<kSigns>(image, dictionary, pixels, pixels.count - 16, 16, votes);
 }
 
 // Words of four bytes, one of each of q: those of pixels 4v .. 4v + 4 of every 16 in words[v], as unpacking
@@ -193,6 +214,7 @@ HWY_INLINE std::uint64_t store_votes(const __m512i* best, const __m512i* index, 
 }
 
 // Pixels [x, x + kSpan) of row y. Returns those without vote.
+template <Signs kSigns>
 HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionary, int x, int y,
                                      ImageView<std::uint32_t> votes) {
   const int count = image.width() - x;
@@ -216,6 +238,7 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
   interleave(ring + 4, lower);
   __m512i best[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   __m512i index[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+  __m512i winner[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};  // with its sign
   __m512i current = _mm512_setzero_si512();
   const std::int32_t* word = dictionary.rings().data();
   for (int k = 0; k < dictionary.size(); ++k, word += 3) {
@@ -227,29 +250,40 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
     };
     for (int half = 0; half < 2; ++half) {
       // -2^15, which saturation can leave, keeps its size as an unsigned number.
-      const __m512i size =
-          _mm512_abs_epi16(_mm512_packs_epi32(respond_to(2 * half), respond_to(2 * half + 1)));
-      index[half] = _mm512_mask_mov_epi16(index[half], _mm512_cmpgt_epu16_mask(size, best[half]), current);
+      const __m512i response = _mm512_packs_epi32(respond_to(2 * half), respond_to(2 * half + 1));
+      const __m512i size = _mm512_abs_epi16(response);
+      const __mmask32 better = _mm512_cmpgt_epu16_mask(size, best[half]);
+      index[half] = _mm512_mask_mov_epi16(index[half], better, current);
+      if constexpr (kSigns == Signs::apart)
+        winner[half] = _mm512_mask_mov_epi16(winner[half], better, response);
       best[half] = _mm512_max_epu16(best[half], size);
     }
     current = _mm512_add_epi16(current, _mm512_set1_epi16(1));
   }
+  if constexpr (kSigns == Signs::apart) {
+    const __m512i below_zero = _mm512_set1_epi16(static_cast<std::int16_t>(dictionary.size()));
+    for (int half = 0; half < 2; ++half) {
+      const __mmask32 negative = _mm512_movepi16_mask(winner[half]);
+      index[half] = _mm512_mask_add_epi16(index[half], negative, index[half], below_zero);
+    }
+  }
   return (far | store_votes(best, index, count, votes.row(y) + x)) & used;
 }
 
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes) {
+template <Signs kSigns>
+void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                ImageView<std::uint32_t> votes) {
   WidePixels wide;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); x += kSpan) {
-      const std::uint64_t without = filter_span(image, dictionary, x, y, votes);
-      if (without != 0) add_wide_pixels(image, dictionary, without, x, y, wide, votes);
+      const std::uint64_t without = filter_span<kSigns>(image, dictionary, x, y, votes);
+      if (without != 0) add_wide_pixels<kSigns>(image, dictionary, without, x, y, wide, votes);
     }
   }
-  filter_wide_pixels(image, dictionary, wide, 0, wide.count, votes);
+  filter_wide_pixels<kSigns>(image, dictionary, wide, 0, wide.count, votes);
 }
 #else
-template <int kRows>
+template <Signs kSigns, int kRows>
 HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
                             ImageView<std::uint32_t> votes) {
   const I32 d;
@@ -261,28 +295,36 @@ HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
     for (int r = 0; r < kRows + 2; ++r) rows[r] = load_row(image.row(y + r - 1) + x);
     VI32 best[kRows];
     for (int r = 0; r < kRows; ++r) best[r] = hn::Zero(d);
-    VI32 index = hn::Set(d, 255);
+    VI32 index = Keys<kSigns>::index(0);
     for (int k = 0; k < count; ++k) {
       VI32 word[kWords];
       for (int i = 0; i < kWords; ++i) word[i] = hn::Set(d, words[k * kWords + i]);
-      for (int r = 0; r < kRows; ++r) best[r] = hn::Max(best[r], key_of(respond(rows + r, word), index));
-      index = hn::Sub(index, hn::Set(d, 1));
+      for (int r = 0; r < kRows; ++r)
+        best[r] = hn::Max(best[r], Keys<kSigns>::of(respond(rows + r, word), index));
+      index = hn::Sub(index, hn::Set(d, kSigns == Signs::together ? 1 : 2));
     }
     for (int r = 0; r < kRows; ++r) {
-      const VI32 vote = hn::Xor(best[r], hn::Set(d, 255));
+      const VI32 vote = Keys<kSigns>::vote(best[r], count);
       hn::StoreU(hn::BitCast(hn::RebindToUnsigned<I32>(), vote), hn::RebindToUnsigned<I32>(),
                  votes.row(y + r) + x);
     }
   }
 }
 
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes) {
+template <Signs kSigns>
+void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+                ImageView<std::uint32_t> votes) {
   int y = y_begin;
-  for (; y + kTileRows <= y_end; y += kTileRows) filter_tile<kTileRows>(image, dictionary, y, votes);
-  for (; y < y_end; ++y) filter_tile<1>(image, dictionary, y, votes);
+  for (; y + kTileRows <= y_end; y += kTileRows) filter_tile<kSigns, kTileRows>(image, dictionary, y, votes);
+  for (; y < y_end; ++y) filter_tile<kSigns, 1>(image, dictionary, y, votes);
 }
 #endif
+
+void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+                 ImageView<std::uint32_t> votes) {
+  const auto filter = signs == Signs::apart ? &filter_all<Signs::apart> : &filter_all<Signs::together>;
+  filter(image, dictionary, y_begin, y_end, votes);
+}
 
 // --- the float form
 // ---------------------------------------------------------------------------------------------
@@ -348,9 +390,9 @@ namespace sightline::filterbank {
 HWY_EXPORT(filter_rows);
 HWY_EXPORT(filter_rows_float);
 
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
                  ImageView<std::uint32_t> votes) {
-  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, y_begin, y_end, votes);
+  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, signs, y_begin, y_end, votes);
 }
 
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,

@@ -21,8 +21,9 @@ using I32 = hn::RebindToSigned<F32>;
 
 constexpr int kCellsAtOnce = 4;  // the width of a transposed block of roots
 constexpr int kTables = 2;
-using Tables = std::int32_t[kTables][kMaxFilters];
-using CellRoots = float[kCellsAtOnce][kMaxFilters];
+constexpr int kMaxBins = round_up(kMaxFilters + kPatternBins, kLanePad);
+using Tables = std::int32_t[kTables][kMaxBins];
+using CellRoots = float[kCellsAtOnce][kMaxBins];
 
 // Adds a vote to a sum of which only the lower 24 bits count: no sum is larger. So the response need not be
 // taken apart from the byte behind the vote.
@@ -35,34 +36,51 @@ HWY_INLINE void add_vote(const std::uint32_t* vote, std::int32_t* sums) {
   sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + response);
 }
 
+// The same of a vote with a pattern, which is counted `patterns` bins on.
+HWY_INLINE void add_vote_and_pattern(const std::uint32_t* vote, int patterns, std::int32_t* sums) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(vote);
+  std::uint16_t response;
+  std::memcpy(&response, bytes + 1, sizeof response);
+  sums[bytes[0]] += response;
+  ++sums[patterns + bytes[3]];
+}
+
 // The votes of a cell, whose width is kWidth unless that is 0, into the tables in turn: neighbouring votes
 // are often for the same bin, whose next addition would wait for the one before.
-template <int kWidth>
+template <bool kPatterns, int kWidth>
 HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
-                          Tables& tables) {
+                          int patterns, Tables& tables) {
   if constexpr (kWidth > 0) width = kWidth;
+  const auto add = [&](const std::uint32_t* vote, std::int32_t* sums) HWY_ATTR {
+    if constexpr (kPatterns) {
+      add_vote_and_pattern(vote, patterns, sums);
+    } else {
+      add_vote(vote, sums);
+    }
+  };
   for (int y = 0; y < height; ++y, votes += stride) {
     int x = 0;
     for (; x + 1 < width; x += 2) {
-      add_vote(votes + x, tables[0]);
-      add_vote(votes + x + 1, tables[1]);
+      add(votes + x, tables[0]);
+      add(votes + x + 1, tables[1]);
     }
-    if (x < width) add_vote(votes + x, tables[y % 2]);
+    if (x < width) add(votes + x, tables[y % 2]);
   }
 }
 
 // Unrolled for the widths that a few real levels an octave lead to.
+template <bool kPatterns>
 HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
-                          Tables& tables) {
+                          int patterns, Tables& tables) {
   switch (width) {
     case 7:
-      return add_votes<7>(votes, stride, width, height, tables);
+      return add_votes<kPatterns, 7>(votes, stride, width, height, patterns, tables);
     case 8:
-      return add_votes<8>(votes, stride, width, height, tables);
+      return add_votes<kPatterns, 8>(votes, stride, width, height, patterns, tables);
     case 9:
-      return add_votes<9>(votes, stride, width, height, tables);
+      return add_votes<kPatterns, 9>(votes, stride, width, height, patterns, tables);
     default:
-      return add_votes<0>(votes, stride, width, height, tables);
+      return add_votes<kPatterns, 0>(votes, stride, width, height, patterns, tables);
   }
 }
 
@@ -101,8 +119,10 @@ HWY_INLINE void transpose(const CellRoots& cells, int bins, std::ptrdiff_t pitch
   }
 }
 
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals) {
+template <bool kPatterns>
+void make_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+              float* roots, std::int32_t* totals) {
+  const int bins = grid.cell_bins();
   const int top = edges.rows[cell_y];
   const int height = edges.rows[cell_y + 1] - top;
   alignas(64) Tables tables = {};
@@ -112,18 +132,25 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
       const int x = x0 + i;
       totals[x] = 0;
       if (x >= grid.cells_x) {
-        std::fill_n(cell_roots[i], grid.bins, 0.0F);
+        std::fill_n(cell_roots[i], bins, 0.0F);
         continue;
       }
       const int left = edges.columns[x];
       const int width = edges.columns[x + 1] - left;
-      add_votes(votes.row(top) + left, votes.stride(), width, height, tables);
+      add_votes<kPatterns>(votes.row(top) + left, votes.stride(), width, height, grid.bins, tables);
       const float scale = 64.0F / static_cast<float>(width * height);
-      const std::int32_t total = take_roots(tables, grid.bins, scale, cell_roots[i]);
+      std::int32_t total = take_roots(tables, bins, scale, cell_roots[i]);
+      if constexpr (kPatterns) total -= width * height;  // every pixel has a pattern
       totals[x] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
     }
-    transpose(cell_roots, grid.bins, grid.roots_pitch(), roots + x0);
+    transpose(cell_roots, bins, grid.roots_pitch(), roots + x0);
   }
+}
+
+void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
+                   float* roots, std::int32_t* totals) {
+  const auto make = grid.patterns > 0 ? &make_row<true> : &make_row<false>;
+  make(votes, edges, grid, cell_y, roots, totals);
 }
 
 }  // namespace sightline::filterbank::HWY_NAMESPACE

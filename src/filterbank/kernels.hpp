@@ -20,8 +20,10 @@ namespace sightline::filterbank {
 class PackedWeights {
  public:
   PackedWeights() = default;
-  /// @param weights  [block y][block x][cell of block][filter], each within +-kMaxWeight
-  PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int dictionary_size);
+  /// @param weights  [block y][block x][cell of block][bin], each within +-kMaxWeight; a block's patterns
+  /// follow its cells
+  PackedWeights(std::span<const std::int8_t> weights, WindowShape window, int filter_bins,
+                int pattern_bins = 0);
   /// Words as `row` returns them.
   PackedWeights(std::vector<std::int32_t> words, WindowShape window)
       : window_(window), quads_(static_cast<int>(words.size()) / window.blocks()), words_(std::move(words)) {}
@@ -80,11 +82,19 @@ inline constexpr int kMaxWeight = 90;
 // --- filter: image -> votes
 // -------------------------------------------------------------------------------------
 
+/// Whether responses of either sign share a filter's bin, or those below 0 have one of their own: the
+/// filter's index plus the number of filters (128 filters at most).
+enum class Signs { together, apart };
+
 /// Response of every filter to the 3x3 patch at every pixel of rows [y_begin, y_end); keeps the largest
-/// |response| and the lowest index that reaches it. `image` must have one readable pixel all round and 19 to
-/// the right (PaddedImage). `votes` has the image's size; its rows may be written up to the stride.
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+/// |response| and the bin of the lowest filter that reaches it. `image` must have one readable pixel all
+/// round and 19 to the right (PaddedImage). `votes` has the image's size; its rows may be written up to the
+/// stride.
+void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
                  ImageView<std::uint32_t> votes);
+
+/// Adds every pixel's local binary pattern to its vote, which has none so far. `image` and `votes` as above.
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes);
 
 /// The float form: reference dictionary, float responses in `responses`, indices in `indices` (strides >=
 /// width rounded up to 16).
@@ -107,7 +117,8 @@ void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begi
 /// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
 /// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded up (no
 /// feature of a block passes 255 then). Cells from cells_x to grid.columns() are set to 0. A cell has at most
-/// 256 pixels.
+/// 256 pixels. Where the grid has patterns, the pixels of each are counted, and the counts scaled and
+/// stored as the sums are; they are no part of the total.
 void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
                    float* roots, std::int32_t* totals);
 
@@ -115,7 +126,8 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
 // -------------------------------------------------------------------------
 
 /// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
-/// four totals plus epsilon; all 0 where n is 0. `roots` and `totals` are those of the upper row of cells,
+/// four totals plus epsilon; all 0 where n is 0. A cell's counts of patterns are normalised by themselves:
+/// `round(kPatternFactor * root)`. `roots` and `totals` are those of the upper row of cells,
 /// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even. Writes
 /// grid.columns() blocks, 0 where there is none.
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
@@ -156,8 +168,9 @@ void screen_rows(const std::int32_t* components, const Grid& grid, const Screen&
 void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
 
 namespace reference {
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
                  ImageView<std::uint32_t> votes);
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes);
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
 void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,

@@ -4,8 +4,8 @@
 ///
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
-/// | votes      | uint32           | [y][x], response << 8 or index         | filter      |
-/// | roots      | float            | [cell y][bin][cell x]                  | histogram   |
+/// | votes      | uint32           | [y][x], see make_vote                  | filter      |
+/// | roots      | float            | [cell y][bin, then pattern][cell x]    | histogram   |
 /// | totals     | int32            | [cell y][cell x]                       | histogram   |
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
@@ -33,6 +33,7 @@ inline constexpr int kBlockCells =
     4;  ///< 2x2 cells a block, in the order left-top, right-top, left-bottom, right-bottom
 inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
 inline constexpr int kMaxFilters = 256;  ///< the index of a vote has eight bits
+inline constexpr int kPatternBins = 59;  ///< the uniform local binary patterns, and one for all others
 inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
 inline constexpr int kPitchUnit = 32;    ///< a row of cells is a whole number of the device's work-groups
 
@@ -44,17 +45,23 @@ constexpr int round_up(int value, int multiple) {
 struct Grid {
   int cells_x = 0;
   int cells_y = 0;
-  int bins = 0;  ///< dictionary size rounded up to a multiple of 4; the added bins are always empty
+  int bins = 0;      ///< the filters', rounded up to a multiple of 4; the added bins are always empty
+  int patterns = 0;  ///< the patterns', rounded up likewise; 0 where patterns are not counted
 
   Grid() = default;
-  Grid(Size image, int dictionary_size)
-      : cells_x(image.width / kCell), cells_y(image.height / kCell), bins(round_up(dictionary_size, 4)) {}
+  Grid(Size image, int filter_bins, int pattern_bins = 0)
+      : cells_x(image.width / kCell),
+        cells_y(image.height / kCell),
+        bins(round_up(filter_bins, 4)),
+        patterns(round_up(pattern_bins, 4)) {}
 
   /// Elements between two rows of cells; there is always room to read one vector past the last cell.
   int pitch() const { return round_up(cells_x + kLanePad, kPitchUnit); }
   int blocks_x() const { return cells_x - 1; }
   int blocks_y() const { return cells_y - 1; }
-  int quads() const { return kBlockCells * bins / 4; }
+  int cell_bins() const { return bins + patterns; }
+  /// A block has the filters' features of its four cells, then the patterns' of its first.
+  int quads() const { return (kBlockCells * bins + patterns) / 4; }
 
   /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
   int columns() const { return round_up(cells_x, kLanePad); }
@@ -62,7 +69,7 @@ struct Grid {
   /// On the CPU, a row of one bin's roots is an odd number of cache lines: those of all bins fall into
   /// different sets of the cache.
   int roots_pitch() const { return pitch() + kLanePad; }
-  std::size_t roots_row() const { return static_cast<std::size_t>(bins) * roots_pitch(); }
+  std::size_t roots_row() const { return static_cast<std::size_t>(cell_bins()) * roots_pitch(); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
 };
 
@@ -90,12 +97,16 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// A pixel's vote: the largest |response| over the dictionary and the lowest index that reaches it.
-constexpr std::uint32_t make_vote(std::uint32_t response, std::uint32_t index) {
-  return response << 8 | index;
+/// A pixel's vote: the largest |response| over the dictionary (16 bits), the bin of the first filter that
+/// reaches it, and the pixel's local binary pattern (0 where patterns are not counted).
+constexpr std::uint32_t make_vote(std::uint32_t response, std::uint32_t index, std::uint32_t pattern = 0) {
+  return pattern << 24 | response << 8 | index;
+}
+constexpr std::uint32_t vote_pattern(std::uint32_t vote) {
+  return vote >> 24;
 }
 constexpr std::uint32_t vote_response(std::uint32_t vote) {
-  return vote >> 8;
+  return vote >> 8 & 0xFFFF;
 }
 constexpr std::uint32_t vote_index(std::uint32_t vote) {
   return vote & 0xFF;

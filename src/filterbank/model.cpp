@@ -125,21 +125,25 @@ Dictionary load_dictionary(const Safetensors& file, const Descriptor& descriptor
 
 // No sum that the classifier forms for a window passes this bound (Cauchy-Schwarz, block by block).
 double largest_sum(const Model& model, int template_index) {
-  // Rounding adds at most a half to each of at most 256 features of a block that are not 0.
-  const double kBlockLength = 255 * largest_block_length(model.descriptor.normalisation) + 0.5 * 16;
-  const std::size_t block_size = static_cast<std::size_t>(kBlockCells) * model.bins();
+  // Rounding adds at most a half to each of the features of a block that are not 0: 256 of the filters'
+  // at most, as many as the block has pixels. The patterns' features have a length of 1 by themselves.
+  const int patterns = model.descriptor.pattern_bins();
+  const double length = largest_block_length(model.descriptor.normalisation);
+  const double block_length =
+      255 * std::sqrt(length * length + (patterns > 0 ? 1 : 0)) + 0.5 * std::sqrt(256 + patterns);
+  const int block_size = model.descriptor.block_features(model.dictionary.size());
   const std::int8_t* weight = model.weights.data() + template_index * model.weights_per_template();
   double products = 0;
   double energy = 0;
   for (int block = 0; block < model.window.blocks(); ++block) {
     double squares = 0;
-    for (std::size_t i = 0; i < block_size; ++i, ++weight) squares += *weight * *weight;
-    products += kBlockLength * std::sqrt(squares);
+    for (int i = 0; i < block_size; ++i, ++weight) squares += *weight * *weight;
+    products += block_length * std::sqrt(squares);
     energy += squares;
   }
   return model.classifier == ClassifierKind::linear
              ? products
-             : 2 * products + energy + model.window.blocks() * kBlockLength * kBlockLength;
+             : 2 * products + energy + model.window.blocks() * block_length * block_length;
 }
 
 Descriptor load_descriptor(const Header& header) {
@@ -159,6 +163,13 @@ Descriptor load_descriptor(const Header& header) {
     if (*contrast != "sensitive" && *contrast != "insensitive")
       header.fail("'contrast' is '" + *contrast + "'", "it must be 'sensitive' or 'insensitive'");
     descriptor.contrast_sensitive = *contrast == "sensitive";
+  }
+  if (const std::string* patterns = header.find("patterns")) {
+    if (*patterns != "uniform" && *patterns != "none")
+      header.fail("'patterns' is '" + *patterns + "'", "it must be 'uniform' or 'none'");
+    descriptor.patterns = *patterns == "uniform";
+    if (descriptor.patterns && !descriptor.exact())
+      header.fail("'patterns' is 'uniform'", "only 3x3 patches and 'l1-sqrt' go with it");
   }
   return descriptor;
 }
@@ -218,6 +229,17 @@ std::string suffix_of(int size, int largest) {
   return size == largest ? "" : "." + std::to_string(size);
 }
 
+std::vector<std::int64_t> weights_shape(const Model& model, std::int64_t templates) {
+  const Descriptor& descriptor = model.descriptor;
+  std::vector<std::int64_t> shape{templates, model.window.blocks_y(), model.window.blocks_x()};
+  if (descriptor.patterns) {
+    shape.push_back(descriptor.block_features(model.dictionary.size()));
+  } else {
+    shape.insert(shape.end(), {kBlockCells, model.bins()});
+  }
+  return shape;
+}
+
 // `model` has everything but the classifier.
 void load_classifier(const Safetensors& file, const Header& header, const std::string& suffix, Model& model) {
   model.bias = header.integer("bias" + suffix, -1e12, 1e12);
@@ -225,8 +247,7 @@ void load_classifier(const Safetensors& file, const Header& header, const std::s
   model.threshold = header.number("threshold" + suffix, -1e9, 1e9);
   model.provenance = header.text("provenance" + suffix);
   const std::string name = "weights" + suffix;
-  const auto weights = file.array<std::int8_t>(
-      name, {Safetensors::kAny, model.window.blocks_y(), model.window.blocks_x(), kBlockCells, model.bins()});
+  const auto weights = file.array<std::int8_t>(name, weights_shape(model, Safetensors::kAny));
   model.weights.assign(weights.begin(), weights.end());
   const int templates = model.templates();
   if (templates < 1 || templates > kMaxTemplates ||
@@ -321,6 +342,10 @@ std::vector<Model> load_models(const std::filesystem::path& path) {
     if (what.find(path.string()) != std::string::npos) throw;
     header.fail(what);
   }
+  if (common.descriptor.exact() && dictionary.size() > common.descriptor.max_filters()) {
+    header.fail("the dictionary has " + std::to_string(dictionary.size()) + " filters",
+                "a contrast-sensitive one has at most " + std::to_string(common.descriptor.max_filters()));
+  }
   std::vector<Model> models;
   for (const int size : load_sizes(header, dictionary.size())) {
     Model& model = models.emplace_back(common);
@@ -364,6 +389,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   const Descriptor standard;
   if (largest.descriptor.patch != standard.patch) file.metadata["patch"] = "5x5";
   if (largest.descriptor.contrast_sensitive) file.metadata["contrast"] = "sensitive";
+  if (largest.descriptor.patterns) file.metadata["patterns"] = "uniform";
   const int filters = largest.dictionary.size();
   save_dictionary(largest.dictionary, file);
 
@@ -383,10 +409,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
     file.metadata["threshold" + suffix] = join({model.threshold}, ',');
     file.metadata["provenance" + suffix] = model.provenance;
     if (model.evaluation) file.metadata["evaluation" + suffix] = to_text(*model.evaluation);
-    file.set<std::int8_t>(
-        "weights" + suffix,
-        {model.templates(), model.window.blocks_y(), model.window.blocks_x(), kBlockCells, model.bins()},
-        model.weights);
+    file.set<std::int8_t>("weights" + suffix, weights_shape(model, model.templates()), model.weights);
   }
   if (sizes.size() > 1) file.metadata["sizes"] = list;
   file.save(path);

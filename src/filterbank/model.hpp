@@ -9,9 +9,11 @@
 /// `dictionary.reference` float32 [D,3,3], `weights` int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear
 /// classifier, the number of templates for distance.
 ///
-/// Two keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key) and `contrast`
-/// ("sensitive"; "insensitive" without). With 5x5 patches `dictionary.reference` is float32 [D,5,5] and there
-/// is no `dictionary`; of a contrast-sensitive model, the last dimension of `weights` is 2D, see Descriptor.
+/// Three keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key), `contrast`
+/// ("sensitive"; "insensitive" without) and `patterns` ("uniform"; "none" without: then `weights` is
+/// [T, blocks y, blocks x, 4 * bins of a cell + 59]). With 5x5 patches `dictionary.reference` is float32
+/// [D,5,5] and there is no `dictionary`; of a contrast-sensitive model, the last dimension of `weights` is
+/// 2D, see Descriptor.
 ///
 /// A file may hold the model in several sizes: fewer filters are faster and miss more. Its dictionary is
 /// ordered so that the first n filters are a good dictionary themselves, and each size has a classifier of
@@ -55,7 +57,8 @@ struct Model {
   int epsilon = 0;
   ClassifierKind classifier = ClassifierKind::linear;
   Dictionary dictionary;
-  std::vector<std::int8_t> weights;  ///< [template][block y][block x][cell][bin]
+  std::vector<std::int8_t>
+      weights;  ///< [template][block y][block x][cell][bin], patterns after a block's cells
   std::int64_t bias = 0;
   double scale = 1;
   double threshold = 0;    ///< score at which an object is reported unless the user says otherwise
@@ -66,7 +69,7 @@ struct Model {
   int bins() const { return descriptor.bins(dictionary.size()); }
   /// Elements of `weights` a template.
   std::size_t weights_per_template() const {
-    return static_cast<std::size_t>(window.blocks()) * kBlockCells * bins();
+    return static_cast<std::size_t>(window.blocks()) * descriptor.block_features(dictionary.size());
   }
   int templates() const {
     return weights.empty() ? 0 : static_cast<int>(weights.size() / weights_per_template());

@@ -38,7 +38,8 @@ Color gray(double value) {
 
 using Pattern = std::array<double, kTaps>;
 
-// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter.
+// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter. Those of
+// patterns count for blocks alone.
 struct WeightSums {
   std::vector<double> blocks;   // [block y][block x]
   std::vector<double> filters;  // [filter]
@@ -63,6 +64,8 @@ WeightSums sum_weights(const Model& model, int template_index, int sign) {
         sums.cells[(static_cast<std::size_t>(y) * window.cells_x + x) * filters + k] += *weight;
       }
     }
+    for (int i = 0; i < model.descriptor.pattern_bins(); ++i, ++weight)
+      sums.blocks[block] += std::max(0, sign * *weight);
   }
   return sums;
 }

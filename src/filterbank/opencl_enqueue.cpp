@@ -80,7 +80,8 @@ void enqueue_classify(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot:
   const Model& model = s.detector->model();
   const auto widest = static_cast<std::size_t>(i.widest_pitch);
   const auto items = static_cast<std::size_t>(s.tuning.classify_group);
-  const auto parts = static_cast<std::size_t>(kBlockCells * model.window.blocks_x());
+  const int kinds = kBlockCells + (s.patterns > 0 ? 1 : 0);
+  const auto parts = static_cast<std::size_t>(kinds * model.window.blocks_x());
   const opencl::Range range{{i.tiles_classify * items, 1, parts}, {items, 1, 1}};
   if (model.classifier == ClassifierKind::linear) {
     add(i.queue.fill(i.scores, 0, i.scores_count * 4));

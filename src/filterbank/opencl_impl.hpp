@@ -100,7 +100,8 @@ struct OpenClStages::Impl {
   const opencl::Context* context;
   KernelTuning tuning;
   bool exact = true;  ///< false: the float method
-  int bins = 0;
+  int bins = 0;      ///< of a cell, as in class Grid
+  int patterns = 0;  ///< likewise
   opencl::Program gray, pyramid, filter, histogram, normalise, classify, candidates;  ///< the exact method's
   opencl::Program float_method;
   opencl::Buffer dictionary;

@@ -93,7 +93,7 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     d.cells_x = level.grid.cells_x;
     d.cells_y = level.grid.cells_y;
     d.pitch = level.grid.pitch();
-    d.roots_offset = take(i.sizes.roots, static_cast<std::int64_t>(s.bins) * d.pitch * d.cells_y);
+    d.roots_offset = take(i.sizes.roots, static_cast<std::int64_t>(s.bins + s.patterns) * d.pitch * d.cells_y);
     d.totals_offset = take(i.sizes.totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
     d.features_offset = s.exact ? checked(level.layout.features)
                                 : take(i.sizes.features, static_cast<std::int64_t>(kBlockCells) * s.bins *

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "filterbank/opencl_impl.hpp"
+#include "filterbank/patterns.hpp"
 
 namespace sightline::filterbank {
 
@@ -89,7 +90,8 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.context = &context;
   s.tuning = tuning;
   const Model& model = detector.model();
-  s.bins = round_up(model.dictionary.size(), 4);
+  s.bins = round_up(model.bins(), 4);
+  s.patterns = round_up(model.descriptor.pattern_bins(), 4);
   s.exact = detector.options().arithmetic == Arithmetic::exact;
   s.gray = GrayKernels::build(context, cache);
   s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
@@ -109,12 +111,14 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   };
-  const std::string bins = define("BINS", s.bins);
-  s.filter =
-      opencl::Program(context, "filterbank/filter.cl",
-                      define("FILTERS", model.dictionary.size()) + define("V", s.tuning.filter_width) +
-                          define("ROWS", s.tuning.filter_rows) + " -DVARIANT_" + upper(s.tuning.filter),
-                      cache);
+  const std::string bins = define("BINS", s.bins) + define("PATTERN_BINS", s.patterns);
+  const std::string votes = std::string(model.descriptor.contrast_sensitive ? " -DSIGNS_APART" : "") +
+                            (model.descriptor.patterns ? " -DPATTERNS" : "");
+  s.filter = opencl::Program(context, "filterbank/filter.cl",
+                             votes + define("FILTERS", model.dictionary.size()) +
+                                 define("V", s.tuning.filter_width) + define("ROWS", s.tuning.filter_rows) +
+                                 " -DVARIANT_" + upper(s.tuning.filter),
+                             cache);
   s.histogram = opencl::Program(
       context, "filterbank/histogram.cl",
       bins + define("CELLS", s.tuning.histogram_cells) + " -DVARIANT_" + upper(s.tuning.histogram), cache);
@@ -138,18 +142,19 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   for (int k = 0; k < model.dictionary.size(); ++k) {
     float* entry = dictionary.data() + k * kDictionaryEntry;
     for (int i = 0; i < kTaps; ++i) entry[i] = model.dictionary.filters()[k][i];
-    entry[kTaps] = static_cast<float>(255 - k);
+    entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
   }
+  dictionary.insert(dictionary.end(), kUniformPatterns.begin(), kUniformPatterns.end());
   s.dictionary = opencl::Buffer(context, bytes_of(dictionary), opencl::Buffer::Access::read_only);
   queue.write_now(s.dictionary, dictionary.data(), bytes_of(dictionary));
 
   for (int t = 0; t < model.templates(); ++t) {
     const PackedWeights& weights = detector.packed_weights(t);
-    std::vector<cl_int> packed(static_cast<std::size_t>(model.window.blocks_x()) * s.bins * kWeightPad, 0);
+    const int words = model.window.blocks_x() * weights.quads();  // a row of blocks
+    std::vector<cl_int> packed(static_cast<std::size_t>(words) * kWeightPad, 0);
     for (int by = 0; by < model.window.blocks_y(); ++by) {
       const std::int32_t* row = weights.row(by);
-      for (int i = 0; i < model.window.blocks_x() * s.bins; ++i)
-        packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
+      for (int i = 0; i < words; ++i) packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
     }
     s.weights.emplace_back(context, bytes_of(packed), opencl::Buffer::Access::read_only);
     queue.write_now(s.weights.back(), packed.data(), bytes_of(packed));

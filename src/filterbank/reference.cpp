@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "filterbank/kernels.hpp"
+#include "filterbank/patterns.hpp"
 
 namespace sightline::filterbank::reference {
 
-void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
                  ImageView<std::uint32_t> votes) {
+  const int below_zero = signs == Signs::apart ? dictionary.size() : 0;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
       int best = -1;
@@ -21,10 +23,23 @@ void filter_rows(GrayView image, const Dictionary& dictionary, int y_begin, int 
         for (int i = 0; i < kTaps; ++i) response += filter[i] * image.at(x + i % 3 - 1, y + i / 3 - 1);
         if (std::abs(response) > best) {
           best = std::abs(response);
-          best_index = k;
+          best_index = response < 0 ? k + below_zero : k;
         }
       }
       votes.at(x, y) = make_vote(static_cast<std::uint32_t>(best), static_cast<std::uint32_t>(best_index));
+    }
+  }
+}
+
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes) {
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      unsigned code = 0;
+      for (int i = 0; i < 8; ++i) {
+        const auto [dx, dy] = kPatternNeighbours[i];
+        code |= unsigned{image.at(x + dx, y + dy) >= image.at(x, y)} << i;
+      }
+      votes.at(x, y) |= std::uint32_t{kUniformPatterns[code]} << 24;
     }
   }
 }
@@ -57,10 +72,10 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
                    float* roots, std::int32_t* totals) {
   const int top = edges.rows[cell_y];
   const int bottom = edges.rows[cell_y + 1];
-  for (int bin = 0; bin < grid.bins; ++bin)
+  for (int bin = 0; bin < grid.cell_bins(); ++bin)
     std::fill_n(roots + bin * grid.roots_pitch(), grid.columns(), 0.0F);
   std::fill_n(totals, grid.columns(), 0);
-  std::vector<std::int32_t> sums(grid.bins);
+  std::vector<std::int32_t> sums(grid.cell_bins());
   for (int cx = 0; cx < grid.cells_x; ++cx) {
     std::fill(sums.begin(), sums.end(), 0);
     std::int32_t total = 0;
@@ -69,11 +84,12 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
         const std::uint32_t vote = votes.at(x, y);
         sums[vote_index(vote)] += static_cast<std::int32_t>(vote_response(vote));
         total += static_cast<std::int32_t>(vote_response(vote));
+        if (grid.patterns > 0) ++sums[grid.bins + vote_pattern(vote)];
       }
     }
     const int pixels = (edges.columns[cx + 1] - edges.columns[cx]) * (bottom - top);
     const float scale = 64.0F / static_cast<float>(pixels);
-    for (int bin = 0; bin < grid.bins; ++bin) {
+    for (int bin = 0; bin < grid.cell_bins(); ++bin) {
       roots[bin * grid.roots_pitch() + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
     }
     totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
@@ -98,6 +114,12 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
         features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + bin % 4] =
             static_cast<std::uint8_t>(std::min(value, 255L));
       }
+    }
+    for (int pattern = 0; pattern < grid.patterns; ++pattern) {
+      const long value = std::lrint(roots[(grid.bins + pattern) * grid.roots_pitch() + x] * kPatternFactor);
+      const int quad = (kBlockCells * grid.bins + pattern) / 4;
+      features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + pattern % 4] =
+          static_cast<std::uint8_t>(std::min(value, 255L));
     }
   }
 }

@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kRank = Screen::kRank;
 constexpr int kIterations = 30;
-// A block's features have a length of at most 265 with their rounding, a vector of the basis one of at most
-// 90 * 32, so that the components of a block sum up to less than 8,500, and a window's sum stays below 2^31.
+// A block's features have a length of at most 370 with patterns and their rounding, a vector of the basis one
+// of at most 90 * 33, so that the components of a block sum up to less than 12,200, and a window's sum stays
+// below 2^31.
 constexpr int kLargestWeight = 1000;
-constexpr int kLargestSum = 200'000;  // of a window's largest weights
+constexpr int kLargestSum = 170'000;  // of a window's largest weights
 
 using Matrix = std::vector<double>;  // [row][kRank]
 

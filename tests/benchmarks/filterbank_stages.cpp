@@ -62,7 +62,7 @@ struct Bench {
     normalise();
   }
   GrayView gray() const { return image.view(); }
-  void filter() { filter_rows(gray(), dictionary, 0, kFrame.height, votes.view()); }
+  void filter() { filter_rows(gray(), dictionary, Signs::together, 0, kFrame.height, votes.view()); }
   void histogram() {
     for (int y = 0; y < grid.cells_y; ++y) {
       histogram_row(votes.view(), CellEdges(grid), grid, y, roots.data() + y * grid.roots_row(),

@@ -35,8 +35,10 @@ std::vector<std::uint8_t> make_features(const Grid& grid, Fill fill, Numbers& nu
   return features;
 }
 
-std::vector<std::int8_t> make_weights(WindowShape window, int filters, Fill fill, Numbers& numbers) {
-  std::vector<std::int8_t> weights(static_cast<std::size_t>(window.blocks()) * kBlockCells * filters);
+std::vector<std::int8_t> make_weights(WindowShape window, int filters, Fill fill, Numbers& numbers,
+                                      int patterns = 0) {
+  std::vector<std::int8_t> weights(static_cast<std::size_t>(window.blocks()) *
+                                   (kBlockCells * filters + patterns));
   const int sign = numbers(0, 2) - 1;  // all negative, mixed, all positive
   for (std::int8_t& w : weights) {
     const int side = sign != 0 ? sign : numbers(0, 1) * 2 - 1;
@@ -46,11 +48,13 @@ std::vector<std::int8_t> make_weights(WindowShape window, int filters, Fill fill
   return weights;
 }
 
-void check(Size cells, WindowShape window, int filters, Fill fill, int y_begin, int y_end, unsigned seed) {
+void check(Size cells, WindowShape window, int filters, Fill fill, int y_begin, int y_end, unsigned seed,
+           int patterns = 0) {
   Numbers numbers(seed);
-  const Grid grid({cells.width * kCell, cells.height * kCell}, filters);
+  const Grid grid({cells.width * kCell, cells.height * kCell}, filters, patterns);
   const std::vector<std::uint8_t> features = make_features(grid, fill, numbers);
-  const PackedWeights weights(make_weights(window, filters, fill, numbers), window, filters);
+  const PackedWeights weights(make_weights(window, filters, fill, numbers, patterns), window, filters,
+                              patterns);
   const std::ptrdiff_t pitch = grid.pitch();
   const int windows_x = std::max(grid.cells_x - window.cells_x + 1, 0);
   const int windows_y = std::max(grid.cells_y - window.cells_y + 1, 0);
@@ -90,6 +94,39 @@ TEST_P(ClassifyKernel, HandWorked) {
   classify_rows(features.data(), grid, PackedWeights(weights, window, 2), 0, 1, scores.data());
   EXPECT_EQ(scores.data()[0], 5 + 10 - 40 + 90 + 3600);
   EXPECT_EQ(scores.data()[1], -1 + 255);
+}
+
+TEST_P(ClassifyKernel, PatternsHandWorked) {
+  // Two filters and five patterns: a block's patterns follow its four cells, in two quads of their own.
+  const WindowShape window{3, 2};
+  const Grid grid({4 * kCell, 2 * kCell}, 2, 5);
+  ASSERT_EQ(grid.quads(), 4 + 2);
+  std::vector<std::uint8_t> features(grid.features_row() + 4 * kLanePad, 0);
+  const auto set = [&](int x, int quad, int i, int value) {
+    features[(static_cast<std::size_t>(quad) * grid.pitch() + x) * 4 + i] = static_cast<std::uint8_t>(value);
+  };
+  set(0, 3, 1, 2);   // block 0: the second filter in the last cell,
+  set(0, 4, 0, 3);   // the first pattern
+  set(0, 5, 0, 5);   // and the last
+  set(1, 5, 0, 7);   // the next block's last pattern
+  set(2, 4, 3, 11);  // and the one after's fourth
+  const std::vector<std::int8_t> weights{
+      0, 0, 0, 0, 0, 0, 0, 90, 10, 0, 0, 0,  -20,  // [cell][filter], patterns
+      1, 1, 1, 1, 1, 1, 1, 1,  0,  0, 0, -3, 40};
+  Guarded<std::int32_t> scores(grid.pitch());
+  scores.data()[0] = scores.data()[1] = 0;
+  classify_rows(features.data(), grid, PackedWeights(weights, window, 2, 5), 0, 1, scores.data());
+  EXPECT_EQ(scores.data()[0], 2 * 90 + 3 * 10 - 5 * 20 + 7 * 40);
+  EXPECT_EQ(scores.data()[1], -7 * 20 - 11 * 3);
+}
+
+TEST_P(ClassifyKernel, Patterns) {
+  for (const int filters : {1, 25, 100, 255, 256}) {
+    for (const Fill fill : {Fill::random, Fill::extreme})
+      check({19, 18}, {8, 16}, filters, fill, 0, 3, static_cast<unsigned>(filters), kPatternBins);
+  }
+  for (int cells_x = 2; cells_x <= 50; ++cells_x)
+    check({cells_x, 6}, {3, 4}, 3, Fill::random, 0, 3, static_cast<unsigned>(cells_x), kPatternBins);
 }
 
 TEST_P(ClassifyKernel, EveryDictionarySize) {
@@ -154,8 +191,35 @@ TEST(PackedWeights, RefusesWhatThePairSumsCannotHold) {
   EXPECT_NO_THROW(PackedWeights(std::vector<std::int8_t>{-90, 90, 0, 1}, window, 1));
 }
 
+// Words of four weights: a cell's or the patterns' last ones may be filled up with zeros.
+TEST(PackedWeights, PatternsFollowTheCellsOfTheirBlock) {
+  const WindowShape window{2, 3};  // two blocks, one below the other
+  std::vector<std::int8_t> weights;
+  for (int i = 0; i < 2 * (4 * 5 + 6); ++i) weights.push_back(static_cast<std::int8_t>(i - 20));
+  const PackedWeights packed(weights, window, 5, 6);
+  ASSERT_EQ(packed.quads(), 4 * 2 + 2);
+  const auto unpacked = [&](int block, int feature) {
+    return static_cast<std::int8_t>(packed.row(block)[feature / 4] >> (8 * (feature % 4)));
+  };
+  for (int block = 0; block < 2; ++block) {
+    const std::int8_t* weight = weights.data() + static_cast<std::ptrdiff_t>(block) * 26;
+    for (int cell = 0; cell < 4; ++cell) {
+      for (int bin = 0; bin < 8; ++bin)
+        EXPECT_EQ(unpacked(block, cell * 8 + bin), bin < 5 ? weight[cell * 5 + bin] : 0);
+    }
+    for (int pattern = 0; pattern < 8; ++pattern)
+      EXPECT_EQ(unpacked(block, 32 + pattern), pattern < 6 ? weight[20 + pattern] : 0);
+    for (int quad = 0; quad < packed.quads(); ++quad) {
+      EXPECT_EQ(packed.columns(block)[quad * packed.columns_pitch()], packed.row(block)[quad]);
+      EXPECT_EQ(packed.columns(block)[quad * packed.columns_pitch() + 1], 0);
+    }
+  }
+  weights.back() = 91;
+  EXPECT_THROW(PackedWeights(weights, window, 5, 6), Error);
+}
+
 TEST(BlockEnergies, AreTheSquaredLengths) {
-  const Grid grid({17 * kCell, 2 * kCell}, 5);
+  const Grid grid({17 * kCell, 2 * kCell}, 5, kPatternBins);
   Numbers numbers(3);
   const std::vector<std::uint8_t> features = make_features(grid, Fill::extreme, numbers);
   Guarded<std::int32_t> energies(grid.pitch());
@@ -189,14 +253,16 @@ std::vector<std::uint8_t> sparse_features(const Grid& grid, Numbers& numbers) {
   return features;
 }
 
-void check_screen(Size cells, WindowShape window, int filters, int y_begin, int y_end, unsigned seed) {
+void check_screen(Size cells, WindowShape window, int filters, int y_begin, int y_end, unsigned seed,
+                  int patterns = 0) {
   SCOPED_TRACE(std::to_string(cells.width) + "x" + std::to_string(cells.height) + " cells, window " +
                std::to_string(window.cells_x) + "x" + std::to_string(window.cells_y) + ", " +
                std::to_string(filters) + " filters");
   Numbers numbers(seed);
-  const Grid grid({cells.width * kCell, cells.height * kCell}, filters);
+  const Grid grid({cells.width * kCell, cells.height * kCell}, filters, patterns);
   const std::vector<std::uint8_t> features = sparse_features(grid, numbers);
-  const PackedWeights weights(make_weights(window, filters, Fill::random, numbers), window, filters);
+  const PackedWeights weights(make_weights(window, filters, Fill::random, numbers, patterns), window, filters,
+                              patterns);
   const Screen screen(weights);
   const std::ptrdiff_t pitch = grid.pitch();
   const std::ptrdiff_t row = pitch * Screen::kPairs;
@@ -248,6 +314,17 @@ TEST_P(ClassifyKernel, ScreenAndSingleWindowsEqualReference) {
       const Size cells{window.cells_x + extra, window.cells_y + 10};
       check_screen(cells, window, 5, 0, 11, static_cast<unsigned>(extra));
       check_screen(cells, window, 5, 3, 8, static_cast<unsigned>(extra + 100));
+    }
+  }
+}
+
+TEST_P(ClassifyKernel, ScreenAndSingleWindowsWithPatternsEqualReference) {
+  for (const int filters : {1, 25, 256})
+    check_screen({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters), kPatternBins);
+  for (const WindowShape window : {WindowShape{2, 2}, {3, 5}, {9, 3}}) {
+    for (const int extra : {0, 1, 15, 17}) {
+      const Size cells{window.cells_x + extra, window.cells_y + 10};
+      check_screen(cells, window, 5, 3, 8, static_cast<unsigned>(extra), kPatternBins);
     }
   }
 }

@@ -1,7 +1,10 @@
 // The filter stage: image -> votes.
+#include <array>
 #include <cmath>
+#include <set>
 
 #include "filterbank/kernels.hpp"
+#include "filterbank/patterns.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::filterbank {
@@ -35,10 +38,29 @@ PaddedImage image_of(Size size, const std::vector<int>& pixels) {
   return image;
 }
 
-std::uint32_t vote_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y) {
+std::uint32_t vote_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y,
+                      Signs signs = Signs::together) {
   GuardedImage<std::uint32_t> votes(image.view().size());
-  filter_rows(image.view(), dictionary, 0, image.view().height(), votes.view());
+  filter_rows(image.view(), dictionary, signs, 0, image.view().height(), votes.view());
   return votes.view().at(x, y);
+}
+
+Filter opposite_of(const Filter& filter) {
+  Filter opposite;
+  for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-filter[i]);
+  return opposite;
+}
+
+// Where all votes of the image first differ from the reference's, or memory that is not theirs was written;
+// "" where neither is so.
+std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary, Signs signs) {
+  const Size size = image.view().size();
+  GuardedImage<std::uint32_t> votes(size);
+  GuardedImage<std::uint32_t> expected(size);
+  filter_rows(image.view(), dictionary, signs, 0, size.height, votes.view());
+  reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+  if (!votes.rows_untouched_outside(0, size.height)) return "written outside";
+  return first_difference(votes.view(), expected.view(), 0, size.height);
 }
 
 TEST_P(FilterKernel, HandWorked) {
@@ -65,16 +87,78 @@ TEST_P(FilterKernel, LowestIndexWinsATie) {
   EXPECT_EQ(vote_at(diagonal, dictionary_of({kAcross, kDown}), 1, 1), make_vote(80, 0));
   EXPECT_EQ(vote_at(diagonal, dictionary_of({kDown, kAcross}), 1, 1), make_vote(80, 0));
 
-  Filter opposite;
-  for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-kDown[i]);
+  const Filter opposite = opposite_of(kDown);
   const PaddedImage noise = padded_image({37, 6}, Pattern::noise, 1);
   for (const auto& filters : {std::vector<Filter>(256, kDown), std::vector<Filter>{opposite, kDown},
                               std::vector<Filter>{kDown, opposite, kDown}}) {
     GuardedImage<std::uint32_t> votes({37, 6});
-    filter_rows(noise.view(), dictionary_of(filters), 0, 6, votes.view());
+    filter_rows(noise.view(), dictionary_of(filters), Signs::together, 0, 6, votes.view());
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 37; ++x) ASSERT_EQ(vote_index(votes.view().at(x, y)), 0U) << filters.size();
     }
+  }
+}
+
+TEST_P(FilterKernel, SignsApartHandWorked) {
+  const Dictionary dictionary = dictionary_of({kAcross, kDown});
+  const PaddedImage rising = image_of({3, 3}, {10, 20, 30,  //
+                                               40, 50, 60,  //
+                                               70, 80, 90});
+  const PaddedImage falling = image_of({3, 3}, {90, 80, 70,  //
+                                                60, 50, 40,  //
+                                                30, 20, 10});
+  const PaddedImage turned = image_of({3, 3}, {90, 60, 30,  //
+                                               80, 50, 20,  //
+                                               70, 40, 10});
+  EXPECT_EQ(vote_at(rising, dictionary, 1, 1, Signs::apart), make_vote(240, 1));
+  EXPECT_EQ(vote_at(falling, dictionary, 1, 1, Signs::apart), make_vote(240, 1 + 2));
+  EXPECT_EQ(vote_at(turned, dictionary, 1, 1, Signs::apart), make_vote(240, 0 + 2));
+  EXPECT_EQ(vote_at(falling, dictionary, 1, 1), make_vote(240, 1));
+  // The corner, see above.
+  EXPECT_EQ(vote_at(rising, dictionary, 0, 0, Signs::apart), make_vote(120, 1));
+  EXPECT_EQ(vote_at(falling, dictionary, 0, 0, Signs::apart), make_vote(120, 1 + 2));
+}
+
+// Whatever the signs of those that tie.
+TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
+  const PaddedImage diagonal = image_of({3, 3}, {10, 20, 30,  //
+                                                 20, 30, 40,  //
+                                                 30, 40, 50});
+  const Filter left = opposite_of(kAcross);
+  const auto vote = [&](const std::vector<Filter>& filters) {
+    return vote_at(diagonal, dictionary_of(filters), 1, 1, Signs::apart);
+  };
+  EXPECT_EQ(vote({kAcross, kDown}), make_vote(80, 0));
+  EXPECT_EQ(vote({kAcross, left}), make_vote(80, 0));
+  EXPECT_EQ(vote({left, kAcross}), make_vote(80, 0 + 2));
+  EXPECT_EQ(vote({left, kDown, kAcross}), make_vote(80, 0 + 3));
+  EXPECT_EQ(vote(std::vector<Filter>(128, left)), make_vote(80, 128));
+  std::vector<Filter> last(128, Filter{});
+  last.back() = left;
+  EXPECT_EQ(vote(last), make_vote(80, 255));
+  last.back() = kAcross;
+  EXPECT_EQ(vote(last), make_vote(80, 127));
+
+  // At every pixel of noise, the first of a filter and its opposite says which bin it is.
+  const PaddedImage noise = padded_image({137, 6}, Pattern::noise, 1);
+  for (const auto& filters :
+       {std::vector<Filter>{kDown, opposite_of(kDown)}, std::vector<Filter>{opposite_of(kDown), kDown}}) {
+    GuardedImage<std::uint32_t> votes({137, 6});
+    filter_rows(noise.view(), dictionary_of(filters), Signs::apart, 0, 6, votes.view());
+    int below_zero = 0;
+    for (int y = 0; y < 6; ++y) {
+      for (int x = 0; x < 137; ++x) {
+        int response = 0;
+        for (int i = 0; i < kTaps; ++i)
+          response += filters[0][i] * noise.view().at(x + i % 3 - 1, y + i / 3 - 1);
+        const std::uint32_t expected =
+            make_vote(static_cast<std::uint32_t>(std::abs(response)), response < 0 ? 2 : 0);
+        ASSERT_EQ(votes.view().at(x, y), expected) << x << ' ' << y;
+        below_zero += response < 0 ? 1 : 0;
+      }
+    }
+    EXPECT_GT(below_zero, 200);
+    EXPECT_LT(below_zero, 622);
   }
 }
 
@@ -83,17 +167,20 @@ TEST_P(FilterKernel, LargestResponse) {
   const Filter largest{127, 127, 3, -127, -127, -3, 0, 0, 0};
   const PaddedImage image = image_of({3, 3}, {255, 255, 255, 0, 0, 0, 77, 1, 200});
   EXPECT_EQ(vote_at(image, dictionary_of({kDown, largest}), 1, 1), make_vote(65535, 1));
-  Filter opposite;
-  for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-largest[i]);
+  const Filter opposite = opposite_of(largest);
   EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(65535, 1));
+  EXPECT_EQ(vote_at(image, dictionary_of({kDown, largest}), 1, 1, Signs::apart), make_vote(65535, 1));
+  EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart), make_vote(65535, 3));
+  std::vector<Filter> many(128, Filter{});
+  many.back() = opposite;  // all 24 bits
+  EXPECT_EQ(vote_at(image, dictionary_of(many), 1, 1, Signs::apart), make_vote(65535, 255));
 }
 
 // Forms with narrow integers have to notice where these do not suffice: responses around 2^15 of patches
 // whose pixels differ from the middle one by less than 128.
 TEST_P(FilterKernel, ResponsesAround15Bits) {
   const Filter filter{127, 127, 3, -127, -127, -3, 0, 0, 0};
-  Filter opposite;
-  for (int i = 0; i < kTaps; ++i) opposite[i] = static_cast<std::int8_t>(-filter[i]);
+  const Filter opposite = opposite_of(filter);
   for (int response = 32760; response <= 32775; ++response) {
     int across = 257;  // 127 * across + 3 * rest is the response
     while ((response - 127 * across) % 3 != 0) ++across;
@@ -102,6 +189,8 @@ TEST_P(FilterKernel, ResponsesAround15Bits) {
         image_of({3, 3}, {across + 188 - 224, 224, 100 + rest, 60, 128, 100, 128, 128, 128});
     EXPECT_EQ(vote_at(image, dictionary_of({kDown, filter}), 1, 1), make_vote(response, 1));
     EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(response, 1));
+    EXPECT_EQ(vote_at(image, dictionary_of({kDown, filter}), 1, 1, Signs::apart), make_vote(response, 1));
+    EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart), make_vote(response, 3));
   }
 }
 
@@ -118,13 +207,8 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
                          : contrast % 2              ? 255 - contrast
                                                      : contrast);
       const PaddedImage image = image_of(size, pixels);
-      GuardedImage<std::uint32_t> votes(size);
-      GuardedImage<std::uint32_t> expected(size);
-      filter_rows(image.view(), dictionary, 0, size.height, votes.view());
-      reference::filter_rows(image.view(), dictionary, 0, size.height, expected.view());
-      ASSERT_EQ(first_difference(votes.view(), expected.view(), 0, size.height), "")
-          << contrast << " " << one_in;
-      ASSERT_TRUE(votes.rows_untouched_outside(0, size.height));
+      for (const Signs signs : {Signs::together, Signs::apart})
+        ASSERT_EQ(difference_from_reference(image, dictionary, signs), "") << contrast << " " << one_in;
     }
   }
 }
@@ -132,46 +216,171 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
 TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   for (const Pattern pattern : {Pattern::black, Pattern::white}) {
     const PaddedImage image = padded_image({21, 5}, pattern, 0);
-    GuardedImage<std::uint32_t> votes({21, 5});
-    filter_rows(image.view(), random_dictionary(100, 4), 0, 5, votes.view());
-    for (int y = 0; y < 5; ++y) {
-      for (int x = 0; x < 21; ++x) ASSERT_EQ(votes.view().at(x, y), make_vote(0, 0));
+    for (const Signs signs : {Signs::together, Signs::apart}) {
+      GuardedImage<std::uint32_t> votes({21, 5});
+      filter_rows(image.view(), random_dictionary(100, 4), signs, 0, 5, votes.view());
+      for (int y = 0; y < 5; ++y) {
+        for (int x = 0; x < 21; ++x) ASSERT_EQ(votes.view().at(x, y), make_vote(0, 0));
+      }
+    }
+  }
+}
+
+void check_all_sizes(int filters, Signs signs) {
+  const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
+  for (const Size size : kSizes) {
+    for (const Pattern pattern : test::kPatterns) {
+      const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
+      ASSERT_EQ(difference_from_reference(image, dictionary, signs), "")
+          << size.width << "x" << size.height << ", " << filters << " filters, pattern "
+          << static_cast<int>(pattern);
     }
   }
 }
 
 TEST_P(FilterKernel, EqualsReference) {
-  for (const int filters : kDictionarySizes) {
-    const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
-    for (const Size size : kSizes) {
-      for (const Pattern pattern : test::kPatterns) {
-        const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
-        GuardedImage<std::uint32_t> votes(size);
-        GuardedImage<std::uint32_t> expected(size);
-        filter_rows(image.view(), dictionary, 0, size.height, votes.view());
-        reference::filter_rows(image.view(), dictionary, 0, size.height, expected.view());
-        ASSERT_EQ(first_difference(votes.view(), expected.view(), 0, size.height), "")
-            << size.width << "x" << size.height << ", " << filters << " filters, pattern "
-            << static_cast<int>(pattern);
-        ASSERT_TRUE(votes.rows_untouched_outside(0, size.height)) << size.width << "x" << size.height;
-      }
-    }
-  }
+  for (const int filters : kDictionarySizes) check_all_sizes(filters, Signs::together);
+}
+
+TEST_P(FilterKernel, SignsApartEqualsReference) {
+  for (const int filters : {1, 3, 9, 25, 70, 100, 127, 128}) check_all_sizes(filters, Signs::apart);
 }
 
 TEST_P(FilterKernel, WritesItsRowsOnly) {
   const Size size{35, 13};
   const PaddedImage image = padded_image(size, Pattern::noise, 5);
   const Dictionary dictionary = random_dictionary(9, 6);
-  GuardedImage<std::uint32_t> expected(size);
-  reference::filter_rows(image.view(), dictionary, 0, size.height, expected.view());
-  for (int begin = 0; begin <= size.height; ++begin) {
-    for (int end = begin; end <= size.height; ++end) {
-      GuardedImage<std::uint32_t> votes(size);
-      filter_rows(image.view(), dictionary, begin, end, votes.view());
-      ASSERT_EQ(first_difference(votes.view(), expected.view(), begin, end), "") << begin << " to " << end;
-      ASSERT_TRUE(votes.rows_untouched_outside(begin, end)) << begin << " to " << end;
+  for (const Signs signs : {Signs::together, Signs::apart}) {
+    GuardedImage<std::uint32_t> expected(size);
+    reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+    for (int begin = 0; begin <= size.height; ++begin) {
+      for (int end = begin; end <= size.height; ++end) {
+        GuardedImage<std::uint32_t> votes(size);
+        filter_rows(image.view(), dictionary, signs, begin, end, votes.view());
+        ASSERT_EQ(first_difference(votes.view(), expected.view(), begin, end), "") << begin << " to " << end;
+        ASSERT_TRUE(votes.rows_untouched_outside(begin, end)) << begin << " to " << end;
+      }
     }
+  }
+}
+
+// --- patterns
+// ---------------------------------------------------------------------------------------------------
+
+TEST(UniformPatterns, Table) {
+  // The 58 codes whose circle changes at most twice: none, all, and runs of 1 to 7 ones from each of 8
+  // places.
+  std::set<unsigned> uniform{0x00, 0xFF};
+  for (int ones = 1; ones < 8; ++ones) {
+    for (int first = 0; first < 8; ++first) {
+      unsigned code = 0;
+      for (int i = 0; i < ones; ++i) code |= 1U << ((first + i) % 8);
+      uniform.insert(code);
+    }
+  }
+  ASSERT_EQ(uniform.size(), 58U);
+  int bin = 0;
+  for (unsigned code = 0; code < 256; ++code)
+    EXPECT_EQ(kUniformPatterns[code], uniform.contains(code) ? bin++ : 58) << code;
+  EXPECT_EQ(kPatternBins, 59);
+}
+
+std::uint32_t pattern_at(const PaddedImage& image, int x, int y) {
+  const Size size = image.view().size();
+  Image<std::uint32_t> votes(size.width, size.height);
+  for (int row = 0; row < size.height; ++row) std::fill_n(votes.view().row(row), size.width, 0U);
+  add_patterns(image.view(), 0, size.height, votes.view());
+  return vote_pattern(votes.view().at(x, y));
+}
+
+TEST_P(FilterKernel, PatternsHandWorked) {
+  // Flat: all neighbours are as bright.
+  EXPECT_EQ(pattern_at(image_of({3, 3}, std::vector<int>(9, 77)), 1, 1), kUniformPatterns[0xFF]);
+  EXPECT_EQ(kUniformPatterns[0xFF], 57);
+  // A peak: none is.
+  EXPECT_EQ(pattern_at(image_of({3, 3}, {1, 2, 3, 4, 5, 4, 3, 2, 1}), 1, 1), kUniformPatterns[0]);
+  // One neighbour after the other, clockwise from the upper left, and all but it; as large as the middle
+  // counts.
+  constexpr int kPlaces[8] = {0, 1, 2, 5, 8, 7, 6, 3};
+  for (int i = 0; i < 8; ++i) {
+    for (const int as_bright : {128, 129, 255}) {
+      for (const int darker : {0, 127}) {
+        std::vector<int> one(9, darker), others(9, as_bright);
+        one[4] = others[4] = 128;
+        one[kPlaces[i]] = as_bright;
+        others[kPlaces[i]] = darker;
+        EXPECT_EQ(pattern_at(image_of({3, 3}, one), 1, 1), kUniformPatterns[1U << i]) << i;
+        EXPECT_EQ(pattern_at(image_of({3, 3}, others), 1, 1), kUniformPatterns[0xFFU ^ 1U << i]) << i;
+      }
+    }
+  }
+  EXPECT_EQ(kUniformPatterns[1], 1);
+  EXPECT_EQ(kUniformPatterns[2], 2);
+  // Two corners: not uniform.
+  EXPECT_EQ(pattern_at(image_of({3, 3}, {9, 1, 9, 1, 5, 1, 1, 1, 1}), 1, 1), 58U);
+  // In the left column, what lies outside is as bright as the pixels there: from the upper left clockwise,
+  // 20 20 10 10 10 20 20 20 around 20.
+  EXPECT_EQ(pattern_at(image_of({2, 3}, {20, 10, 20, 10, 20, 10}), 0, 1), kUniformPatterns[0b11100011]);
+}
+
+// Where the patterns of rows [begin, end) first differ from the reference's, or anything but the highest
+// bytes of those rows' votes was changed; "" where neither is so.
+std::string difference_of_patterns(const PaddedImage& image, int begin, int end) {
+  const Size size = image.view().size();
+  GuardedImage<std::uint32_t> votes(size), expected(size);
+  test::Numbers numbers(static_cast<unsigned>(size.width * 100 + size.height));
+  for (int y = begin; y < end; ++y) {
+    for (int x = 0; x < size.width; ++x)
+      votes.view().at(x, y) = expected.view().at(x, y) = static_cast<std::uint32_t>(numbers(0, 0xFFFFFF));
+  }
+  add_patterns(image.view(), begin, end, votes.view());
+  for (int y = begin; y < end; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      if ((votes.view().at(x, y) & 0xFFFFFF) != expected.view().at(x, y))
+        return "a vote's lower bytes changed";
+    }
+  }
+  reference::add_patterns(image.view(), begin, end, expected.view());
+  if (!votes.rows_untouched_outside(begin, end)) return "written outside";
+  return first_difference(votes.view(), expected.view(), begin, end);
+}
+
+TEST_P(FilterKernel, PatternsEqualReference) {
+  for (const Size size : {Size{1, 1}, {1, 7},  {7, 1},   {2, 2},   {3, 3},   {15, 3},  {16, 5}, {17, 6},
+                          {31, 7},    {32, 4}, {33, 9},  {48, 2},  {63, 3},  {64, 2},  {65, 5}, {79, 2},
+                          {80, 3},    {81, 2}, {100, 3}, {127, 2}, {128, 2}, {129, 4}, {200, 3}}) {
+    for (const Pattern pattern : test::kPatterns) {
+      for (unsigned seed = 0; seed < 3; ++seed) {
+        ASSERT_EQ(difference_of_patterns(padded_image(size, pattern, seed), 0, size.height), "")
+            << size.width << "x" << size.height << ", pattern " << static_cast<int>(pattern);
+      }
+    }
+  }
+}
+
+// Noise of two levels: every code, many times.
+TEST_P(FilterKernel, PatternsOfEveryCode) {
+  const Size size{131, 40};
+  test::Numbers numbers(3);
+  std::vector<int> pixels;
+  for (int i = 0; i < size.width * size.height; ++i) pixels.push_back(127 + numbers(0, 1));
+  const PaddedImage image = image_of(size, pixels);
+  ASSERT_EQ(difference_of_patterns(image, 0, size.height), "");
+  Image<std::uint32_t> votes(size.width, size.height);
+  for (int y = 0; y < size.height; ++y) std::fill_n(votes.view().row(y), size.width, 0U);
+  add_patterns(image.view(), 0, size.height, votes.view());
+  std::array<int, 256> counts{};
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) ++counts[vote_pattern(votes.view().at(x, y))];
+  }
+  for (int bin = 0; bin < 256; ++bin) EXPECT_EQ(counts[bin] > 0, bin < 59) << bin;
+}
+
+TEST_P(FilterKernel, PatternsOfItsRowsOnly) {
+  const PaddedImage image = padded_image({71, 13}, Pattern::noise, 5);
+  for (int begin = 0; begin <= 13; ++begin) {
+    for (int end = begin; end <= 13; ++end)
+      ASSERT_EQ(difference_of_patterns(image, begin, end), "") << begin << " to " << end;
   }
 }
 

@@ -50,8 +50,43 @@ TEST_P(HistogramKernel, HandWorked) {
   EXPECT_EQ(totals.data()[2], 0);  // padding
 }
 
+// The same votes with patterns: the left cell's of three kinds, the right's all the last. They change neither
+// the filters' roots nor the totals.
+TEST_P(HistogramKernel, PatternsHandWorked) {
+  Image<std::uint32_t> votes(16, 8);
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 16; ++x) {
+      votes.view().at(x, y) = x >= 8   ? make_vote(0, 0, kPatternBins - 1)
+                              : y == 3 ? make_vote(65535, 2, 7)
+                                       : make_vote(2, 0, x < 2 ? 0 : 57);
+    }
+  }
+  const Grid grid({16, 8}, 3, kPatternBins);
+  ASSERT_EQ(grid.patterns, 60);
+  ASSERT_EQ(grid.cell_bins(), 64);
+  ASSERT_EQ(grid.quads(), 4 + 15);
+  Guarded<float> roots(grid.roots_row());
+  Guarded<std::int32_t> totals(grid.pitch());
+  histogram_row(votes.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
+  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
+  EXPECT_EQ(root(0, 0), std::sqrt(112.0F));
+  EXPECT_EQ(root(1, 0), 0.0F);
+  EXPECT_EQ(root(2, 0), std::sqrt(8 * 65535.0F));
+  EXPECT_EQ(root(4 + 0, 0), std::sqrt(14.0F));
+  EXPECT_EQ(root(4 + 7, 0), std::sqrt(8.0F));
+  EXPECT_EQ(root(4 + 57, 0), std::sqrt(42.0F));
+  EXPECT_EQ(root(4 + 58, 0), 0.0F);
+  EXPECT_EQ(root(0, 1), 0.0F);
+  EXPECT_EQ(root(4 + 58, 1), 8.0F);
+  EXPECT_EQ(root(4 + 59, 1), 0.0F);
+  EXPECT_EQ(root(4 + 58, 2), 0.0F);  // padding
+  EXPECT_EQ(totals.data()[0], 112 + 8 * 65535);
+  EXPECT_EQ(totals.data()[1], 0);
+}
+
 // `size` is that of the level whose cells are made, out of votes at `ratio` times its resolution.
-void check_histogram(Size size, int filters, unsigned seed, bool extreme, double ratio = 1) {
+void check_histogram(Size size, int filters, unsigned seed, bool extreme, double ratio = 1,
+                     int patterns = 0) {
   Numbers numbers(seed);
   Image<std::uint32_t> votes(std::max(1, static_cast<int>(std::lround(size.width * ratio))),
                              std::max(1, static_cast<int>(std::lround(size.height * ratio))));
@@ -59,11 +94,13 @@ void check_histogram(Size size, int filters, unsigned seed, bool extreme, double
     for (int x = 0; x < votes.stride(); ++x) {  // what lies beside the image must not count
       const int response = extreme ? 65535 : numbers(0, 3) == 0 ? 0 : numbers(0, 65535);
       const int index = extreme ? filters - 1 : numbers(0, filters - 1);
+      const int pattern = patterns == 0 ? 0 : extreme ? patterns - 1 : numbers(0, patterns - 1);
       votes.view().at(x, y) =
-          make_vote(static_cast<std::uint32_t>(response), static_cast<std::uint32_t>(index));
+          make_vote(static_cast<std::uint32_t>(response), static_cast<std::uint32_t>(index),
+                    static_cast<std::uint32_t>(pattern));
     }
   }
-  const Grid grid(size, filters);
+  const Grid grid(size, filters, patterns);
   const CellEdges edges(grid, votes.view().size(), ratio);
   const auto pitch = static_cast<std::ptrdiff_t>(grid.pitch());
   const auto row = static_cast<std::ptrdiff_t>(grid.roots_row());
@@ -100,6 +137,26 @@ TEST_P(HistogramKernel, CellsOfOtherSizesEqualReference) {
   }
 }
 
+TEST_P(HistogramKernel, PatternsEqualReference) {
+  for (const int filters : kDictionarySizes) {
+    for (const int width : {7, 8, 9, 16, 23, 120, 128, 136, 143, 248, 264}) {
+      check_histogram({width, 17}, filters, static_cast<unsigned>(filters * 1000 + width), false, 1,
+                      kPatternBins);
+    }
+  }
+}
+
+TEST_P(HistogramKernel, PatternsOfCellsOfOtherSizesEqualReference) {
+  for (const double ratio : {0.5, 0.701, 0.84, 0.97, 1.05, 1.19, 1.41, 1.73, 2.0}) {
+    for (const Size size : {Size{7, 9}, {8, 8}, {23, 17}, {129, 16}, {264, 25}}) {
+      for (const int filters : {3, 100, 256}) {
+        check_histogram(size, filters, static_cast<unsigned>(size.width * 100 + filters), false, ratio,
+                        kPatternBins);
+      }
+    }
+  }
+}
+
 // One cell of 10x9 votes of 2 among others: its sum counts as that of 64.
 TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
   Image<std::uint32_t> votes(20, 18);
@@ -124,6 +181,10 @@ TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, 256 * 65535 in ano
   check_histogram({136, 8}, 100, 1, true, 2);
   check_histogram({136, 8}, 100, 1, true);
   check_histogram({136, 8}, 256, 1, true);
+  for (const int filters : {1, 100, 256}) {
+    check_histogram({136, 8}, filters, 1, true, 1, kPatternBins);
+    check_histogram({136, 8}, filters, 1, true, 2, kPatternBins);
+  }
 }
 
 // --- normalise
@@ -144,6 +205,22 @@ struct Cells {
       }
     }
     finish();
+    // A pattern for every pixel of every cell, in runs of a few kinds.
+    for (int y = 0; y < 2 && g.patterns > 0; ++y) {
+      for (int x = 0; x < g.cells_x; ++x) {
+        for (int left = 64; left > 0;) {
+          const int count = std::min(left, numbers(1, 64));
+          count_patterns(x, y, numbers(0, kPatternBins - 1), count);
+          left -= count;
+        }
+      }
+    }
+  }
+  // More of a pattern, after finish().
+  void count_patterns(int x, int y, int pattern, int count) {
+    float& root = roots.data()[y * grid.roots_row() +
+                               static_cast<std::size_t>(grid.bins + pattern) * grid.roots_pitch() + x];
+    root = std::sqrt(std::round(root * root) + static_cast<float>(count));
   }
   // Sums are kept in `roots` until finish().
   void add(int x, int y, int bin, int response) {
@@ -192,6 +269,43 @@ TEST_P(NormaliseKernel, HandWorked) {
   EXPECT_EQ(feature(features.data(), grid, 2, 0, 0), 0);
 }
 
+// Patterns are normalised by themselves, whatever the filters' votes and epsilon; a block has those of its
+// first cell.
+TEST_P(NormaliseKernel, PatternsHandWorked) {
+  const Grid grid({32, 16}, 3, kPatternBins);  // 4 x 2 cells, 3 blocks
+  for (const int epsilon : {0, 1000}) {
+    for (const int vote : {0, 25}) {
+      Cells cells(grid, 0, 100);
+      std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
+      cells.add(0, 0, 0, vote);
+      cells.finish();
+      cells.count_patterns(0, 0, 0, 64);
+      cells.count_patterns(1, 0, 57, 48);
+      cells.count_patterns(1, 0, 58, 16);
+      cells.count_patterns(2, 0, 5, 1);
+      cells.count_patterns(3, 0, 5, 64);  // no block's first
+      for (int x = 0; x < 4; ++x) cells.count_patterns(x, 1, 9, 64);
+      Guarded<std::uint8_t> features(grid.features_row());
+      normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, features.data());
+      const auto pattern = [&](int x, int bin) {
+        const std::size_t quad = grid.bins + bin / 4;
+        return features.data()[(quad * grid.pitch() + x) * 4 + bin % 4];
+      };
+      EXPECT_EQ(pattern(0, 0), 255);
+      EXPECT_EQ(pattern(1, 57), 221);  // 255 * sqrt(48 / 64) = 220.8
+      EXPECT_EQ(pattern(1, 58), 128);  // 127.5, to even
+      EXPECT_EQ(pattern(2, 5), 32);    // 31.875
+      EXPECT_EQ(pattern(3, 5), 0);
+      for (int x = 0; x < 4; ++x) {
+        EXPECT_EQ(pattern(x, 9), 0);
+        EXPECT_EQ(pattern(x, 59), 0);
+      }
+      // 255 * sqrt(25 / 1025) = 39.8
+      EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), vote == 0 ? 0 : epsilon == 0 ? 255 : 40);
+    }
+  }
+}
+
 TEST_P(NormaliseKernel, OneFullBinIs255) {
   const Grid grid({16, 16}, 9);
   Cells cells(grid, 0, 100);
@@ -224,12 +338,12 @@ TEST_P(NormaliseKernel, TiesGoToTheEvenNumber) {
   }
 }
 
-TEST_P(NormaliseKernel, EqualsReference) {
+void check_normalise(int patterns) {
   for (const int filters : kDictionarySizes) {
     for (const int cells_x : {1, 2, 3, 8, 15, 16, 17, 31, 32, 33}) {
       for (const int epsilon : {0, 1, 1000, 1 << 20}) {
         for (const int empty : {0, 50, 100}) {
-          const Grid grid({cells_x * kCell + 3, 16}, filters);
+          const Grid grid({cells_x * kCell + 3, 16}, filters, patterns);
           const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), empty);
           Guarded<std::uint8_t> features(grid.features_row());
           Guarded<std::uint8_t> expected(grid.features_row());
@@ -245,16 +359,25 @@ TEST_P(NormaliseKernel, EqualsReference) {
   }
 }
 
+TEST_P(NormaliseKernel, EqualsReference) {
+  check_normalise(0);
+}
+
+TEST_P(NormaliseKernel, PatternsEqualReference) {
+  check_normalise(kPatternBins);
+}
+
 // Of features that lie on whole cache lines and elsewhere.
-TEST_P(NormaliseKernel, WithProjectionEqualsReference) {
+void check_projection(int patterns) {
   for (const int filters : kDictionarySizes) {
     Numbers numbers(static_cast<unsigned>(filters));
     const WindowShape window{3, 4};
-    std::vector<std::int8_t> values(static_cast<std::size_t>(window.blocks()) * kBlockCells * filters);
+    std::vector<std::int8_t> values(static_cast<std::size_t>(window.blocks()) *
+                                    (kBlockCells * filters + patterns));
     for (std::int8_t& value : values) value = static_cast<std::int8_t>(numbers(-kMaxWeight, kMaxWeight));
-    const Screen screen(PackedWeights(values, window, filters));
+    const Screen screen(PackedWeights(values, window, filters, patterns));
     for (const int cells_x : {1, 2, 15, 16, 17, 33}) {
-      const Grid grid({cells_x * kCell, 16}, filters);
+      const Grid grid({cells_x * kCell, 16}, filters, patterns);
       const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), 30);
       const auto words = static_cast<std::size_t>(grid.pitch()) * Screen::kPairs;
       Guarded<std::uint8_t> expected(grid.features_row());
@@ -276,6 +399,14 @@ TEST_P(NormaliseKernel, WithProjectionEqualsReference) {
       }
     }
   }
+}
+
+TEST_P(NormaliseKernel, WithProjectionEqualsReference) {
+  check_projection(0);
+}
+
+TEST_P(NormaliseKernel, PatternsWithProjectionEqualReference) {
+  check_projection(kPatternBins);
 }
 
 // Large sums whose feature lies as close to a tie as integers can bring it, where the last bit of the factor
@@ -307,7 +438,7 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
 
 // The pair sums of the classifier rely on it; see kMaxWeight.
 TEST_P(NormaliseKernel, TwoFeaturesOfABlockHaveANormOfAtMost255Point8) {
-  const Grid grid({33 * kCell, 16}, 3);
+  const Grid grid({33 * kCell, 16}, 3, kPatternBins);
   for (unsigned seed = 0; seed < 50; ++seed) {
     const Cells cells(grid, seed, 60);
     Guarded<std::uint8_t> features(grid.features_row());

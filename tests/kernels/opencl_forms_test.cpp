@@ -59,6 +59,36 @@ TEST_F(OpenClStagesTest, FilterForms) {
           frames.views);
 }
 
+// --- contrast-sensitive models, and those with patterns
+// ------------------------------------------------------
+
+TEST_F(OpenClStagesTest, FilterFormsOfRichDescriptors) {
+  Frames frames;
+  frames.add({67, 45}, Pattern::flat_areas);
+  for (const Descriptor& descriptor : rich_descriptors()) {
+    SCOPED_TRACE(describe(descriptor));
+    const Model model = make_model(random_dictionary(9, 1), 1, kSmallWindow, {}, 1, descriptor);
+    compare(model, some_options(model, frames.views[0]),
+            {filter_form("plain", 1, 1, 32, 4), filter_form("unrolled", 1, 1, 32, 4),
+             filter_form("vector", 1, 2, 32, 4), filter_form("vector", 4, 3, 8, 4),
+             filter_form("local", 16, 3, 1, 1)},
+            frames.views);
+  }
+}
+
+TEST_F(OpenClStagesTest, HistogramAndNormaliseFormsOfRichDescriptors) {
+  Frames frames({{65, 129}, {16, 16}, {31, 47}, {150, 41}, {264, 17}, {136, 130}});
+  frames.add({65, 50}, Pattern::black);
+  Model model = make_model(random_dictionary(9, 1), 1, kSmallWindow, {}, 1, rich_descriptors()[2]);
+  model.epsilon = 700;
+  std::vector<KernelTuning> forms{histogram_form("owner", 16), histogram_form("owner", 32),
+                                  histogram_form("atomic", 16), histogram_form("atomic", 32)};
+  for (const std::string variant : {"blocks", "cells"}) {
+    for (const int width : {1, 4, 16}) forms.push_back(normalise_form(variant, width));
+  }
+  compare(model, some_options(model, frames.views[0]), forms, frames.views);
+}
+
 TEST_F(OpenClStagesTest, HistogramForms) {
   const Frames frames;
   const Model model = make_model(random_dictionary(9, 1), 1);
@@ -134,9 +164,28 @@ TEST_F(OpenClStagesTest, ClassifyFormsOfTheDistanceClassifier) {
   compare(model, some_options(model, frames.views[0]), portable_classify_forms(), frames.views);
 }
 
+// Fewer quads of filters than of patterns, and more.
+TEST_F(OpenClStagesTest, ClassifyFormsOfRichDescriptors) {
+  const Frames frames({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
+  const Model few = make_model(random_dictionary(5, 1), 1, {3, 4}, {}, 1, rich_descriptors()[2]);
+  compare(few, some_options(few, frames.views[0]), portable_classify_forms(), frames.views);
+
+  const std::vector<KernelTuning> forms{
+      classify_form("plain", "integer", 1, 1, 32), classify_form("unrolled", "float", 1, 1, 16),
+      classify_form("vector", "float", 8, 16, 4), classify_form("local", "integer", 4, 3, 8)};
+  const Model many = make_model(random_dictionary(61, 1), 1, {3, 4}, {}, 1, rich_descriptors()[2]);
+  compare(many, some_options(many, frames.views[0]), forms, frames.views);
+  Options screened = some_options(few, frames.views[0]);
+  screened.screen_margin = 0;
+  compare(few, screened, forms, frames.views);
+  const Model distance =
+      make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, 3, rich_descriptors()[1]);
+  compare(distance, some_options(distance, frames.views[0]), forms, frames.views);
+}
+
 TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
   const Frames frames({{65, 129}, {24, 32}, {25, 71}});
-  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
+  const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, {}, 1, rich_descriptors()[2]);
   const Options options = some_options(model, frames.views[0]);
   bool any = false;
   for (const opencl::DeviceInfo& device : devices_) {
@@ -172,10 +221,26 @@ TEST_F(OpenClStagesTest, TiesGoToTheLowestIndex) {
       filters.push_back(filter);
     }
   }
-  const Model model = make_model(dictionary_of(filters), 1);
   std::vector<KernelTuning> forms{filter_form("plain", 1, 1, 32, 4), filter_form("unrolled", 1, 1, 32, 4),
                                   filter_form("vector", 8, 2, 8, 4), filter_form("local", 4, 2, 8, 4)};
-  compare(model, some_options(model, frames.views[0]), forms, frames.views);
+  for (const Descriptor& descriptor : {Descriptor(), rich_descriptors()[0]}) {
+    const Model model = make_model(dictionary_of(filters), 1, kSmallWindow, {}, 1, descriptor);
+    compare(model, some_options(model, frames.views[0]), forms, frames.views);
+  }
+}
+
+// As many filters as there may be, of the largest responses: every bit of a vote is used.
+TEST_F(OpenClStagesTest, LargestVotesWithSignsApart) {
+  Frames frames({{65, 50}});
+  frames.add({65, 50}, Pattern::checkerboard);
+  std::vector<Filter> filters(128, Filter{});
+  filters[127] = {127, 127, 3, -127, -127, -3, 0, 0, 0};
+  filters[126] = {-127, 127, -3, 127, -127, 3, 0, 0, 0};
+  const Model model = make_model(dictionary_of(filters), 1, kSmallWindow, {}, 1, rich_descriptors()[2]);
+  compare(model, some_options(model, frames.views[0]),
+          {filter_form("plain", 1, 1, 32, 4), filter_form("vector", 8, 2, 8, 4),
+           filter_form("local", 4, 2, 8, 4), histogram_form("atomic", 32)},
+          frames.views);
 }
 
 // --- small sizes, for a simulator -----------------------------------------------------------------------
@@ -221,6 +286,26 @@ TEST_F(OpenClStagesSmall, EveryClassifyForm) {
           frames.views);
   const Model distance = make_model(random_dictionary(3, 1), 1, {2, 3}, ClassifierKind::distance, 2);
   compare(distance, options, {classify_form("local", "integer", 1, 4, 4)}, frames.views);
+}
+
+TEST_F(OpenClStagesSmall, RichDescriptors) {
+  const Frames frames({{36, 33}});
+  Options options;
+  options.scale_step = 1.9;
+  options.threshold = -1e9;
+  const Model model = make_model(random_dictionary(3, 1), 1, {2, 3}, {}, 1, rich_descriptors()[2]);
+  std::vector<KernelTuning> forms{
+      classify_form("plain", "integer", 1, 1, 4), classify_form("unrolled", "float", 1, 1, 4),
+      classify_form("vector", "float", 16, 4, 1), classify_form("local", "integer", 4, 3, 2)};
+  for (std::size_t k = 0; k < forms.size(); ++k) {
+    forms[k].filter = k == 0 ? "plain" : k == 1 ? "unrolled" : k == 2 ? "vector" : "local";
+    forms[k].histogram = k % 2 == 0 ? "owner" : "atomic";
+    forms[k].normalise = k % 2 == 0 ? "cells" : "blocks";
+    forms[k].normalise_width = 2 << k;
+  }
+  compare(model, options, forms, frames.views);
+  options.screen_margin = 0;
+  compare(model, options, {forms[3]}, frames.views);
 }
 
 TEST_F(OpenClStagesSmall, OctavesAndChangingSizes) {

@@ -25,6 +25,37 @@ TEST_F(OpenClStagesTest, DefaultFormOfTheDevice) {
   compare_default(model, some_options(model, frames.views[0]), frames.views);
 }
 
+// The same with all that exact arithmetic has: models of many and of few bins, what frames hold, octaves.
+TEST_F(OpenClStagesTest, DefaultFormWithRichDescriptors) {
+  Frames frames;
+  for (const Pattern pattern : test::kPatterns) frames.add({67, 45}, pattern);
+  for (const Descriptor& descriptor : rich_descriptors()) {
+    for (const int filters : {1, 128}) {
+      SCOPED_TRACE(describe(descriptor) + ", " + std::to_string(filters) + " filters");
+      const Model model = make_model(random_dictionary(filters, 1), 1, kSmallWindow, {}, 1, descriptor);
+      compare_default(model, some_options(model, frames.views[0]), frames.views);
+    }
+  }
+  const Descriptor patterns = rich_descriptors()[1];
+  const Model largest = make_model(random_dictionary(256, 1), 1, kSmallWindow, {}, 1, patterns);
+  compare_default(largest, some_options(largest, frames.views[0]), frames.views);
+  const Model wide = make_model(random_dictionary(25, 1), 1, {8, 16}, {}, 1, patterns);
+  const Frames larger({{150, 170}, {64, 128}, {97, 260}});
+  compare_default(wide, some_options(wide, larger.views[0], 1.1), larger.views);
+}
+
+TEST_F(OpenClStagesTest, RealLevelsAndScreenWithRichDescriptors) {
+  const Frames large({{150, 141}, {97, 260}, {33, 48}});
+  const Model model = make_model(random_dictionary(9, 1), 1, {4, 6}, {}, 1, rich_descriptors()[2]);
+  for (const int real_levels : {0, 1, 3}) {
+    Options options = some_options(model, large.views[0], 1.1);
+    options.real_levels = real_levels;
+    compare_default(model, options, large.views);
+    options.screen_margin = 0.3 * std::abs(options.threshold) + 1;
+    compare_default(model, options, large.views);
+  }
+}
+
 // Levels without votes of their own, and windows that an estimate rejects.
 TEST_F(OpenClStagesTest, RealLevelsAndScreen) {
   const Model model = make_model(random_dictionary(9, 1), 1, {4, 6});

@@ -65,14 +65,22 @@ std::string difference_of_levels(const Level& cpu, const Level& device, std::siz
 
 }  // namespace
 
-Model make_model(Dictionary dictionary, unsigned seed, WindowShape window, ClassifierKind kind,
-                 int templates) {
+std::vector<Descriptor> rich_descriptors() {
+  Descriptor signs, patterns, both;
+  signs.contrast_sensitive = both.contrast_sensitive = true;
+  patterns.patterns = both.patterns = true;
+  return {signs, patterns, both};
+}
+
+Model make_model(Dictionary dictionary, unsigned seed, WindowShape window, ClassifierKind kind, int templates,
+                 const Descriptor& descriptor) {
   test::Numbers numbers(seed);
   Model model;
   model.label = "thing";
   model.window = window;
   model.object = {1, 1, window.pixels().width - 2.0, window.pixels().height - 2.0};
   model.classifier = kind;
+  model.descriptor = descriptor;
   model.dictionary = std::move(dictionary);
   model.weights.resize(model.weights_per_template() * templates);
   const int lowest = kind == ClassifierKind::linear ? -90 : 0;

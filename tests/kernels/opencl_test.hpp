@@ -28,7 +28,11 @@ inline constexpr WindowShape kSmallWindow{2, 2};  // 16x16 pixels
 
 /// Random weights; the object fills the window but for a pixel all round.
 Model make_model(Dictionary dictionary, unsigned seed, WindowShape window = kSmallWindow,
-                 ClassifierKind kind = ClassifierKind::linear, int templates = 1);
+                 ClassifierKind kind = ClassifierKind::linear, int templates = 1,
+                 const Descriptor& descriptor = {});
+
+/// The descriptors with more than the standard one that run in exact arithmetic.
+std::vector<Descriptor> rich_descriptors();
 
 Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed = 1);
 

@@ -26,6 +26,28 @@ TEST(ModelPicture, DrawsEveryKindOfModel) {
   EXPECT_EQ(test::bytes_of(folder / "a.png"), test::bytes_of(folder / "b.png"));
 }
 
+// Weights of patterns that are 0 change nothing, others do.
+TEST(ModelPicture, PatternsCountForTheirBlock) {
+  const test::TemporaryFolder folder;
+  const auto bytes_of = [&](const Model& model) {
+    draw_model(model).write_png((folder / "picture.png").string());
+    return test::bytes_of(folder / "picture.png");
+  };
+  const Model plain = test::random_model(9, 1);
+  Model model = plain;
+  model.descriptor.patterns = true;
+  model.weights.clear();
+  for (int block = 0; block < plain.window.blocks(); ++block) {
+    const auto first = plain.weights.begin() + static_cast<std::ptrdiff_t>(block) * 36;
+    model.weights.insert(model.weights.end(), first, first + 36);
+    model.weights.resize(model.weights.size() + kPatternBins);
+  }
+  EXPECT_TRUE(can_draw(model));
+  EXPECT_EQ(bytes_of(model), bytes_of(plain));
+  model.weights.back() = 90;
+  EXPECT_NE(bytes_of(model), bytes_of(plain));
+}
+
 TEST(ModelPicture, ModelsOfZerosCanBeDrawn) {
   Model model = test::random_model(9, 1);
   std::fill(model.weights.begin(), model.weights.end(), std::int8_t{0});

@@ -109,6 +109,74 @@ TEST_F(ModelFile, RoundTripOfDescriptors) {
   }
 }
 
+TEST_F(ModelFile, RoundTripOfPatterns) {
+  for (const bool sensitive : {false, true}) {
+    Descriptor descriptor;
+    descriptor.contrast_sensitive = sensitive;
+    descriptor.patterns = true;
+    SCOPED_TRACE(describe(descriptor));
+    const Model model = test::random_model(9, 1, descriptor);
+    ASSERT_EQ(model.weights.size(), 6U * (4 * (sensitive ? 18 : 9) + 59));
+    save_model(model, file);
+    EXPECT_EQ(Safetensors::load(file).metadata.at("patterns"), "uniform");
+    const Model loaded = load_model(file);
+    EXPECT_EQ(loaded.descriptor, descriptor);
+    EXPECT_EQ(loaded.weights, model.weights);
+    EXPECT_EQ(loaded.templates(), 1);
+    save_model(loaded, changed);
+    EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+    // One template more, and in two sizes.
+    std::vector<Model> sizes{model, model};
+    for (Model& size : sizes) {
+      size.classifier = ClassifierKind::distance;
+      size.dictionary = model.dictionary.first(&size == sizes.data() ? 4 : 9);
+      size.weights.assign(2 * size.weights_per_template(), 7);
+      size.weights.back() = 90;
+    }
+    save_models(sizes, file);
+    for (const Model& size : sizes) {
+      const Model other = load_model(file, size.dictionary.size());
+      EXPECT_EQ(other.descriptor, descriptor);
+      EXPECT_EQ(other.templates(), 2);
+      EXPECT_EQ(other.weights, size.weights);
+    }
+  }
+  save_model(random_model(), file);
+  EXPECT_EQ(Safetensors::load(file).metadata.count("patterns"), 0U);
+}
+
+TEST_F(ModelFile, PatternsGoWithTheExactDescriptorOnly) {
+  EXPECT_EQ(complaint_about("patterns", "none"), "");
+  for (const char* text : {"Uniform", "rotated", "yes", ""})
+    EXPECT_THAT(complaint_about("patterns", text), HasSubstr("'patterns' is '")) << text;
+  // Right in itself, but not what the weights are for.
+  EXPECT_THAT(complaint_about("patterns", "uniform"), HasSubstr("'weights'"));
+  Descriptor descriptor;
+  descriptor.patterns = true;
+  save_model(test::random_model(9, 1, descriptor), file);
+  EXPECT_EQ(complaint_about("patterns", "uniform"), "");
+  EXPECT_THAT(complaint_about("patterns", "none"), HasSubstr("'weights'"));
+  for (const char* text : {"l1", "l2"}) {
+    EXPECT_THAT(complaint_about("normalisation", text),
+                AllOf(HasSubstr("'patterns' is 'uniform'"), HasSubstr("'l1-sqrt'")));
+  }
+  EXPECT_THAT(complaint_about("patch", "5x5"), AllOf(HasSubstr("'patterns' is 'uniform'"), HasSubstr("3x3")));
+}
+
+// The bin of a vote has eight bits.
+TEST_F(ModelFile, ContrastSensitiveDictionariesOfAtMost128Filters) {
+  Descriptor descriptor;
+  descriptor.contrast_sensitive = true;
+  for (const bool patterns : {false, true}) {
+    descriptor.patterns = patterns;
+    save_model(test::random_model(128, 1, descriptor), file);
+    EXPECT_EQ(load_model(file).bins(), 256);
+    save_model(test::random_model(129, 1, descriptor), file);
+    EXPECT_THAT(test::error_of(ExitCode::model, [&] { load_model(file); }),
+                AllOf(HasSubstr(file.string()), HasSubstr("129 filters"), HasSubstr("at most 128")));
+  }
+}
+
 TEST_F(ModelFile, OnlyWhatDiffersFromTheStandardDescriptorIsWritten) {
   const auto keys = [&](const Descriptor& descriptor) {
     save_model(test::random_model(9, 1, descriptor), changed);

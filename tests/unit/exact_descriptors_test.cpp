@@ -1,0 +1,225 @@
+// The detector with every descriptor that runs in exact arithmetic: contrast-sensitive filters, patterns,
+// both.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/hardware.hpp"
+#include "filterbank/detector.hpp"
+#include "filterbank/patterns.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ExactDescriptors : public ::testing::TestWithParam<int> {
+ protected:
+  static Descriptor descriptor() {
+    Descriptor d;
+    d.contrast_sensitive = GetParam() != 1;
+    d.patterns = GetParam() != 0;
+    return d;
+  }
+  static Model model(int filters = 9, ClassifierKind kind = ClassifierKind::linear) {
+    Model model = test::random_model(filters, 12, descriptor());
+    model.epsilon = 5;
+    if (kind == ClassifierKind::linear) return model;
+    model.classifier = kind;
+    model.weights.resize(3 * model.weights_per_template());
+    std::mt19937_64 engine(4);
+    for (std::int8_t& w : model.weights) w = static_cast<std::int8_t>(test::random_int(engine, 0, 90));
+    return model;
+  }
+  static Options options(int real_levels = 0, double margin = std::numeric_limits<double>::infinity()) {
+    Options options;
+    options.scale_step = 1.15;
+    options.real_levels = real_levels;
+    options.screen_margin = margin;
+    options.threshold = -1e9;
+    return options;
+  }
+
+  const Image<std::uint8_t> picture = test::random_picture({203, 161}, 13);
+};
+INSTANTIATE_TEST_SUITE_P(All, ExactDescriptors, ::testing::Range(0, 3), [](const auto& instance) {
+  return std::string(instance.param == 0 ? "signs" : instance.param == 1 ? "patterns" : "both");
+});
+
+// The level's raw scores by the reference of every stage behind the pyramid.
+std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
+                                           const std::vector<Level>& levels, const Level& level) {
+  const Model& model = detector.model();
+  const GrayView image = levels[level.real].image.view();
+  Image<std::uint32_t> votes(image.width(), image.height());
+  reference::filter_rows(image, model.dictionary,
+                         model.descriptor.contrast_sensitive ? Signs::apart : Signs::together, 0,
+                         image.height(), votes.view());
+  if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), votes.view());
+  const Grid& grid = level.grid;
+  const auto pitch = static_cast<std::size_t>(grid.pitch());
+  std::vector<float> roots(grid.roots_row() * grid.cells_y);
+  std::vector<std::int32_t> totals(pitch * grid.cells_y);
+  for (int y = 0; y < grid.cells_y; ++y) {
+    reference::histogram_row(std::as_const(votes).view(), level.edges, grid, y,
+                             roots.data() + y * grid.roots_row(), totals.data() + y * pitch);
+  }
+  std::vector<std::uint8_t> features(grid.features_row() * grid.blocks_y());
+  for (int y = 0; y < grid.blocks_y(); ++y) {
+    reference::normalise_row(roots.data() + y * grid.roots_row(), totals.data() + y * pitch, grid,
+                             model.epsilon, features.data() + y * grid.features_row());
+  }
+  std::vector<std::int32_t> scores(pitch * level.windows_y, 0);
+  reference::classify_rows(features.data(), grid, detector.packed_weights(0), 0, level.windows_y,
+                           scores.data());
+  return scores;
+}
+
+TEST_P(ExactDescriptors, StagesEqualTheirReferenceOnEveryInstructionSet) {
+  for (const int real_levels : {0, 1, 2}) {
+    for (const int filters : {1, 9, 128}) {
+      const FilterbankDetector detector(model(filters), options(real_levels));
+      int tried = 0;
+      for (const char* name : {"ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon", "best"}) {
+        try {
+          limit_instruction_set(name);
+        } catch (const Error&) {
+          continue;  // this processor lacks it
+        }
+        ++tried;
+        const auto workspace = detector.make_workspace();
+        auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+        ASSERT_TRUE(detector.prepare(w, picture.view()));
+        detector.score_windows(w);
+        std::set<double> scores;
+        for (const Level& level : w.levels) {
+          const std::vector<std::int32_t> expected = reference_scores(detector, w.levels, level);
+          for (int y = 0; y < level.windows_y; ++y) {
+            for (int x = 0; x < level.windows_x; ++x) {
+              const std::int32_t raw = expected[static_cast<std::size_t>(y) * level.grid.pitch() + x];
+              ASSERT_EQ(detector.score(level, x, y), detector.score_of(raw)) << name << ' ' << x << ' ' << y;
+              scores.insert(raw);
+            }
+          }
+        }
+        EXPECT_GT(scores.size(), 500U);
+      }
+      limit_instruction_set("best");
+      EXPECT_GE(tried, 2);
+    }
+  }
+}
+
+// copy_features gives training what the classifier sees, in the order of the weights.
+TEST_P(ExactDescriptors, ScoresAreThoseOfTheCopiedFeatures) {
+  for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
+    const FilterbankDetector detector(model(9, kind), options());
+    const Model& m = detector.model();
+    const auto workspace = detector.make_workspace();
+    auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+    ASSERT_TRUE(detector.prepare(w, picture.view()));
+    detector.score_windows(w);
+    std::vector<std::uint8_t> features(m.weights_per_template());
+    for (const Level& level : w.levels) {
+      for (int y = 0; y < level.windows_y; ++y) {
+        for (int x = 0; x < level.windows_x; ++x) {
+          detector.copy_features(level, x, y, features);
+          std::int64_t best = std::numeric_limits<std::int64_t>::min();
+          for (int t = 0; t < m.templates(); ++t) {
+            std::int64_t raw = 0;
+            for (std::size_t i = 0; i < features.size(); ++i) {
+              const int weight = m.weights[t * features.size() + i];
+              const int difference = features[i] - weight;
+              raw += kind == ClassifierKind::linear ? weight * features[i] : -difference * difference;
+            }
+            best = std::max(best, raw);
+          }
+          ASSERT_EQ(detector.score(level, x, y), static_cast<double>(best + m.bias) * m.scale);
+        }
+      }
+    }
+  }
+}
+
+// Cut anywhere, with or without shortcuts, the windows of both parts score as those of the whole.
+TEST_P(ExactDescriptors, SharesFitTogether) {
+  for (const int real_levels : {0, 2}) {
+    for (const double margin : {std::numeric_limits<double>::infinity(), 3.0}) {
+      Options with = options(real_levels, margin);
+      with.threshold = 0;
+      const FilterbankDetector detector(model(), with);
+      EXPECT_EQ(detector.screens(), margin == 3.0);
+      const auto whole = detector.make_workspace();
+      const auto rest = detector.make_workspace();
+      const auto score = [&](Workspace& workspace, Share share) {
+        EXPECT_TRUE(detector.prepare(workspace, picture.view(), share));
+        detector.score_windows(static_cast<FilterbankWorkspace&>(workspace));
+        return static_cast<FilterbankWorkspace&>(workspace).candidates;
+      };
+      const std::vector<Candidate> expected = score(*whole, {});
+      ASSERT_GT(expected.size(), 20U);
+      for (const double cut : {0.05, 0.3, 0.5, 0.77, 0.95}) {
+        score(*whole, {0, cut});
+        score(*rest, {cut, 1});
+        detector.join(*whole, *rest);
+        const auto& joined = static_cast<FilterbankWorkspace&>(*whole).candidates;
+        ASSERT_EQ(joined.size(), expected.size()) << cut;
+        for (std::size_t i = 0; i < joined.size(); ++i) {
+          EXPECT_FALSE(joined[i] < expected[i] || expected[i] < joined[i]);
+          EXPECT_EQ(joined[i].score, expected[i].score);
+        }
+      }
+    }
+  }
+}
+
+// A flat frame's pixels all have the pattern of eight neighbours as bright; it has no responses.
+TEST_P(ExactDescriptors, FlatFrames) {
+  const Model m = model();
+  const FilterbankDetector detector(m, options());
+  const auto workspace = detector.make_workspace();
+  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  std::int64_t raw = m.bias;
+  if (m.descriptor.patterns) {
+    const std::size_t block = m.descriptor.block_features(9);
+    const std::size_t first = block - kPatternBins + kUniformPatterns[0xFF];
+    for (int b = 0; b < m.window.blocks(); ++b) raw += 255 * m.weights[first + b * block];
+  }
+  for (const int value : {0, 1, 128, 255}) {
+    const Image<std::uint8_t> flat = test::flat_picture({100, 80}, static_cast<std::uint8_t>(value));
+    ASSERT_TRUE(detector.prepare(w, flat.view()));
+    detector.score_windows(w);
+    ASSERT_FALSE(w.candidates.empty());
+    for (const Candidate& c : w.candidates) ASSERT_EQ(c.score, static_cast<double>(raw) * m.scale);
+  }
+}
+
+TEST_P(ExactDescriptors, RunOnDevicesAndAreNamed) {
+  const FilterbankDetector detector(model(), options(1, 2));
+  EXPECT_EQ(detector.info().cpu_only, "");
+  EXPECT_THAT(detector.info().model, HasSubstr(describe(descriptor())));
+  EXPECT_TRUE(detector.screens());
+  EXPECT_EQ(detector.options().real_levels, 1);
+  Model plain = test::random_model(9, 12);
+  EXPECT_NE(detector.info().cost_key, FilterbankDetector(plain, options(1, 2)).info().cost_key);
+}
+
+TEST_P(ExactDescriptors, FloatArithmeticHasNoPatterns) {
+  Options in_float = options();
+  in_float.arithmetic = Arithmetic::floating_point;
+  const std::string message = test::error_of(ExitCode::usage, [&] { FilterbankDetector(model(), in_float); });
+  if (descriptor().patterns) {
+    EXPECT_THAT(message, AllOf(HasSubstr("no patterns"), HasSubstr("use exact arithmetic")));
+  } else {
+    EXPECT_EQ(message, "");
+  }
+}
+
+}  // namespace
+}  // namespace sightline::filterbank
