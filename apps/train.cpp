@@ -73,6 +73,15 @@ int run(TrainArguments arguments, int verbosity) {
   options.descriptor.normalisation = filterbank::parse_normalisation(arguments.normalisation).value();
   options.sampling = arguments.sampling == "uniform" ? filterbank::PatchSampling::uniform
                                                      : filterbank::PatchSampling::contrast;
+  if (options.descriptor.patterns && !options.descriptor.exact()) {
+    throw Error(ExitCode::usage, "--patterns goes with 3x3 patches and the normalisation l1-sqrt only",
+                "leave out --patch and --normalisation, or --patterns");
+  }
+  if (options.descriptor.exact() &&
+      *std::ranges::max_element(options.filters) > options.descriptor.max_filters()) {
+    throw Error(ExitCode::usage, "a contrast-sensitive dictionary has at most " +
+                                     std::to_string(options.descriptor.max_filters()) + " filters");
+  }
   int width = 0;
   int height = 0;
   char rest = 0;
@@ -98,7 +107,7 @@ int run(TrainArguments arguments, int verbosity) {
   const FileImageSet negatives = collect(arguments.negatives, "");
   spdlog::info("{} positive and {} negative pictures, seed {}; finished steps are kept in {}",
                positives.size(), negatives.size(), options.seed, arguments.state);
-  if (!options.descriptor.standard()) {
+  if (!options.descriptor.exact()) {
     spdlog::info("descriptor: {}; such a model runs by the reference method, on the CPU only",
                  filterbank::describe(options.descriptor));
   }
@@ -162,7 +171,9 @@ void add_train(CLI::App& app, Common& common) {
                    "for flat ones)")
       ->check(CLI::IsMember({"contrast", "uniform"}))
       ->capture_default_str();
-  const std::string study = "Descriptor (any but the default runs by the reference method, slower, CPU only)";
+  const std::string study =
+      "Descriptor (5x5 patches and the normalisations l1 and l2 run by the reference method: slower, CPU "
+      "only)";
   command
       ->add_option(
           "--normalisation", a->normalisation,
@@ -179,6 +190,11 @@ void add_train(CLI::App& app, Common& common) {
       ->add_flag("--contrast-sensitive", o.descriptor.contrast_sensitive,
                  "Two bins a filter, for responses above and below 0: dark on bright is not bright on dark")
       ->group(study);
+  command
+      ->add_flag("--patterns", o.descriptor.patterns,
+                 "Uniform local binary patterns beside the filters: finds more, and 25 filters then do what "
+                 "took 100")
+      ->group(study);
   command->add_option("--classifier", a->classifier, "linear (SVM) or distance (nearest template)")
       ->check(CLI::IsMember({"linear", "distance"}))
       ->capture_default_str();
@@ -193,6 +209,22 @@ void add_train(CLI::App& app, Common& common) {
   command->add_option("--cost", o.cost, "C of the support vector machine")
       ->check(CLI::Range(1e-6, 1e6))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--close-copies", o.close_copies,
+          "Copies of each positive to train on as well, a little shifted, zoomed, mirrored or blurred")
+      ->check(CLI::Range(0, 20))
+      ->capture_default_str();
+  command
+      ->add_option("--covered-copies", o.covered_copies,
+                   "Further copies that are partly covered by another positive, as objects hide each other")
+      ->check(CLI::Range(0, 20))
+      ->capture_default_str();
+  command
+      ->add_option("--negative-copies", o.negative_copies,
+                   "Copies of each negative picture to search as well: its mirror image, then enlarged ones")
+      ->check(CLI::Range(0, 20))
+      ->capture_default_str();
   command->add_option("--random-negatives", o.random_negatives, "Windows a negative picture taken at random")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -206,6 +238,10 @@ void add_train(CLI::App& app, Common& common) {
       ->capture_default_str();
   command->add_option("--scale-step", o.scale_step, "Scale step at which negatives are scanned")
       ->check(CLI::Range(1.01, 4.0))
+      ->capture_default_str();
+  command
+      ->add_option("--threshold", o.threshold,
+                   "Score from which the model reports an object unless asked otherwise (see `evaluate`)")
       ->capture_default_str();
   command->add_option("--seed", o.seed, "Same seed, same model")->capture_default_str();
   command->add_option("--provenance", o.provenance, "A note on the data, kept in the model");

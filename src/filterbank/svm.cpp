@@ -1,13 +1,15 @@
-// LIBLINEAR behind plain vectors, and the step from its weights to a model's integers.
-#include <linear.h>
+// The support vector machine, and the step from its weights to a model's integers.
+#include "filterbank/svm.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
+#include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
+#include "filterbank/random.hpp"
 #include "filterbank/training.hpp"
 
 namespace sightline::filterbank {
@@ -15,36 +17,95 @@ namespace {
 
 // Block features have unit length; scaled by 0.1, C = 1 is a sensible cost for windows of a hundred blocks.
 constexpr double kFeatureScale = 0.1 / 255.0;
+constexpr double kTolerance = 0.01;  ///< between the largest and the smallest projected gradient
+constexpr int kMostPasses = 1000;
 
-// LIBLINEAR reports through one global function: the hook for progress while it runs.
-const std::function<void()>* current_tick = nullptr;
-void print_nothing(const char*) {
-  if (current_tick) (*current_tick)();
-}
-
-struct FreeModel {
-  void operator()(model* m) const { free_and_destroy_model(&m); }
+// One window of the dual problem.
+struct Sample {
+  const std::uint8_t* features;
+  double label;  ///< 1 or -1
+  double alpha = 0;
+  double curvature;  ///< of the dual along alpha
 };
 
-void append(const Samples& samples, double label, std::vector<feature_node>& nodes,
-            std::vector<std::size_t>& starts, std::vector<double>& labels) {
-  const int bias_index = static_cast<int>(samples.features) + 1;
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    starts.push_back(nodes.size());
-    labels.push_back(label);
-    const std::uint8_t* values = samples[s];
-    for (std::size_t i = 0; i < samples.features; ++i) {
-      if (values[i] != 0) nodes.push_back({static_cast<int>(i) + 1, values[i] * kFeatureScale});
+class Solver {
+ public:
+  Solver(const Samples& positives, const Samples& negatives, double cost, unsigned seed)
+      : random_(seed), ridge_(0.5 / cost), weights_(positives.stride(), 0.0F) {
+    for (const auto& [samples, label] : {std::pair(&positives, 1.0), std::pair(&negatives, -1.0)}) {
+      for (std::size_t i = 0; i < samples->size(); ++i) {
+        const std::uint8_t* const features = (*samples)[i];
+        double squares = 0;
+        for (std::size_t f = 0; f < samples->features; ++f) squares += features[f] * features[f];
+        samples_.push_back({features, label, 0, squares * kFeatureScale * kFeatureScale + 1 + ridge_});
+      }
     }
-    nodes.push_back({bias_index, 1.0});
-    nodes.push_back({-1, 0.0});
+    restart();
   }
-}
 
-std::size_t count_nonzero(const Samples& samples) {
-  return samples.values.size() - std::count(samples.values.begin(), samples.values.end(), std::uint8_t{0}) +
-         2 * samples.size();
-}
+  /// One pass over the active samples; true when the solution is good enough.
+  bool pass() {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    double largest = -kInfinite;
+    double smallest = kInfinite;
+    for (std::size_t i = 0; i + 1 < active_.size(); ++i)
+      std::swap(active_[i], active_[i + random_.below(active_.size() - i)]);
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      Sample& sample = samples_[active_[i]];
+      const double gradient = sample.label * score(sample) - 1 + sample.alpha * ridge_;
+      if (sample.alpha == 0 && gradient > shrink_above_) {
+        active_[i--] = active_.back();
+        active_.pop_back();
+        continue;
+      }
+      const double projected = sample.alpha == 0 ? std::min(gradient, 0.0) : gradient;
+      largest = std::max(largest, projected);
+      smallest = std::min(smallest, projected);
+      if (std::fabs(projected) > 1e-12) step(sample, gradient);
+    }
+    if (largest - smallest > kTolerance) {
+      shrink_above_ = largest > 0 ? largest : kInfinite;
+      return false;
+    }
+    if (active_.size() == samples_.size()) return true;
+    restart();  // those that were set aside may have to move after all
+    return false;
+  }
+
+  Separator separator(std::size_t features) const {
+    Separator result;
+    result.weights.assign(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(features));
+    result.bias = bias_;
+    return result;
+  }
+
+ private:
+  double score(const Sample& sample) const {
+    return static_cast<double>(svm::dot(sample.features, weights_.data(), weights_.size())) * kFeatureScale +
+           bias_;
+  }
+  void step(Sample& sample, double gradient) {
+    const double before = sample.alpha;
+    sample.alpha = std::max(before - gradient / sample.curvature, 0.0);
+    const double change = (sample.alpha - before) * sample.label;
+    svm::add_multiple(static_cast<float>(change * kFeatureScale), sample.features, weights_.size(),
+                      weights_.data());
+    bias_ += change;
+  }
+  void restart() {
+    active_.resize(samples_.size());
+    for (std::size_t i = 0; i < active_.size(); ++i) active_[i] = i;
+    shrink_above_ = std::numeric_limits<double>::infinity();
+  }
+
+  Random random_;
+  double ridge_;
+  std::vector<Sample> samples_;
+  std::vector<std::size_t> active_;
+  double shrink_above_ = 0;
+  std::vector<float> weights_;
+  double bias_ = 0;
+};
 
 }  // namespace
 
@@ -55,41 +116,9 @@ Separator train_svm(const Samples& positives, const Samples& negatives, double c
                                      std::to_string(positives.size()) + " and " +
                                      std::to_string(negatives.size()));
   }
-  std::vector<feature_node> nodes;
-  std::vector<std::size_t> starts;
-  std::vector<double> labels;
-  nodes.reserve(count_nonzero(positives) + count_nonzero(negatives));
-  append(positives, 1, nodes, starts, labels);
-  append(negatives, -1, nodes, starts, labels);
-  std::vector<feature_node*> rows;
-  rows.reserve(starts.size());
-  for (const std::size_t start : starts) rows.push_back(nodes.data() + start);
-
-  problem data{};
-  data.l = static_cast<int>(rows.size());
-  data.n = static_cast<int>(positives.features) + 1;
-  data.y = labels.data();
-  data.x = rows.data();
-  data.bias = 1;
-  parameter options{};
-  options.solver_type = L2R_L2LOSS_SVC_DUAL;
-  options.C = cost;
-  options.eps = 0.01;
-  options.p = 0.1;
-
-  std::srand(seed);  // LIBLINEAR shuffles with rand()
-  current_tick = &tick;
-  set_print_string_function(print_nothing);
-  const std::unique_ptr<model, FreeModel> trained(::train(&data, &options));
-  current_tick = nullptr;
-
-  Separator separator;
-  separator.weights.assign(trained->w, trained->w + positives.features);
-  separator.bias = trained->w[positives.features];
-  if (trained->label[0] != 1) {  // LIBLINEAR's first class is that of the first row, a positive
-    throw Error(ExitCode::failed, "LIBLINEAR returned its classes in an unexpected order");
-  }
-  return separator;
+  Solver solver(positives, negatives, cost, seed);
+  for (int pass = 0; pass < kMostPasses && !solver.pass(); ++pass) tick();
+  return solver.separator(positives.features);
 }
 
 void quantise_separator(const Separator& separator, Model& model) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -15,6 +16,7 @@
 #include "filterbank/random.hpp"
 #include "filterbank/templates.hpp"
 #include "filterbank/training_state.hpp"
+#include "filterbank/training_variants.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -101,6 +103,12 @@ std::string signature(const ImageSet& positives, const ImageSet& negatives, cons
   // What is as it was before there was a choice is not said, so that older folders stay of use.
   if (!options.descriptor.standard()) json["descriptor"] = describe(options.descriptor);
   if (options.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
+  if (options.close_copies > 0) json["close_copies"] = options.close_copies;
+  if (options.covered_copies > 0) {
+    json["covered_copies"] = options.covered_copies;
+    json["object"] = {options.object.x, options.object.y, options.object.width, options.object.height};
+  }
+  if (options.negative_copies > 0) json["negative_copies"] = options.negative_copies;
   return json.dump();
 }
 
@@ -133,6 +141,30 @@ Dictionary make_dictionary(const ImageSet& positives, const ImageSet& negatives,
   return {std::move(exact), std::move(filters)};
 }
 
+// The negative pictures, and copies of all of them: mirrored the first time, enlarged from then on.
+class NegativesAndCopies : public ImageSet {
+ public:
+  NegativesAndCopies(const ImageSet& pictures, const TrainingOptions& options)
+      : pictures_(pictures), options_(options) {}
+  std::size_t size() const override { return pictures_.size() * (1 + options_.negative_copies); }
+  std::string name(std::size_t index) const override { return pictures_.name(index % pictures_.size()); }
+  Image<std::uint8_t> load(std::size_t index) const override {
+    Image<std::uint8_t> picture = pictures_.load(index % pictures_.size());
+    if (index < pictures_.size()) return picture;
+    if (index < 2 * pictures_.size()) {
+      for (int y = 0; y < picture.height(); ++y)
+        std::reverse(picture.view().row(y), picture.view().row(y) + picture.width());
+      return picture;
+    }
+    Random random(options_.seed, 0x4D000000ULL + index);
+    return enlarge(std::as_const(picture).view(), random);
+  }
+
+ private:
+  const ImageSet& pictures_;
+  const TrainingOptions& options_;
+};
+
 // Everything after the dictionary, for one size.
 class ClassifierTrainer {
  public:
@@ -149,6 +181,7 @@ class ClassifierTrainer {
     model_.descriptor = options.descriptor;
     model_.epsilon = options.epsilon;
     model_.classifier = options.classifier;
+    model_.threshold = options.threshold;
     model_.dictionary = std::move(dictionary);
   }
 
@@ -197,23 +230,40 @@ class ClassifierTrainer {
     Options single;
     single.max_size = model_.object.height;
     const FilterbankDetector detector(model_, single);
-    positives_.values.resize(positive_images_.size() * positives_.features);
-    for_each_image(
-        positive_images_.size(), detector, clock_, [&](std::size_t i, FilterbankWorkspace& workspace) {
-          const Image<std::uint8_t> image = positive_images_.load(i);
-          const auto centred = centre_window(image.view(), options_.window);
-          if (!centred) {
-            throw Error(ExitCode::input,
-                        "'" + positive_images_.name(i) + "' is " + std::to_string(image.width()) + "x" +
-                            std::to_string(image.height()) + ", smaller than the window",
-                        "positives must be at least " + std::to_string(window.width) + "x" +
-                            std::to_string(window.height));
-          }
-          detector.prepare(workspace, centred->view);
-          compute_features(detector, workspace);
-          detector.copy_features(workspace.levels[0], centred->x, centred->y,
-                                 {positives_.values.data() + i * positives_.features, positives_.features});
-        });
+    const std::size_t copies = 1 + options_.close_copies + options_.covered_copies;
+    const std::size_t count = positive_images_.size() * copies;
+    positives_.resize(count);
+    for_each_image(count, detector, clock_, [&](std::size_t sample, FilterbankWorkspace& workspace) {
+      const std::size_t i = sample % positive_images_.size();
+      const Image<std::uint8_t> image = positive(i, sample / positive_images_.size());
+      const auto centred = centre_window(image.view(), options_.window);
+      if (!centred) {
+        throw Error(ExitCode::input,
+                    "'" + positive_images_.name(i) + "' is " + std::to_string(image.width()) + "x" +
+                        std::to_string(image.height()) + ", smaller than the window",
+                    "positives must be at least " + std::to_string(window.width) + "x" +
+                        std::to_string(window.height));
+      }
+      detector.prepare(workspace, centred->view);
+      compute_features(detector, workspace);
+      detector.copy_features(workspace.levels[0], centred->x, centred->y, positives_[sample]);
+    });
+  }
+
+  // A positive picture: as it is, or one of its copies.
+  Image<std::uint8_t> positive(std::size_t index, std::size_t copy) {
+    Image<std::uint8_t> image = positive_images_.load(index);
+    if (copy == 0) return image;
+    Random random(options_.seed, 0x56000000ULL + copy * positive_images_.size() + index);
+    if (copy > static_cast<std::size_t>(options_.close_copies)) {
+      const auto other = static_cast<std::size_t>(random.below(positive_images_.size()));
+      Box object = model_.object;
+      object.x += (image.width() - options_.window.pixels().width) / 2;
+      object.y += (image.height() - options_.window.pixels().height) / 2;
+      const Image<std::uint8_t> before = positive_images_.load(other);
+      cover(image.view(), before.view(), object, random);
+    }
+    return vary(std::as_const(image).view(), random);
   }
 
   Options scan_options() const {
@@ -233,7 +283,7 @@ class ClassifierTrainer {
     }
     enter("features of negatives", kExtractCost);
     const std::size_t first = negatives_.size();
-    negatives_.values.resize((first + keys->size()) * negatives_.features);
+    negatives_.resize(first + keys->size());
     std::vector<std::size_t> starts(negative_images_.size() + 1, 0);  // keys are ordered by picture
     for (const WindowKey& key : *keys) ++starts[key.image + 1];
     for (std::size_t i = 0; i + 1 < starts.size(); ++i) starts[i + 1] += starts[i];
@@ -246,9 +296,7 @@ class ClassifierTrainer {
           compute_features(detector, workspace);
           for (std::size_t k = starts[i]; k < starts[i + 1]; ++k) {
             const WindowKey& key = (*keys)[k];
-            detector.copy_features(
-                workspace.levels.at(key.level), key.x, key.y,
-                {negatives_.values.data() + (first + k) * negatives_.features, negatives_.features});
+            detector.copy_features(workspace.levels.at(key.level), key.x, key.y, negatives_[first + k]);
           }
         });
     used_.insert(keys->begin(), keys->end());
@@ -348,6 +396,9 @@ class ClassifierTrainer {
                                    {"scale_step", options_.scale_step},
                                    {"seed", options_.seed}};
     if (options_.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
+    if (options_.close_copies > 0) json["close_copies"] = options_.close_copies;
+    if (options_.covered_copies > 0) json["covered_copies"] = options_.covered_copies;
+    if (options_.negative_copies > 0) json["negative_copies"] = options_.negative_copies;
     return json.dump();
   }
 
@@ -374,10 +425,11 @@ std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, c
               kPatchCost + kDictionaryCost +
                   static_cast<double>(options.filters.size()) * ClassifierTrainer::cost(options.rounds));
   const Dictionary dictionary = make_dictionary(positives, negatives, options, state, clock);
+  const NegativesAndCopies all_negatives(negatives, options);
   std::vector<Model> models;
   for (const int size : options.filters) {
     models.push_back(
-        ClassifierTrainer(positives, negatives, options, dictionary.first(size), state, clock).run());
+        ClassifierTrainer(positives, all_negatives, options, dictionary.first(size), state, clock).run());
   }
   return models;
 }

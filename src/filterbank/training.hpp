@@ -2,12 +2,13 @@
 /// Training of filter-bank models: dictionary, window classifier, hard negatives.
 ///
 /// Method: see M. Dikmen's thesis (UIUC) for the descriptor; spherical k-medoids for the dictionary; a linear
-/// SVM (LIBLINEAR, L2-regularised L2-loss, dual) on the 8-bit features that the detector computes; then
+/// SVM (see train_svm) on the 8-bit features that the detector computes; then
 /// rounds in which all negatives are scanned and windows above `hard_threshold` are added ("hard negatives").
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,16 @@ struct TrainingOptions {
   int epsilon = 0;             ///< added to a block's sum before it is normalised
   ClassifierKind classifier = ClassifierKind::linear;
   int templates = 16;        ///< of the distance classifier
-  double cost = 1.0;         ///< LIBLINEAR's C
+  double cost = 1.0;         ///< C of the support vector machine
+  int close_copies = 0;      ///< of each positive, a little elsewhere, larger, smaller or blurred: see vary()
+  int covered_copies = 0;    ///< the same, partly hidden: see cover()
+  int negative_copies = 0;   ///< of each negative picture: its mirror image, then see enlarge()
   int random_negatives = 8;  ///< windows a negative picture, at random
   int rounds = 2;            ///< of hard negatives
   int hard_negatives = 20;   ///< windows a negative picture and round, the hardest
   double hard_threshold = -0.8;
   double scale_step = 1.2;  ///< at which negatives are scanned
+  double threshold = 0;     ///< of the model: score from which an object is reported
   std::uint64_t seed = 1;
   std::string provenance;  ///< what the pictures are; goes into the model
 };
@@ -102,8 +107,13 @@ std::vector<Patch> sample_patches(const std::vector<const ImageSet*>& sets, int 
 struct Samples {
   std::size_t features = 0;  ///< a window
   std::vector<std::uint8_t> values;
-  std::size_t size() const { return features == 0 ? 0 : values.size() / features; }
-  const std::uint8_t* operator[](std::size_t i) const { return values.data() + i * features; }
+
+  /// From window to window: features, and zeros up to a multiple of 16 bytes.
+  std::size_t stride() const { return (features + 15) / 16 * 16; }
+  std::size_t size() const { return features == 0 ? 0 : values.size() / stride(); }
+  void resize(std::size_t count) { values.resize(count * stride()); }
+  const std::uint8_t* operator[](std::size_t i) const { return values.data() + i * stride(); }
+  std::span<std::uint8_t> operator[](std::size_t i) { return {values.data() + i * stride(), features}; }
 };
 
 /// A linear separator: `weights . (feature / 255 * 0.1) + bias`, positive for positives.
@@ -112,7 +122,11 @@ struct Separator {
   double bias = 0;
 };
 
-/// LIBLINEAR's L2-loss dual SVM with a bias term. `tick` is called now and then.
+/// A linear support vector machine with L2 loss and a bias term that is regularised like the weights, solved
+/// in its dual by coordinate descent with shrinking (C.-J. Hsieh et al., "A Dual Coordinate Descent Method
+/// for Large-scale Linear SVM", ICML 2008), as LIBLINEAR does it, but on dense features of eight bits: a
+/// hundred thousand windows then fit into memory. Stops where no projected gradient passes `tolerance` by
+/// more than LIBLINEAR would allow. The same bits on every machine. `tick` is called once a pass.
 Separator train_svm(const Samples& positives, const Samples& negatives, double cost, unsigned seed,
                     const std::function<void()>& tick);
 

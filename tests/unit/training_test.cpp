@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "filterbank/detector.hpp"
 #include "unit/filterbank_support.hpp"
@@ -221,6 +222,19 @@ class StudyTraining : public Training, public ::testing::WithParamInterface<int>
       case 4:
         options.sampling = PatchSampling::uniform;
         break;
+      case 5:
+        options.descriptor.patterns = true;
+        break;
+      case 6:
+        options.close_copies = 2;
+        break;
+      case 7:
+        options.covered_copies = 1;
+        break;
+      case 8:
+        options.descriptor.contrast_sensitive = options.descriptor.patterns = true;
+        options.close_copies = options.covered_copies = 1;
+        break;
       default:
         options.descriptor = {5, true, Normalisation::l2};
     }
@@ -254,6 +268,7 @@ TEST_P(StudyTraining, MakesAModelOfItsOwnThatFindsWhatItWasTrainedOn) {
   const TrainingOptions study = options;
   options.descriptor = {};
   options.sampling = PatchSampling::contrast;
+  options.close_copies = options.covered_copies = 0;
   const std::string standard = train_to_bytes("standard");
   EXPECT_NE(standard, bytes);
   EXPECT_EQ(train_to_bytes("state"), standard);
@@ -281,7 +296,25 @@ TEST_P(StudyTraining, SameModelOnAnyNumberOfThreadsStoppedOrNot) {
   EXPECT_GT(runs, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 10));
+
+// Numbers of copies and, where copies are covered, the place of what is covered decide the model.
+TEST_F(Training, StateIsThatOfItsCopies) {
+  std::set<std::string> models;
+  for (const int close : {0, 1, 2}) {
+    for (const int covered : {0, 1}) {
+      options.close_copies = close;
+      options.covered_copies = covered;
+      const std::string model = train_to_bytes("shared");
+      EXPECT_EQ(train_to_bytes("own-" + std::to_string(close) + "-" + std::to_string(covered)), model);
+      models.insert(model);
+    }
+  }
+  EXPECT_EQ(models.size(), 6U);
+  options.object = {6, 4, 12, 16};
+  const std::string model = train_to_bytes("shared");
+  EXPECT_EQ(train_to_bytes("moved"), model);
+}
 
 // More rounds go on from a run with fewer.
 TEST_F(Training, MoreRoundsAfterwards) {
@@ -380,9 +413,12 @@ TEST_F(Training, ReportsAreInOrder) {
 
 TEST_F(Training, PositivesSmallerThanTheWindow) {
   positives.add(test::random_picture({24, 31}, 5));
-  EXPECT_THAT(
-      test::error_of(ExitCode::input, [&] { train(positives, negatives, options, folder / "state", go_on); }),
-      AllOf(HasSubstr("'picture-30' is 24x31"), HasSubstr("at least 24x32")));
+  for (const int covered : {0, 20}) {
+    options.covered_copies = covered;
+    EXPECT_THAT(test::error_of(ExitCode::input,
+                               [&] { train(positives, negatives, options, folder / "state", go_on); }),
+                AllOf(HasSubstr("'picture-30' is 24x31"), HasSubstr("at least 24x32")));
+  }
 }
 
 TEST_F(Training, PicturesThatTeachNothing) {

@@ -5,7 +5,7 @@
 # To build and run the program.
 readonly SIGHTLINE_PACKAGES=(
   build-essential g++ cmake ninja-build pkg-config
-  libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev liblinear-dev libcli11-dev
+  libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev libcli11-dev
   libpugixml-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
   libcairo2-dev fonts-dejavu-core libsdl2-dev
@@ -15,7 +15,7 @@ readonly SIGHTLINE_PACKAGES=(
 # To build and run the tests and benchmarks, besides. Chromium opens the report page; Xvfb is the screen that windows
 # are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
-  libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev opencv-data
+  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev opencv-data
 )
 
 say() {
