@@ -133,7 +133,7 @@ TEST(ShippedModel, HasItsSizes) {
         0, "",
         {"-q", "detect", moving_clip(200, 240, 1), "--filters", std::to_string(model.dictionary.size())});
   }
-  expect_run(2, "numbers of filters: 25, 50, 70, 100",
+  expect_run(2, "numbers of filters: 12, 25, 50",
              {"-q", "detect", moving_clip(200, 240, 1), "--filters", "60"});
 }
 
