@@ -130,7 +130,7 @@ int show(const ShowArguments& arguments) {
   print_sizes(filterbank::load_models(file));
   if (arguments.no_picture) return 0;
   if (!filterbank::can_draw(model)) {
-    print("picture", "not drawn: pictures are of 3x3 filters with one bin each");
+    print("picture", "not drawn: pictures are of 3x3 filters");
     return 0;
   }
   const fs::path picture = arguments.picture.empty() ? file.stem().string() + ".png" : arguments.picture;

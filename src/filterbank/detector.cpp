@@ -112,10 +112,6 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   const Descriptor& descriptor = model_.descriptor;
   if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
-  if (options_.arithmetic == Arithmetic::floating_point && descriptor.patterns) {
-    throw Error(ExitCode::usage, "the float method has no patterns, which are part of the model's descriptor",
-                "use exact arithmetic");
-  }
   if (describes_in_float() && !descriptor.standard()) {
     info_.cpu_only = "a model with another descriptor than the standard one (" + describe(descriptor) +
                      ") runs by the reference method, on the CPU only";
@@ -257,8 +253,9 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
       level.responses.resize(size.width, size.height);
       level.indices.resize(size.width, size.height);
-      level.float_histograms.resize(cells * model_.bins());
-      if (!exact) level.float_features.resize(cells * kBlockCells * model_.bins());
+      level.float_histograms.resize(cells * (model_.bins() + model_.descriptor.pattern_bins()));
+      if (!exact)
+        level.float_features.resize(cells * model_.descriptor.block_features(model_.dictionary.size()));
       if (!exact) level.float_scores.resize(scores);
     }
   }

@@ -3,15 +3,26 @@
 // multiply and add.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "filterbank/detector.hpp"
+#include "filterbank/patterns.hpp"
 
 namespace sightline::filterbank::float_method {
 namespace {
 
+// A cell's histogram: the filters' bins, then the patterns'.
+int cell_bins(const Model& model) {
+  return model.bins() + model.descriptor.pattern_bins();
+}
+int block_features(const Model& model) {
+  return model.descriptor.block_features(model.dictionary.size());
+}
+
 // The histograms of a block's cells.
 struct BlockCells {
-  BlockCells(const Level& level, int bins, int x, int y) {
+  BlockCells(const Level& level, const Model& model, int x, int y) {
+    const int bins = cell_bins(model);
     for (int cell = 0; cell < kBlockCells; ++cell) {
       histograms[cell] = level.float_histograms.data() +
                          (static_cast<std::size_t>(y + cell / 2) * level.grid.cells_x + x + cell % 2) * bins;
@@ -19,6 +30,19 @@ struct BlockCells {
   }
   const float* histograms[kBlockCells];
 };
+
+void add_patterns(GrayView image, int left, int top, float* counts) {
+  for (int y = top; y < top + kCell; ++y) {
+    for (int x = left; x < left + kCell; ++x) {
+      unsigned code = 0;
+      for (int i = 0; i < 8; ++i) {
+        const auto [dx, dy] = kPatternNeighbours[i];
+        code |= unsigned{image.at(x + dx, y + dy) >= image.at(x, y)} << i;
+      }
+      ++counts[kUniformPatterns[code]];
+    }
+  }
+}
 
 // What the values of a block are divided by.
 float block_norm(const BlockCells& block, const Model& model) {
@@ -56,7 +80,8 @@ void normalise_cell(const float* histogram, int bins, float norm, Normalisation 
 }  // namespace
 
 void histogram_row(Level& level, const Model& model, int cell_y) {
-  const int bins = model.bins();
+  const int bins = cell_bins(model);
+  const GrayView image = std::as_const(level.image).view();
   const int below_zero = model.descriptor.contrast_sensitive ? model.dictionary.size() : 0;
   for (int cell_x = 0; cell_x < level.grid.cells_x; ++cell_x) {
     float* histogram = level.float_histograms.data() +
@@ -68,6 +93,8 @@ void histogram_row(Level& level, const Model& model, int cell_y) {
         histogram[level.indices.view().at(x, y) + (response < 0 ? below_zero : 0)] += std::fabs(response);
       }
     }
+    if (model.descriptor.patterns)
+      add_patterns(image, cell_x * kCell, cell_y * kCell, histogram + model.bins());
   }
 }
 
@@ -81,14 +108,16 @@ void normalise_row(Level& level, const Model& model, int block_y) {
   const Grid& grid = level.grid;
   const int bins = model.bins();
   for (int x = 0; x < grid.blocks_x(); ++x) {
-    const BlockCells block(level, bins, x, block_y);
+    const BlockCells block(level, model, x, block_y);
     const float norm = block_norm(block, model);
     float* out = level.float_features.data() +
-                 (static_cast<std::size_t>(block_y) * grid.cells_x + x) * kBlockCells * bins;
+                 (static_cast<std::size_t>(block_y) * grid.cells_x + x) * block_features(model);
     for (const float* cell : block.histograms) {
       normalise_cell(cell, bins, norm, model.descriptor.normalisation, out);
       out += bins;
     }
+    for (int pattern = 0; pattern < model.descriptor.pattern_bins(); ++pattern)
+      out[pattern] = std::sqrt(block.histograms[0][bins + pattern] / (kCell * kCell));
   }
 }
 
@@ -100,7 +129,7 @@ void quantise_row(Level& level, const Model& model, int block_y) {
   std::fill_n(row, grid.features_row(), std::uint8_t{0});
   float features[2 * kMaxFilters];
   for (int x = 0; x < grid.blocks_x(); ++x) {
-    const BlockCells block(level, bins, x, block_y);
+    const BlockCells block(level, model, x, block_y);
     const float norm = block_norm(block, model);
     std::uint8_t* out = row + std::ptrdiff_t{4} * x;
     for (const float* cell : block.histograms) {
@@ -113,7 +142,7 @@ void quantise_row(Level& level, const Model& model, int block_y) {
 }
 
 void classify_row(Level& level, const Model& model, int window_y) {
-  const int block_size = kBlockCells * model.bins();
+  const int block_size = block_features(model);
   const std::size_t row = static_cast<std::size_t>(level.grid.cells_x) * block_size;
   const std::size_t weights_row = static_cast<std::size_t>(model.window.blocks_x()) * block_size;
   for (int x = 0; x < level.windows_x; ++x) {

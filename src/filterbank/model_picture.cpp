@@ -38,8 +38,8 @@ Color gray(double value) {
 
 using Pattern = std::array<double, kTaps>;
 
-// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter. Those of
-// patterns count for blocks alone.
+// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter. A filter's
+// two bins, where it has them, count together, and patterns for blocks alone.
 struct WeightSums {
   std::vector<double> blocks;   // [block y][block x]
   std::vector<double> filters;  // [filter]
@@ -57,7 +57,8 @@ WeightSums sum_weights(const Model& model, int template_index, int sign) {
     for (int cell = 0; cell < kBlockCells; ++cell) {
       const int x = block % window.blocks_x() + cell % 2;
       const int y = block / window.blocks_x() + cell / 2;
-      for (int k = 0; k < filters; ++k, ++weight) {
+      for (int bin = 0; bin < model.bins(); ++bin, ++weight) {
+        const int k = bin % filters;
         const double value = std::max(0, sign * *weight);
         sums.blocks[block] += value;
         sums.filters[k] += value;
@@ -312,7 +313,7 @@ class Drawing {
 }  // namespace
 
 bool can_draw(const Model& model) {
-  return model.dictionary.patch() == 3 && !model.descriptor.contrast_sensitive;
+  return model.dictionary.patch() == 3;
 }
 
 Canvas draw_model(const Model& model) {

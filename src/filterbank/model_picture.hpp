@@ -14,7 +14,7 @@ namespace sightline::filterbank {
 /// filters, which would cancel, but the 3x3 pattern p that changes the score the most: of unit length, with
 /// the largest (or least) sum_k w_k (f_k . p)^2 over the cell's weights w_k and filters f_k, an eigenvector
 /// of their second moments.
-/// Only for models that can be drawn: of 3x3 filters with one bin each.
+/// Of a filter with two bins, both count together. Only for models that can be drawn: of 3x3 filters.
 Canvas draw_model(const Model& model);
 bool can_draw(const Model& model);
 
