@@ -18,6 +18,9 @@ readonly SIGHTLINE_TEST_PACKAGES=(
   libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev opencv-data
 )
 
+# To fuzz, besides.
+readonly SIGHTLINE_FUZZ_PACKAGES=(clang libclang-rt-14-dev)
+
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
 }
