@@ -235,6 +235,7 @@ struct FrameArguments {
   std::string protocol = "people";
   double first_pixel = 0;
   std::string label;
+  bool unlisted_empty = false;
   DetectorOptions detector;
   ReportArguments report;
 };
@@ -259,20 +260,22 @@ GroundTruth load_truth(const FrameArguments& a) {
   return load_yolo_truth(a.truth, sizes);
 }
 
-// The frames that are marked; the others need not be searched.
+// The frames that are marked; the others need not be searched, unless they are known to hold nothing.
 class MarkedFrames : public pipeline::Source {
  public:
-  MarkedFrames(media::Reader& reader, const GroundTruth& truth) : reader_(reader), truth_(truth) {}
+  MarkedFrames(media::Reader& reader, const GroundTruth& truth, bool all)
+      : reader_(reader), truth_(truth), all_(all) {}
   std::optional<media::Frame> read() override {
     for (;;) {
       std::optional<media::Frame> frame = reader_.read();
-      if (!frame || truth_of(truth_, *frame)) return frame;
+      if (!frame || all_ || truth_of(truth_, *frame)) return frame;
     }
   }
 
  private:
   media::Reader& reader_;
   const GroundTruth& truth_;
+  const bool all_;
 };
 
 class Scorer : public pipeline::Sink {
@@ -282,7 +285,8 @@ class Scorer : public pipeline::Sink {
   void accept(const media::Frame& frame, const FrameResult& result) override {
     std::vector<Detection> found = result.objects;
     std::erase_if(found, [&](const Detection& one) { return one.label != label_; });
-    scores.add(found, match_detections(found, *truth_of(truth_, frame), matching_));
+    const std::vector<TruthBox>* marked = truth_of(truth_, frame);
+    scores.add(found, match_detections(found, marked ? *marked : std::vector<TruthBox>(), matching_));
   }
   ImageScores scores;
 
@@ -314,7 +318,7 @@ int run_frames(const FrameArguments& a) {
   media::ReadOptions reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
-  MarkedFrames source(reader, truth);
+  MarkedFrames source(reader, truth, a.unlisted_empty);
   Scorer scorer(truth, matching, label_of(a, engine.detector->info()));
   pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
@@ -366,6 +370,8 @@ void add_frames(CLI::App& evaluate, Common& common) {
                    "(detection's centre in the box)")
       ->check(CLI::IsMember({"people", "faces", "centre"}))
       ->capture_default_str();
+  command->add_flag("--unlisted-empty", a->unlisted_empty,
+                    "Frames that the truth does not list hold nothing (default: they are left out)");
   command->add_option("--label", a->label,
                       "What is marked, of all that the detector finds (default: the first of its labels)");
   a->detector.add_to(*command);

@@ -175,6 +175,25 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   }
 }
 
+TEST_F(CascadeProgram, PicturesThatAreNotListedCanCountAsEmpty) {
+  fs::create_directories(folder_ / "in");
+  picture("in/a.png");
+  picture("in/b.png");
+  std::vector<std::string> command{"evaluate",
+                                   "frames",
+                                   folder_ / "in",
+                                   "-m",
+                                   model(),
+                                   "--truth",
+                                   file("truth.txt", "a.png 1000 1000 1100 1100\n"),
+                                   "--truth-format",
+                                   "boxes"};
+  EXPECT_TRUE(run(command).out.starts_with("1 frames with 1 objects"));
+  command.emplace_back("--unlisted-empty");
+  const Outcome both = run(command);
+  EXPECT_TRUE(both.out.starts_with("2 frames with 1 objects")) << both.out << both.err;
+}
+
 TEST_F(CascadeProgram, EvaluatesOneLabel) {
   fs::create_directories(folder_ / "in");
   picture("in/a.png");
