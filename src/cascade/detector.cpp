@@ -147,7 +147,7 @@ void CascadeDetector::lay_out(CascadeWorkspace& w) const {
                     " million pixels",
                 "give a larger --min-size or a larger --scale-step");
   }
-  w.cascade = PackedCascade(model_, w.layout);
+  if (!w.cascade.serves(w.layout)) w.cascade = PackedCascade(model_, w.layout);
   w.levels.resize(w.layout.levels.size());
   for (std::size_t i = 0; i < w.levels.size(); ++i)
     w.levels[i].samples = SamplePlan(frame, w.layout.levels[i].size);
