@@ -27,13 +27,16 @@ namespace fs = std::filesystem;
 constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
 constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
 
-void summarise(const pipeline::RunReport& report) {
+void summarise(const pipeline::RunReport& report, const DetectorInfo& detector) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
   std::string text = fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)\n", report.frames,
                                  report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);
   text += stage_times_text(report);
-  if (report.objects == 0 && report.frames > report.skipped + report.failed)
-    text += "nothing was found; --min-size finds smaller objects, a lower --threshold more of them\n";
+  if (report.objects == 0 && report.frames > report.skipped + report.failed) {
+    text += "nothing was found; a smaller --min-size finds smaller objects, a lower ";
+    text += detector.family == "cascade" ? "--min-neighbors" : "--threshold";
+    text += " more of them\n";
+  }
   std::fputs((text + problems_text(report)).c_str(), stderr);
 }
 
@@ -80,7 +83,7 @@ class DetectRun {
       }
     }
     finish_outputs();
-    if (verbosity_ >= 0) summarise(total_);
+    if (verbosity_ >= 0) summarise(total_, engine_.detector->info());
     if (stop_) {
       spdlog::warn("stopped on request; what is written is complete up to the last frame above");
       return stop_exit_code();

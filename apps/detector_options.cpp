@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "cascade/model.hpp"
+#include "cascade/detector.hpp"
 #include "detector_families.hpp"
 #include "opencl/error.hpp"
 
@@ -18,27 +18,40 @@ namespace {
 
 constexpr char kDefaultConfig[] = "people";
 
+bool is_for_cascades(const Config& config) {
+  return config.text("detector", "family", "filterbank") == "cascade";
+}
+
 // Whoever wrote the path should learn where it was looked for.
 void check_relative_model(const Config& config) {
   const fs::path named = config.text("detector", "model", "");
   const fs::path file = config.path("detector", "model", "");
   std::error_code error;
-  const bool is_cascade = config.text("detector", "family", "") == "cascade";  // which looks further
-  if (named.empty() || named.is_absolute() || fs::exists(file, error) || is_cascade) return;
+  if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
+  if (is_for_cascades(config)) return;  // these are looked for further
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
               "'model' is relative to the folder of '" + config.name() + "'");
 }
 
 }  // namespace
 
+bool is_cascade_model(const std::string& model) {
+  return !model.empty() &&
+         (model.ends_with(".xml") || cascade::looks_like_cascade(model) || cascade::ships_with_opencv(model));
+}
+
 void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   const std::string group = "Detector";
-  command.add_option("-c,--config", config_, "Pipeline: a .toml file, or the name of one that ships")
+  command
+      .add_option("-c,--config", config_,
+                  "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes")
       ->default_str(kDefaultConfig)
       ->group(group);
   command
       .add_option("-m,--model", model_,
-                  "Model file instead of the configuration's; an OpenCV cascade (.xml) needs no --config")
+                  "Model file instead of the configuration's; an OpenCV cascade, an .xml file or the name of "
+                  "one that "
+                  "ships with OpenCV, needs no --config")
       ->group(group);
   if (with_filters) {
     command
@@ -48,20 +61,27 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
         ->group(group);
   }
   command
-      .add_option("-t,--threshold", threshold_, "Lowest score that is reported; any number, lower finds more")
+      .add_option("-t,--threshold", threshold_,
+                  "Lowest score that is reported; any number, lower finds more. Cascades score the windows "
+                  "that agree")
       ->group(group);
   command
       .add_option("--scale-step", scale_step_,
-                  "Ratio of neighbouring scales, above 1; smaller finds more, slower")
+                  "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)")
       ->group(group);
   command
-      .add_option("--min-size", min_size_, "Height in pixels of the smallest object; small ones cost most")
+      .add_option(
+          "--min-size", min_size_,
+          "Height in pixels of the smallest object; small ones cost most. Cascades: side of the smallest box "
+          "(OpenCV's minSize)")
       ->group(group);
-  command.add_option("--max-size", max_size_, "Height in pixels of the largest object")->group(group);
+  command.add_option("--max-size", max_size_, "Height in pixels of the largest object (OpenCV's maxSize)")
+      ->group(group);
   command
       .add_option(
           "--min-neighbors", min_neighbors_,
-          "Cascades: an object is reported where more windows than this agree on it; 0: every window is")
+          "Cascades: an object is reported where more windows than this agree on it; 0: every window is "
+          "(OpenCV's minNeighbors)")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
   command
@@ -115,10 +135,10 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
 
 // A cascade as the model says what kind of detector is wanted.
 Config DetectorOptions::load_config() const {
-  const bool is_cascade = !model_.empty() && cascade::looks_like_cascade(model_);
+  const bool is_cascade = is_cascade_model(model_);
   if (config_.empty() && is_cascade) return Config::parse("[detector]\nfamily = \"cascade\"\n", model_);
   Config config = Config::load(find_config(config_.empty() ? kDefaultConfig : config_));
-  if (is_cascade && config.text("detector", "family", "filterbank") != "cascade") {
+  if (is_cascade && !is_for_cascades(config)) {
     throw Error(ExitCode::usage,
                 "the model '" + model_ + "' is a cascade, and '" + config.name() + "' is not for one",
                 "leave out --config, or use --config faces");
@@ -128,7 +148,7 @@ Config DetectorOptions::load_config() const {
 
 // Options that the family does not read would pass silently.
 void DetectorOptions::check_options(const Config& config) const {
-  const bool is_cascade = config.text("detector", "family", "filterbank") == "cascade";
+  const bool is_cascade = is_for_cascades(config);
   const auto refuse = [&](bool given, const char* option) {
     if (!given) return;
     throw Error(ExitCode::usage,
@@ -142,13 +162,15 @@ void DetectorOptions::check_options(const Config& config) const {
   refuse(!is_cascade && min_neighbors_, "--min-neighbors");
 }
 
-Engine DetectorOptions::make(std::optional<double> fallback_threshold) const {
+Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   Config config = load_config();
   check_options(config);
   if (!model_.empty()) config.set("detector", "model", model_);
-  if (min_neighbors_) config.set("detector", "min_neighbors", static_cast<double>(*min_neighbors_));
+  const std::optional<int> neighbors = min_neighbors_ ? min_neighbors_ : fallbacks.min_neighbors;
+  if (neighbors && is_for_cascades(config))
+    config.set("detector", "min_neighbors", static_cast<double>(*neighbors));
   if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
-  const std::optional<double> threshold = threshold_ ? threshold_ : fallback_threshold;
+  const std::optional<double> threshold = threshold_ ? threshold_ : fallbacks.threshold;
   if (threshold) config.set("detector", "threshold", *threshold);
   if (filters_) config.set("detector", "filters", static_cast<double>(*filters_));
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);

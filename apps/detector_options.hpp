@@ -34,17 +34,26 @@ struct Engine {
                          const std::atomic<bool>& stop) const;
 };
 
+/// Whether a model is an OpenCV cascade, as its file or its name says, be it there or not.
+bool is_cascade_model(const std::string& model);
+
 class DetectorOptions {
  public:
   /// @param with_filters  whether to take one size of the dictionary; see set_filters
   void add_to(CLI::App& command, bool with_filters = true);
   void set_filters(int filters) { filters_ = filters; }
 
-  /// Throws Error (usage, model) as make_detector does. `fallback_threshold` replaces the model's own
-  /// threshold where the user gave none (evaluation wants low scores too).
+  /// What takes the place of the configuration's values where the user gave none on the command line:
+  /// evaluation wants low scores too.
+  struct Fallbacks {
+    std::optional<double> threshold;
+    std::optional<int> min_neighbors;  ///< cascades
+  };
+  /// Throws Error (usage, model) as make_detector does.
   /// A device that the user named and that does not work is an Error (device); one that was chosen
   /// automatically is left out with a warning.
-  Engine make(std::optional<double> fallback_threshold = {}) const;
+  Engine make() const { return make(Fallbacks{}); }
+  Engine make(const Fallbacks& fallbacks) const;
 
  private:
   std::unique_ptr<DeviceStages> make_device(const Detector& detector) const;

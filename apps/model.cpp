@@ -1,4 +1,6 @@
 // `sightline model show`: what a model file holds, in words and as a picture.
+#include <spdlog/spdlog.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -6,11 +8,16 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "cascade_text.hpp"
 #include "commands.hpp"
+#include "detector_options.hpp"
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
 #include "filterbank/model_picture.hpp"
+#include "media/reader.hpp"
+#include "media_options.hpp"
 #include "model/safetensors.hpp"
+#include "stop.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -24,6 +31,8 @@ struct ShowArguments {
   std::optional<int> filters;
   std::string picture;
   bool no_picture = false;
+  std::string survivors;
+  double scale_step = 1.1;
 };
 
 void print(const char* name, const std::string& text) {
@@ -123,8 +132,43 @@ void describe(const fs::path& file, const Model& model) {
   print_provenance(model.provenance);
 }
 
+void refuse(bool given, const char* option, const std::string& file) {
+  if (!given) return;
+  throw Error(ExitCode::usage, std::string(option) + " does nothing for the model '" + file + "'",
+              "leave it out");
+}
+
+int show_cascade(const ShowArguments& arguments) {
+  refuse(arguments.filters.has_value(), "--filters", arguments.file);
+  refuse(!arguments.picture.empty(), "--picture", arguments.file);
+  const fs::path file = cascade::find_model(arguments.file, arguments.file);
+  const cascade::Model model = cascade::load_model(file);
+  if (arguments.survivors.empty()) {
+    std::fputs(cascade_text(file, model, nullptr).c_str(), stdout);
+    return 0;
+  }
+  require_present(arguments.survivors);
+  cascade::Options options;
+  options.search.scale_step = arguments.scale_step;
+  cascade::StageSurvivors survivors;
+  media::ReadOptions reading;
+  reading.stop = &stop_requested();
+  media::Reader reader(arguments.survivors, reading);
+  while (const auto frame = reader.read()) {
+    if (stop_requested()) break;
+    cascade::count_survivors(model, options, frame->view(), survivors);
+  }
+  if (stop_requested()) throw Error(ExitCode::failed, "stopped on request before there was a result");
+  if (survivors.windows == 0)
+    spdlog::warn("no picture in '{}' is as large as the cascade's window", arguments.survivors);
+  std::fputs(cascade_text(file, model, &survivors).c_str(), stdout);
+  return 0;
+}
+
 int show(const ShowArguments& arguments) {
   const fs::path file = arguments.file;
+  if (is_cascade_model(arguments.file)) return show_cascade(arguments);
+  refuse(!arguments.survivors.empty(), "--survivors", arguments.file);
   const Model model = filterbank::load_model(file, arguments.filters);
   describe(file, model);
   print_sizes(filterbank::load_models(file));
@@ -156,8 +200,16 @@ void add_model(CLI::App& app, Common& common) {
   model->require_subcommand(1);
   CLI::App* command = model->add_subcommand("show", "Describe a model, and draw what it has learned");
   auto a = std::make_shared<ShowArguments>();
-  command->add_option("file", a->file, "Model file (.safetensors)")->required();
+  command->add_option("file", a->file, "Model file: Sightline's (.safetensors), or an OpenCV cascade (.xml)")
+      ->required();
   command->add_option("--filters", a->filters, "Describe this size of the model (default: the largest)");
+  CLI::Option* survivors = command->add_option(
+      "--survivors", a->survivors,
+      "Cascades: a picture or folder of pictures on which to count the windows that get past each stage");
+  command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales, with --survivors")
+      ->check(CLI::Range(1.01, 8.0))
+      ->capture_default_str()
+      ->needs(survivors);
   CLI::Option* picture = command->add_option(
       "--picture", a->picture, "PNG to write (default: the model's name with .png, in the current folder)");
   command->add_flag("--no-picture", a->no_picture, "Describe in words only")->excludes(picture);

@@ -1,9 +1,11 @@
 #include "detector_families.hpp"
 
+#include <array>
 #include <span>
 
 #include "base/error.hpp"
 #include "cascade/detector.hpp"
+#include "detection/nested_detector.hpp"
 #include "filterbank/detector.hpp"
 
 namespace sightline {
@@ -27,6 +29,8 @@ constexpr Family kFamilies[] = {
      cascade::kConfigKeys},
 };
 
+constexpr const char* kInside = "inside";
+
 const Family& family_of(const Config& config) {
   const std::string name = config.text("detector", "family", "filterbank");
   std::string known;
@@ -38,17 +42,54 @@ const Family& family_of(const Config& config) {
               "known are: " + known);
 }
 
+// Beside the family's own keys: of any detector, and of one inside another.
+constexpr const char* kOwnKeys[] = {"family", kInside};
+constexpr const char* kPart = "part";
+
+void expect_keys(const Config& config) {
+  config.expect("detector", family_of(config).keys);
+  config.expect("detector", kOwnKeys);
+}
+
+// Those inside, each with what its own section says.
+std::vector<Config> inside_of(const Config& config) {
+  return config.tables("detector", kInside);
+}
+
+void check_inside(const Config& config) {
+  for (const Config& one : inside_of(config)) {
+    expect_keys(one);
+    one.expect("detector", std::array{kPart});
+    one.expect_all_known();
+    check_inside(one);
+  }
+}
+
+BoxPart part_of(const Config& config) {
+  const auto sides = config.optional_numbers("detector", kPart, 4, -10, 10);
+  return sides ? BoxPart{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]} : BoxPart{};
+}
+
+std::unique_ptr<Detector> make_nested(const Config& config) {
+  std::unique_ptr<Detector> detector = family_of(config).make(config);
+  std::vector<InsideDetector> inside;
+  for (const Config& one : inside_of(config)) inside.push_back({make_nested(one), part_of(one)});
+  if (inside.empty()) return detector;
+  return std::make_unique<NestedDetector>(std::move(detector), std::move(inside));
+}
+
 }  // namespace
 
 void check_detector_config(const Config& config) {
-  config.expect("detector", family_of(config).keys);
+  expect_keys(config);
   config.expect_all_known();
+  check_inside(config);
 }
 
 std::unique_ptr<Detector> make_detector(const Config& config) {
   config.expect_section("schedule");  // the pipeline's, which may not be there at all
   check_detector_config(config);
-  return family_of(config).make(config);
+  return make_nested(config);
 }
 
 }  // namespace sightline

@@ -15,19 +15,24 @@ namespace fs = std::filesystem;
 struct Config::Data {
   std::string name;
   fs::path folder;
-  toml::table table;
+  std::shared_ptr<const toml::table> root;  // lends the sections: copies would forget their lines
+  std::map<std::string, const toml::table*> sections;
+  std::string heading;  // of the only section, where it is not its name
   std::map<std::pair<std::string, std::string>, Value> overrides;
   mutable std::set<std::pair<std::string, std::string>> known;
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
-    const toml::table* sub = table[section].as_table();
-    return sub ? sub->get(key) : nullptr;
+    const auto found = sections.find(section);
+    return found == sections.end() ? nullptr : found->second->get(key);
   }
   const Value* overridden(const std::string& section, const std::string& key) const {
     known.insert({section, key});
     const auto found = overrides.find({section, key});
     return found == overrides.end() ? nullptr : &found->second;
+  }
+  std::string heading_of(const std::string& section) const {
+    return heading.empty() ? "[" + section + "]" : heading;
   }
   [[noreturn]] void fail(const toml::node& node, const std::string& problem,
                          std::string_view remedy = {}) const {
@@ -60,13 +65,14 @@ Config Config::parse(std::string_view text, const std::string& name) {
   auto data = std::make_unique<Data>();
   data->name = name;
   try {
-    data->table = toml::parse(text, name);
+    data->root = std::make_shared<const toml::table>(toml::parse(text, name));
   } catch (const toml::parse_error& e) {
     throw Error(ExitCode::usage,
                 name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }
-  for (const auto& [key, node] : data->table) {
+  for (const auto& [key, node] : *data->root) {
     if (!node.is_table()) data->fail(node, "'" + std::string(key.str()) + "' stands outside a [section]");
+    data->sections[std::string(key.str())] = node.as_table();
   }
   return Config(std::move(data));
 }
@@ -134,6 +140,51 @@ bool Config::flag(const std::string& section, const std::string& key, bool fallb
   return node->value<bool>().value();
 }
 
+std::optional<std::vector<double>> Config::optional_numbers(const std::string& section,
+                                                            const std::string& key, std::size_t count,
+                                                            double smallest, double largest) const {
+  const toml::node* node = data_->find(section, key);
+  if (!node) return std::nullopt;
+  std::ostringstream remedy;
+  remedy << "give " << count << " numbers from " << smallest << " to " << largest << " in square brackets";
+  const auto refuse = [&] {
+    data_->fail(*node, "'" + key + "' must be a list of " + std::to_string(count) + " numbers", remedy.str());
+  };
+  const toml::array* list = node->as_array();
+  if (!list || list->size() != count) refuse();
+  std::vector<double> numbers;
+  for (const toml::node& one : *list) {
+    if (!one.is_number()) refuse();
+    numbers.push_back(one.value<double>().value());
+    if (!(numbers.back() >= smallest && numbers.back() <= largest))
+      data_->fail(one, "a number of '" + key + "' is out of range", remedy.str());
+  }
+  return numbers;
+}
+
+std::vector<Config> Config::tables(const std::string& section, const std::string& key) const {
+  std::vector<Config> all;
+  const toml::node* node = data_->find(section, key);
+  if (!node) return all;
+  const std::string heading = "[[" + section + "." + key + "]]";
+  const auto refuse = [&](const toml::node& at) {
+    data_->fail(at, "'" + key + "' must be a table", "write it as a section " + heading);
+  };
+  const toml::array* list = node->as_array();
+  if (!list) refuse(*node);
+  for (const toml::node& one : *list) {
+    if (!one.is_table()) refuse(one);
+    auto data = std::make_unique<Data>();
+    data->name = data_->name;
+    data->folder = data_->folder;
+    data->root = data_->root;
+    data->sections[section] = one.as_table();
+    data->heading = heading;
+    all.push_back(Config(std::move(data)));
+  }
+  return all;
+}
+
 fs::path Config::path(const std::string& section, const std::string& key, std::string_view fallback) const {
   if (const Value* value = data_->overridden(section, key)) return std::get<std::string>(*value);
   const fs::path relative = text(section, key, fallback);
@@ -145,25 +196,24 @@ void Config::expect(const std::string& section, std::span<const char* const> key
 }
 
 void Config::expect_section(const std::string& section) const {
-  const toml::table* const table = data_->table[section].as_table();
-  if (!table) return;
+  const auto found = data_->sections.find(section);
+  if (found == data_->sections.end()) return;
   data_->known.insert({section, ""});  // it may be empty
-  for (const auto& [key, value] : *table) data_->known.insert({section, std::string(key.str())});
+  for (const auto& [key, value] : *found->second) data_->known.insert({section, std::string(key.str())});
 }
 
 void Config::expect_all_known() const {
-  for (const auto& [section, node] : data_->table) {
-    const std::string section_name(section.str());
+  for (const auto& [section, table] : data_->sections) {
     bool section_known = false;
-    for (const auto& [known_section, key] : data_->known) section_known |= known_section == section_name;
-    if (!section_known) data_->fail(node, "section [" + section_name + "] is not known");
-    for (const auto& [key, value] : *node.as_table()) {
-      if (data_->known.contains({section_name, std::string(key.str())})) continue;
+    for (const auto& [known_section, key] : data_->known) section_known |= known_section == section;
+    if (!section_known) data_->fail(*table, "section " + data_->heading_of(section) + " is not known");
+    for (const auto& [key, value] : *table) {
+      if (data_->known.contains({section, std::string(key.str())})) continue;
       std::string choices;
       for (const auto& [known_section, known_key] : data_->known) {
-        if (known_section == section_name) choices += (choices.empty() ? "" : ", ") + known_key;
+        if (known_section == section) choices += (choices.empty() ? "" : ", ") + known_key;
       }
-      data_->fail(value, "'" + std::string(key.str()) + "' is not known in [" + section_name + "]",
+      data_->fail(value, "'" + std::string(key.str()) + "' is not known in " + data_->heading_of(section),
                   "known are: " + choices);
     }
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace sightline {
 
@@ -42,6 +43,15 @@ class Config {
   /// The same for a value that must be a whole number.
   std::optional<int> optional_whole_number(const std::string& section, const std::string& key, int smallest,
                                            int largest) const;
+
+  /// A list of so many numbers, `key = [1, 2]`.
+  std::optional<std::vector<double>> optional_numbers(const std::string& section, const std::string& key,
+                                                      std::size_t count, double smallest,
+                                                      double largest) const;
+
+  /// The tables `[[section.key]]`, in the order of the file: each is a configuration of its own, with the
+  /// table as its section of that name, and errors that name file and line as ever.
+  std::vector<Config> tables(const std::string& section, const std::string& key) const;
 
   /// true or false; a number given by `set` is true unless it is 0.
   bool flag(const std::string& section, const std::string& key, bool fallback) const;

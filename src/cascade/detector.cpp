@@ -66,6 +66,21 @@ std::string label_of(const std::string& name) {
   return name;
 }
 
+// The file of a cascade that ships with OpenCV; empty where there is none of that name.
+std::filesystem::path find_shipped(const std::string& name) {
+  namespace fs = std::filesystem;
+  if (name.empty() || name.find('/') != std::string::npos) return {};
+  const std::string file = name.ends_with(".xml") ? name : name + ".xml";
+  std::error_code error;
+  for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
+    for (const char* kind : {"haarcascades", "lbpcascades"}) {
+      const fs::path found = fs::path(root) / kind / file;
+      if (fs::exists(found, error)) return found;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 CascadeDetector::CascadeDetector(Model model, const Options& options)
@@ -132,7 +147,7 @@ void CascadeDetector::lay_out(CascadeWorkspace& w) const {
                     " million pixels",
                 "give a larger --min-size or a larger --scale-step");
   }
-  w.cascade = PackedCascade(model_, w.layout);
+  if (!w.cascade.serves(w.layout)) w.cascade = PackedCascade(model_, w.layout);
   w.levels.resize(w.layout.levels.size());
   for (std::size_t i = 0; i < w.levels.size(); ++i)
     w.levels[i].samples = SamplePlan(frame, w.layout.levels[i].size);
@@ -267,22 +282,17 @@ std::vector<Detection> CascadeDetector::take_detections(Workspace& workspace) co
 }
 
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name) {
-  namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::exists(path, error)) return path;
+  if (std::filesystem::exists(path, error)) return path;
+  if (const auto found = find_shipped(name); !found.empty()) return found;
   const bool is_name = name.find('/') == std::string::npos;
-  if (is_name) {
-    const std::string file = name.ends_with(".xml") ? name : name + ".xml";
-    for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
-      for (const char* kind : {"haarcascades", "lbpcascades"}) {
-        const fs::path found = fs::path(root) / kind / file;
-        if (fs::exists(found, error)) return found;
-      }
-    }
-  }
   throw Error(ExitCode::model,
               "no cascade '" + name + "'" + (is_name ? "" : " (looked for as '" + path.string() + "')"),
               "OpenCV's cascades are in the Debian package opencv-data: sudo apt-get install opencv-data");
+}
+
+bool ships_with_opencv(const std::string& name) {
+  return !find_shipped(name).empty();
 }
 
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {

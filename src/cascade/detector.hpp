@@ -114,6 +114,8 @@ class CascadeDetector : public Detector {
 /// which is looked for in OpenCV's folders. Throws Error (model) where there is none, naming the Debian
 /// package.
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name);
+/// Whether a cascade of this name is in OpenCV's folders.
+bool ships_with_opencv(const std::string& name);
 
 /// What make_cascade_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {"model",    "scale_step", "min_neighbors", "min_size",

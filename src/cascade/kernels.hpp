@@ -39,6 +39,9 @@ class PackedCascade {
 
   const Model& model() const { return *model_; }
   const Layout& layout() const { return *layout_; }
+  /// Whether it would be the same, made for another layout in the place of its own: frames of nearly the same
+  /// size (what is cut out around objects) share it.
+  bool serves(const Layout& layout) const;
   /// Whether the SIMD forms can run it; where not, the reference does.
   bool is_packed() const { return packed_; }
 
@@ -91,6 +94,8 @@ class PackedCascade {
 
   const Model* model_ = nullptr;
   const Layout* layout_ = nullptr;
+  int stride_ = 0;          ///< of the layout that it was made for
+  std::int64_t plane_ = 0;  ///< likewise
   bool packed_ = false;
 };
 

@@ -92,10 +92,15 @@ double largest_sum(const Model& model, const Stage& stage) {
   return sum;
 }
 
+bool has_small_offsets(const Layout& layout) {
+  return layout.plane * layout.planes <= std::numeric_limits<std::int32_t>::max();
+}
+
 }  // namespace
 
-PackedCascade::PackedCascade(const Model& model, const Layout& layout) : model_(&model), layout_(&layout) {
-  if (layout.plane * layout.planes > std::numeric_limits<std::int32_t>::max()) return;
+PackedCascade::PackedCascade(const Model& model, const Layout& layout)
+    : model_(&model), layout_(&layout), stride_(layout.stride), plane_(layout.plane) {
+  if (!has_small_offsets(layout)) return;
   if (model.kind == FeatureKind::haar) {
     if (!std::all_of(model.haar.begin(), model.haar.end(), sums_are_exact)) return;
     for (const int step : {1, 2}) pack_haar(step);
@@ -107,6 +112,11 @@ PackedCascade::PackedCascade(const Model& model, const Layout& layout) : model_(
     bound_small_sums();
   }
   packed_ = true;
+}
+
+bool PackedCascade::serves(const Layout& layout) const {
+  if (!model_ || stride_ != layout.stride) return false;
+  return plane_ == layout.plane || (packed_ && !model_->has_tilted && has_small_offsets(layout));
 }
 
 void PackedCascade::pack_haar(int step) {

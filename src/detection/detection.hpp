@@ -49,7 +49,7 @@ struct FrameResult {
   FrameStatus status = FrameStatus::ok;
   int width = 0;
   int height = 0;
-  std::vector<Detection> objects;  ///< by falling score
+  std::vector<Detection> objects;  ///< by falling score, what was found inside others behind these
   std::string message;             ///< reason, where the status is not `ok`
   std::string picture = {};        ///< file name of a picture out of a folder, else empty
 };

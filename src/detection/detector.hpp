@@ -80,7 +80,7 @@ class Detector {
   virtual std::span<const StageInfo> stages() const = 0;
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
 
-  /// Readies the workspace for a frame, whose pixels must stay valid and unchanged until the first stage has
+  /// Readies the workspace for a frame, whose pixels must stay valid and unchanged until the last stage has
   /// run. Colour is searched by its luma (image/gray.hpp). False where the frame is too small for anything to
   /// be found; then no stage may be run on it.
   /// @param share  the part of the frame's work that this workspace is for; see divisible_stages
@@ -101,7 +101,7 @@ class Detector {
   /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.
   virtual std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
 
-  /// The frame's objects by falling score, once all stages have run. Moves them out of the workspace.
+  /// The frame's objects as FrameResult has them, once all stages have run. Moves them out of the workspace.
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;
 };
 

@@ -91,6 +91,34 @@ TEST(CascadeDetector, AWorkspaceServesFramesOfAllSizes) {
   }
 }
 
+// Sizes that share the packed cascade, or part of it, after each other: also with tilted sums, whose place
+// depends on more of the size.
+TEST(CascadeDetector, AWorkspaceServesFramesOfNearlyTheSameSize) {
+  for (const bool tilted : {false, true}) {
+    Model model = make_model();
+    if (tilted) {
+      HaarFeature turned;
+      turned.rects = {Rect{10, 0, 8, 8}, Rect{10, 0, 4, 8}, Rect{}};
+      turned.weights = {-1, 2, 0};
+      turned.tilted = model.has_tilted = true;
+      model.haar[1] = turned;
+      model.nodes[1].threshold = 0;
+    }
+    const CascadeDetector detector(model, all_windows());
+    const auto workspace = detector.make_workspace();
+    std::size_t found = 0;
+    for (const Size size :
+         {Size{150, 110}, Size{151, 110}, Size{150, 140}, Size{140, 90}, Size{220, 110}, Size{150, 110}}) {
+      const Image<std::uint8_t> frame = make_frame(size);
+      const auto fresh = detector.make_workspace();
+      const auto expected = detect(detector, *fresh, frame.view());
+      EXPECT_EQ(detect(detector, *workspace, frame.view()), expected) << size.width << "x" << size.height;
+      found += expected.size();
+    }
+    EXPECT_GT(found, 100U);
+  }
+}
+
 TEST(CascadeDetector, SizesLimitWindows) {
   const Image<std::uint8_t> frame = make_frame({200, 160});
   Options options = all_windows();

@@ -2,21 +2,24 @@
 # shellcheck disable=SC2034  # the lists are used by those who source this
 # What Sightline needs of Debian 12, and how it gets there. Sourced by the scripts in tools/.
 
-# To build and run the program.
+# To build and run the program; opencv-data has the cascades that find faces.
 readonly SIGHTLINE_PACKAGES=(
   build-essential g++ cmake ninja-build pkg-config
   libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev libcli11-dev
   libpugixml-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
   libcairo2-dev fonts-dejavu-core libsdl2-dev
-  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd opencv-data
 )
 
 # To build and run the tests and benchmarks, besides. Chromium opens the report page; Xvfb is the screen that windows
 # are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
-  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev opencv-data
+  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev
 )
+
+# To fuzz, besides.
+readonly SIGHTLINE_FUZZ_PACKAGES=(clang libclang-rt-14-dev)
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2

@@ -1,0 +1,21 @@
+#pragma once
+/// How many windows get past each stage of a cascade: what its early rejections are worth.
+
+#include <cstdint>
+#include <vector>
+
+#include "cascade/detector.hpp"
+
+namespace sightline::cascade {
+
+/// Sums over pictures. Thread-safety: one thread at a time.
+struct StageSurvivors {
+  std::int64_t windows = 0;          ///< of all pictures, on all scales
+  std::vector<std::int64_t> passed;  ///< windows that pass stages 0 to i
+};
+
+/// Adds a picture's windows, searched as `options` say (`scan_stages` has no part in it). A picture that is
+/// too small for the cascade adds none. Costs a search for each stage.
+void count_survivors(const Model& model, const Options& options, PictureView picture, StageSurvivors& counts);
+
+}  // namespace sightline::cascade

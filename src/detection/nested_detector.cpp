@@ -1,0 +1,226 @@
+#include "detection/nested_detector.hpp"
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "detection/device_stages.hpp"
+
+namespace sightline {
+namespace {
+
+constexpr StageInfo kInside{"inside", "detections", "detections"};
+constexpr double kSameObject = 0.5;  // of the smaller box
+
+int label_named(const std::string& name, std::vector<std::string>& labels) {
+  const auto found = std::find(labels.begin(), labels.end(), name);
+  const auto index = static_cast<int>(found - labels.begin());
+  if (found == labels.end()) labels.push_back(name);
+  return index;
+}
+
+std::string part_text(const BoxPart& part) {
+  std::string text;
+  for (const double side : {part.left, part.top, part.right, part.bottom}) text += " " + std::to_string(side);
+  return text;
+}
+
+// Nearest whole pixel down or up; numbers that no frame has are cut before they become integers.
+int pixel(double value, int limit) {
+  return static_cast<int>(std::clamp(value, 0.0, static_cast<double>(limit)));
+}
+
+std::chrono::nanoseconds busy_time(Workspace& workspace) {
+  return std::chrono::nanoseconds(std::llround(1e9 * workspace.work.take()));
+}
+
+bool same_object(const Box& a, const Box& b) {
+  return intersection_area(a, b) > kSameObject * std::min(a.area(), b.area());
+}
+
+struct Found {
+  Detection detection;
+  std::size_t outer = 0;  // index of the box that it was found in
+};
+
+// The surer of those that two outer boxes hold, by falling score.
+std::vector<Detection> unique_objects(std::vector<Found> found) {
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.detection.score > b.detection.score; });
+  std::vector<Found> kept;
+  for (const Found& one : found) {
+    const bool known = std::any_of(kept.begin(), kept.end(), [&](const Found& other) {
+      return other.outer != one.outer && other.detection.label == one.detection.label &&
+             same_object(other.detection.box, one.detection.box);
+    });
+    if (!known) kept.push_back(one);
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Found& a, const Found& b) { return a.detection.label < b.detection.label; });
+  std::vector<Detection> objects;
+  for (const Found& one : kept) objects.push_back(one.detection);
+  return objects;
+}
+
+}  // namespace
+
+Crop crop_of(const Box& box, const BoxPart& part, Size frame) {
+  const int left = pixel(std::floor(box.x + part.left * box.width), frame.width);
+  const int top = pixel(std::floor(box.y + part.top * box.height), frame.height);
+  const int right = pixel(std::ceil(box.x + part.right * box.width), frame.width);
+  const int bottom = pixel(std::ceil(box.y + part.bottom * box.height), frame.height);
+  return {left, top, {std::max(right - left, 0), std::max(bottom - top, 0)}};
+}
+
+PictureView view_of(PictureView picture, const Crop& crop) {
+  const auto [width, height] = crop.size;
+  if (picture.is_gray()) {
+    const GrayView gray = picture.gray();
+    return GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride());
+  }
+  PackedView colour = picture.colour();
+  colour.data = colour.row(crop.y) + static_cast<std::ptrdiff_t>(crop.x) * bytes_per_pixel(colour.format);
+  colour.width = width;
+  colour.height = height;
+  return colour;
+}
+
+class NestedDetector::NestedWorkspace : public Workspace {
+ public:
+  using PerThread = oneapi::tbb::enumerable_thread_specific<std::unique_ptr<Workspace>>;
+
+  std::unique_ptr<Workspace> outer;
+  PictureView frame;
+  std::vector<std::unique_ptr<PerThread>> inside;
+  std::vector<Detection> detections;
+};
+
+// The outer detector's stages, with its own workspace out of ours.
+class NestedDetector::OuterStages : public DeviceStages {
+ public:
+  explicit OuterStages(std::unique_ptr<DeviceStages> stages) : stages_(std::move(stages)) {}
+
+  const opencl::Context& context() const override { return stages_->context(); }
+  StageSet supported() const override { return stages_->supported(); }
+  void check(const StageSet& on_device) const override { stages_->check(on_device); }
+  std::unique_ptr<DeviceSlot> make_slot() const override { return stages_->make_slot(); }
+  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
+    stages_->prepare(slot, own(workspace), on_device);
+  }
+  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
+    stages_->submit(slot, own(workspace), first, last);
+  }
+  void complete(DeviceSlot& slot, Workspace& workspace) const override {
+    stages_->complete(slot, own(workspace));
+  }
+
+ private:
+  static Workspace& own(Workspace& workspace) { return *static_cast<NestedWorkspace&>(workspace).outer; }
+
+  std::unique_ptr<DeviceStages> stages_;
+};
+
+NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
+    : outer_(std::move(outer)), inside_(std::move(inside)), info_(outer_->info()) {
+  stages_.assign(outer_->stages().begin(), outer_->stages().end());
+  stages_.push_back(kInside);
+  for (const auto& [detector, part] : inside_) {
+    if (!(part.left < part.right && part.top < part.bottom))
+      throw Error(ExitCode::usage, "the part of a box that is searched inside is empty",
+                  "give left, top, right and bottom in this order, from 0 (left, top) to 1 (right, bottom)");
+    const DetectorInfo& info = detector->info();
+    info_.model += "; inside: " + info.model;
+    info_.cost_key += "; inside" + part_text(part) + ": " + info.cost_key;
+    std::vector<int>& labels = labels_.emplace_back();
+    for (const std::string& label : info.labels) labels.push_back(label_named(label, info_.labels));
+  }
+}
+
+NestedDetector::~NestedDetector() = default;
+
+std::unique_ptr<Workspace> NestedDetector::make_workspace() const {
+  auto workspace = std::make_unique<NestedWorkspace>();
+  workspace->outer = outer_->make_workspace();
+  for (const InsideDetector& one : inside_) {
+    workspace->inside.push_back(std::make_unique<NestedWorkspace::PerThread>(
+        [detector = one.detector.get()] { return detector->make_workspace(); }));
+  }
+  return workspace;
+}
+
+bool NestedDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
+  auto& w = static_cast<NestedWorkspace&>(workspace);
+  w.frame = frame;
+  w.detections.clear();
+  return outer_->prepare(*w.outer, frame, share);
+}
+
+void NestedDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  auto& w = static_cast<NestedWorkspace&>(workspace);
+  if (stage + 1 == stages_.size()) {
+    search_inside(w);
+    return;
+  }
+  outer_->run_stage(stage, *w.outer);
+  w.work.add(busy_time(*w.outer));
+}
+
+void NestedDetector::search_inside(NestedWorkspace& w) const {
+  w.detections = outer_->take_detections(*w.outer);
+  const std::size_t boxes = w.detections.size();
+  std::vector<std::vector<Detection>> found(boxes * inside_.size());  // of each box: by detector
+  parallel_for_isolated(found.size(), [&](std::size_t i) {
+    const std::size_t inside = i % inside_.size();
+    const Box& box = w.detections[i / inside_.size()].box;
+    found[i] = search_crop(inside, crop_of(box, inside_[inside].part, w.frame.size()), w);
+  });
+  std::vector<Found> all;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const Detection& detection : found[i]) all.push_back({detection, i / inside_.size()});
+  }
+  const std::vector<Detection> unique = unique_objects(std::move(all));
+  w.detections.insert(w.detections.end(), unique.begin(), unique.end());
+}
+
+// With a workspace of the thread's own: while it waits, it takes no other crop.
+std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Crop& crop,
+                                                   NestedWorkspace& w) const {
+  using Clock = std::chrono::steady_clock;
+  const Detector& detector = *inside_[inside].detector;
+  Workspace& own = *w.inside[inside]->local();
+  if (crop.size.width == 0 || crop.size.height == 0) return {};
+  if (!detector.prepare(own, view_of(w.frame, crop))) return {};
+  for (std::size_t stage = 0; stage < detector.stages().size(); ++stage) {
+    const Clock::time_point start = Clock::now();
+    own.work.take();
+    detector.run_stage(stage, own);
+    const std::chrono::nanoseconds busy = busy_time(own);
+    w.work.add(busy.count() > 0 ? busy : Clock::now() - start);  // stages of one thread do not tell
+  }
+  std::vector<Detection> objects = detector.take_detections(own);
+  for (Detection& object : objects) {
+    object.box.x += crop.x;
+    object.box.y += crop.y;
+    object.label = labels_[inside][static_cast<std::size_t>(object.label)];
+  }
+  return objects;
+}
+
+void NestedDetector::join(Workspace& workspace, Workspace& other) const {
+  outer_->join(*static_cast<NestedWorkspace&>(workspace).outer, *static_cast<NestedWorkspace&>(other).outer);
+}
+
+std::unique_ptr<DeviceStages> NestedDetector::make_device_stages(const opencl::ChosenDevice& device) const {
+  auto stages = outer_->make_device_stages(device);
+  return stages ? std::make_unique<OuterStages>(std::move(stages)) : nullptr;
+}
+
+std::vector<Detection> NestedDetector::take_detections(Workspace& workspace) const {
+  return std::move(static_cast<NestedWorkspace&>(workspace).detections);
+}
+
+}  // namespace sightline

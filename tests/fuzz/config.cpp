@@ -1,0 +1,21 @@
+#include <string_view>
+
+#include "base/error.hpp"
+#include "detector_families.hpp"
+#include "pipeline/schedule.hpp"
+#include "targets.hpp"
+
+namespace sightline::fuzz {
+
+void config(Bytes bytes) {
+  try {
+    const Config read =
+        Config::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "input.toml");
+    pipeline::ScheduleRequest schedule;
+    pipeline::read_schedule(read, schedule);
+    check_detector_config(read);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace sightline::fuzz

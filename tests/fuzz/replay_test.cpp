@@ -1,0 +1,65 @@
+// Every input that the fuzzers begin with, and every one that they found something with, once more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "targets.hpp"
+
+namespace sightline::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Target {
+  const char* name;
+  void (*run)(Bytes);
+};
+
+constexpr Target kTargets[] = {{"cascade", cascade}, {"model", model}, {"config", config}, {"truth", truth}};
+
+std::vector<std::uint8_t> bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+class Replay : public testing::TestWithParam<Target> {};
+
+TEST_P(Replay, TakesOrRefusesAllOfItsCorpus) {
+  std::vector<fs::path> files;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(SIGHTLINE_SOURCE_DIR) / "tests/fuzz/corpus" / GetParam().name))
+    files.push_back(entry.path());
+  ASSERT_FALSE(files.empty());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file.filename().string());
+    EXPECT_NO_THROW(GetParam().run(bytes_of(file)));
+  }
+}
+
+// A cheap stand-in for a fuzzer: cut at every length, and with every byte changed.
+TEST_P(Replay, TakesOrRefusesDamagedSeeds) {
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(SIGHTLINE_SOURCE_DIR) / "tests/fuzz/corpus" / GetParam().name)) {
+    const std::vector<std::uint8_t> whole = bytes_of(entry);
+    SCOPED_TRACE(entry.path().filename().string());
+    const std::size_t step = whole.size() / 300 + 1;
+    for (std::size_t i = 0; i < whole.size(); i += step) {
+      EXPECT_NO_THROW(GetParam().run(Bytes(whole).first(i)));
+      std::vector<std::uint8_t> changed = whole;
+      changed[i] ^= static_cast<std::uint8_t>(1 + i % 255);
+      EXPECT_NO_THROW(GetParam().run(changed)) << "at " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, testing::ValuesIn(kTargets),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace sightline::fuzz

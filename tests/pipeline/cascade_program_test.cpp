@@ -1,0 +1,259 @@
+// Cascades from the outside: pictures, folders, sections inside, evaluation, `model show`, and misuse.
+
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::test::make_clip;
+using media::test::store;
+
+// Finds squares whose left half is brighter than their right.
+constexpr char kCascade[] = R"(<?xml version="1.0"?>
+<opencv_storage><cascade><stageType>BOOST</stageType><featureType>HAAR</featureType>
+<height>20</height><width>20</width><stages><_><stageThreshold>0.5</stageThreshold><weakClassifiers><_>
+<internalNodes>0 -1 0 0.35</internalNodes><leafValues>0 1</leafValues></_></weakClassifiers></_></stages>
+<features><_><rects><_>0 0 20 20 -1.</_><_>0 0 10 20 2.</_></rects></_></features></cascade></opencv_storage>
+)";
+
+class CascadeProgram : public testing::Test {
+ protected:
+  CascadeProgram() { store(folder_ / "left.xml", std::string(kCascade)); }
+
+  // White on the left, black on the right: found about the border, in the middle of the width.
+  void picture(const std::string& name, int side = 80) {
+    const std::string half = std::to_string(side / 2), whole = std::to_string(side);
+    make_clip(folder_ / name, "color=white:size=" + half + "x" + whole + ",pad=" + whole + ":" + whole +
+                                  ":0:0:black,trim=end_frame=1");
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    store(folder_ / name, text);
+    return folder_ / name;
+  }
+  std::string model() const { return folder_ / "left.xml"; }
+
+  TempDir folder_;
+  const std::string outer_ =
+      "[detector]\nfamily = \"cascade\"\nmodel = \"left.xml\"\nlabel = \"big\"\nmin_size = 40\n";
+  const std::string inner_ =
+      "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"left.xml\"\nlabel = \"small\"\nmax_size = 30\n";
+};
+
+TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
+  picture("a.png");
+  const Outcome outcome = expect_run(0, "left, Haar, 1 stages", {"detect", folder_ / "a.png", "-m", model()});
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 1u);
+  ASSERT_FALSE(lines[0].at("objects").empty());
+  for (const Json& object : lines[0].at("objects")) {
+    EXPECT_EQ(object.at("label"), "left");
+    EXPECT_GT(object.at("score").get<double>(), 3);
+    const double x = object.at("box")[0], width = object.at("box")[2];
+    EXPECT_NEAR(x + width / 2, 40, width / 4);
+  }
+  // All windows, and only large ones.
+  const auto boxes = [&](const std::vector<std::string>& options) {
+    const Outcome all =
+        run(std::vector<std::string>{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    return parse_lines(all.out)[0].at("objects");
+  };
+  EXPECT_GT(boxes({"--min-neighbors", "0"}).size(), 10 * boxes({}).size());
+  for (const Json& object : boxes({"--min-neighbors", "0", "--min-size", "50", "--max-size", "60"})) {
+    EXPECT_GE(object.at("box")[2].get<double>(), 50);
+    EXPECT_LE(object.at("box")[2].get<double>(), 60);
+  }
+  EXPECT_TRUE(boxes({"--min-neighbors", "100000"}).empty());
+}
+
+TEST_F(CascadeProgram, NothingFoundNamesTheOptionThatHelps) {
+  picture("a.png");
+  expect_run(0, "a lower --min-neighbors",
+             {"detect", folder_ / "a.png", "-m", model(), "--min-neighbors", "100000"});
+}
+
+TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
+  fs::create_directories(folder_ / "in");
+  picture("in/a.png");
+  picture("in/b.png", 120);
+  const Outcome outcome = expect_run(
+      0, "2 frame(s)", {"detect", folder_ / "in", "-m", model(), "-o", folder_ / "out", "-d", "-"});
+  const std::vector<Json> lines = parse_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 2u);
+  for (const Json& line : lines) EXPECT_FALSE(line.at("objects").empty());
+  for (const char* name : {"a.png", "b.png"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "out" / name));
+    EXPECT_NE(read_text(folder_ / "out" / name), read_text(folder_ / "in" / name));
+  }
+}
+
+std::map<std::string, int> count_labels(const Outcome& outcome) {
+  std::map<std::string, int> labels;
+  for (const Json& line : parse_lines(outcome.out)) {
+    for (const Json& object : line.at("objects")) ++labels[object.at("label")];
+  }
+  return labels;
+}
+
+TEST_F(CascadeProgram, ADetectorInsideTheBoxesOfAnother) {
+  picture("a.png");
+  const std::string config = file("nested.toml", outer_ + inner_);
+  const Outcome outcome = expect_run(0, "inside", {"detect", folder_ / "a.png", "-c", config});
+  const auto labels = count_labels(outcome);
+  EXPECT_GT(labels.at("big"), 0);
+  EXPECT_GT(labels.at("small"), 0);
+  // Inside boxes only: none, where the first detector finds none.
+  EXPECT_TRUE(
+      count_labels(run({"-q", "detect", folder_ / "a.png", "-c", config, "--min-neighbors", "100000"}))
+          .empty());
+  // A family does not matter: cascades in the boxes of people.
+  const std::string mixed =
+      file("mixed.toml", "[detector]\nmodel = \"" + std::string(SIGHTLINE_SOURCE_DIR) +
+                             "/configs/models/people.safetensors\"\nthreshold = -4\n" + inner_);
+  const Outcome people = run({"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
+  EXPECT_EQ(people.exit_code, 0) << people.err;
+  EXPECT_GT(count_labels(people)["person"], 0);
+}
+
+TEST_F(CascadeProgram, SectionsInsideThatAreWrong) {
+  const auto refused = [&](int code, const std::string& words, const std::string& text) {
+    expect_run(code, words, {"detect", moving_clip(100, 100, 1), "-c", file("bad.toml", text)});
+  };
+  refused(2, "bad.toml:11: 'min_sise' is not known in [[detector.inside]]",
+          outer_ + inner_ + "min_sise = 3\n");
+  refused(2, "bad.toml:11: 'part'", outer_ + inner_ + "part = \"top\"\n");
+  refused(2, "bad.toml:11: 'filters'", outer_ + inner_ + "filters = 50\n");
+  refused(2, "bad.toml:6: 'inside' must be a table", outer_ + "inside = true\n");
+  refused(4, "none.xml", outer_ + "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"none.xml\"\n");
+}
+
+TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
+  picture("a.png");
+  const std::string config = file("nested.toml", outer_ + inner_);
+  const Outcome outcome = expect_run(
+      0, "",
+      {"measure", folder_ / "a.png", "-c", config, "--device", "none", "--seconds", "0.2", "--repeats", "1"});
+  for (const char* stage : {"pyramid", "scan", "group", "inside"})
+    EXPECT_NE(outcome.out.find(stage), std::string::npos) << stage << "\n" << outcome.out << outcome.err;
+}
+
+TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
+  fs::create_directories(folder_ / "in");
+  picture("in/a.png");
+  picture("in/b.png", 120);
+  // What it finds, as the truth.
+  const Outcome found = run({"-q", "detect", folder_ / "in", "-m", model(), "--min-neighbors", "1"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  std::string corners, sizes;
+  int objects = 0;
+  for (const Json& line : parse_lines(found.out)) {
+    const std::string name = line.at("picture");
+    for (const Json& object : line.at("objects")) {
+      const auto& box = object.at("box");
+      const double x = box[0], y = box[1], width = box[2], height = box[3];
+      corners += name + " " + std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(x + width) +
+                 " " + std::to_string(y + height) + "\n";
+      sizes += name + " " + box[0].dump() + " " + box[1].dump() + " " + box[2].dump() + " " + box[3].dump() +
+               " 0.5 80 80\n";
+      ++objects;
+    }
+  }
+  ASSERT_GT(objects, 1);
+  for (const auto& [truth, protocol] :
+       {std::pair{file("corners.txt", corners), "faces"}, {file("sizes.txt", sizes), "centre"}}) {
+    const Outcome outcome =
+        run({"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
+             "--protocol", protocol, "--csv", folder_ / "c.csv"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("2 frames with " + std::to_string(objects) + " objects; protocol " + protocol),
+              std::string::npos)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find("average precision       1.0000"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("\nall 0 "), std::string::npos) << outcome.out;
+    EXPECT_TRUE(read_text(folder_ / "c.csv").starts_with("curve,threshold,"));
+  }
+}
+
+TEST_F(CascadeProgram, PicturesThatAreNotListedCanCountAsEmpty) {
+  fs::create_directories(folder_ / "in");
+  picture("in/a.png");
+  picture("in/b.png");
+  std::vector<std::string> command{"evaluate",
+                                   "frames",
+                                   folder_ / "in",
+                                   "-m",
+                                   model(),
+                                   "--truth",
+                                   file("truth.txt", "a.png 1000 1000 1100 1100\n"),
+                                   "--truth-format",
+                                   "boxes"};
+  EXPECT_TRUE(run(command).out.starts_with("1 frames with 1 objects"));
+  command.emplace_back("--unlisted-empty");
+  const Outcome both = run(command);
+  EXPECT_TRUE(both.out.starts_with("2 frames with 1 objects")) << both.out << both.err;
+}
+
+TEST_F(CascadeProgram, EvaluatesOneLabel) {
+  fs::create_directories(folder_ / "in");
+  picture("in/a.png");
+  const std::string config = file("nested.toml", outer_ + inner_);
+  const std::string truth = file("truth.txt", "a.png 1000 1000 1100 1100\n");  // so that all are wrong
+  const auto wrong = [&](const std::vector<std::string>& options) {
+    const Outcome outcome = run(std::vector<std::string>{"evaluate", "frames", folder_ / "in", "-c", config,
+                                                         "--truth", truth, "--truth-format", "boxes",
+                                                         "--protocol", "faces", "--min-neighbors", "3"} +
+                                options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::size_t at = outcome.out.find("\nall ");
+    return at == std::string::npos ? -1 : std::stod(outcome.out.substr(at + 5));
+  };
+  const auto labels = count_labels(run({"-q", "detect", folder_ / "in", "-c", config}));
+  EXPECT_NE(labels.at("big"), labels.at("small"));
+  EXPECT_EQ(wrong({}), labels.at("big"));
+  EXPECT_EQ(wrong({"--label", "big"}), labels.at("big"));
+  EXPECT_EQ(wrong({"--label", "small"}), labels.at("small"));
+  expect_run(2, "it finds: big, small",
+             {"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth, "--truth-format", "boxes",
+              "--label", "eye"});
+}
+
+TEST_F(CascadeProgram, ModelShowDescribesACascade) {
+  const Outcome outcome = expect_run(0, "", {"model", "show", model()});
+  for (const char* words :
+       {"OpenCV cascade of Haar features", "20 x 20 pixels", "1 Haar features", "0 tilted", "1 stumps"})
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
+  picture("a.png");
+  const Outcome counted = expect_run(0, "", {"model", "show", model(), "--survivors", folder_ / "a.png"});
+  EXPECT_NE(counted.out.find("of all"), std::string::npos) << counted.out;
+  EXPECT_NE(counted.out.find("windows on all scales"), std::string::npos) << counted.out;
+  expect_run(2, "--filters", {"model", "show", model(), "--filters", "3"});
+  expect_run(2, "--picture", {"model", "show", model(), "--picture", folder_ / "p.png"});
+  expect_run(3, "none.png", {"model", "show", model(), "--survivors", folder_ / "none.png"});
+  const std::string people = std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors";
+  expect_run(2, "--survivors", {"model", "show", people, "--no-picture", "--survivors", folder_ / "a.png"});
+}
+
+TEST_F(CascadeProgram, Misuse) {
+  const std::string clip = moving_clip(100, 100, 1);
+  expect_run(4, "none.xml", {"detect", clip, "-m", folder_ / "none.xml"});
+  expect_run(4, "opencv-data", {"detect", clip, "-c", "faces", "-m", "haarcascade_of_nobody"});
+  expect_run(4, "page.xml:1",
+             {"detect", clip, "-m", file("page.xml", "<html><body>no cascade</body></html>\n")});
+  expect_run(4, "text.xml", {"detect", clip, "-m", file("text.xml", "no XML at all\n")});
+  expect_run(4, "cut.xml", {"detect", clip, "-m", file("cut.xml", std::string(kCascade).substr(0, 300))});
+  for (const auto& option : std::vector<std::vector<std::string>>{
+           {"--filters", "50"}, {"--exact"}, {"--real-levels", "2"}, {"--arithmetic", "float"}})
+    expect_run(2, option[0] + " does nothing",
+               std::vector<std::string>{"detect", clip, "-m", model()} + option);
+  expect_run(2, "--min-neighbors does nothing", {"detect", clip, "--min-neighbors", "2"});
+  expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
+  expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
+  expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});
+  expect_run(4, "safetensors",
+             {"detect", clip, "-c", "faces", "-m",
+              std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors"});
+}
+
+}  // namespace
+}  // namespace sightline::test
