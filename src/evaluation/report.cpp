@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -11,30 +10,13 @@
 
 #include "base/error.hpp"
 #include "base/markup.hpp"
+#include "evaluation/report_parts.hpp"
 
 namespace sightline {
 
+using namespace report_parts;
+
 namespace {
-
-std::string shortest(double value) {
-  std::array<char, 40> text;
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), result.ptr};
-}
-
-/// A coordinate: a tenth of a unit is finer than a screen shows.
-std::string at(double value) {
-  std::array<char, 64> text;
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), std::round(value * 10) / 10);
-  return {text.data(), result.ptr};
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
 
 /// "2,160,000"
 std::string grouped(std::uint64_t value) {
@@ -53,21 +35,6 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-/// A logarithmic axis from `low` to `high` over the pixels from `start` to `end`.
-struct Axis {
-  double low = 0;
-  double high = 0;
-  double start = 0;
-  double end = 0;
-
-  double place(double value) const {
-    const double part = std::log(std::clamp(value, low, high) / low) / std::log(high / low);
-    return start + part * (end - start);
-  }
-};
-
-constexpr std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                              "#56B4E9", "#E69F00", "#333333"};
 /// One style of dashes for each round through the colours.
 constexpr std::array<const char*, 3> kDashes{"", "8 4", "2 4"};
 
@@ -113,17 +80,6 @@ Axis vertical_axis(std::span<const NamedCurve> curves) {
     }
   }
   return {std::min(low, 0.2), 1.0, kBottom, kTop};
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* colour) {
-  return "<path d=\"M" + at(x1) + ' ' + at(y1) + 'L' + at(x2) + ' ' + at(y2) + "\" stroke=\"" + colour +
-         "\"/>\n";
-}
-
-std::string text(double x, double y, const std::string& anchor, const std::string& content,
-                 const std::string& more = "") {
-  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
-         content + "</text>\n";
 }
 
 std::string grid(const Axis& x, const Axis& y) {

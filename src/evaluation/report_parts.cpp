@@ -1,0 +1,44 @@
+#include "evaluation/report_parts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace sightline::report_parts {
+
+std::string shortest(double value) {
+  std::array<char, 40> text;
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), result.ptr};
+}
+
+std::string at(double value) {
+  std::array<char, 64> text;
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), std::round(value * 10) / 10);
+  return {text.data(), result.ptr};
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+double Axis::place(double value) const {
+  const double part = std::log(std::clamp(value, low, high) / low) / std::log(high / low);
+  return start + part * (end - start);
+}
+
+std::string line(double x1, double y1, double x2, double y2, const char* colour) {
+  return "<path d=\"M" + at(x1) + ' ' + at(y1) + 'L' + at(x2) + ' ' + at(y2) + "\" stroke=\"" + colour +
+         "\"/>\n";
+}
+
+std::string text(double x, double y, const std::string& anchor, const std::string& content,
+                 const std::string& more) {
+  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
+         content + "</text>\n";
+}
+
+}  // namespace sightline::report_parts

@@ -1,0 +1,43 @@
+#pragma once
+/// What tables and plots are put together from. Private to the reports. Coordinates are SVG's: units from the
+/// top left.
+
+#include <array>
+#include <string>
+
+namespace sightline::report_parts {
+
+/// A number in the shortest form that reads back as the same number.
+std::string shortest(double value);
+
+/// A coordinate: a tenth of a unit is finer than a screen shows.
+std::string at(double value);
+
+/// A field of a CSV row, quoted where it must be.
+std::string csv_field(const std::string& text);
+
+/// A logarithmic axis from `low` to `high`, both above 0, over the places from `start` to `end`.
+struct Axis {
+  double low = 0;
+  double high = 0;
+  double start = 0;
+  double end = 0;
+
+  /// Values outside the axis are put at its ends.
+  double place(double value) const;
+};
+
+/// Colours that colour-blind readers can tell apart (M. Okabe, K. Ito, "Color Universal Design", 2008).
+inline constexpr std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                     "#56B4E9", "#E69F00", "#333333"};
+
+/// A path from one point to another.
+std::string line(double x1, double y1, double x2, double y2, const char* colour);
+
+/// @param anchor   "start", "middle" or "end"
+/// @param content  markup: text must be escaped
+/// @param more     further attributes, beginning with a blank
+std::string text(double x, double y, const std::string& anchor, const std::string& content,
+                 const std::string& more = "");
+
+}  // namespace sightline::report_parts
