@@ -12,6 +12,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,7 +73,6 @@ enum class Purpose { speed, accuracy };
 struct Setting {
   TradeOff measured;
   std::function<Search(Purpose)> make;
-  std::vector<double> rates = {};  ///< frames/s, by repetition
 };
 
 // --- Ours
@@ -124,18 +124,20 @@ constexpr double kHogWindow = 128;
 constexpr double kHogPerson = 96;
 
 struct HogVariant {
+  const char* line;
   const char* name;
   double hit_threshold;  ///< for accuracy; for speed it is 0, the default
-  double group_threshold;
-  bool suppress;  ///< the best box of those that overlap, as ours does it, instead of OpenCV's groups
+  bool crop;             ///< to the person: the window's margins are left out of the boxes
+  bool suppress;         ///< as ours: the best box of those that overlap, instead of OpenCV's groups
 };
 
-// What was tried for HOG; the best of them at each scale step enters the picture.
+// What was tried for HOG. Of each line, the best at each scale step enters the picture.
 constexpr HogVariant kHogVariants[] = {
-    {"defaults", 0, 2, false},
-    {"hit threshold -0.5", -0.5, 2, false},
-    {"hit threshold -0.5, group threshold 0", -0.5, 0, false},
-    {"hit threshold -0.5, grouped as ours", -0.5, 0, true},
+    {"as it comes", "defaults", 0, false, false},
+    {"as it comes", "hit threshold -0.5", -0.5, false, false},
+    {"cropped boxes", "OpenCV's grouping", 0, true, false},
+    {"cropped boxes", "OpenCV's grouping, hit threshold -0.5", -0.5, true, false},
+    {"cropped boxes", "our grouping", -0.5, true, true},
 };
 
 /// Frames are resized so that the smallest person has the size that the detector was trained on, as ours
@@ -153,11 +155,12 @@ Search make_hog(double min_size, const HogVariant& variant, double step, Purpose
     std::vector<cv::Rect> windows;
     std::vector<double> scores;
     hog->detectMultiScale(image, windows, scores, hit_threshold, cv::Size(8, 8), cv::Size(), step,
-                          variant.group_threshold);
+                          variant.suppress ? 0 : 2);
     std::vector<Detection> found;
     for (std::size_t i = 0; i < windows.size(); ++i) {
-      const double height = windows[i].height * kHogPerson / kHogWindow;
-      const double top = windows[i].y + (windows[i].height - height) / 2;
+      const double window = windows[i].height;
+      const double height = variant.crop ? window * kHogPerson / kHogWindow : window;
+      const double top = windows[i].y + (window - height) / 2;
       found.push_back({{windows[i].x / enlarge, top / enlarge, windows[i].width / enlarge, height / enlarge},
                        scores[i],
                        0});
@@ -167,11 +170,11 @@ Search make_hog(double min_size, const HogVariant& variant, double step, Purpose
 }
 
 void add_hog(const Arguments& a, std::vector<Setting>& settings) {
-  for (const double step : kScaleSteps) {
-    for (const HogVariant& variant : kHogVariants) {
-      settings.push_back({{kHogFamily, "", step, variant.name}, [&a, &variant, step](Purpose purpose) {
-                            return make_hog(a.min_size, variant, step, purpose);
-                          }});
+  for (const HogVariant& variant : kHogVariants) {
+    for (const double step : kScaleSteps) {
+      settings.push_back(
+          {{kHogFamily, variant.line, step, variant.name},
+           [&a, &variant, step](Purpose purpose) { return make_hog(a.min_size, variant, step, purpose); }});
     }
   }
 }
@@ -197,6 +200,29 @@ double rate(const std::vector<MarkedFrame>& frames, const Search& search) {
 }
 
 /// Every repetition goes through all settings, so that what else the machine does meets them all alike.
+void measure_rates(const std::vector<MarkedFrame>& frames, int repetitions, std::span<Setting*> settings) {
+  std::vector<std::vector<double>> rates(settings.size());
+  for (int repetition = 1; repetition <= repetitions; ++repetition) {
+    std::fprintf(stderr, "speed, repetition %d of %d\n", repetition, repetitions);
+    for (std::size_t i = 0; i < settings.size(); ++i)
+      rates[i].push_back(rate(frames, settings[i]->make(Purpose::speed)));
+  }
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    TradeOff& m = settings[i]->measured;
+    const auto [slowest, fastest] = std::minmax_element(rates[i].begin(), rates[i].end());
+    m.slowest = *slowest;
+    m.fastest = *fastest;
+    m.rate = pipeline::median(rates[i]);
+  }
+}
+
+std::vector<TradeOff> results_of(std::span<const Setting> settings) {
+  std::vector<TradeOff> results;
+  for (const Setting& setting : settings) results.push_back(setting.measured);
+  return results;
+}
+
+/// The miss rates of all settings, and the speed of those that are best of their variants.
 std::vector<TradeOff> measure(const Arguments& a, const std::vector<MarkedFrame>& frames) {
   std::vector<Setting> settings;
   add_ours(a, settings);
@@ -204,21 +230,13 @@ std::vector<TradeOff> measure(const Arguments& a, const std::vector<MarkedFrame>
   for (Setting& setting : settings) {
     TradeOff& m = setting.measured;
     m.miss_rate = miss_rate(frames, setting.make(Purpose::accuracy));
-    std::fprintf(stderr, "%s: miss rate %.3f\n", name_of(m).c_str(), m.miss_rate);
+    std::fprintf(stderr, "%s, scale step %g: miss rate %.3f\n", name_of(m).c_str(), m.scale_step,
+                 m.miss_rate);
   }
-  for (int repetition = 1; repetition <= a.repetitions; ++repetition) {
-    std::fprintf(stderr, "speed, repetition %d of %d\n", repetition, a.repetitions);
-    for (Setting& setting : settings) setting.rates.push_back(rate(frames, setting.make(Purpose::speed)));
-  }
-  std::vector<TradeOff> measured;
-  for (Setting& setting : settings) {
-    const auto [slowest, fastest] = std::minmax_element(setting.rates.begin(), setting.rates.end());
-    setting.measured.slowest = *slowest;
-    setting.measured.fastest = *fastest;
-    setting.measured.rate = pipeline::median(setting.rates);
-    measured.push_back(setting.measured);
-  }
-  return measured;
+  std::vector<Setting*> best;
+  for (const std::size_t i : best_variants(results_of(settings))) best.push_back(&settings[i]);
+  measure_rates(frames, a.repetitions, best);
+  return results_of(settings);
 }
 
 std::vector<std::string> captions(const Arguments& a, const std::vector<MarkedFrame>& frames) {
@@ -240,7 +258,8 @@ void run(const Arguments& a) {
   const std::filesystem::path folder = a.output;
   const std::vector<MarkedFrame> frames = load_frames(a);
   const std::vector<TradeOff> measured = measure(a, frames);
-  const std::vector<TradeOff> best = best_variants(measured);
+  std::vector<TradeOff> best;
+  for (const std::size_t i : best_variants(measured)) best.push_back(measured[i]);
   const std::vector<std::string> lines = captions(a, frames);
   const std::string table = trade_offs_as_markdown(best, kHogFamily);
   write_report(folder / "compare.csv", trade_offs_as_csv(measured));

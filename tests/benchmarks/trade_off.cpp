@@ -208,16 +208,17 @@ std::string name_of(const TradeOff& measured) {
   return name;
 }
 
-std::vector<TradeOff> best_variants(std::span<const TradeOff> measured) {
-  std::vector<TradeOff> best;
-  for (const TradeOff& m : measured) {
-    const auto rival = std::find_if(best.begin(), best.end(), [&](const TradeOff& b) {
-      return same_line(b, m) && b.scale_step == m.scale_step;
+std::vector<std::size_t> best_variants(std::span<const TradeOff> measured) {
+  std::vector<std::size_t> best;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const TradeOff& m = measured[i];
+    const auto rival = std::find_if(best.begin(), best.end(), [&](std::size_t b) {
+      return same_line(measured[b], m) && measured[b].scale_step == m.scale_step;
     });
     if (rival == best.end()) {
-      best.push_back(m);
-    } else if (m.miss_rate < rival->miss_rate) {
-      *rival = m;
+      best.push_back(i);
+    } else if (m.miss_rate < measured[*rival].miss_rate) {
+      *rival = i;
     }
   }
   return best;
@@ -227,9 +228,10 @@ std::string trade_offs_as_csv(std::span<const TradeOff> measured) {
   std::string table =
       "family,line,scale_step,variant,frames_per_second,slowest,fastest,log_average_miss_rate\n";
   for (const TradeOff& m : measured) {
+    const std::string speeds =
+        m.rate > 0 ? shortest(m.rate) + ',' + shortest(m.slowest) + ',' + shortest(m.fastest) : ",,";
     table += csv_field(m.family) + ',' + csv_field(m.line) + ',' + shortest(m.scale_step) + ',' +
-             csv_field(m.variant) + ',' + shortest(m.rate) + ',' + shortest(m.slowest) + ',' +
-             shortest(m.fastest) + ',' + shortest(m.miss_rate) + '\n';
+             csv_field(m.variant) + ',' + speeds + ',' + shortest(m.miss_rate) + '\n';
   }
   return table;
 }
