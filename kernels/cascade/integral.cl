@@ -111,16 +111,17 @@ kernel void anti_diagonals(global const uchar* restrict images, global const Cas
 }
 
 // T. Diagonals begin in the row of zeros at column tile.x + item - rows, which may lie left of the image;
-// there, A(x, y) is A(0, y + x).
+// there, A(x, y) is A(0, y + x). `offset` is that of the plane.
 kernel void diagonals(global const uint* restrict anti, global const CascadeLevel* restrict levels,
-                      global const Tile* restrict tiles, int stride, global uint* restrict tilted) {
+                      global const Tile* restrict tiles, int stride, int offset,
+                      global uint* restrict integrals) {
   const Tile tile = tiles[get_group_id(0)];
   global const CascadeLevel* level = levels + tile.level;
   const int rows = level->last_row - level->first_row;
   const int start = tile.x + (int)get_local_id(0) - rows;
   if (start > level->width) return;
   global const uint* from = anti + level->origin + level->first_row * stride;
-  global uint* target = tilted + level->origin + level->first_row * stride;
+  global uint* target = integrals + offset + level->origin + level->first_row * stride;
   if (start >= 0) target[column_of(level->step, start, stride / 2)] = 0;
   uint sum = 0;
   for (int y = 1; y <= rows; ++y) {

@@ -13,6 +13,7 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
   KernelTuning tuning;
   if (device.type == opencl::DeviceType::cpu) {
     // One thread runs a work-group's items one after the other.
+    tuning.tile_rows = 4;
     tuning.group = 32;
   }
   return tuning;
