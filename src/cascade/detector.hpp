@@ -88,6 +88,7 @@ class CascadeDetector : public Detector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t divisible_stages() const override { return kGroup; }
   void join(Workspace& workspace, Workspace& other) const override;
+  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }

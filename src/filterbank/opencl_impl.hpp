@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/opencl_gray.hpp"
 #include "filterbank/opencl_stages.hpp"
+#include "opencl/gray.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::filterbank {
@@ -78,7 +78,7 @@ struct OpenClSlot::Impl {
   opencl::Buffer octaves, indices, roots, totals, scores, products, energies, components, screens, found;
   opencl::SharedBuffer images, votes, features;
   opencl::StagingBuffer frame_staging, found_staging;
-  GrayKernels gray;
+  opencl::GrayKernels gray;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
       subtract_energies, project, screen, candidates;
   std::vector<double> float_scores;  ///< on the host

@@ -54,7 +54,7 @@ void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
-  i.gray = GrayKernels(s.gray);
+  i.gray = opencl::GrayKernels(s.gray);
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
   if (!s.exact) {
@@ -93,7 +93,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.bins = round_up(model.bins(), 4);
   s.patterns = round_up(model.descriptor.pattern_bins(), 4);
   s.exact = detector.options().arithmetic == Arithmetic::exact;
-  s.gray = GrayKernels::build(context, cache);
+  s.gray = opencl::GrayKernels::build(context, cache);
   s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
   if (!s.exact) {
     float_method::build(s, cache);

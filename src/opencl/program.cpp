@@ -1,5 +1,6 @@
 #include "opencl/program.hpp"
 
+#include <stdexcept>
 #include <vector>
 
 #include "opencl/error.hpp"
@@ -40,6 +41,17 @@ OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& b
   return program;
 }
 
+// Declarations that a family's kernels share; empty where there are none.
+std::string_view shared_source(const std::string& kernel) {
+  const std::size_t folder = kernel.find('/');
+  if (folder == std::string::npos) return "";
+  try {
+    return kernel_source(kernel.substr(0, folder) + "/common.clh");
+  } catch (const std::out_of_range&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 std::string exact_build_options() {
@@ -49,8 +61,8 @@ std::string exact_build_options() {
 Program::Program(const Context& context, const std::string& name, const std::string& options,
                  ProgramCache* cache)
     : context_(&context) {
-  const std::string source =
-      std::string(kernel_source("common.clh")) + "\n" + std::string(kernel_source(name));
+  const std::string source = std::string(kernel_source("common.clh")) + "\n" +
+                             std::string(shared_source(name)) + "\n" + std::string(kernel_source(name));
   const std::string all_options = exact_build_options() + " " + options;
   const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
   if (cache) {

@@ -21,9 +21,10 @@ class ProgramCache;
 class Program {
  public:
   Program() = default;
-  /// Builds kernels/common.clh followed by kernels/NAME with the given options (`-D...`). Takes the binary
-  /// from the cache where there is one, and puts it there otherwise; `cache` may be null. Throws DeviceError
-  /// whose message ends with the compiler's log, where the source does not build.
+  /// Builds kernels/common.clh, then common.clh of the folder of NAME where there is one, then kernels/NAME,
+  /// with the given options (`-D...`). Takes the binary from the cache where there is one, and puts it there
+  /// otherwise; `cache` may be null. Throws DeviceError whose message ends with the compiler's log, where the
+  /// source does not build.
   Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache);
 
   const Context& context() const { return *context_; }

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "filterbank/opencl_gray.hpp"
 #include "kernels/opencl_test.hpp"
+#include "opencl/gray.hpp"
 
 namespace sightline {
 namespace {
@@ -101,14 +101,14 @@ class OpenClGray : public ::testing::Test {
     constexpr std::uint8_t kCanary = 0xA5;
     opencl::ProgramCache cache = test::program_cache();
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const opencl::Program program = filterbank::GrayKernels::build(context, &cache);
-    filterbank::GrayKernels kernels(program);
+    const opencl::Program program = opencl::GrayKernels::build(context, &cache);
+    opencl::GrayKernels kernels(program);
     opencl::Queue queue(context);
     for (const Size size : sizes) {
       SCOPED_TRACE(device.name + ", " + std::to_string(size.width) + "x" + std::to_string(size.height));
       const Picture picture(size, format, size.width % 3);
       const int padded = filterbank::round_up(size.width, 4);
-      const filterbank::GrayTarget place{64, padded + 3};
+      const opencl::GrayTarget place{64, padded + 3};
       std::vector<std::uint8_t> found(64 + static_cast<std::size_t>(place.stride) * size.height, kCanary);
       const opencl::Buffer packed(context, picture.bytes.size());
       const opencl::Buffer target(context, found.size());

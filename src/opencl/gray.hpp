@@ -1,5 +1,5 @@
 #pragma once
-/// Packed colour to luma on an OpenCL device: kernels/filterbank/gray.cl.
+/// Packed colour to luma on an OpenCL device: kernels/gray.cl.
 
 #include <array>
 
@@ -8,7 +8,7 @@
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
 
-namespace sightline::filterbank {
+namespace sightline::opencl {
 
 /// Where the luma goes: row y begins at byte `offset + y * stride` of a buffer.
 struct GrayTarget {
@@ -21,17 +21,17 @@ class GrayKernels {
  public:
   GrayKernels() = default;
   /// @param program  of `build`
-  explicit GrayKernels(const opencl::Program& program);
+  explicit GrayKernels(const Program& program);
 
   /// Throws DeviceError. `cache` may be null.
-  static opencl::Program build(const opencl::Context& context, opencl::ProgramCache* cache);
+  static Program build(const Context& context, ProgramCache* cache);
 
   /// Converts `size` pixels that lie top-down in `packed`, `packed_stride` bytes a row.
-  opencl::Event enqueue(opencl::Queue& queue, PackedFormat format, const opencl::Buffer& packed,
-                        int packed_stride, const opencl::Buffer& target, GrayTarget place, Size size);
+  Event enqueue(Queue& queue, PackedFormat format, const Buffer& packed, int packed_stride,
+                const Buffer& target, GrayTarget place, Size size);
 
  private:
-  std::array<opencl::Kernel, 4> kernels_;  ///< in the order of PackedFormat
+  std::array<Kernel, 4> kernels_;  ///< in the order of PackedFormat
 };
 
-}  // namespace sightline::filterbank
+}  // namespace sightline::opencl

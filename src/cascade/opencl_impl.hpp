@@ -1,0 +1,129 @@
+#pragma once
+/// Internal to opencl_*.cpp of this folder: what slots and stages hold, and the structures shared with the
+/// kernels.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cascade/opencl_stages.hpp"
+#include "opencl/gray.hpp"
+#include "opencl/shared_buffer.hpp"
+
+namespace sightline::cascade {
+
+// Mirrors `CascadeLevel` in kernels/cascade/common.clh.
+struct DeviceLevel {
+  cl_int width, height;
+  cl_int image_offset, image_stride;
+  cl_int origin, step;
+  cl_int columns_offset, rows_offset;
+  cl_int windows_x, windows_y;
+  cl_int bits_offset, bits_stride;
+  cl_int first_row, last_row;
+  cl_int unused[2];
+};
+static_assert(sizeof(DeviceLevel) == 16 * sizeof(cl_int));
+
+// Mirrors `Tile`; `end` is one past the last row of windows.
+struct Tile {
+  cl_int level, x, y, end;
+};
+
+inline constexpr int kTileX = 32;        ///< windows: a word of bits
+inline constexpr int kResizeGroup = 32;  ///< work-items of four pixels
+inline constexpr int kResizeRows = 4;
+inline constexpr int kColumnGroup = 64;
+inline constexpr int kRowGroup = 64;
+inline constexpr int kRowPixels = 8;  ///< of a work-item at a time
+inline constexpr int kVerifyGroup = 64;
+inline constexpr std::size_t kWindowBytes = 4 * sizeof(cl_int);     ///< a window in a list
+inline constexpr std::size_t kCandidateBytes = 8 * sizeof(cl_int);  ///< a candidate in one
+/// Windows that are read back with their number in one transfer, to begin with.
+inline constexpr std::size_t kFirstRead = 1024;
+
+/// A cascade as the kernels take it: arrays of the structures in kernels/cascade/scan.cl.
+struct DeviceCascade {
+  enum class Kind { haar, haar_rects, lbp };
+  Kind kind = Kind::haar;
+  bool fixed_point = true;  ///< sums are whole multiples of 2^-fraction_bits; else double
+  int fraction_bits = 0;
+  std::vector<cl_int> nodes;    ///< of step 1, then of step 2
+  std::vector<cl_int> corners;  ///< Haar: pairs of offset and weight, likewise
+  std::vector<cl_int> roots;
+  std::vector<cl_long> stages;  ///< pairs of first tree and trees (a half each), and threshold
+  std::vector<cl_long> leaves;  ///< fixed point, or the bits of doubles
+
+  /// A stage's sum as the device gives it.
+  double sum_of(cl_long bits) const;
+};
+
+/// Distances are in integrals that lie as the layout says; it may be that of a tile.
+DeviceCascade pack_cascade(const Model& model, const Layout& layout);
+
+template <typename T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
+}
+
+struct OpenClSlot::Impl {
+  explicit Impl(const opencl::Context& context) : queue(context) {}
+
+  opencl::Queue queue;
+  Size frame_size;
+  Share share;
+  StageSet on_device;    ///< of the frame that it is prepared for
+  std::size_t last = 0;  ///< one past the last stage submitted
+  std::vector<DeviceLevel> levels;
+  std::size_t tiles_resize = 0, tiles_rows = 0, tiles_columns = 0, tiles_anti = 0, tiles_diagonal = 0,
+              tiles_scan = 0;
+  std::size_t bits_bytes = 0;
+  std::size_t windows = 0;    ///< of the frame
+  std::size_t capacity = 0;   ///< of the lists
+  std::size_t read_back = 0;  ///< windows that come back with their number
+
+  opencl::Buffer level_buffer, tables, resize_tiles, row_tiles, column_tiles, anti_tiles, diagonal_tiles,
+      scan_tiles;
+  opencl::Buffer nodes, corners;              ///< for `scan`
+  opencl::Buffer frame_nodes, frame_corners;  ///< for `verify`: in integrals that lie as the frame's
+  opencl::Buffer frame, colour, anti, bits, found, visited, passed;
+  opencl::SharedBuffer images, integrals;
+  opencl::StagingBuffer frame_staging, list_staging;
+  opencl::GrayKernels gray;
+  opencl::Kernel resize, row_sums, column_sums, anti_diagonals, diagonals, scan, keep_visited, verify;
+
+  cl_int frame_stride() const { return (frame_size.width + 63) / 64 * 64; }  ///< bytes
+  opencl::SharedBuffer& product(std::size_t stage) { return stage == kPyramid ? images : integrals; }
+};
+
+struct OpenClStages::Impl {
+  const CascadeDetector* detector = nullptr;
+  const opencl::Context* context = nullptr;
+  KernelTuning tuning;
+  DeviceCascade::Kind kind = DeviceCascade::Kind::haar;
+  bool tilted = false;
+  int planes = 1;        ///< upright ones
+  int local_stride = 0;  ///< elements of a tile's row, where tiled
+  int local_rows = 0;
+  opencl::Program gray, pyramid, integral, scan;
+  opencl::Buffer stages, roots, leaves;
+  DeviceCascade cascade;  ///< without nodes and corners
+};
+
+/// Geometry and work lists for a frame and share, where they have changed.
+void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const CascadeWorkspace& workspace);
+/// The buffers that a stage needs, where they are not there yet.
+void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, CascadeWorkspace& workspace,
+                  std::size_t stage);
+/// Room for so many windows.
+void make_lists(OpenClSlot::Impl& slot, std::size_t capacity);
+opencl::Event upload_frame(OpenClSlot::Impl& slot, const PictureView& frame);
+void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
+                   const CascadeWorkspace& workspace, std::size_t stage);
+/// Enqueues the read of what `scan` or `verify` found, with its number.
+opencl::Event read_list(OpenClSlot::Impl& slot, std::size_t stage);
+/// What has been read, into the workspace; again with more room where it was too much.
+void take_list(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, CascadeWorkspace& workspace,
+               std::size_t stage);
+
+}  // namespace sightline::cascade

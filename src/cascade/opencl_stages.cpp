@@ -1,0 +1,250 @@
+// Kernels of a cascade on a device: building them, and a frame's way through them.
+#include "cascade/opencl_stages.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "cascade/opencl_impl.hpp"
+
+namespace sightline::cascade {
+
+KernelTuning default_tuning(const opencl::DeviceInfo& device) {
+  KernelTuning tuning;
+  if (device.type == opencl::DeviceType::cpu) {
+    // One thread runs a work-group's items one after the other.
+    tuning.tile_rows = 4;
+    tuning.group = 32;
+  }
+  return tuning;
+}
+
+namespace {
+
+std::string define(const std::string& name, int value) {
+  return " -D" + name + "=" + std::to_string(value);
+}
+
+std::size_t local_bytes(const OpenClStages::Impl& s) {
+  const KernelTuning& t = s.tuning;
+  const auto windows = static_cast<std::size_t>(t.tile_rows) * kTileX;
+  std::size_t bytes = static_cast<std::size_t>(t.tile_rows) * sizeof(cl_uint);
+  if (t.scan == "compacted")
+    bytes += windows * (2 * sizeof(cl_ushort) + sizeof(cl_float)) +
+             static_cast<std::size_t>(t.group) * sizeof(cl_long);
+  if (t.tiled) {
+    const std::size_t element = has_small_sums(s.detector->model()) ? 2 : 4;
+    bytes += static_cast<std::size_t>(s.local_stride) * static_cast<std::size_t>(s.local_rows) * element *
+             (s.tilted ? 2 : 1);
+  }
+  return bytes;
+}
+
+void measure_tile(OpenClStages::Impl& s) {
+  const Size window = s.detector->model().window;
+  s.local_stride = 2 * (kTileX + window.width / 2 + 1);
+  s.local_rows = 2 * s.tuning.tile_rows + window.height;
+}
+
+// Replaces what the variant or the device leave no choice in.
+void settle(OpenClStages::Impl& s) {
+  KernelTuning& t = s.tuning;
+  if (t.scan != "naive" && t.scan != "compacted") {
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "there are naive and compacted");
+  }
+  const opencl::DeviceInfo& device = s.context->device();
+  constexpr int kMostRows = 64;
+  t.tile_rows = std::clamp(t.tile_rows, 1, kMostRows);
+  const auto most = static_cast<int>(std::min<std::uint64_t>(device.largest_work_group, 1024));
+  t.group = std::clamp(t.group, 1, most);
+  if (t.scan == "naive") {
+    t.tile_rows = std::max(std::min(t.tile_rows * kTileX, t.group) / kTileX, 1);
+    t.group = std::min(t.tile_rows * kTileX, most);
+  }
+  t.first_capacity = std::max(t.first_capacity, 1);
+  measure_tile(s);
+  const std::size_t limit = device.local_memory_bytes;
+  while (local_bytes(s) > limit && t.tile_rows > 1) {
+    t.tile_rows /= 2;
+    measure_tile(s);
+  }
+  if (local_bytes(s) > limit) t.tiled = false;
+}
+
+bool has_doubles(const opencl::DeviceInfo& device) {
+  return device.extensions.find("cl_khr_fp64") != std::string::npos;
+}
+
+std::string scan_options(const OpenClStages::Impl& s) {
+  const KernelTuning& t = s.tuning;
+  constexpr const char* kKinds[] = {" -DHAAR", " -DHAAR_RECTS", " -DLBP"};
+  std::string options = kKinds[static_cast<int>(s.kind)];
+  options += s.cascade.fixed_point ? " -DSUM_LONG" : " -DSUM_DOUBLE";
+  options += define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) + define("GROUP", t.group) +
+             define("VERIFY_GROUP", kVerifyGroup);
+  if (t.scan == "naive") {
+    options += define("FIRST", kMaxStages);
+  } else {
+    options += " -DQUEUE" + define("FIRST", std::max(t.first_stages, 1));
+  }
+  if (t.tiled) {
+    options += " -DTILED" + define("LOCAL_PLANES", s.tilted ? 2 : 1) +
+               define("LOCAL_STRIDE", s.local_stride) + define("LOCAL_ROWS", s.local_rows);
+  }
+  return options;
+}
+
+}  // namespace
+
+OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
+  const OpenClStages::Impl& s = *stages.impl_;
+  Impl& i = *impl_;
+  i.gray = opencl::GrayKernels(s.gray);
+  i.resize = opencl::Kernel(s.pyramid, "resize");
+  i.row_sums = opencl::Kernel(s.integral, "row_sums");
+  i.column_sums = opencl::Kernel(s.integral, "column_sums");
+  if (s.tilted) {
+    i.anti_diagonals = opencl::Kernel(s.integral, "anti_diagonals");
+    i.diagonals = opencl::Kernel(s.integral, "diagonals");
+  }
+  i.scan = opencl::Kernel(s.scan, "scan");
+  i.keep_visited = opencl::Kernel(s.scan, "keep_visited");
+  i.verify = opencl::Kernel(s.scan, "verify");
+}
+OpenClSlot::~OpenClSlot() = default;
+
+OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Context& context,
+                           opencl::ProgramCache* cache, const KernelTuning& tuning)
+    : impl_(std::make_unique<Impl>()) {
+  Impl& s = *impl_;
+  const Model& model = detector.model();
+  s.detector = &detector;
+  s.context = &context;
+  s.tuning = tuning;
+  s.tilted = model.has_tilted;
+  s.planes = model.kind == FeatureKind::lbp ? 1 : 2;
+  settle(s);
+  // Only nodes and corners depend on a frame's layout; these are made anew with it.
+  s.cascade = pack_cascade(model, plan_layout(model.window, model, {}));
+  s.cascade.nodes.clear();
+  s.cascade.corners.clear();
+  s.kind = s.cascade.kind;
+  if (!has_doubles(context.device()) && (!s.cascade.fixed_point || model.kind == FeatureKind::haar)) {
+    throw Error(ExitCode::model,
+                "'" + context.name() + "' has no double precision, which this cascade needs there",
+                "use --device none");
+  }
+  const std::string element = has_small_sums(model) ? " -DELEMENT=ushort" : " -DELEMENT=uint";
+  s.gray = opencl::GrayKernels::build(context, cache);
+  s.pyramid = opencl::Program(context, "cascade/pyramid.cl", element, cache);
+  s.integral = opencl::Program(context, "cascade/integral.cl",
+                               element + define("PLANES", s.planes) + define("ROW_ITEMS", kRowGroup) +
+                                   define("ROW_PIXELS", kRowPixels) + (s.tilted ? " -DTILTED" : ""),
+                               cache);
+  s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache);
+
+  opencl::Queue queue(context);
+  const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
+    buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
+    queue.write_now(buffer, values.data(), bytes_of(values));
+  };
+  upload(s.stages, s.cascade.stages);
+  upload(s.roots, s.cascade.roots);
+  upload(s.leaves, s.cascade.leaves);
+}
+OpenClStages::~OpenClStages() = default;
+
+const KernelTuning& OpenClStages::tuning() const {
+  return impl_->tuning;
+}
+const opencl::Context& OpenClStages::context() const {
+  return *impl_->context;
+}
+
+StageSet OpenClStages::supported() const {
+  StageSet all;
+  for (const std::size_t stage : {kPyramid, kIntegral, kScan, kVerify}) all.set(stage);
+  return all;
+}
+
+void OpenClStages::check(const StageSet& on_device) const {
+  if (on_device[kVerify] && !on_device[kScan]) {
+    throw Error(ExitCode::usage, "stage 'verify' runs on the device only after 'scan' has run there",
+                "use --map scan=gpu,verify=gpu or --map verify=cpu");
+  }
+}
+
+std::unique_ptr<DeviceSlot> OpenClStages::make_slot() const {
+  return std::make_unique<OpenClSlot>(*this);
+}
+
+void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
+  auto& w = static_cast<CascadeWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
+  plan(*impl_, i, w);
+  i.on_device = on_device;
+  for (std::size_t stage = kPyramid; stage <= kVerify; ++stage) {
+    if (on_device[stage]) make_buffers(*impl_, i, w, stage);
+  }
+  // Where the CPU hands over to the device, it writes right into memory that the device takes it from.
+  for (std::size_t stage = kPyramid; stage < kScan; ++stage) {
+    opencl::SharedBuffer& product = i.product(stage);
+    ProductMemory& memory = stage == kPyramid ? w.images : w.integrals;
+    if (!on_device[stage] && on_device[stage + 1]) {
+      memory.lend(product.host_writes());
+    } else if (on_device[stage]) {
+      product.to_device_unwritten();
+    }
+  }
+}
+
+void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const {
+  const Impl& s = *impl_;
+  auto& own = static_cast<OpenClSlot&>(slot);
+  auto& w = static_cast<CascadeWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *own.impl_;
+  own.spans.clear();
+  own.done = {};
+  i.last = last;
+  const auto bring = [&](opencl::Event event) {
+    own.add(DeviceSpan::Kind::upload, first, "upload", std::move(event));
+  };
+  bring(first == kPyramid ? upload_frame(i, w.frame) : i.product(first - 1).to_device());
+  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(s, own, i, w, stage);
+
+  const auto take = [&](opencl::Event event) {
+    own.add(DeviceSpan::Kind::download, last - 1, "download", event);
+    own.done = std::move(event);
+  };
+  if (last <= kScan) {
+    take(i.product(last - 1).to_host());
+    (last == kIntegral ? w.images : w.integrals).lend(i.product(last - 1).host());
+  } else {
+    if (last == kVerify) {  // the CPU goes on with the same integrals
+      take(i.integrals.to_host());
+      w.integrals.lend(i.integrals.host());
+    }
+    take(read_list(i, last - 1));
+  }
+  i.queue.flush();
+}
+
+void OpenClStages::complete(DeviceSlot& slot, Workspace& workspace) const {
+  auto& w = static_cast<CascadeWorkspace&>(workspace);
+  OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
+  if (i.last > kScan) take_list(*impl_, i, w, i.last - 1);
+}
+
+void OpenClStages::run(OpenClSlot& slot, CascadeWorkspace& workspace, std::size_t first,
+                       std::size_t last) const {
+  StageSet on_device;
+  for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
+  prepare(slot, workspace, on_device);
+  for (std::size_t stage = kPyramid; stage < first; ++stage) impl_->detector->run_stage(stage, workspace);
+  submit(slot, workspace, first, last);
+  slot.impl_->queue.wait(slot.done);
+  complete(slot, workspace);
+  for (std::size_t stage = last; stage <= kGroup; ++stage) impl_->detector->run_stage(stage, workspace);
+}
+
+}  // namespace sightline::cascade

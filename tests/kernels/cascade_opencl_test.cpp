@@ -1,0 +1,328 @@
+// The cascade's stages on OpenCL devices against the CPU's: every form, every number of stages that `scan`
+// runs, and every cut between device and CPU give the same images, integrals, windows and candidates.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.hpp"
+#include "cascade/opencl_stages.hpp"
+#include "kernels/cascade_support.hpp"
+#include "kernels/opencl_test.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+namespace fs = std::filesystem;
+
+KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int group, int first_stages = 1) {
+  KernelTuning tuning;
+  tuning.scan = scan;
+  tuning.tiled = tiled;
+  tuning.tile_rows = tile_rows;
+  tuning.group = group;
+  tuning.first_stages = first_stages;
+  return tuning;
+}
+
+const KernelTuning kForms[] = {
+    tuning_of("naive", false, 8, 256),       tuning_of("naive", true, 4, 128),
+    tuning_of("compacted", false, 32, 256),  tuning_of("compacted", true, 8, 64, 2),
+    tuning_of("compacted", false, 1, 32, 3),  // a queue of 32 windows
+    tuning_of("compacted", false, 5, 48),     // whose items do not divide the tile evenly
+};
+
+std::string text_of(const KernelTuning& t) {
+  return t.scan + (t.tiled ? ", tiled" : "") + ", " + std::to_string(t.tile_rows) + " rows, " +
+         std::to_string(t.group) + " items, first " + std::to_string(t.first_stages);
+}
+
+std::string difference_of_images(CascadeWorkspace& cpu, CascadeWorkspace& device) {
+  for (int l = 0; l < static_cast<int>(cpu.levels.size()); ++l) {
+    const Rows rows = cpu.levels[l].image;
+    const std::string found = test::first_difference(cpu.image(l), device.image(l), rows.begin, rows.end);
+    if (!found.empty()) return "image of level " + std::to_string(l) + ": " + found;
+  }
+  return "";
+}
+
+template <typename Sum>
+std::string difference_of_integrals(CascadeWorkspace& cpu, CascadeWorkspace& device) {
+  const auto* const a = reinterpret_cast<const Sum*>(cpu.integrals.data());
+  const auto* const b = reinterpret_cast<const Sum*>(device.integrals.data());
+  const Layout& layout = cpu.layout;
+  for (int p = 0; p < layout.planes; ++p) {
+    for (std::size_t l = 0; l < layout.levels.size(); ++l) {
+      const Level& level = layout.levels[l];
+      const Rows rows = cpu.levels[l].image;
+      for (int y = rows.begin; !rows.empty() && y <= rows.end; ++y) {
+        for (int x = 0; x <= level.size.width; ++x) {
+          const std::int64_t at = p * layout.plane + level.origin + std::int64_t{y} * layout.stride +
+                                  layout.column(level.step, x);
+          if (a[at] != b[at])
+            return "plane " + std::to_string(p) + " of level " + std::to_string(l) + " at " +
+                   std::to_string(x) + ", " + std::to_string(y);
+        }
+      }
+    }
+  }
+  return "";
+}
+
+// One detector on the CPU and on a device, with one slot that all frames go through.
+class Comparison {
+ public:
+  Comparison(const opencl::DeviceInfo& device, const Model& model, const Options& options,
+             const KernelTuning& tuning)
+      : detector_(model, options),
+        context_(opencl::ChosenDevice{device, 0, ""}),
+        cache_(test::program_cache()),
+        stages_(detector_, context_, &cache_, tuning),
+        slot_(stages_),
+        cpu_(detector_.make_workspace()),
+        device_(detector_.make_workspace()) {}
+
+  // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
+  std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
+                         Share share = {}) {
+    CascadeWorkspace& a = cpu();
+    CascadeWorkspace& b = static_cast<CascadeWorkspace&>(*device_);
+    const bool searched = detector_.prepare(a, frame, share);
+    if (detector_.prepare(b, frame, share) != searched) return "prepare";
+    if (!searched) return "";
+    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector_.run_stage(stage, a);
+    stages_.run(slot_, b, first, last);
+    // What the device keeps to itself is not there to be compared.
+    if (last == kPyramid + 1) {
+      const std::string images = difference_of_images(a, b);
+      if (!images.empty()) return images;
+    }
+    if (last == kIntegral + 1 || last == kScan + 1) {
+      const std::string integrals = a.layout.element_bytes == 2
+                                        ? difference_of_integrals<std::uint16_t>(a, b)
+                                        : difference_of_integrals<std::uint32_t>(a, b);
+      if (!integrals.empty()) return integrals;
+    }
+    if (last <= kVerify && a.survivors != b.survivors)
+      return "survivors: " + std::to_string(a.survivors.size()) + " and " +
+             std::to_string(b.survivors.size());
+    if (a.candidates != b.candidates)
+      return "candidates: " + std::to_string(a.candidates.size()) + " and " +
+             std::to_string(b.candidates.size());
+    return a.detections == b.detections ? "" : "detections";
+  }
+
+  CascadeWorkspace& cpu() { return static_cast<CascadeWorkspace&>(*cpu_); }
+  const OpenClStages& stages() const { return stages_; }
+  const OpenClSlot& slot() const { return slot_; }
+
+ private:
+  CascadeDetector detector_;
+  opencl::Context context_;
+  opencl::ProgramCache cache_;
+  OpenClStages stages_;
+  OpenClSlot slot_;
+  std::unique_ptr<Workspace> cpu_, device_;
+};
+
+Options some_options(int scan_stages = 0) {
+  Options options;
+  options.scan_stages = scan_stages;
+  options.min_neighbors = 0;
+  return options;
+}
+
+class CascadeOpenCl : public testing::TestWithParam<Shape> {
+ protected:
+  void SetUp() override {
+    devices_ = test::exact_devices();
+    if (devices_.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+  }
+  std::vector<opencl::DeviceInfo> devices_;
+};
+
+TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  const Image<std::uint8_t> other = make_picture({90, 75}, 6);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : kForms) {
+      SCOPED_TRACE(text_of(tuning));
+      Comparison comparison(device, model, some_options(), tuning);
+      for (const std::size_t last : {kPyramid + 1, kIntegral + 1, kScan + 1, kVerify + 1})
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, last), "") << "up to " << last;
+      EXPECT_GT(comparison.cpu().candidates.size(), 5U);
+      ASSERT_EQ(comparison.difference(other.view()), "");
+      ASSERT_EQ(comparison.difference(picture.view()), "");
+    }
+  }
+}
+
+TEST_P(CascadeOpenCl, EveryNumberOfStagesFindsTheSame) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({101, 120}, 2);
+  const int all = static_cast<int>(model.stages.size());
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (int k = 1; k <= all; ++k) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[3]}) {
+        SCOPED_TRACE(std::to_string(k) + " stages, " + text_of(tuning));
+        Comparison comparison(device, model, some_options(k), tuning);
+        ASSERT_EQ(comparison.difference(picture.view()), "");
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+      }
+    }
+  }
+}
+
+TEST_P(CascadeOpenCl, EveryCutFindsTheSame) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({133, 99}, 3);
+  const opencl::DeviceInfo& device = devices_[0];
+  Comparison comparison(device, model, some_options(2), default_tuning(device));
+  for (std::size_t first = kPyramid; first <= kScan; ++first) {
+    for (std::size_t last = first + 1; last <= kGroup; ++last)
+      ASSERT_EQ(comparison.difference(picture.view(), first, last), "")
+          << "[" << first << ", " << last << ")";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CascadeOpenCl, testing::ValuesIn(kShapes),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+class CascadeOpenClFrames : public CascadeOpenCl {};
+INSTANTIATE_TEST_SUITE_P(Shapes, CascadeOpenClFrames, testing::Values(kShapes[0], kShapes[3], kShapes[6]),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// Sizes around those of windows, words of bits, tiles and chunks of rows; the order makes buffers grow and
+// shrink.
+TEST_P(CascadeOpenClFrames, AwkwardSizes) {
+  const Model model = make_model(GetParam());
+  const Size window = model.window;
+  const Size sizes[] = {{1, 1},    {window.width, window.height}, {window.width + 1, window.height + 1},
+                        {700, 33}, {window.width - 1, 300},       {window.width + 63, window.height},
+                        {41, 530}, {window.width, window.height}, {129, 65},
+                        {2, 2}};
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+      Comparison comparison(device, model, some_options(), tuning);
+      for (const Size size : sizes) {
+        const Image<std::uint8_t> picture = make_picture(size, 4);
+        EXPECT_EQ(comparison.difference(picture.view()), "") << size.width << "x" << size.height;
+        EXPECT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "")
+            << size.width << "x" << size.height;
+      }
+    }
+  }
+}
+
+TEST_P(CascadeOpenClFrames, SharesFitTogether) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  const opencl::DeviceInfo& device = devices_[0];
+  Comparison comparison(device, model, some_options(), default_tuning(device));
+  ASSERT_EQ(comparison.difference(picture.view()), "");
+  const std::size_t whole = comparison.cpu().candidates.size();
+  std::size_t parts = 0;
+  for (const Share share : {Share{0, 0.3}, Share{0.3, 0.31}, Share{0.31, 1}}) {
+    ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, share), "");
+    parts += comparison.cpu().candidates.size();
+  }
+  EXPECT_EQ(parts, whole);
+}
+
+// Lists far too short for what is found lose nothing: the frame is done again with room for all.
+TEST_P(CascadeOpenClFrames, ShortListsLoseNothing) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  const Image<std::uint8_t> small = make_picture({50, 50}, 6);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const int capacity : {1, 7}) {
+      KernelTuning tuning = kForms[4];
+      tuning.first_capacity = capacity;
+      for (const int k : {1, 0}) {
+        Comparison comparison(device, model, some_options(k), tuning);
+        ASSERT_EQ(comparison.difference(small.view()), "");
+        ASSERT_EQ(comparison.difference(picture.view()), "");
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+        EXPECT_GT(comparison.cpu().survivors.size(), 20U);
+        ASSERT_EQ(comparison.difference(small.view(), kPyramid, kVerify), "");
+      }
+    }
+  }
+}
+
+// More windows than are read back at once.
+TEST_P(CascadeOpenClFrames, LongListsComeBackWhole) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({300, 280}, 5);
+  Comparison comparison(devices_[0], model, some_options(1), default_tuning(devices_[0]));
+  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+  EXPECT_GT(comparison.cpu().survivors.size(), 1100U);
+  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+}
+
+// Leaves so different in size that their sums are rounded: these are of doubles, in the order of the trees.
+TEST_P(CascadeOpenClFrames, SumsThatAreRounded) {
+  Model model = make_model(GetParam());
+  for (std::size_t i = 0; i < model.leaves.size(); i += 3) model.leaves[i] = std::ldexp(model.leaves[i], -40);
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+      Comparison comparison(device, model, some_options(), tuning);
+      ASSERT_EQ(comparison.difference(picture.view()), "");
+      EXPECT_GT(comparison.cpu().candidates.size(), 5U);
+    }
+  }
+}
+
+TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
+  const Model model = make_model(GetParam());
+  const Image<std::uint8_t> picture = make_picture({90, 70}, 5);
+  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0]));
+  ASSERT_EQ(comparison.difference(picture.view()), "");
+  std::vector<std::string> names;
+  for (const DeviceSpan& span : comparison.slot().spans) names.emplace_back(span.name);
+  const std::vector<std::string> expected{"upload", "pyramid", "integral", "scan", "verify", "download"};
+  EXPECT_EQ(names, expected);
+}
+
+TEST_P(CascadeOpenClFrames, VerifyAloneIsRefused) {
+  const Model model = make_model(GetParam());
+  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0]));
+  StageSet verify;
+  verify.set(kVerify);
+  EXPECT_THROW(comparison.stages().check(verify), Error);
+  verify.set(kScan);
+  EXPECT_NO_THROW(comparison.stages().check(verify));
+}
+
+// OpenCV's own cascades, where they are installed: every kind and every shape.
+TEST(CascadeOpenClModels, OpenCvsCascades) {
+  const std::vector<opencl::DeviceInfo> devices = test::exact_devices();
+  if (devices.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+  std::size_t models = 0;
+  const Image<std::uint8_t> picture = make_picture({231, 190}, 5);
+  for (const char* name :
+       {"haarcascade_frontalface_alt2", "haarcascade_frontalface_default", "lbpcascade_frontalface_improved",
+        "haarcascade_frontalface_alt_tree", "haarcascade_lefteye_2splits", "haarcascade_fullbody"}) {
+    SCOPED_TRACE(name);
+    fs::path file;
+    try {
+      file = find_model({}, name);
+    } catch (const Error&) {
+      continue;
+    }
+    ++models;
+    for (const int k : {0, 2}) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+        Comparison comparison(devices[0], load_model(file), some_options(k), tuning);
+        ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "") << text_of(tuning);
+      }
+    }
+  }
+  if (models == 0) GTEST_SKIP() << "OpenCV's cascades are not installed (opencv-data)";
+}
+
+}  // namespace
+}  // namespace sightline::cascade
