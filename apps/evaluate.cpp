@@ -113,8 +113,10 @@ int run_windows(const WindowArguments& a) {
   const FileImageSet negatives(a.negatives);
   std::filesystem::path file = a.model;
   std::optional<int> filters = a.filters;
+  require_filterbank("evaluate windows", a.model);
   if (file.empty()) {
     const Config config = Config::load(find_config(a.config));
+    require_filterbank("evaluate windows", config);
     file = config.path("detector", "model", "models/people.safetensors");
     if (!filters) filters = config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters);
   }
