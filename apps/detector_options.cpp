@@ -22,6 +22,12 @@ bool is_for_cascades(const Config& config) {
   return config.text("detector", "family", "filterbank") == "cascade";
 }
 
+[[noreturn]] void refuse_for(const std::string& command, const std::string& what) {
+  throw Error(ExitCode::usage,
+              "`sightline " + command + "` is for filter banks, and '" + what + "' is not one",
+              "`sightline evaluate frames` and `sightline measure` take any detector");
+}
+
 // Whoever wrote the path should learn where it was looked for.
 void check_relative_model(const Config& config) {
   const fs::path named = config.text("detector", "model", "");
@@ -38,6 +44,14 @@ void check_relative_model(const Config& config) {
 bool is_cascade_model(const std::string& model) {
   return !model.empty() &&
          (model.ends_with(".xml") || cascade::looks_like_cascade(model) || cascade::ships_with_opencv(model));
+}
+
+void require_filterbank(const std::string& command, const Config& config) {
+  if (config.text("detector", "family", "filterbank") != "filterbank") refuse_for(command, config.name());
+}
+
+void require_filterbank(const std::string& command, const std::string& model) {
+  if (is_cascade_model(model)) refuse_for(command, model);
 }
 
 void DetectorOptions::add_to(CLI::App& command, bool with_filters) {

@@ -37,6 +37,11 @@ struct Engine {
 /// Whether a model is an OpenCV cascade, as its file or its name says, be it there or not.
 bool is_cascade_model(const std::string& model);
 
+/// Throws Error (usage) where a command that is for filter banks alone is given the configuration or the
+/// model of something else.
+void require_filterbank(const std::string& command, const Config& config);
+void require_filterbank(const std::string& command, const std::string& model);
+
 class DetectorOptions {
  public:
   /// @param with_filters  whether to take one size of the dictionary; see set_filters

@@ -121,8 +121,10 @@ struct Contender {
 std::vector<Contender> load_contenders(const WindowArguments& a) {
   std::vector<std::filesystem::path> files(a.models.begin(), a.models.end());
   std::vector<std::optional<int>> sizes(a.filters.begin(), a.filters.end());
+  for (const std::string& model : a.models) require_filterbank("evaluate windows", model);
   if (files.empty()) {
     const Config config = Config::load(find_config(a.config));
+    require_filterbank("evaluate windows", config);
     files.push_back(config.path("detector", "model", "models/people.safetensors"));
     if (sizes.empty())
       sizes.push_back(config.optional_whole_number("detector", "filters", 1, filterbank::kMaxFilters));

@@ -21,13 +21,15 @@ struct TuneArguments {
 };
 
 int run(const TuneArguments& a) {
+  const Config config = Config::load(find_config(a.config));
+  require_filterbank("tune", config);
   const auto devices = opencl::list_devices();
   auto chosen = opencl::choose_device(opencl::parse_device_choice(a.device), devices);
   if (!chosen && a.device == "auto" && !devices.empty()) chosen = opencl::choose_device({"0", 0}, devices);
   if (!chosen)
     throw Error(ExitCode::device, "there is no OpenCL device to tune for", "see `sightline devices`");
   const opencl::Context context(*chosen);
-  const auto detector = filterbank::make_filterbank_detector(Config::load(find_config(a.config)));
+  const auto detector = filterbank::make_filterbank_detector(config);
   opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
   media::Reader reader(a.input);
   const auto frame = reader.read();

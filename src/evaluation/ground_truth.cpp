@@ -193,7 +193,10 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
 
 GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<std::string, Size>& images) {
   GroundTruth truth;
-  for (const auto& [name, size] : images) {
+  for (const auto& image : images) {
+    // No structured binding: Clang 14 does not capture one.
+    const std::string& name = image.first;
+    const Size size = image.second;
     const std::filesystem::path file = folder / std::filesystem::path(name).stem().concat(".txt");
     if (!std::filesystem::exists(file)) continue;
     truth.annotate(name);

@@ -83,8 +83,8 @@ TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
   ASSERT_EQ(lines.size(), 2u);
   for (const Json& line : lines) EXPECT_FALSE(line.at("objects").empty());
   for (const char* name : {"a.png", "b.png"}) {
-    EXPECT_TRUE(fs::exists(folder_ / "out" / name));
-    EXPECT_NE(read_text(folder_ / "out" / name), read_text(folder_ / "in" / name));
+    EXPECT_TRUE(fs::exists(fs::path(folder_ / "out") / name));
+    EXPECT_NE(read_text(fs::path(folder_ / "out") / name), read_text(fs::path(folder_ / "in") / name));
   }
 }
 
@@ -247,6 +247,17 @@ TEST_F(CascadeProgram, Misuse) {
     expect_run(2, option[0] + " does nothing",
                std::vector<std::string>{"detect", clip, "-m", model()} + option);
   expect_run(2, "--min-neighbors does nothing", {"detect", clip, "--min-neighbors", "2"});
+  expect_run(
+      2, "evaluate windows` is for filter banks",
+      {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
+  picture("a.png");
+  for (const char* command : {"tune", "evaluate windows"}) {
+    std::vector<std::string> words{"tune", folder_ / "a.png", "-c", "faces"};
+    if (std::string(command) != "tune")
+      words = {"evaluate",    "windows",      "-c",          "faces",
+               "--positives", folder_.path(), "--negatives", folder_.path()};
+    expect_run(2, std::string(command) + "` is for filter banks", words);
+  }
   expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});
