@@ -8,6 +8,7 @@
 //   that a work-item runs on windows of its own; above that, QUEUE TILED                    the tile's
 //   integrals are taken into local memory first: LOCAL_PLANES planes, 1 or 2
 //                            (tilted sums), of LOCAL_ROWS rows of LOCAL_STRIDE elements
+//   PACKED                   `scan` takes stages below packed_stages from constant memory
 //   VERIFY_GROUP             work-items that share a window of `verify`
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -143,6 +144,91 @@ GOES_LEFT(goes_left_local, local)
 STAGE_SUM(stage_sum_local, local, goes_left_local)
 #endif
 
+#ifdef PACKED
+// The first stages again, so small that they fit in constant memory. A corner is y * 256 + x; a child is a
+// later node of the tree where positive, else leaf -child of the tree.
+typedef struct {
+  ushort first_node, first_leaf;
+} PackedTree;
+
+#ifdef LBP
+typedef struct {
+  uint subset[8];
+  uchar x, y, width, height;  // of the block at the top left
+  short left, right;
+} PackedNode;
+#else
+typedef struct {
+  ushort corners[8];
+  float threshold;
+  uchar factor, form;  // and 128 where tilted
+  short left, right;
+  ushort unused;
+} PackedNode;
+#define TILTED_FORM 128
+#endif
+
+// Where integrals lie: distances of rows, of odd columns (step 2), and of tilted sums.
+typedef struct {
+  int step, stride, half_stride, tilted;
+} Geometry;
+
+#ifdef LBP
+#define PLACE(row, column) \
+  ((n->y + (row)*n->height) * g->stride + column_of(g->step, n->x + (column)*n->width, g->half_stride))
+#define PACKED_BLOCK(row, column)                                                              \
+  (Element)(at[PLACE(row, column)] - at[PLACE(row, column + 1)] - at[PLACE(row + 1, column)] + \
+            at[PLACE(row + 1, column + 1)])
+#define PACKED_GOES_LEFT(NAME, SPACE)                                                                     \
+  inline bool NAME(constant const PackedNode* n, const Geometry* g, SPACE const Element* at, Norm norm) { \
+    const Element middle = PACKED_BLOCK(1, 1);                                                            \
+    const uint high = (PACKED_BLOCK(0, 0) >= middle) << 2 | (PACKED_BLOCK(0, 1) >= middle) << 1 |         \
+                      (PACKED_BLOCK(0, 2) >= middle);                                                     \
+    const uint low = (PACKED_BLOCK(1, 2) >= middle) << 4 | (PACKED_BLOCK(2, 2) >= middle) << 3 |          \
+                     (PACKED_BLOCK(2, 1) >= middle) << 2 | (PACKED_BLOCK(2, 0) >= middle) << 1 |          \
+                     (PACKED_BLOCK(1, 0) >= middle);                                                      \
+    return (n->subset[high] >> low & 1) != 0;                                                             \
+  }
+#else
+#define PACKED_AT(i) \
+  at[(n->corners[i] >> 8) * g->stride + column_of(g->step, n->corners[i] & 255, g->half_stride)]
+#define PACKED_GOES_LEFT(NAME, SPACE)                                                                       \
+  inline bool NAME(constant const PackedNode* n, const Geometry* g, SPACE const Element* at, Norm norm) {   \
+    if (n->form & TILTED_FORM) at += g->tilted;                                                             \
+    uint other = PACKED_AT(4) - PACKED_AT(5);                                                               \
+    if ((n->form & ~TILTED_FORM) == FORM_EIGHT) other += PACKED_AT(6) - PACKED_AT(7);                       \
+    const uint value = PACKED_AT(0) + PACKED_AT(1) - PACKED_AT(2) - PACKED_AT(3) + (uint)n->factor * other; \
+    return convert_float((int)value) * norm < n->threshold;                                                 \
+  }
+#endif
+
+#define PACKED_STAGE_SUM(NAME, SPACE, GOES)                                               \
+  inline Sum NAME(constant const PackedNode* nodes, constant const PackedTree* trees,     \
+                  global const Sum* leaves, global const Stage* stage, const Geometry* g, \
+                  SPACE const Element* at, Norm norm, int first, int every) {             \
+    Sum sum = 0;                                                                          \
+    for (int t = first; t < stage->trees; t += every) {                                   \
+      const int tree = stage->first_tree + t;                                             \
+      constant const PackedNode* root = nodes + trees[tree].first_node;                   \
+      int node = 0;                                                                       \
+      do {                                                                                \
+        constant const PackedNode* n = root + node;                                       \
+        node = GOES(n, g, at, norm) ? n->left : n->right;                                 \
+      } while (node > 0);                                                                 \
+      sum += leaves[trees[tree].first_leaf - node];                                       \
+    }                                                                                     \
+    return sum;                                                                           \
+  }
+
+#ifdef TILED
+PACKED_GOES_LEFT(goes_left_packed, local)
+PACKED_STAGE_SUM(stage_sum_packed, local, goes_left_packed)
+#else
+PACKED_GOES_LEFT(goes_left_packed, global)
+PACKED_STAGE_SUM(stage_sum_packed, global, goes_left_packed)
+#endif
+#endif
+
 // --- a window's norm ------------------------------------------------------------------------------------
 
 // Whether there is something to see; then its norm.
@@ -186,13 +272,21 @@ inline int ones_below(uint word, int bit) {
 #endif
 #endif
 
+#ifdef PACKED
+#define PACKED_PARAMETERS \
+  constant const PackedNode *packed_nodes, constant const PackedTree *packed_trees, int packed_stages,
+#else
+#define PACKED_PARAMETERS
+#endif
+
 // Windows that pass stages [0, count), those included that are skipped: keep_visited takes them out. Appends
 // (level, x, y) to `found`, in any order. `found[0]` counts all of them, also those that no longer fit, so
 // that the host can ask again with more room: nothing is lost. A queue has room for all windows of a tile.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     global const Element* restrict integrals, int stride, int plane,
     global const CascadeLevel* restrict levels, global const Tile* restrict tiles, CASCADE_PARAMETERS,
-    int count, int capacity, global uint* restrict rejected_bits, global int* restrict found) {
+    PACKED_PARAMETERS int count, int capacity, global uint* restrict rejected_bits,
+    global int* restrict found) {
   local uint rejected[TILE_Y];
   const Tile tile = tiles[get_group_id(0)];
   global const CascadeLevel* level = levels + tile.level;
@@ -216,10 +310,23 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     }
   }
 #define WINDOW(w) (copied + ((w) / TILE_X) * step * LOCAL_STRIDE + (w) % TILE_X)
-#define SUM_OF stage_sum_local
+#define GLOBAL_SUM stage_sum_local
 #else
 #define WINDOW(w) (corner + ((w) / TILE_X) * step * stride + (w) % TILE_X)
-#define SUM_OF stage_sum
+#define GLOBAL_SUM stage_sum
+#endif
+#ifdef PACKED
+#ifdef TILED
+  const Geometry geometry = {step, LOCAL_STRIDE, LOCAL_STRIDE / 2, LOCAL_STRIDE * LOCAL_ROWS};
+#else
+  const Geometry geometry = {step, stride, stride / 2, 2 * plane};
+#endif
+#define SUM_OF(s, at, norm, first, every)                                                                  \
+  ((s) < packed_stages ? stage_sum_packed(packed_nodes, packed_trees, leaves, stages + (s), &geometry, at, \
+                                          norm, first, every)                                              \
+                       : GLOBAL_SUM(&cascade, stages + (s), at, norm, first, every))
+#else
+#define SUM_OF(s, at, norm, first, every) GLOBAL_SUM(&cascade, stages + (s), at, norm, first, every)
 #endif
 #define GLOBAL_WINDOW(w) (corner + ((w) / TILE_X) * step * stride + (w) % TILE_X)
 
@@ -236,7 +343,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     if (w >= TILE_WINDOWS || tile.x + w % TILE_X >= level->windows_x || tile.y + w / TILE_X >= tile.unused)
       continue;
     if (!find_norm(GLOBAL_WINDOW(w), window_x, window_y, step, stride, plane, &norms[i])) continue;
-    passed[i] = SUM_OF(&cascade, cascade.stages, WINDOW(w), norms[i], 0, 1) >= cascade.stages->threshold;
+    passed[i] = SUM_OF(0, WINDOW(w), norms[i], 0, 1) >= cascade.stages->threshold;
     if (!passed[i]) atomic_or(&rejected[w / TILE_X], 1U << (w % TILE_X));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -258,7 +365,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     if ((run < w % TILE_X || tile.x == 0) && (run & 1) != 0) continue;
     bool alive = true;
     for (int s = 1; alive && s < FIRST && s < count; ++s) {
-      alive = SUM_OF(&cascade, cascade.stages + s, WINDOW(w), norms[i], 0, 1) >= cascade.stages[s].threshold;
+      alive = SUM_OF(s, WINDOW(w), norms[i], 0, 1) >= cascade.stages[s].threshold;
     }
     if (!alive) continue;
 #ifdef QUEUE
@@ -290,7 +397,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     for (int start = 0; start < length; start += GROUP / every) {
       const int q = start + item / every;
       const int w = q < length ? queue[from][q] : 0;
-      Sum sum = q < length ? SUM_OF(&cascade, stage, WINDOW(w), queue_norms[w], part, every) : 0;
+      Sum sum = q < length ? SUM_OF(s, WINDOW(w), queue_norms[w], part, every) : 0;
       if (every > 1) {
         parts[item] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);

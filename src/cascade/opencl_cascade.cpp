@@ -129,7 +129,93 @@ cl_long pack_sum(double value, const DeviceCascade& cascade) {
       std::clamp(std::ceil(std::ldexp(value, cascade.fraction_bits)), -largest, largest));
 }
 
+// Mirror PackedNode.
+struct PackedHaar {
+  cl_ushort corners[8];
+  cl_float threshold;
+  cl_uchar factor, form;
+  cl_short left, right;
+  cl_ushort unused;
+};
+struct PackedLbp {
+  cl_uint subset[kSubsetWords];
+  cl_uchar x, y, width, height;
+  cl_short left, right;
+};
+static_assert(sizeof(PackedHaar) == 28 && sizeof(PackedLbp) == 40);
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, const T& value) {
+  const auto* const first = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), first, first + sizeof value);
+}
+
+// A layout in which a corner's distance is y * 256 + x. Needs a window of less than 256 pixels a side.
+Layout layout_of_codes(const Model& model) {
+  Layout codes;
+  codes.stride = 256;
+  codes.plane = 256 * 256;
+  codes.planes = model.has_tilted ? 3 : 2;
+  return codes;
+}
+
+// False where the node is none of the small ones.
+bool pack_small(const Model& model, const PackedCascade& codes, std::int32_t node,
+                std::vector<std::byte>& bytes) {
+  constexpr cl_uchar kTilted = 128;
+  const Node& n = model.nodes[node];
+  const auto left = static_cast<cl_short>(n.left), right = static_cast<cl_short>(n.right);
+  if (model.kind == FeatureKind::lbp) {
+    const Rect& r = model.lbp[n.feature];
+    const auto byte = [](int value) { return static_cast<cl_uchar>(value); };
+    PackedLbp packed{{}, byte(r.x), byte(r.y), byte(r.width), byte(r.height), left, right};
+    std::copy_n(model.subset(node), kSubsetWords, packed.subset);
+    append(bytes, packed);
+    return true;
+  }
+  const PackedCascade::HaarNode& h = codes.haar[0][node];
+  if (h.form == PackedCascade::HaarNode::Form::list || h.factor > 255) return false;
+  const bool tilted = model.haar[n.feature].tilted;
+  PackedHaar packed{{},
+                    h.threshold,
+                    static_cast<cl_uchar>(h.factor),
+                    static_cast<cl_uchar>(static_cast<int>(h.form) | (tilted ? kTilted : 0)),
+                    left,
+                    right,
+                    0};
+  for (int c = 0; c < 8; ++c) packed.corners[c] = static_cast<cl_ushort>(h.corners[c] & 0xFFFF);
+  append(bytes, packed);
+  return true;
+}
+
 }  // namespace
+
+PackedStages pack_stages(const Model& model) {
+  constexpr std::size_t kRoom = 60 * 1024;  // of the 64 kB that every device has
+  constexpr int kLargest = 65535;
+  PackedStages result;
+  if (std::max(model.window.width, model.window.height) > 255) return result;
+  const Layout layout = layout_of_codes(model);
+  const PackedCascade codes =
+      model.kind == FeatureKind::haar ? PackedCascade(model, layout) : PackedCascade();
+  if (model.kind == FeatureKind::haar && !codes.is_packed()) return result;
+  PackedStages more;
+  for (const Stage& stage : model.stages) {
+    for (int t = 0; t < stage.trees; ++t) {
+      const Tree& tree = model.trees[static_cast<std::size_t>(stage.first_tree) + t];
+      if (tree.first_node > kLargest || tree.first_leaf > kLargest) return result;
+      more.trees.insert(more.trees.end(),
+                        {static_cast<cl_ushort>(tree.first_node), static_cast<cl_ushort>(tree.first_leaf)});
+      for (int i = 0; i < tree.nodes; ++i) {
+        if (!pack_small(model, codes, tree.first_node + i, more.nodes)) return result;
+      }
+    }
+    if (more.nodes.size() + bytes_of(more.trees) > kRoom) return result;
+    ++more.stages;
+    result = more;
+  }
+  return result;
+}
 
 double DeviceCascade::sum_of(cl_long bits) const {
   return fixed_point ? std::ldexp(static_cast<double>(bits), -fraction_bits) : std::bit_cast<double>(bits);

@@ -55,9 +55,16 @@ void enqueue_scan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Cascad
   const auto nodes = static_cast<cl_int>(s.detector->model().nodes.size());
   add(i.queue.fill(i.found, 0, kWindowBytes));
   add(i.queue.fill(i.visited, 0, kWindowBytes));
-  i.scan.arguments(i.integrals.device(), cl_int{w.layout.stride}, plane, i.level_buffer, i.scan_tiles,
-                   s.stages, s.roots, i.nodes, nodes, i.corners, s.leaves, window.width, window.height,
-                   cl_int{s.detector->scan_stages()}, capacity, i.bits, i.found);
+  const auto set = [&](const auto&... packed) {
+    i.scan.arguments(i.integrals.device(), cl_int{w.layout.stride}, plane, i.level_buffer, i.scan_tiles,
+                     s.stages, s.roots, i.nodes, nodes, i.corners, s.leaves, window.width, window.height,
+                     packed..., cl_int{s.detector->scan_stages()}, capacity, i.bits, i.found);
+  };
+  if (s.tuning.packed) {
+    set(s.packed_nodes, s.packed_trees, cl_int{s.packed_stages});
+  } else {
+    set();
+  }
   add(i.scan.enqueue(i.queue, groups(i.tiles_scan, static_cast<std::size_t>(s.tuning.group))));
   i.keep_visited.arguments(i.level_buffer, i.bits, i.found, capacity, i.visited);
   constexpr std::size_t kGroups = 64;

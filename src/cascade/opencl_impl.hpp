@@ -58,6 +58,14 @@ struct DeviceCascade {
   double sum_of(cl_long bits) const;
 };
 
+/// The first stages for constant memory, see PackedNode in kernels/cascade/scan.cl.
+struct PackedStages {
+  int stages = 0;
+  std::vector<std::byte> nodes;
+  std::vector<cl_ushort> trees;  ///< pairs of first node and first leaf
+};
+PackedStages pack_stages(const Model& model);
+
 /// Distances are in integrals that lie as the layout says; it may be that of a tile.
 DeviceCascade pack_cascade(const Model& model, const Layout& layout);
 
@@ -107,6 +115,8 @@ struct OpenClStages::Impl {
   int local_rows = 0;
   opencl::Program gray, pyramid, integral, scan;
   opencl::Buffer stages, roots, leaves;
+  opencl::Buffer packed_nodes, packed_trees;
+  int packed_stages = 0;
   DeviceCascade cascade;  ///< without nodes and corners
 };
 

@@ -87,6 +87,7 @@ std::string scan_options(const OpenClStages::Impl& s) {
   } else {
     options += " -DQUEUE" + define("FIRST", std::max(t.first_stages, 1));
   }
+  if (t.packed) options += " -DPACKED";
   if (t.tiled) {
     options += " -DTILED" + define("LOCAL_PLANES", s.tilted ? 2 : 1) +
                define("LOCAL_STRIDE", s.local_stride) + define("LOCAL_ROWS", s.local_rows);
@@ -134,6 +135,9 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
                 "'" + context.name() + "' has no double precision, which this cascade needs there",
                 "use --device none");
   }
+  const PackedStages packed = s.tuning.packed ? pack_stages(model) : PackedStages{};
+  s.packed_stages = packed.stages;
+  s.tuning.packed = packed.stages > 0;
   const std::string element = has_small_sums(model) ? " -DELEMENT=ushort" : " -DELEMENT=uint";
   s.gray = opencl::GrayKernels::build(context, cache);
   s.pyramid = opencl::Program(context, "cascade/pyramid.cl", element, cache);
@@ -151,6 +155,9 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   upload(s.stages, s.cascade.stages);
   upload(s.roots, s.cascade.roots);
   upload(s.leaves, s.cascade.leaves);
+  if (!s.tuning.packed) return;
+  upload(s.packed_nodes, packed.nodes);
+  upload(s.packed_trees, packed.trees);
 }
 OpenClStages::~OpenClStages() = default;
 

@@ -28,6 +28,8 @@ struct KernelTuning {
   /// Integrals of a work-group's windows are copied into local memory first; where they do not fit, they stay
   /// where they are.
   bool tiled = false;
+  /// `scan` takes the cascade from constant memory: as many of the first stages as are small enough and fit.
+  bool packed = false;
   int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most
   int group = 256;             ///< work-items of a work-group; naive: one a window
   int first_stages = 1;        ///< compacted: stages before the first queue

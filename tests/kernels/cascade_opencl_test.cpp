@@ -15,8 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int group, int first_stages = 1) {
+KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int group, int first_stages = 1,
+                       bool packed = false) {
   KernelTuning tuning;
+  tuning.packed = packed;
   tuning.scan = scan;
   tuning.tiled = tiled;
   tuning.tile_rows = tile_rows;
@@ -26,15 +28,17 @@ KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int g
 }
 
 const KernelTuning kForms[] = {
-    tuning_of("naive", false, 8, 256),       tuning_of("naive", true, 4, 128),
-    tuning_of("compacted", false, 32, 256),  tuning_of("compacted", true, 8, 64, 2),
+    tuning_of("naive", false, 8, 256),          tuning_of("naive", true, 4, 128),
+    tuning_of("compacted", false, 32, 256),     tuning_of("compacted", true, 8, 64, 2),
     tuning_of("compacted", false, 1, 32, 3),  // a queue of 32 windows
     tuning_of("compacted", false, 5, 48),     // whose items do not divide the tile evenly
+    tuning_of("naive", false, 4, 128, 1, true), tuning_of("compacted", true, 8, 64, 1, true),
 };
 
 std::string text_of(const KernelTuning& t) {
-  return t.scan + (t.tiled ? ", tiled" : "") + ", " + std::to_string(t.tile_rows) + " rows, " +
-         std::to_string(t.group) + " items, first " + std::to_string(t.first_stages);
+  return t.scan + (t.tiled ? ", tiled" : "") + (t.packed ? ", packed" : "") + ", " +
+         std::to_string(t.tile_rows) + " rows, " + std::to_string(t.group) + " items, first " +
+         std::to_string(t.first_stages);
 }
 
 std::string difference_of_images(CascadeWorkspace& cpu, CascadeWorkspace& device) {
@@ -314,7 +318,7 @@ TEST(CascadeOpenClModels, OpenCvsCascades) {
     }
     ++models;
     for (const int k : {0, 2}) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6]}) {
         Comparison comparison(devices[0], load_model(file), some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "") << text_of(tuning);

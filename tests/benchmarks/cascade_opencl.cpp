@@ -1,0 +1,243 @@
+// The cascade detector on an OpenCL device, form by form: milliseconds of each stage and of a frame, and how
+// many windows each stage of the cascade leaves. Needs neither OpenCV nor any other file than the cascade's.
+//
+//   bench_cascade_opencl [--device DEVICE] [--cascade NAME|FILE] [--input PICTURE|VIDEO] [--size WxH]
+//                        [--scale-step S] [--frames N] [--sweep]
+//
+// Stages are timed by the device's clock, alone on the device: the median of N frames. `frame` is from
+// handing a frame over until its candidates are there, by the host's clock. The default frame is a synthetic
+// one, whose windows are not those of photographs: give a picture for figures that count. --sweep varies the
+// best form's measures.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "cascade/opencl_stages.hpp"
+#include "image/pyramid.hpp"
+#include "media/reader.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+struct Arguments {
+  std::string device = "auto";
+  std::string cascade = "haarcascade_frontalface_alt2";
+  std::string input;
+  Size size{1920, 1080};
+  double scale_step = 1.1;
+  int frames = 30;
+  bool sweep = false;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments a;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--sweep") {
+      a.sweep = true;
+      continue;
+    }
+    if (i + 1 == argc) throw Error(ExitCode::usage, "'" + name + "' needs a value");
+    const char* const value = argv[++i];
+    if (name == "--device") {
+      a.device = value;
+    } else if (name == "--cascade") {
+      a.cascade = value;
+    } else if (name == "--input") {
+      a.input = value;
+    } else if (name == "--scale-step") {
+      a.scale_step = std::atof(value);
+    } else if (name == "--frames") {
+      a.frames = std::max(std::atoi(value), 1);
+    } else if (name != "--size" || std::sscanf(value, "%dx%d", &a.size.width, &a.size.height) != 2) {
+      throw Error(ExitCode::usage, "'" + name + "' is not understood");
+    }
+  }
+  return a;
+}
+
+// Blots of all sizes: windows that get some way through a cascade.
+Image<std::uint8_t> synthetic(Size size) {
+  Image<std::uint8_t> image(size.width, size.height);
+  std::mt19937 random(1);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) image.view().at(x, y) = static_cast<std::uint8_t>(100 + below(24));
+  for (int blot = 0; blot < 4000; ++blot) {
+    const int radius = 2 + below(below(10) == 0 ? 60 : 12);
+    const int cx = below(size.width), cy = below(size.height), value = below(256);
+    for (int y = std::max(cy - radius, 0); y < std::min(cy + radius, size.height); ++y) {
+      for (int x = std::max(cx - radius, 0); x < std::min(cx + radius, size.width); ++x) {
+        if ((x - cx) * (x - cx) + (y - cy) * (y - cy) < radius * radius)
+          image.view().at(x, y) = static_cast<std::uint8_t>((image.view().at(x, y) + 3 * value) / 4);
+      }
+    }
+  }
+  return image;
+}
+
+Image<std::uint8_t> load_frame(const Arguments& a) {
+  if (a.input.empty()) return synthetic(a.size);
+  media::Reader reader(a.input);
+  const auto read = reader.read();
+  if (!read) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
+  const Image<std::uint8_t> luma = media::to_gray(*read);
+  const GrayView gray = luma.view();
+  Image<std::uint8_t> frame(a.size.width, a.size.height);
+  const double ratio = std::min(static_cast<double>(gray.width()) / a.size.width,
+                                static_cast<double>(gray.height()) / a.size.height);
+  Resizer(gray.size(), a.size, ratio).run(gray, frame.view(), 0, a.size.height);
+  return frame;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+struct Form {
+  std::string name;
+  KernelTuning tuning;
+};
+
+std::vector<Form> forms(const KernelTuning& best, bool sweep) {
+  const auto with = [&](const char* scan, bool tiled, bool packed) {
+    KernelTuning t = best;
+    t.scan = scan;
+    t.tiled = tiled;
+    t.packed = packed;
+    if (t.scan == "naive") {
+      t.tile_rows = 8;
+      t.group = 256;
+    }
+    return t;
+  };
+  std::vector<Form> all{{"naive", with("naive", false, false)},
+                        {"tiled", with("naive", true, false)},
+                        {"packed", with("naive", false, true)},
+                        {"compacted", with("compacted", false, false)},
+                        {"compacted, tiled", with("compacted", true, false)},
+                        {"compacted, packed", with("compacted", false, true)}};
+  for (const int rows : {8, 16, 32, 64}) {
+    for (const int group : {64, 128, 256, 512}) {
+      for (const int first : {1, 2, 3}) {
+        if (!sweep) continue;
+        KernelTuning t = best;
+        t.tile_rows = rows;
+        t.group = group;
+        t.first_stages = first;
+        all.push_back({"rows " + std::to_string(rows) + ", items " + std::to_string(group) + ", first " +
+                           std::to_string(first),
+                       t});
+      }
+    }
+  }
+  return all;
+}
+
+struct Bench {
+  CascadeDetector detector;
+  Image<std::uint8_t> frame;
+  GrayView view() const { return frame.view(); }
+};
+
+// The candidates of a form's last frame, so that forms can be compared.
+std::vector<Candidate> time_form(const Bench& bench, const opencl::Context& context, const Form& form,
+                                 int frames) {
+  using Clock = std::chrono::steady_clock;
+  opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
+  const OpenClStages stages(bench.detector, context, &cache, form.tuning);
+  OpenClSlot slot(stages);
+  const auto workspace = bench.detector.make_workspace();
+  auto& w = static_cast<CascadeWorkspace&>(*workspace);
+  std::map<std::string, std::vector<double>> times;
+  opencl::Queue queue(context);
+  for (int i = -3; i < frames; ++i) {  // the first ones warm up
+    bench.detector.prepare(w, bench.view());
+    stages.prepare(slot, w, stages.supported());
+    const auto start = Clock::now();
+    stages.submit(slot, w, kPyramid, kGroup);
+    queue.wait(slot.done);
+    stages.complete(slot, w);
+    const auto end = Clock::now();
+    if (i < 0) continue;
+    for (const DeviceSpan& span : slot.spans)
+      times[std::string(span.name)].push_back(1e3 * span.seconds(context.name()));
+    times["frame"].push_back(std::chrono::duration<double, std::milli>(end - start).count());
+  }
+  std::printf("%-28s", form.name.c_str());
+  for (const char* name : {"upload", "pyramid", "integral", "scan", "verify", "download", "frame"})
+    std::printf(" %9.3f", median(times[name]));
+  const KernelTuning& t = stages.tuning();
+  std::printf("  %d rows, %d items%s%s\n", t.tile_rows, t.group, t.tiled ? ", tiled" : "",
+              t.packed ? ", packed" : "");
+  std::fflush(stdout);
+  return w.candidates;
+}
+
+void print_survivors(const Model& model, const Arguments& a, GrayView frame) {
+  std::printf("\nWindows left after each stage (trees):\n");
+  for (int k = 1; k <= static_cast<int>(model.stages.size()); ++k) {
+    Options options;
+    options.search.scale_step = a.scale_step;
+    options.scan_stages = k;
+    const CascadeDetector detector(model, options);
+    const auto workspace = detector.make_workspace();
+    auto& w = static_cast<CascadeWorkspace&>(*workspace);
+    if (!detector.prepare(w, frame)) return;
+    if (k == 1) {
+      std::size_t windows = 0;
+      for (const Level& level : w.layout.levels)
+        windows += static_cast<std::size_t>(level.windows.width) * level.windows.height;
+      std::printf("  all %zu on %zu levels\n", windows, w.layout.levels.size());
+    }
+    for (const std::size_t stage : {kPyramid, kIntegral, kScan}) detector.run_stage(stage, w);
+    std::printf("  %3d (%d) %zu\n", k, model.stages[k - 1].trees, w.survivors.size());
+  }
+}
+
+int run(const Arguments& a) {
+  const auto chosen = opencl::choose_device(opencl::parse_device_choice(a.device), opencl::list_devices());
+  if (!chosen) throw Error(ExitCode::device, "there is no such device", "give --device cpu, gpu or an index");
+  const opencl::Context context(*chosen);
+  const Model model = load_model(find_model(a.cascade, a.cascade));
+  Options options;
+  options.search.scale_step = a.scale_step;
+  const Bench bench{CascadeDetector(model, options), load_frame(a)};
+  std::printf("%s, %s, %dx%d, scale step %.3g, %d frames; milliseconds\n\n", context.name().c_str(),
+              bench.detector.info().model.c_str(), a.size.width, a.size.height, a.scale_step, a.frames);
+  std::printf("%-28s %9s %9s %9s %9s %9s %9s %9s\n", "", "upload", "pyramid", "integral", "scan", "verify",
+              "download", "frame");
+  bool same = true;
+  std::vector<Candidate> first;
+  for (const Form& form : forms(default_tuning(context.device()), a.sweep)) {
+    const std::vector<Candidate> found = time_form(bench, context, form, a.frames);
+    if (first.empty()) first = found;
+    same = same && found == first;
+  }
+  std::printf("\n%zu windows pass all stages%s\n", first.size(),
+              same ? ", the same with every form" : "; NOT THE SAME with every form");
+  print_survivors(model, a, bench.view());
+  return same ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace sightline::cascade
+
+int main(int argc, char** argv) {
+  try {
+    return sightline::cascade::run(sightline::cascade::parse(argc, argv));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "bench_cascade_opencl: %s\n", e.what());
+    return 1;
+  }
+}
