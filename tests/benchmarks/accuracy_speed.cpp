@@ -86,8 +86,9 @@ struct Mode {
   double value;
 };
 
-constexpr Mode kModes[] = {
-    {"Sightline", nullptr, 0}, {"--real-levels 2", "real_levels", 2}, {"--exact", "exact", 1}};
+constexpr Mode kModes[] = {{"Sightline", nullptr, 0},
+                           {"Sightline --real-levels 2", "real_levels", 2},
+                           {"Sightline --exact", "exact", 1}};
 
 Search make_ours(const Arguments& a, const Mode& mode, int filters, double step, Purpose purpose) {
   Config config = Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml");
@@ -107,11 +108,13 @@ void add_ours(const Arguments& a, std::vector<Setting>& settings) {
   for (const Mode& mode : kModes) {
     for (const filterbank::Model& model : sizes) {
       const int filters = model.dictionary.size();
-      const std::string line = sizes.size() > 1 ? std::to_string(filters) + " filters" : "";
+      const std::string label = sizes.size() > 1 ? std::to_string(filters) : "";
+      const std::string line = label.empty() ? "" : label + " filters";
       for (const double step : kScaleSteps) {
-        settings.push_back({{mode.family, line, step, ""}, [&a, &mode, filters, step](Purpose purpose) {
-                              return make_ours(a, mode, filters, step, purpose);
-                            }});
+        settings.push_back(
+            {{mode.family, line, step, "", 0, 0, 0, 0, label}, [&a, &mode, filters, step](Purpose purpose) {
+               return make_ours(a, mode, filters, step, purpose);
+             }});
       }
     }
   }
@@ -127,17 +130,15 @@ struct HogVariant {
   const char* line;
   const char* name;
   double hit_threshold;  ///< for accuracy; for speed it is 0, the default
-  bool crop;             ///< to the person: the window's margins are left out of the boxes
   bool suppress;         ///< as ours: the best box of those that overlap, instead of OpenCV's groups
 };
 
-// What was tried for HOG. Of each line, the best at each scale step enters the picture.
+// What was tried for HOG. Of each line, the best at each scale step enters the picture. Left out is what is
+// far worse: boxes without grouping.
 constexpr HogVariant kHogVariants[] = {
-    {"as it comes", "defaults", 0, false, false},
-    {"as it comes", "hit threshold -0.5", -0.5, false, false},
-    {"cropped boxes", "OpenCV's grouping", 0, true, false},
-    {"cropped boxes", "OpenCV's grouping, hit threshold -0.5", -0.5, true, false},
-    {"cropped boxes", "our grouping", -0.5, true, true},
+    {"own grouping", "defaults", 0, false},
+    {"own grouping", "hit threshold -0.5", -0.5, false},
+    {"our grouping", "", -0.5, true},
 };
 
 /// Frames are resized so that the smallest person has the size that the detector was trained on, as ours
@@ -159,7 +160,7 @@ Search make_hog(double min_size, const HogVariant& variant, double step, Purpose
     std::vector<Detection> found;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const double window = windows[i].height;
-      const double height = variant.crop ? window * kHogPerson / kHogWindow : window;
+      const double height = window * kHogPerson / kHogWindow;
       const double top = windows[i].y + (window - height) / 2;
       found.push_back({{windows[i].x / enlarge, top / enlarge, windows[i].width / enlarge, height / enlarge},
                        scores[i],
@@ -246,11 +247,12 @@ std::vector<std::string> captions(const Arguments& a, const std::vector<MarkedFr
   }
   const Size size = frames.front().luma.view().size();
   char sizes[200];
-  std::snprintf(sizes, sizeof sizes, "%zu frames of %dx%d with %zu people, searched from %g pixels high",
+  std::snprintf(sizes, sizeof sizes, "%zu frames of %dx%d with %zu people, from %g pixels high",
                 frames.size(), size.width, size.height, people, a.min_size);
-  return {a.data + ": " + sizes, std::to_string(a.threads) +
-                                     (a.threads == 1 ? " thread of " : " threads of ") + cpu_name() + " (" +
-                                     instruction_set() + "); OpenCV " + CV_VERSION};
+  return {a.data + ": " + sizes + ", on " + std::to_string(a.threads) +
+              (a.threads == 1 ? " thread of" : " threads of"),
+          cpu_name() + " (" + instruction_set() + "); OpenCV " + CV_VERSION +
+              ". Miss rates are log-averages from 0.01 to 1 false positives a frame."};
 }
 
 void run(const Arguments& a) {
@@ -261,11 +263,14 @@ void run(const Arguments& a) {
   std::vector<TradeOff> best;
   for (const std::size_t i : best_variants(measured)) best.push_back(measured[i]);
   const std::vector<std::string> lines = captions(a, frames);
+  std::vector<std::string> shown = lines;
+  if (std::any_of(best.begin(), best.end(), [](const TradeOff& m) { return !m.label.empty(); }))
+    shown.push_back("Numbers at the lines: filters in the dictionary.");
   const std::string table = trade_offs_as_markdown(best, kHogFamily);
   write_report(folder / "compare.csv", trade_offs_as_csv(measured));
-  write_report(folder / "compare.md", lines[0] + ". " + lines[1] + ".\n\n" + table);
+  write_report(folder / "compare.md", lines[0] + "\n" + lines[1] + "\n\n" + table);
   write_report(folder / "compare.svg",
-               trade_offs_as_svg(best, "People detectors: accuracy against speed", lines));
+               trade_offs_as_svg(best, "People detectors: accuracy against speed", shown));
   std::fputs(table.c_str(), stdout);
 }
 

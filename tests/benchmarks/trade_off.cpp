@@ -19,7 +19,7 @@ constexpr double kWidth = 800;
 constexpr double kLeft = 76;
 constexpr double kRight = kWidth - 28;
 constexpr double kTop = 56;
-constexpr double kBottom = 456;
+constexpr double kBottom = 496;
 constexpr double kLegendTop = kBottom + 78;
 constexpr double kLegendRow = 22;
 constexpr double kCaptionRow = 18;
@@ -148,7 +148,7 @@ std::string Labels::place(double x, double y, const std::string& content, const 
                                          {9, 16, "start"},
                                          {-9, -8, "end"},
                                          {-9, 16, "end"}}};
-  const double width = 6.2 * static_cast<double>(content.size());
+  const double width = 7 * static_cast<double>(content.size());
   const auto room = [&](const Place& p) {
     const double left = x + p.x - (*p.anchor == 'm' ? width / 2 : *p.anchor == 'e' ? width : 0);
     return Box{left, y + p.y - 10, width, 12};
@@ -274,7 +274,7 @@ std::string trade_offs_as_svg(std::span<const TradeOff> measured, const std::str
       const TradeOff& before = measured[i - 1];
       lines += line(x.place(before.rate), y.place(before.miss_rate), px, py, colour);
     }
-    if (last && !m.line.empty()) names += labels.place(px, py, m.line, colour);
+    if (last && !m.line.empty()) names += labels.place(px, py, m.label.empty() ? m.line : m.label, colour);
     const std::string tip = name_of(m) + ", scale step " + shortest(m.scale_step) + ": " + rate_text(m.rate) +
                             " frames/s, miss rate " + percent(m.miss_rate);
     marks += "<path d=\"" + mark(px, py, index_in(steps, m.scale_step)) + "\" fill=\"" + colour +
@@ -292,9 +292,11 @@ std::string trade_offs_as_svg(std::span<const TradeOff> measured, const std::str
   svg += grid(x, y);
   svg += "<rect x=\"" + at(kLeft) + "\" y=\"" + at(kTop) + "\" width=\"" + at(kRight - kLeft) +
          "\" height=\"" + at(kBottom - kTop) + "\" fill=\"none\" stroke=\"#8c959f\"/>\n";
-  svg += "<g fill=\"none\" stroke-width=\"1.8\" stroke-opacity=\"0.55\">\n" + lines + "</g>\n";
-  svg += "<g stroke=\"#ffffff\" stroke-width=\"1\">\n" + marks + "</g>\n<g font-size=\"12\">\n" + names +
-         "</g>\n";
+  svg += "<g fill=\"none\" stroke-width=\"1.5\" stroke-opacity=\"0.4\">\n" + lines + "</g>\n";
+  svg += "<g stroke=\"#ffffff\" stroke-width=\"1\">\n" + marks +
+         "</g>\n<g font-size=\"12\" font-weight=\"bold\" stroke=\"#ffffff\" stroke-width=\"3\" "
+         "stroke-linejoin=\"round\" paint-order=\"stroke\">\n" +
+         names + "</g>\n";
   const std::string middle = at((kTop + kBottom) / 2);
   svg += std::string("<g fill=\"") + kInk + "\" font-size=\"14\">\n" +
          text((kLeft + kRight) / 2, kBottom + 44, "middle", "frames/s (faster →)") +

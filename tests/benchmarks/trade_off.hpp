@@ -16,7 +16,8 @@ struct TradeOff {
   double rate = 0;        ///< frames/s: the median of the repetitions; 0: not measured
   double slowest = 0;     ///< frames/s of the slowest repetition
   double fastest = 0;
-  double miss_rate = 0;  ///< log-average over false positives a frame, above 0
+  double miss_rate = 0;    ///< log-average over false positives a frame, above 0
+  std::string label = {};  ///< what the picture calls the line; empty: as it is
 };
 
 /// Its family, line and variant: "--exact, 100 filters".
