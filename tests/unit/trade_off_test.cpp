@@ -52,7 +52,7 @@ TEST(TradeOff, SvgPutsPointsWhereTheyAre) {
   const std::string svg = trade_offs_as_svg(kBest, "A <title>", {"on what", "with what"});
   // Axes from 10 to 300 frames/s and from 10% to 70%: 100 frames/s lie ln 10 / ln 30 of the way along, 20%
   // lie ln 2 / ln 7 of the way up.
-  EXPECT_THAT(svg, HasSubstr("M547.2 313.5L689 267.6\" stroke=\"#0072B2\""));
+  EXPECT_THAT(svg, HasSubstr("M547.2 339.3L689 288.8\" stroke=\"#0072B2\""));
   EXPECT_EQ(times_in(svg, "<title>ours, 50 filters, scale step 1.1: 100 frames/s, miss rate 20%</title>"),
             1U);
   EXPECT_EQ(times_in(svg, " frames/s, miss rate "), 4U);
