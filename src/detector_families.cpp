@@ -67,7 +67,11 @@ void check_inside(const Config& config) {
 
 BoxPart part_of(const Config& config) {
   const auto sides = config.optional_numbers("detector", kPart, 4, -10, 10);
-  return sides ? BoxPart{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]} : BoxPart{};
+  if (!sides) return {};
+  const BoxPart part{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]};
+  if (part.left < part.right && part.top < part.bottom) return part;
+  throw Error(ExitCode::usage, config.name() + ": 'part' of [[detector.inside]] is empty",
+              "give left, top, right and bottom, in parts of the box from 0 to 1");
 }
 
 std::unique_ptr<Detector> make_nested(const Config& config) {

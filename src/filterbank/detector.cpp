@@ -113,8 +113,10 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const Descriptor& descriptor = model_.descriptor;
   if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
   if (describes_in_float() && !descriptor.standard()) {
-    info_.cpu_only = "a model with another descriptor than the standard one (" + describe(descriptor) +
-                     ") runs by the reference method, on the CPU only";
+    const std::string what =
+        "a model with another descriptor than the standard one (" + describe(descriptor) + ")";
+    info_.cpu_only = descriptor.exact() ? "the float method of " + what + " runs on the CPU only"
+                                        : what + " runs by the reference method, on the CPU only";
   }
   info_.labels = {model_.label};
   info_.filters = model_.dictionary.size();
@@ -385,8 +387,7 @@ void FilterbankDetector::filter_band(Level& level, const Band& band) const {
 
 void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const bool plain = model_.descriptor.patch == 3 && !model_.descriptor.contrast_sensitive;
-  const auto filter = plain ? filter_rows_float : filter_rows_signed;
+  const auto filter = model_.descriptor.standard() ? filter_rows_float : filter_rows_signed;
   filter(image, model_.dictionary, band.begin, band.end, level.responses.view(), level.indices.view());
 }
 

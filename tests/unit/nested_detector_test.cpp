@@ -256,7 +256,8 @@ TEST(NestedDetector, RefusesAnEmptyPart) {
 
 constexpr char kCascade[] =
     R"(<opencv_storage><cascade><stageType>BOOST</stageType><featureType>HAAR</featureType>
-<height>20</height><width>20</width><stages><_><stageThreshold>0.5</stageThreshold><weakClassifiers><_>
+<height>20</height><width>20</width><featureParams><maxCatCount>0</maxCatCount></featureParams>
+<stages><_><stageThreshold>0.5</stageThreshold><weakClassifiers><_>
 <internalNodes>0 -1 0 0.02</internalNodes><leafValues>0 1</leafValues></_></weakClassifiers></_></stages>
 <features><_><rects><_>0 0 20 20 -1.</_><_>0 0 10 20 2.</_></rects></_></features></cascade></opencv_storage>
 )";
@@ -322,7 +323,8 @@ TEST_F(InsideSections, ErrorsNameFileLineAndKey) {
   EXPECT_THAT(complaint(outer_ + inner_ + "part = [0, 1]\n"),
               HasSubstr("c.toml:9: 'part' must be a list of 4 numbers"));
   EXPECT_THAT(complaint(outer_ + inner_ + "part = [0, 0, 1, nan]\n"), HasSubstr("c.toml:9: "));
-  EXPECT_THAT(complaint(outer_ + inner_ + "part = [0, 0.5, 1, 0.5]\n"), HasSubstr("empty"));
+  EXPECT_THAT(complaint(outer_ + inner_ + "part = [0, 0.5, 1, 0.5]\n"),
+              AllOf(HasSubstr("c.toml"), HasSubstr("'part'"), HasSubstr("empty")));
   EXPECT_THAT(complaint(outer_ + "inside = 3\n"), HasSubstr("c.toml:5: 'inside' must be a table"));
   EXPECT_THAT(complaint(outer_ + "inside = [3]\n"), HasSubstr("c.toml:5: 'inside' must be a table"));
   EXPECT_THAT(complaint(outer_ + "[detector.inside]\nfamily = \"cascade\"\n"),
