@@ -224,9 +224,9 @@ int run_windows(const WindowArguments& a) {
     throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives on every scale",
                 "leave out --store, or --arithmetic and --real-levels");
   }
+  const std::vector<Contender> contenders = load_contenders(a);
   const FileImageSet positives(a.positives, a.folder);
   const FileImageSet negatives(a.negatives);
-  const std::vector<Contender> contenders = load_contenders(a);
   if (a.store) {  // files are replaced by files written beside them
     for (const Contender& contender : contenders) require_writable(contender.file.string() + ".new");
   }

@@ -71,7 +71,7 @@ TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
 TEST_F(Study, DevicesRefuseOtherDescriptors) {
   const auto devices = opencl::list_devices();
   if (devices.empty()) GTEST_SKIP() << "no OpenCL device";
-  const filterbank::FilterbankDetector detector(random_model(9, 1, {3, true, {}}), {});
+  const filterbank::FilterbankDetector detector(random_model(9, 1, {5, true, {}}), {});
   EXPECT_NE(error_of(ExitCode::usage,
                      [&] {
                        detector.make_device_stages({devices[0], 0, "the first"});
