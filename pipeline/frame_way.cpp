@@ -39,6 +39,7 @@ void Pipeline::Impl::begin(Slot& slot) {
   slot.plan = plan_;
   const Schedule& schedule = slot.plan->schedule;
 
+  slot.workspace->tuned = schedule.tuned;
   if (!detector_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     result.status = FrameStatus::skipped;
     result.message = "the frame is smaller than the smallest object that is searched for";
@@ -49,6 +50,7 @@ void Pipeline::Impl::begin(Slot& slot) {
     try {
       if (schedule.split > 0) {
         if (!slot.device_share) slot.device_share = detector_.make_workspace();
+        slot.device_share->tuned = schedule.tuned;
         detector_.prepare(*slot.device_share, slot.frame.view(), {0, schedule.split});
       }
       if (!slot.device) slot.device = device_->make_slot();

@@ -124,6 +124,7 @@ nlohmann::json to_json(const Alternative& a) {
           {"on_device", a.schedule.on_device.to_ulong()},
           {"in_flight", a.schedule.in_flight},
           {"split", a.schedule.split},
+          {"tuned", a.schedule.tuned},
           {"predicted_fps", a.predicted_fps},
           {"predicted_latency", a.predicted_latency},
           {"bound_by", a.bound_by},
@@ -137,6 +138,7 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   a.schedule.name = json.at("name").get<std::string>();
   a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
   a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 0.99);
+  a.schedule.tuned = json.value("tuned", 0);
   const auto on_device = json.at("on_device").get<unsigned long>();
   if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
     throw std::runtime_error("no mapping of the detector's stages");
@@ -172,6 +174,31 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
                  e.what());
     return std::nullopt;
   }
+}
+
+// What the detector lets a schedule tune is tried for the best mapping, and for the best one in which stages
+// on both processors share a frame.
+std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
+  std::vector<Schedule> mappings;
+  if (!ranked.empty()) mappings.push_back(ranked.front().schedule);
+  const auto mixed = std::find_if(ranked.begin(), ranked.end(),
+                                  [](const Alternative& a) { return a.schedule.name == "custom"; });
+  if (mixed != ranked.end() && !(mixed->schedule == mappings.front())) mappings.push_back(mixed->schedule);
+  return mappings;
+}
+
+std::vector<Alternative> tuned_to(const Tunable& tunable, const Schedule& mapping,
+                                  const std::vector<Alternative>& alternatives) {
+  const auto untuned = std::find_if(alternatives.begin(), alternatives.end(),
+                                    [&](const Alternative& a) { return a.schedule == mapping; });
+  std::vector<Alternative> tuned;
+  for (const int choice : tunable.choices) {
+    Alternative& other = tuned.emplace_back(*untuned);
+    other.schedule.tuned = choice;
+    other.achieved_fps = other.achieved_latency = 0;
+    other.joules.reset();
+  }
+  return tuned;
 }
 
 }  // namespace
@@ -300,6 +327,16 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   };
   for (std::size_t i = 0; i < tried; ++i) try_one(planned.alternatives[i]);
   rank(planned.alternatives, options.goal);
+
+  if (const Tunable* const tunable = detector.tunable()) {
+    for (const Schedule& mapping : worth_tuning(planned.alternatives)) {
+      for (Alternative& tuned : tuned_to(*tunable, mapping, planned.alternatives)) {
+        try_one(tuned);
+        if (tuned.achieved_fps > 0) planned.alternatives.push_back(tuned);
+      }
+    }
+    rank(planned.alternatives, options.goal);
+  }
 
   // Then the frames in flight: as few as give the rate.
   if (options.in_flight == 0 && options.goal != Goal::latency) {

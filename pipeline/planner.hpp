@@ -63,7 +63,8 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
 std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
                                Goal goal, int in_flight = 0);
 
-/// Calibrates (or remembers), weighs, tries the most promising ones, and returns the best. A plan that was
+/// Calibrates (or remembers), weighs, tries the most promising ones, then what the detector lets a schedule
+/// tune, and returns the best. A plan that was
 /// stopped, or lost its device, is not remembered. Throws Error
 /// (usage) for the goal energy where no meter can be used.
 /// @param frames  some of the source, all of one size

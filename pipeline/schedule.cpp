@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -30,6 +31,16 @@ StageSet suited_stages(const Detector& detector) {
   return suited;
 }
 
+int tuned_value(const std::string& text, const Tunable& tunable) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > tunable.largest) {
+    throw Error(ExitCode::usage, "'" + std::string(tunable.name) + "=" + text + "' is out of range",
+                "give a number from 1 to " + std::to_string(tunable.largest));
+  }
+  return value;
+}
+
 // Applies "filter=gpu,classify=cpu".
 void apply_map(const std::string& map, const Detector& detector, Schedule& schedule) {
   std::string separated = map;  // spaces as `describe` has them will do as well
@@ -40,6 +51,11 @@ void apply_map(const std::string& map, const Detector& detector, Schedule& sched
     if (item.empty()) continue;
     const std::size_t sign = item.find('=');
     const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
+    const Tunable* const tunable = detector.tunable();
+    if (tunable && item.substr(0, sign) == tunable->name) {
+      schedule.tuned = tuned_value(where, *tunable);
+      continue;
+    }
     if (where != "cpu" && where != "gpu" && where != "device") {
       throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
                   "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
@@ -130,6 +146,12 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
                 "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
                 "give --split a number between 0 and 1");
   }
+  const Tunable* const tunable = detector.tunable();
+  if (schedule.tuned < 0 || schedule.tuned > (tunable ? tunable->largest : 0)) {
+    throw Error(ExitCode::usage,
+                "the detector cannot be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
+                "leave it out");
+  }
   if (!schedule.uses_device()) return;
   if (!device) {
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
@@ -165,10 +187,13 @@ int default_in_flight(const Schedule& schedule, int threads) {
 }
 
 std::string describe(const Schedule& schedule, const Detector& detector) {
+  const std::string tuned =
+      schedule.tuned > 0 ? " " + std::string(detector.tunable()->name) + "=" + std::to_string(schedule.tuned)
+                         : "";
   if (schedule.split > 0) {
     std::ostringstream text;
     text.precision(2);
-    text << std::fixed << "split " << schedule.split;
+    text << std::fixed << "split " << schedule.split << tuned;
     return text.str();
   }
   std::string text;
@@ -176,7 +201,7 @@ std::string describe(const Schedule& schedule, const Detector& detector) {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     text += (i == 0 ? "" : " ") + std::string(stages[i].name) + (schedule.on_device[i] ? "=gpu" : "=cpu");
   }
-  return text;
+  return text + tuned;
 }
 
 std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages) {

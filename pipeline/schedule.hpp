@@ -19,6 +19,7 @@ struct Schedule {
   /// Above 0: frames are split. The device does this share of each frame's divisible stages, the CPU the rest
   /// at the same time; `on_device` is then empty.
   double split = 0;
+  int tuned = 0;  ///< the detector's tunable (Detector::tunable); 0: the detector's own choice
   friend bool operator==(const Schedule&, const Schedule&) = default;
 
   bool uses_device() const { return on_device.any() || split > 0; }
@@ -27,7 +28,7 @@ struct Schedule {
 /// What somebody asked for: with `--schedule`, `--map`, `--in-flight`, `--split`, or in section [schedule].
 struct ScheduleRequest {
   std::string name;   ///< of a named schedule; empty: `auto` with a device, `cpu` without
-  std::string map;    ///< "filter=gpu,classify=cpu": changes to the named one
+  std::string map;    ///< "filter=gpu,classify=cpu": changes to the named one; also NAME=NUMBER of a tunable
   int in_flight = 0;  ///< 0: the schedule's own
   double split = 0;   ///< 0: the schedule's own
   std::string goal;   ///< of `auto`: throughput (also where empty), latency or energy
@@ -60,7 +61,7 @@ StageSet device_stages(const Schedule& schedule, const Detector& detector);
 int default_in_flight(const Schedule& schedule, int threads);
 
 /// "pyramid=gpu filter=gpu histogram=gpu classify=cpu group=cpu", "split 0.70": what `--map` and `--split`
-/// take.
+/// take. What is tuned comes last: "... scan_stages=4".
 std::string describe(const Schedule& schedule, const Detector& detector);
 
 /// Consecutive stages on one processor: the unit in which a frame moves.

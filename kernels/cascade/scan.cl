@@ -29,28 +29,32 @@ typedef struct {
   Sum threshold;
 } Stage;
 
-// left, right: a node of the cascade, or leaf -1 - left. Corners are distances from the window's own.
+// left, right: a node of the cascade, or leaf -1 - left. Corners are distances from the window's own. Nodes
+// are so aligned that they can be loaded four words at a time.
 #ifdef LBP
-typedef struct {
+typedef struct __attribute__((aligned(16))) {
   int left, right;
   int corners[16];  // of the 3x3 grid, row after row
   uint subset[8];
+  int unused[2];
 } Node;
 #elif defined HAAR_RECTS
-typedef struct {
+typedef struct __attribute__((aligned(16))) {
   int left, right;
   float threshold;
   float weights[3];
   int corners[12];  // of each rectangle, two to be added and two to be taken off
+  int unused[2];
 } Node;
 #else
-typedef struct {
+typedef struct __attribute__((aligned(16))) {
   int left, right;
   float threshold;
   int corners[8];  // see PackedCascade::HaarNode
   int factor;
   int form;
   int first, count;  // of `corners`
+  int unused;
 } Node;
 enum { FORM_SIX, FORM_EIGHT, FORM_LIST };
 #endif

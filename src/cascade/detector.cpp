@@ -97,6 +97,11 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   const int stages = static_cast<int>(model_.stages.size());
   scan_stages_ = std::min(options_.scan_stages > 0 ? options_.scan_stages : stages, stages);
 
+  tunable_ = {"scan_stages", stages, {}};
+  for (const int choice : {2, 4, 8, 12}) {
+    if (choice < stages) tunable_.choices.push_back(choice);
+  }
+
   info_.family = "cascade";
   info_.model = model_.name + ", " + (model_.kind == FeatureKind::lbp ? "LBP" : "Haar") + ", " +
                 std::to_string(stages) + " stages";
@@ -120,6 +125,7 @@ std::unique_ptr<Workspace> CascadeDetector::make_workspace() const {
 bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
   CascadeWorkspace& w = own(workspace);
   w.frame = frame;
+  w.scan_stages = w.tuned > 0 ? std::min(w.tuned, tunable_.largest) : scan_stages_;
   for (ProductMemory* product : {&w.images, &w.integrals}) product->lend(nullptr);
   w.survivors.clear();
   w.candidates.clear();
@@ -237,7 +243,7 @@ void CascadeDetector::scan(CascadeWorkspace& w) const {
   for_each(w.window_bands, w, [&](const Band& band, std::size_t i) {
     w.band_survivors[i].clear();
     for (int row = band.begin; row < band.end; ++row)
-      scan_row(w.cascade, band.level, integrals, row, scan_stages_, w.band_survivors[i]);
+      scan_row(w.cascade, band.level, integrals, row, w.scan_stages, w.band_survivors[i]);
   });
   append_all(w.band_survivors, w.survivors);
 }
@@ -252,7 +258,7 @@ void CascadeDetector::verify_survivors(CascadeWorkspace& w) const {
       chunks,
       [&](std::size_t i) {
         const auto part = all.subspan(i * kChunk, std::min(kChunk, all.size() - i * kChunk));
-        verify(w.cascade, integrals, part, scan_stages_, w.chunk_candidates[i]);
+        verify(w.cascade, integrals, part, w.scan_stages, w.chunk_candidates[i]);
       },
       &w.work);
   append_all(w.chunk_candidates, w.candidates);

@@ -55,6 +55,7 @@ class CascadeWorkspace : public Workspace {
  public:
   Size frame_size;
   Share share;
+  int scan_stages = 1;  ///< of the frame: as tuned, or the detector's own
   PictureView frame;
   Image<std::uint8_t> converted;  ///< luma of a frame in colour
   Layout layout;
@@ -88,12 +89,13 @@ class CascadeDetector : public Detector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t divisible_stages() const override { return kGroup; }
   void join(Workspace& workspace, Workspace& other) const override;
+  const Tunable* tunable() const override { return &tunable_; }
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }
   const Options& options() const { return options_; }
-  /// Between 1 and the number of the cascade's stages.
+  /// Where a schedule does not say it: between 1 and the number of the cascade's stages.
   int scan_stages() const { return scan_stages_; }
 
  private:
@@ -109,6 +111,7 @@ class CascadeDetector : public Detector {
   Options options_;
   int scan_stages_ = 1;
   DetectorInfo info_;
+  Tunable tunable_;
 };
 
 /// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,

@@ -43,7 +43,8 @@ void pack_haar(const PackedCascade& packed, int step, const std::vector<Children
     std::vector<cl_int>& n = cascade.nodes;
     n.insert(n.end(), {children[i].left, children[i].right, bits_of(node.threshold)});
     n.insert(n.end(), std::begin(node.corners), std::end(node.corners));
-    n.insert(n.end(), {node.factor, static_cast<cl_int>(node.form), first_corner + node.first, node.count});
+    n.insert(n.end(),
+             {node.factor, static_cast<cl_int>(node.form), first_corner + node.first, node.count, 0});
   }
   for (const PackedCascade::Corner& corner : packed.list[step - 1])
     cascade.corners.insert(cascade.corners.end(), {corner.offset, corner.weight});
@@ -69,6 +70,7 @@ void pack_rects(const Model& model, const Layout& layout, int step, const std::v
                            at(r.x, r.y + r.height)});
       }
     }
+    n.insert(n.end(), {0, 0});
   }
 }
 
@@ -87,6 +89,7 @@ void pack_lbp(const Model& model, const Layout& layout, int step, const std::vec
     }
     const std::uint32_t* const subset = model.subset(static_cast<std::int32_t>(i));
     for (int word = 0; word < kSubsetWords; ++word) n.push_back(static_cast<cl_int>(subset[word]));
+    n.insert(n.end(), {0, 0});
   }
 }
 

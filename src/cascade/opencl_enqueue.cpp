@@ -34,7 +34,7 @@ void enqueue_integral(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const La
   const auto plane = static_cast<cl_int>(layout.plane);
   const opencl::Buffer& integrals = i.integrals.device();
   i.row_sums.arguments(i.images.device(), i.level_buffer, i.row_tiles, stride, plane, integrals);
-  add(i.row_sums.enqueue(i.queue, groups(i.tiles_rows, kRowGroup)));
+  add(i.row_sums.enqueue(i.queue, groups(i.tiles_rows, static_cast<std::size_t>(s.row_items))));
   i.column_sums.arguments(i.level_buffer, i.column_tiles, stride, plane, integrals);
   const auto planes = static_cast<std::size_t>(s.planes);
   add(i.column_sums.enqueue(i.queue, {{i.tiles_columns * kColumnGroup, planes, 1}, {kColumnGroup, 1, 1}}));
@@ -58,7 +58,7 @@ void enqueue_scan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Cascad
   const auto set = [&](const auto&... packed) {
     i.scan.arguments(i.integrals.device(), cl_int{w.layout.stride}, plane, i.level_buffer, i.scan_tiles,
                      s.stages, s.roots, i.nodes, nodes, i.corners, s.leaves, window.width, window.height,
-                     packed..., cl_int{s.detector->scan_stages()}, capacity, i.bits, i.found);
+                     packed..., cl_int{w.scan_stages}, capacity, i.bits, i.found);
   };
   if (s.tuning.packed) {
     set(s.packed_nodes, s.packed_trees, cl_int{s.packed_stages});
@@ -77,7 +77,7 @@ void enqueue_verify(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casc
   const auto plane = static_cast<cl_int>(w.layout.plane);
   const auto all = static_cast<cl_int>(s.detector->model().stages.size());
   // The last stage's sum is the score, so it runs even where all have.
-  const cl_int first = std::min(s.detector->scan_stages(), all - 1);
+  const cl_int first = std::min<cl_int>(w.scan_stages, all - 1);
   const Size window = s.detector->model().window;
   const auto nodes = static_cast<cl_int>(s.detector->model().nodes.size());
   add(i.queue.fill(i.passed, 0, kCandidateBytes));

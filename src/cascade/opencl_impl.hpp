@@ -34,8 +34,6 @@ inline constexpr int kTileX = 32;        ///< windows: a word of bits
 inline constexpr int kResizeGroup = 32;  ///< work-items of four pixels
 inline constexpr int kResizeRows = 4;
 inline constexpr int kColumnGroup = 64;
-inline constexpr int kRowGroup = 64;
-inline constexpr int kRowPixels = 8;  ///< of a work-item at a time
 inline constexpr int kVerifyGroup = 64;
 inline constexpr std::size_t kWindowBytes = 4 * sizeof(cl_int);     ///< a window in a list
 inline constexpr std::size_t kCandidateBytes = 8 * sizeof(cl_int);  ///< a candidate in one
@@ -111,6 +109,8 @@ struct OpenClStages::Impl {
   DeviceCascade::Kind kind = DeviceCascade::Kind::haar;
   bool tilted = false;
   int planes = 1;        ///< upright ones
+  int row_items = 64;    ///< that make a row of integrals
+  int row_pixels = 8;    ///< of a work-item at a time
   int local_stride = 0;  ///< elements of a tile's row, where tiled
   int local_rows = 0;
   opencl::Program gray, pyramid, integral, scan;

@@ -124,6 +124,10 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.tuning = tuning;
   s.tilted = model.has_tilted;
   s.planes = model.kind == FeatureKind::lbp ? 1 : 2;
+  if (context.device().type == opencl::DeviceType::cpu) {  // which has no use for items that wait for others
+    s.row_items = 1;
+    s.row_pixels = 256;
+  }
   settle(s);
   // Only nodes and corners depend on a frame's layout; these are made anew with it.
   s.cascade = pack_cascade(model, plan_layout(model.window, model, {}));
@@ -142,8 +146,8 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.gray = opencl::GrayKernels::build(context, cache);
   s.pyramid = opencl::Program(context, "cascade/pyramid.cl", element, cache);
   s.integral = opencl::Program(context, "cascade/integral.cl",
-                               element + define("PLANES", s.planes) + define("ROW_ITEMS", kRowGroup) +
-                                   define("ROW_PIXELS", kRowPixels) + (s.tilted ? " -DTILTED" : ""),
+                               element + define("PLANES", s.planes) + define("ROW_ITEMS", s.row_items) +
+                                   define("ROW_PIXELS", s.row_pixels) + (s.tilted ? " -DTILTED" : ""),
                                cache);
   s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache);
 

@@ -51,6 +51,15 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
+/// A whole number that shares out a detector's work between its stages, for example how much one of them
+/// leaves to the next. It decides what a frame costs on which processor, never what is found, and is a part
+/// of the schedule.
+struct Tunable {
+  std::string_view name;     ///< as `--map` takes it; no stage's
+  int largest = 0;           ///< from 1 on
+  std::vector<int> choices;  ///< worth trying, rising; 0, the detector's own choice, is always tried
+};
+
 /// The intermediate results of one frame in flight, made by the detector that uses it. Buffers grow to the
 /// largest frame seen and are then reused: in steady state a frame allocates nothing but its result.
 /// Thread-safety: one frame, and so one thread of control, at a time.
@@ -62,6 +71,7 @@ class Workspace {
   virtual ~Workspace() = default;
 
   WorkMeter work;  ///< told by run_stage how long threads were busy
+  int tuned = 0;   ///< the detector's tunable, set before `prepare`; 0: its own choice
 };
 
 /// A detector: a model, and the stages that apply it. Immutable after construction, so one detector serves
@@ -96,6 +106,9 @@ class Detector {
   /// Takes what the divisible stages found in another workspace, for another share of the same frame, into
   /// this one: the stages after them then see the whole frame.
   virtual void join(Workspace& /*workspace*/, Workspace& /*other*/) const {}
+
+  /// What a schedule may tune; null where there is nothing.
+  virtual const Tunable* tunable() const { return nullptr; }
 
   /// The detector's stages on an OpenCL device; null where the family has none. The detector must outlive
   /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.

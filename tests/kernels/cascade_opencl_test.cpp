@@ -300,6 +300,25 @@ TEST_P(CascadeOpenClFrames, VerifyAloneIsRefused) {
   EXPECT_NO_THROW(comparison.stages().check(verify));
 }
 
+// Little enough for a simulator that watches every access (tools/check-kernels).
+TEST(OpenClSmallCascade, EveryKindAndForm) {
+  const std::vector<opencl::DeviceInfo> devices = test::exact_devices();
+  if (devices.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+  const Shape shapes[] = {{"haar", FeatureKind::haar, {12, 12}, 3, 2, 2, true},
+                          {"lbp", FeatureKind::lbp, {12, 12}, 3, 3, 1}};
+  const Image<std::uint8_t> picture = make_picture({43, 33}, 5);
+  for (const Shape& shape : shapes) {
+    const Model model = make_model(shape);
+    for (const KernelTuning& tuning :
+         {tuning_of("naive", false, 2, 64), tuning_of("naive", true, 2, 64, 1, true),
+          tuning_of("compacted", true, 3, 32), tuning_of("compacted", false, 3, 32)}) {
+      SCOPED_TRACE(shape.name + (", " + text_of(tuning)));
+      Comparison comparison(devices[0], model, some_options(2), tuning);
+      EXPECT_EQ(comparison.difference(picture.view()), "");
+    }
+  }
+}
+
 // OpenCV's own cascades, where they are installed: every kind and every shape.
 TEST(CascadeOpenClModels, OpenCvsCascades) {
   const std::vector<opencl::DeviceInfo> devices = test::exact_devices();

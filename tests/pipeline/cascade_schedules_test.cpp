@@ -1,0 +1,117 @@
+// The cascade detector through the pipeline: every schedule, and every number of stages that its `scan` runs,
+// finds what the detector finds alone.
+#include <gtest/gtest.h>
+
+#include "cascade/detector.hpp"
+#include "cascade/opencl_stages.hpp"
+#include "kernels/cascade_support.hpp"
+#include "pipeline/pipeline_support.hpp"
+#include "pipeline/planner.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+class KeepObjects : public Sink {
+ public:
+  void accept(const media::Frame&, const FrameResult& result) override {
+    EXPECT_EQ(result.status, FrameStatus::ok) << result.message;
+    objects.push_back(result.objects);
+  }
+  std::vector<std::vector<Detection>> objects;
+};
+
+class CascadeSchedules : public testing::Test {
+ protected:
+  CascadeSchedules() {
+    cascade::Options options;
+    options.min_neighbors = 0;
+    detector_ = std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]), options);
+    const auto workspace = detector_->make_workspace();
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);
+      frames_.push_back(media::frame_from_gray(picture.view()));
+      expected_.push_back(detect(*detector_, *workspace, picture.view()));
+      EXPECT_FALSE(expected_.back().empty());
+    }
+  }
+
+  void SetUp() override {
+    for (const opencl::DeviceInfo& device : opencl::list_devices()) {
+      if (!stages_ && device.correctly_rounded_divide_sqrt && device.compiler_available)
+        stages_ = detector_->make_device_stages({device, 0, ""});
+    }
+    if (!stages_) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+    pipeline_ = std::make_unique<Pipeline>(*detector_, stages_.get(), Schedule{});
+  }
+
+  void expect_the_same() {
+    SCOPED_TRACE(describe(pipeline_->schedule(), *detector_));
+    constexpr std::size_t kFrames = 12;
+    MemorySource source(frames_, kFrames);
+    KeepObjects kept;
+    const RunReport report = pipeline_->run({&source, "test", {&kept}, {}});
+    EXPECT_EQ(report.redone, 0);
+    ASSERT_EQ(kept.objects.size(), kFrames);
+    for (std::size_t i = 0; i < kFrames; ++i)
+      EXPECT_EQ(kept.objects[i], expected_[i % expected_.size()]) << "frame " << i;
+  }
+
+  std::unique_ptr<cascade::CascadeDetector> detector_;
+  std::unique_ptr<DeviceStages> stages_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<media::Frame> frames_;
+  std::vector<std::vector<Detection>> expected_;
+};
+
+TEST_F(CascadeSchedules, NamedOnesFindTheSame) {
+  for (const std::string_view name : schedule_names()) {
+    pipeline_->set_schedule(named_schedule(name, *detector_, stages_.get(), pipeline_->threads()));
+    expect_the_same();
+  }
+}
+
+TEST_F(CascadeSchedules, EveryNumberOfScanStagesFindsTheSame) {
+  const std::string maps[] = {"verify=cpu", "scan=cpu,verify=cpu", "pyramid=cpu,verify=cpu", "group=cpu"};
+  for (const std::string& map : maps) {
+    for (int k = 1; k <= detector_->tunable()->largest; ++k) {
+      ScheduleRequest request;
+      request.name = "gpu";
+      request.map = map + ",scan_stages=" + std::to_string(k);
+      const Schedule schedule = resolve(request, *detector_, stages_.get(), 2);
+      EXPECT_EQ(schedule.tuned, k);
+      pipeline_->set_schedule(schedule);
+      expect_the_same();
+    }
+  }
+}
+
+TEST_F(CascadeSchedules, WhatIsTunedIsChecked) {
+  for (const char* map :
+       {"scan_stages=0", "scan_stages=7", "scan_stages=2x", "scan_stages=", "scan_stages=cpu"}) {
+    ScheduleRequest request;
+    request.name = "gpu";
+    request.map = map;
+    EXPECT_THROW(resolve(request, *detector_, stages_.get(), 2), Error) << map;
+  }
+  ScheduleRequest request;
+  request.map = "scan_stages=3";
+  EXPECT_EQ(describe(resolve(request, *detector_, nullptr, 2), *detector_),
+            "pyramid=cpu integral=cpu scan=cpu verify=cpu group=cpu scan_stages=3");
+}
+
+TEST_F(CascadeSchedules, AutoTriesWhatCanBeTunedAndFindsTheSame) {
+  PlanOptions options;
+  options.trial_seconds = 0.01;
+  options.trials = 2;
+  options.in_flight = 2;
+  const Planned planned = plan_schedule(*pipeline_, *detector_, stages_.get(), frames_, options);
+  std::vector<int> tried;
+  for (const Alternative& a : planned.alternatives) {
+    if (a.achieved_fps > 0) tried.push_back(a.schedule.tuned);
+  }
+  for (const int choice : detector_->tunable()->choices) EXPECT_THAT(tried, testing::Contains(choice));
+  expect_the_same();
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
