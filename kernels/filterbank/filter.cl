@@ -19,10 +19,8 @@
 
 #if V == 1
 #define IS_BELOW_0(x) ((x) < 0.0f ? 1.0f : 0.0f)
-#define AS_MASK(condition) (uint)(-(condition))
 #else
 #define IS_BELOW_0(x) (-TO_FLOAT((x) < (floatv)(0.0f)))
-#define AS_MASK(condition) AS_UINT(condition)
 #endif
 
 inline floatv key_of(floatv response, float index) {
@@ -53,17 +51,19 @@ inline uintv patterns_of(const floatv upper[3], const floatv middle[3], const fl
 #else
                          constant float* bins) {
 #endif
-  const floatv neighbours[8] = {upper[0], upper[1], upper[2], middle[2], lower[2], lower[1], lower[0], middle[0]};
-  uintv code = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) code |= AS_MASK(neighbours[i] >= middle[1]) & (uintv)(1u << i);
+  // By the sign of a difference: oclgrind 21.10 gets this comparison of vectors wrong.
+#define DARKER(pixels, bit) ((AS_UINT((pixels) - middle[1]) >> 31) * (uintv)(bit))
+  const uintv code = (uintv)(255u) - DARKER(upper[0], 1u) - DARKER(upper[1], 2u) - DARKER(upper[2], 4u) -
+                     DARKER(middle[2], 8u) - DARKER(lower[2], 16u) - DARKER(lower[1], 32u) -
+                     DARKER(lower[0], 64u) - DARKER(middle[0], 128u);
+#undef DARKER
 #if V == 1
   return convert_uint(bins[code]) << 24;
 #else
-  uint codes[V];
+  uint codes[V], patterns[V];
   STORE(code, codes);
-  for (int i = 0; i < V; ++i) codes[i] = convert_uint(bins[codes[i]]) << 24;
-  return LOAD(codes);
+  for (int i = 0; i < V; ++i) patterns[i] = convert_uint(bins[codes[i]]) << 24;
+  return LOAD(patterns);
 #endif
 }
 #endif
