@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cascade/opencl_stages.hpp"
-#include "opencl/gray.hpp"
+#include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::cascade {
@@ -92,10 +92,10 @@ struct OpenClSlot::Impl {
       scan_tiles;
   opencl::Buffer nodes, corners;              ///< for `scan`
   opencl::Buffer frame_nodes, frame_corners;  ///< for `verify`: in integrals that lie as the frame's
-  opencl::Buffer frame, colour, anti, bits, found, visited, passed;
+  opencl::Buffer frame, anti, bits, found, visited, passed;
   opencl::SharedBuffer images, integrals;
-  opencl::StagingBuffer frame_staging, list_staging;
-  opencl::GrayKernels gray;
+  opencl::StagingBuffer list_staging;
+  opencl::FrameInput input;
   opencl::Kernel resize, row_sums, column_sums, anti_diagonals, diagonals, scan, keep_visited, verify;
 
   cl_int frame_stride() const { return (frame_size.width + 63) / 64 * 64; }  ///< bytes
@@ -127,7 +127,6 @@ void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, Casc
                   std::size_t stage);
 /// Room for so many windows.
 void make_lists(OpenClSlot::Impl& slot, std::size_t capacity);
-opencl::Event upload_frame(OpenClSlot::Impl& slot, const PictureView& frame);
 void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
                    const CascadeWorkspace& workspace, std::size_t stage);
 /// Enqueues the read of what `scan` or `verify` found, with its number.

@@ -146,16 +146,8 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorks
     if (buffer.bytes() != bytes + kSlack) buffer = opencl::SharedBuffer(i.queue, bytes + kSlack);
   };
   if (stage == kPyramid) {
-    auto bytes = static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.frame_size.height);
-    make(i.frame, bytes);
-    if (!workspace.frame.is_gray()) {
-      const PackedView& colour = workspace.frame.colour();
-      bytes = static_cast<std::size_t>(
-          checked(std::int64_t{bytes_per_pixel(colour.format)} * colour.width * colour.height));
-      make(i.colour, bytes);
-    }
-    if (!context.device().unified_memory && i.frame_staging.bytes() < bytes)
-      i.frame_staging = opencl::StagingBuffer(i.queue, bytes);
+    make(i.frame, static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.frame_size.height));
+    i.input.prepare(i.queue, workspace.frame, i.frame_stride());
   }
   if (stage == kPyramid || stage == kIntegral) make_shared(i.images, workspace.images.bytes());
   if (stage == kIntegral || stage == kScan) make_shared(i.integrals, workspace.integrals.bytes());

@@ -100,7 +100,7 @@ std::string scan_options(const OpenClStages::Impl& s) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
-  i.gray = opencl::GrayKernels(s.gray);
+  i.input = opencl::FrameInput(s.gray);
   i.resize = opencl::Kernel(s.pyramid, "resize");
   i.row_sums = opencl::Kernel(s.integral, "row_sums");
   i.column_sums = opencl::Kernel(s.integral, "column_sums");
@@ -220,7 +220,8 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   const auto bring = [&](opencl::Event event) {
     own.add(DeviceSpan::Kind::upload, first, "upload", std::move(event));
   };
-  bring(first == kPyramid ? upload_frame(i, w.frame) : i.product(first - 1).to_device());
+  bring(first == kPyramid ? i.input.upload(i.queue, w.frame, i.frame, i.frame_stride())
+                          : i.product(first - 1).to_device());
   for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(s, own, i, w, stage);
 
   const auto take = [&](opencl::Event event) {

@@ -93,7 +93,8 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     d.cells_x = level.grid.cells_x;
     d.cells_y = level.grid.cells_y;
     d.pitch = level.grid.pitch();
-    d.roots_offset = take(i.sizes.roots, static_cast<std::int64_t>(s.bins + s.patterns) * d.pitch * d.cells_y);
+    d.roots_offset =
+        take(i.sizes.roots, static_cast<std::int64_t>(s.bins + s.patterns) * d.pitch * d.cells_y);
     d.totals_offset = take(i.sizes.totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
     d.features_offset = s.exact ? checked(level.layout.features)
                                 : take(i.sizes.features, static_cast<std::int64_t>(kBlockCells) * s.bins *
@@ -177,16 +178,7 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   const auto features = s.exact ? workspace.features.bytes() : static_cast<std::size_t>(i.sizes.features * 4);
   if (stage == kPyramid) {
     make(i.octaves, i.sizes.octaves);
-    std::int64_t frame_bytes = std::int64_t{i.octave_places[0].stride} * i.frame_size.height;
-    if (!workspace.frame.is_gray()) {
-      const PackedView& colour = workspace.frame.colour();
-      frame_bytes = std::int64_t{bytes_per_pixel(colour.format)} * colour.width * colour.height;
-      checked(frame_bytes);
-      // Not made smaller: streams that change between formats are to find both buffers there.
-      if (i.colour.bytes() < static_cast<std::size_t>(frame_bytes)) make(i.colour, frame_bytes);
-    }
-    if (!context.device().unified_memory && i.frame_staging.bytes() < static_cast<std::size_t>(frame_bytes))
-      i.frame_staging = opencl::StagingBuffer(i.queue, static_cast<std::size_t>(frame_bytes));
+    i.input.prepare(i.queue, workspace.frame, i.octave_places[0].stride);
   }
   if (stage == kPyramid || stage == kFilter) make_shared(i.images, workspace.images.bytes());
   if (stage == kFilter || stage == kHistogram) {

@@ -54,7 +54,7 @@ void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
-  i.gray = opencl::GrayKernels(s.gray);
+  i.input = opencl::FrameInput(s.gray);
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
   if (!s.exact) {
@@ -248,7 +248,8 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   own.done = {};
   i.last = last;
   if (first == kPyramid) {
-    own.add(DeviceSpan::Kind::upload, first, "upload", upload_frame(i, w.frame));
+    own.add(DeviceSpan::Kind::upload, first, "upload",
+            i.input.upload(i.queue, w.frame, i.octaves, i.octave_places[0].stride));
   } else {
     own.add(DeviceSpan::Kind::upload, first, "upload", i.product(first - 1).to_device());
   }
