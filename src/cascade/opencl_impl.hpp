@@ -7,10 +7,16 @@
 #include <vector>
 
 #include "cascade/opencl_stages.hpp"
+#include "opencl/data.hpp"
 #include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::cascade {
+
+using opencl::bytes_of;
+using opencl::checked;
+using opencl::define;
+using opencl::upload;
 
 // Mirrors `CascadeLevel` in kernels/cascade/common.clh.
 struct DeviceLevel {
@@ -66,11 +72,6 @@ PackedStages pack_stages(const Model& model);
 
 /// Distances are in integrals that lie as the layout says; it may be that of a tile.
 DeviceCascade pack_cascade(const Model& model, const Layout& layout);
-
-template <typename T>
-std::size_t bytes_of(const std::vector<T>& values) {
-  return values.size() * sizeof(T);
-}
 
 struct OpenClSlot::Impl {
   explicit Impl(const opencl::Context& context) : queue(context) {}

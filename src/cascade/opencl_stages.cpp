@@ -21,10 +21,6 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
 
 namespace {
 
-std::string define(const std::string& name, int value) {
-  return " -D" + name + "=" + std::to_string(value);
-}
-
 std::size_t local_bytes(const OpenClStages::Impl& s) {
   const KernelTuning& t = s.tuning;
   const auto windows = static_cast<std::size_t>(t.tile_rows) * kTileX;
@@ -152,16 +148,12 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache);
 
   opencl::Queue queue(context);
-  const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
-    buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
-    queue.write_now(buffer, values.data(), bytes_of(values));
-  };
-  upload(s.stages, s.cascade.stages);
-  upload(s.roots, s.cascade.roots);
-  upload(s.leaves, s.cascade.leaves);
+  upload(queue, s.stages, s.cascade.stages);
+  upload(queue, s.roots, s.cascade.roots);
+  upload(queue, s.leaves, s.cascade.leaves);
   if (!s.tuning.packed) return;
-  upload(s.packed_nodes, packed.nodes);
-  upload(s.packed_trees, packed.trees);
+  upload(queue, s.packed_nodes, packed.nodes);
+  upload(queue, s.packed_trees, packed.trees);
 }
 OpenClStages::~OpenClStages() = default;
 

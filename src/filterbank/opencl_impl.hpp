@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "filterbank/opencl_stages.hpp"
+#include "opencl/data.hpp"
 #include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::filterbank {
+
+using opencl::bytes_of;
+using opencl::checked;
+using opencl::define;
+using opencl::upload;
 
 // Mirrors `Level` in kernels/common.clh.
 struct DeviceLevel {
@@ -45,11 +51,6 @@ inline constexpr int kWeightPad = 16;  // weights a (block x, quad): BY_PAD in t
 inline constexpr int kDictionaryEntry = 12;
 /// Candidates that are read back with their count in one transfer.
 inline constexpr std::size_t kFirstCapacity = 4096;
-
-template <typename T>
-std::size_t bytes_of(const std::vector<T>& values) {
-  return values.size() * sizeof(T);
-}
 
 // Everything a level needs, for one frame size.
 struct OpenClSlot::Impl {
@@ -109,8 +110,6 @@ struct OpenClStages::Impl {
   opencl::Buffer screen_basis, screen_weights;  ///< where windows are screened
   int raw_threshold = 0;
 };
-
-std::string define(const std::string& name, int value);  ///< a build option
 
 /// Geometry and work lists for a frame and share, where they have changed.
 void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const FilterbankWorkspace& workspace);

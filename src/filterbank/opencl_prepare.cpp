@@ -1,8 +1,6 @@
 // Readies a slot for a frame size: geometry, work lists and buffers of all pyramid levels.
 #include <algorithm>
-#include <limits>
 
-#include "base/error.hpp"
 #include "filterbank/opencl_impl.hpp"
 
 namespace sightline::filterbank {
@@ -24,26 +22,11 @@ std::vector<Tile> make_tiles(const FilterbankWorkspace& workspace, int step_x, i
   return tiles;
 }
 
-// Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
-cl_int checked(std::int64_t offset) {
-  if (offset > std::numeric_limits<cl_int>::max()) {
-    throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
-                "use a larger --min-size, a larger --scale-step, or --device none");
-  }
-  return static_cast<cl_int>(offset);
-}
-
 cl_int take(std::int64_t& next, std::int64_t count) {
   const std::int64_t at = next;
   next += (count + 63) / 64 * 64;
   checked(next);
   return checked(at);
-}
-
-std::size_t upload(OpenClSlot::Impl& i, opencl::Buffer& buffer, const auto& values) {
-  buffer = opencl::Buffer(i.queue.context(), bytes_of(values), opencl::Buffer::Access::read_only);
-  if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
-  return values.size();
 }
 
 // Where everything lies; products as in the workspace.
@@ -106,9 +89,9 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     i.levels.push_back(d);
   }
   i.scores_count = static_cast<std::size_t>(i.sizes.scores);
-  upload(i, i.level_buffer, i.levels);
-  upload(i, i.octave_buffer, i.octave_places);
-  upload(i, i.tables, tables);
+  upload(i.queue, i.level_buffer, i.levels);
+  upload(i.queue, i.octave_buffer, i.octave_places);
+  upload(i.queue, i.tables, tables);
 }
 
 // Which work-group or row works where, for the workspace's share of the frame.
@@ -117,7 +100,7 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
   const auto one = [](const Level&) { return 1; };
   const auto rows = [&](auto member) { return [member](const Level& level) { return level.rows.*member; }; };
   i.tiles_resize = upload(
-      i, i.resize_tiles,
+      i.queue, i.resize_tiles,
       make_tiles(
           w, kResizeTileX, kResizeTileY, -4, [](const Level& level) { return level.plan.size.width + 1; },
           [&](const Level& level) {  // with the border above and below the image
@@ -127,24 +110,24 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
             return image;
           }));
   i.tiles_filter =
-      upload(i, i.filter_tiles,
+      upload(i.queue, i.filter_tiles,
              make_tiles(
                  w, t.filter_width * t.filter_group, t.filter_rows * t.filter_group_rows, 0,
                  [](const Level& level) { return level.plan.size.width; }, rows(&LevelRows::votes)));
   i.tiles_histogram =
-      upload(i, i.histogram_tiles,
+      upload(i.queue, i.histogram_tiles,
              make_tiles(
                  w, t.histogram_cells, 1, 0, [](const Level& level) { return level.grid.pitch(); },
                  rows(&LevelRows::cells)));
-  i.tiles_classify = upload(i, i.classify_tiles,
+  i.tiles_classify = upload(i.queue, i.classify_tiles,
                             make_tiles(
                                 w, t.classify_width * t.classify_group, t.classify_rows, 0,
                                 [](const Level& level) { return level.windows_x; },
                                 [](const Level& level) { return level.windows; }));
-  i.rows_cells = upload(i, i.cell_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::cells)));
-  i.rows_blocks = upload(i, i.block_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::blocks)));
-  i.rows_windows =
-      upload(i, i.window_rows, make_tiles(w, 1, 1, 0, one, [](const Level& level) { return level.windows; }));
+  i.rows_cells = upload(i.queue, i.cell_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::cells)));
+  i.rows_blocks = upload(i.queue, i.block_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::blocks)));
+  i.rows_windows = upload(i.queue, i.window_rows,
+                          make_tiles(w, 1, 1, 0, one, [](const Level& level) { return level.windows; }));
 }
 
 }  // namespace

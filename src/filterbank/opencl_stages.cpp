@@ -75,10 +75,6 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   i.candidates = opencl::Kernel(s.candidates, "candidates");
 }
 
-std::string define(const std::string& name, int value) {
-  return " -D" + name + "=" + std::to_string(value);
-}
-
 OpenClSlot::~OpenClSlot() = default;
 OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache, const KernelTuning& tuning)
@@ -145,8 +141,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
   }
   dictionary.insert(dictionary.end(), kUniformPatterns.begin(), kUniformPatterns.end());
-  s.dictionary = opencl::Buffer(context, bytes_of(dictionary), opencl::Buffer::Access::read_only);
-  queue.write_now(s.dictionary, dictionary.data(), bytes_of(dictionary));
+  upload(queue, s.dictionary, dictionary);
 
   for (int t = 0; t < model.templates(); ++t) {
     const PackedWeights& weights = detector.packed_weights(t);
@@ -156,24 +151,20 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       const std::int32_t* row = weights.row(by);
       for (int i = 0; i < words; ++i) packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
     }
-    s.weights.emplace_back(context, bytes_of(packed), opencl::Buffer::Access::read_only);
-    queue.write_now(s.weights.back(), packed.data(), bytes_of(packed));
+    upload(queue, s.weights.emplace_back(), packed);
     s.energies.push_back(detector.template_energy(t));
   }
 
   if (detector.screens()) {
     const Screen& low_rank = detector.screen();
-    const std::vector<std::int32_t>& basis = low_rank.basis();
-    s.screen_basis = opencl::Buffer(context, bytes_of(basis), opencl::Buffer::Access::read_only);
-    queue.write_now(s.screen_basis, basis.data(), bytes_of(basis));
+    upload(queue, s.screen_basis, low_rank.basis());
     std::vector<cl_int> unpacked;
     for (int k = 0; k < model.window.blocks() * Screen::kPairs; ++k) {
       const std::int32_t pair = low_rank.weights().row(0)[k];
       unpacked.push_back(static_cast<std::int16_t>(pair & 0xFFFF));
       unpacked.push_back(pair >> 16);
     }
-    s.screen_weights = opencl::Buffer(context, bytes_of(unpacked), opencl::Buffer::Access::read_only);
-    queue.write_now(s.screen_weights, unpacked.data(), bytes_of(unpacked));
+    upload(queue, s.screen_weights, unpacked);
   }
   s.raw_threshold = detector.raw_threshold();
 }

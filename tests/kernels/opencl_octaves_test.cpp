@@ -63,9 +63,9 @@ class OpenClOctaves : public ::testing::Test {
           halve_reference(expected.view(o - 1), expected.view(o), 0, expected.places[o].height);
         }
         const opencl::Buffer images(context, found.bytes.size());
-        const opencl::Buffer table(context, bytes_of(found.places));
+        const opencl::Buffer table(context, opencl::bytes_of(found.places));
         queue.write_now(images, found.bytes.data(), found.bytes.size());
-        queue.write_now(table, found.places.data(), bytes_of(found.places));
+        queue.write_now(table, found.places.data(), opencl::bytes_of(found.places));
         int launches = 0;
         enqueue_octaves(queue, halve, images, table, found.places, [&](const opencl::Event&) { ++launches; });
         queue.wait(queue.read(images, found.bytes.data(), found.bytes.size()));
