@@ -35,12 +35,19 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
 namespace {
 
 // Replaces what the device decides, and what a variant leaves no choice in.
-void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
+void settle(OpenClStages::Impl& stages, const opencl::DeviceInfo& device) {
+  KernelTuning& tuning = stages.tuning;
   const auto one_pixel = [](const std::string& variant) {
     return variant == "plain" || variant == "unrolled";
   };
   if (one_pixel(tuning.filter)) tuning.filter_width = tuning.filter_rows = 1;
   if (one_pixel(tuning.classify)) tuning.classify_width = tuning.classify_rows = 1;
+  const auto histogram_bytes = [&] {  // a bin's sum, and a scale
+    return static_cast<std::size_t>(tuning.histogram_cells) *
+           ((stages.bins + stages.patterns) * sizeof(cl_int) + sizeof(cl_float));
+  };
+  while (histogram_bytes() > device.local_memory_bytes && tuning.histogram_cells > 1)
+    tuning.histogram_cells /= 2;
   if (tuning.dot == "auto") {
     // The instructions for dot products take one window.
     const bool one = tuning.classify_width == 1;
@@ -101,7 +108,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
         "use --device none");
   }
-  settle(s.tuning, context.device());
+  settle(s, context.device());
 
   const auto upper = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
