@@ -39,13 +39,8 @@ struct Octaves {
   std::vector<std::uint8_t> bytes;
 };
 
-class OpenClOctaves : public ::testing::Test {
+class OpenClOctaves : public test::ExactDevicesTest {
  protected:
-  void SetUp() override {
-    devices_ = test::exact_devices();
-    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  }
-
   // Compares all bytes: nothing but the octaves' own pixels may change.
   void compare(const std::vector<Size>& sizes, int count) {
     opencl::ProgramCache cache = test::program_cache();
@@ -78,8 +73,6 @@ class OpenClOctaves : public ::testing::Test {
       }
     }
   }
-
-  std::vector<opencl::DeviceInfo> devices_;
 };
 
 TEST_F(OpenClOctaves, AwkwardSizes) {

@@ -82,7 +82,7 @@ TEST_F(OpenClStagesTest, RealLevelsAndScreen) {
     ASSERT_EQ(comparison.difference(large.views[0]), "");
     const auto rejected = [&] {
       std::size_t count = 0, all = 0;
-      for (const Level& level : comparison.device_workspace().levels) {
+      for (const Level& level : comparison.device().levels) {
         for (int y = 0; y < level.windows_y; ++y) {
           for (int x = 0; x < level.windows_x; ++x, ++all)
             count += level.scores[static_cast<std::size_t>(y) * level.grid.pitch() + x] == kRejected ? 1 : 0;
