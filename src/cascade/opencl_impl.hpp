@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cascade/opencl_stages.hpp"
+#include "detection/planned_frame.hpp"
 #include "opencl/data.hpp"
 #include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
@@ -77,9 +78,7 @@ struct OpenClSlot::Impl {
   explicit Impl(const opencl::Context& context) : queue(context) {}
 
   opencl::Queue queue;
-  Size frame_size;
-  Share share;
-  StageSet on_device;    ///< of the frame that it is prepared for
+  PlannedFrame planned;
   std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
   std::size_t tiles_resize = 0, tiles_rows = 0, tiles_columns = 0, tiles_anti = 0, tiles_diagonal = 0,
@@ -99,7 +98,7 @@ struct OpenClSlot::Impl {
   opencl::FrameInput input;
   opencl::Kernel resize, row_sums, column_sums, anti_diagonals, diagonals, scan, keep_visited, verify;
 
-  cl_int frame_stride() const { return (frame_size.width + 63) / 64 * 64; }  ///< bytes
+  cl_int frame_stride() const { return (planned.size().width + 63) / 64 * 64; }  ///< bytes
   opencl::SharedBuffer& product(std::size_t stage) { return stage == kPyramid ? images : integrals; }
 };
 

@@ -94,17 +94,9 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWo
 }  // namespace
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& workspace) {
-  if (i.frame_size != workspace.frame_size) {
-    i.frame_size = {};  // until everything below has succeeded
-    plan_geometry(s, i, workspace);
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  } else if (i.share != workspace.share) {
-    i.frame_size = {};
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  }
-  i.share = workspace.share;
+  i.planned.update(
+      workspace.frame_size, workspace.share, [&] { plan_geometry(s, i, workspace); },
+      [&] { plan_work(s, i, workspace); });
 }
 
 void make_lists(OpenClSlot::Impl& i, std::size_t capacity) {
@@ -129,7 +121,8 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorks
     if (buffer.bytes() != bytes + kSlack) buffer = opencl::SharedBuffer(i.queue, bytes + kSlack);
   };
   if (stage == kPyramid) {
-    make(i.frame, static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.frame_size.height));
+    make(i.frame,
+         static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.planned.size().height));
     i.input.prepare(i.queue, workspace.frame, i.frame_stride());
   }
   if (stage == kPyramid || stage == kIntegral) make_shared(i.images, workspace.images.bytes());

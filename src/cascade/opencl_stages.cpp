@@ -185,7 +185,6 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
   auto& w = static_cast<CascadeWorkspace&>(workspace);
   OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
   plan(*impl_, i, w);
-  i.on_device = on_device;
   for (std::size_t stage = kPyramid; stage <= kVerify; ++stage) {
     if (on_device[stage]) make_buffers(*impl_, i, w, stage);
   }

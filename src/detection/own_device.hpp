@@ -11,8 +11,8 @@ struct OwnDevice {
   opencl::ProgramCache cache;
 };
 
-/// `Stages` with a context of their own, and the user's cache of programs. Everything passed to `Stages`
-/// must outlive the object. Thread-safety: as for `Stages`.
+/// `Stages` with a context of their own, and the user's cache of programs. The
+/// detector must outlive the object. Thread-safety: as for `Stages`.
 // OwnDevice is a base, so that the device is there before the stages.
 template <typename Stages>
 class StagesOnOwnDevice : private OwnDevice, public Stages {

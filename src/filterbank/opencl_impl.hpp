@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "detection/planned_frame.hpp"
 #include "filterbank/opencl_stages.hpp"
 #include "opencl/data.hpp"
 #include "opencl/frame_input.hpp"
@@ -57,9 +58,7 @@ struct OpenClSlot::Impl {
   explicit Impl(const opencl::Context& context) : queue(context) {}
 
   opencl::Queue queue;
-  Size frame_size;
-  Share share;
-  StageSet on_device;    ///< of the frame that it is prepared for
+  PlannedFrame planned;
   std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
   std::vector<DeviceOctave> octave_places;  ///< the frame at offset 0, then what it is halved to

@@ -133,17 +133,9 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
 }  // namespace
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
-  if (i.frame_size != workspace.frame_size) {
-    i.frame_size = {};  // until everything below has succeeded
-    plan_geometry(s, i, workspace);
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  } else if (i.share != workspace.share) {
-    i.frame_size = {};
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  }
-  i.share = workspace.share;
+  i.planned.update(
+      workspace.frame_size, workspace.share, [&] { plan_geometry(s, i, workspace); },
+      [&] { plan_work(s, i, workspace); });
 }
 
 void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace,

@@ -222,7 +222,6 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
   auto& w = static_cast<FilterbankWorkspace&>(workspace);
   OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
   plan(*impl_, i, w);
-  i.on_device = on_device;
   for (std::size_t stage = kPyramid; stage <= kClassify; ++stage) {
     if (on_device[stage]) make_buffers(*impl_, i, w, stage);
   }
