@@ -88,18 +88,10 @@ void check(const DetectArguments& a) {
   for (const std::string& input : a.inputs) {
     for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace}) refuse_input(input, *file);
   }
-  const auto refuse_same = [](const std::string& one, const std::string& other) {
-    if (one.empty() || (one != other && !media::is_same_file(one, other)) || one == "/dev/null") return;
-    throw Error(ExitCode::usage, "two outputs would both be written to '" + one + "'",
-                "choose another name for one of them");
-  };
   check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   require_writable(a.trace);
-  refuse_same(a.output, a.detections);
-  refuse_same(a.output, a.contact_sheet);
-  refuse_same(a.detections, a.contact_sheet);
-  for (const std::string* file : {&a.output, &a.detections, &a.contact_sheet}) refuse_same(a.trace, *file);
+  refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace});
 }
 
 // The format of the detections, known before anything is opened.

@@ -55,9 +55,7 @@ void check(const ReportArguments& report, std::size_t curves) {
         std::to_string(report.names.size()) + " names were given for " + std::to_string(curves) + " curve(s)",
         "give --name once for each of them, in their order, or not at all");
   }
-  if (!report.csv.empty() && report.csv == report.svg) {
-    throw Error(ExitCode::usage, "--csv and --svg would both be written to '" + report.csv + "'");
-  }
+  refuse_same_outputs({report.csv, report.svg});
   require_writable(report.csv);
   require_writable(report.svg);
 }

@@ -54,9 +54,7 @@ void complete_outputs(LiveArguments& a, const Typed& typed) {
   if (a.recording.path.empty() && (a.recording.rotation.is_set() || a.recording.keep > 0))
     throw Error(ExitCode::usage, "--rotate and --keep are for recordings", "name one with --record");
   for (const std::string* file : {&a.detections, &a.trace}) refuse_input(a.input, *file);
-  if (!a.trace.empty() && a.trace == a.detections)
-    throw Error(ExitCode::usage, "two outputs would both be written to '" + a.trace + "'",
-                "choose another name for one of them");
+  refuse_same_outputs({a.detections, a.trace});
   require_writable(a.trace);
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
 #include "media/picture_file.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/sinks.hpp"
-#include "progress.hpp"
 #include "run_text.hpp"
 #include "stop.hpp"
 

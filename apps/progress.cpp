@@ -5,18 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace sightline::apps {
+#include "base/duration_text.hpp"
 
-std::string duration_text(double seconds) {
-  const auto s = static_cast<long>(seconds + 0.5);
-  char text[48];
-  if (s >= 3600) {
-    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%ld:%02ld", s / 60, s % 60);
-  }
-  return text;
-}
+namespace sightline::apps {
 
 ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(isatty(STDERR_FILENO) != 0) {}
 

@@ -23,7 +23,4 @@ class ProgressDisplay {
   double next_ = 0;  ///< seconds at which to show again
 };
 
-/// "1:05" or "2:00:13".
-std::string duration_text(double seconds);
-
 }  // namespace sightline::apps

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "filterbank/training.hpp"
@@ -35,26 +36,19 @@ FileImageSet collect(const std::vector<std::string>& paths, const std::string& f
   return set;
 }
 
-std::string clock_text(double seconds) {
-  char text[32];
-  const auto s = static_cast<int>(seconds + 0.5);
-  std::snprintf(text, sizeof text, "%d:%02d", s / 60, s % 60);
-  return text;
-}
-
 // One line that is rewritten on a terminal, and a line a phase elsewhere.
 class TrainProgressLine {
  public:
   void show(const filterbank::TrainingProgress& progress) {
     if (!terminal_) {
       if (progress.phase != phase_)
-        std::fprintf(stderr, "%6s  %s\n", clock_text(progress.elapsed).c_str(), progress.phase.c_str());
+        std::fprintf(stderr, "%6s  %s\n", duration_text(progress.elapsed).c_str(), progress.phase.c_str());
       phase_ = progress.phase;
       return;
     }
     const std::string left =
-        progress.left < 0 ? "estimating" : "about " + clock_text(progress.left) + " left";
-    std::fprintf(stderr, "\r\033[K%6s  %-32s %3.0f%%  %s", clock_text(progress.elapsed).c_str(),
+        progress.left < 0 ? "estimating" : "about " + duration_text(progress.left) + " left";
+    std::fprintf(stderr, "\r\033[K%6s  %-32s %3.0f%%  %s", duration_text(progress.elapsed).c_str(),
                  progress.phase.c_str(), 100 * progress.fraction, left.c_str());
   }
   void end() const {

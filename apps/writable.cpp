@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,6 +29,18 @@ void require_writable(const std::string& file) {
 void refuse_input(const std::string& input, const std::string& output) {
   if (output.empty() || !media::is_same_file(input, output)) return;
   throw Error(ExitCode::usage, "'" + output + "' is the input", "choose another name for the output");
+}
+
+void refuse_same_outputs(const std::vector<std::string>& outputs) {
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    if (one->empty() || *one == "/dev/null") continue;
+    const auto is_same = [&](const std::string& other) {
+      return other == *one || media::is_same_file(other, *one);
+    };
+    if (std::none_of(outputs.begin(), one, is_same)) continue;
+    throw Error(ExitCode::usage, "two outputs would both be written to '" + *one + "'",
+                "choose another name for one of them");
+  }
 }
 
 }  // namespace sightline::apps

@@ -2,6 +2,7 @@
 /// Outputs that are written last are checked first: nobody should wait for a result that cannot be kept.
 
 #include <string>
+#include <vector>
 
 namespace sightline::apps {
 
@@ -11,5 +12,9 @@ void require_writable(const std::string& file);
 
 /// Throws Error (usage) where an output is the input itself, by whatever name. Empty names are no files.
 void refuse_input(const std::string& input, const std::string& output);
+
+/// Throws Error (usage) where two outputs are one file, by whatever names. Empty names are no files; any
+/// number may go to /dev/null.
+void refuse_same_outputs(const std::vector<std::string>& outputs);
 
 }  // namespace sightline::apps

@@ -27,6 +27,13 @@ constexpr Target kTargets[] = {
     {HWY_NEON, "neon", "NEON"},
 };
 
+// Asked what there is, Highway also chooses among all of that for the kernels, what is disabled included.
+std::int64_t supported_targets() {
+  const std::int64_t supported = hwy::SupportedTargets();
+  hwy::GetChosenTarget().Update(supported);
+  return supported;
+}
+
 }  // namespace
 
 BuildInfo build_info() {
@@ -38,7 +45,7 @@ BuildInfo build_info() {
 }
 
 std::string instruction_set() {
-  const std::int64_t supported = hwy::SupportedTargets();
+  const std::int64_t supported = supported_targets();
   for (const Target& target : kTargets) {
     if (supported & target.bit) return target.name;
   }

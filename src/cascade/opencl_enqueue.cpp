@@ -18,11 +18,7 @@ opencl::Range groups(std::size_t count, std::size_t items, std::size_t rows = 1)
 template <typename Add>
 void enqueue_pyramid(OpenClSlot::Impl& i, const PictureView& frame, const Add& add) {
   const cl_int stride = i.frame_stride();
-  if (!frame.is_gray()) {
-    const PackedFormat format = frame.colour().format;
-    add(i.gray.enqueue(i.queue, format, i.colour, frame.width() * bytes_per_pixel(format), i.frame,
-                       {0, stride}, frame.size()));
-  }
+  if (!frame.is_gray()) add(i.input.convert(i.queue, frame, i.frame, stride));
   i.resize.arguments(i.frame, stride, i.images.device(), i.level_buffer, i.resize_tiles, i.tables);
   add(i.resize.enqueue(i.queue, groups(i.tiles_resize, kResizeGroup, kResizeRows)));
 }
@@ -92,22 +88,6 @@ void enqueue_verify(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casc
 constexpr auto nowhere = [](opencl::Event) {};
 
 }  // namespace
-
-opencl::Event upload_frame(OpenClSlot::Impl& i, const PictureView& frame) {
-  const auto upload = [&](const opencl::Buffer& to, std::size_t stride, std::size_t row_bytes,
-                          const auto& pixels) {
-    const auto height = static_cast<std::size_t>(frame.height());
-    return i.queue.upload(to, stride * height, i.frame_staging, [&](std::byte* memory) {
-      for (std::size_t y = 0; y < height; ++y)
-        std::memcpy(memory + y * stride, pixels.row(static_cast<int>(y)), row_bytes);
-    });
-  };
-  const auto width = static_cast<std::size_t>(frame.width());
-  if (frame.is_gray())
-    return upload(i.frame, static_cast<std::size_t>(i.frame_stride()), width, frame.gray());
-  const std::size_t row_bytes = width * bytes_per_pixel(frame.colour().format);
-  return upload(i.colour, row_bytes, row_bytes, frame.colour());
-}
 
 void enqueue_stage(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i,
                    const CascadeWorkspace& w, std::size_t stage) {

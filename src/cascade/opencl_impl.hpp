@@ -7,10 +7,17 @@
 #include <vector>
 
 #include "cascade/opencl_stages.hpp"
-#include "opencl/gray.hpp"
+#include "detection/planned_frame.hpp"
+#include "opencl/data.hpp"
+#include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::cascade {
+
+using opencl::bytes_of;
+using opencl::checked;
+using opencl::define;
+using opencl::upload;
 
 // Mirrors `CascadeLevel` in kernels/cascade/common.clh.
 struct DeviceLevel {
@@ -67,18 +74,11 @@ PackedStages pack_stages(const Model& model);
 /// Distances are in integrals that lie as the layout says; it may be that of a tile.
 DeviceCascade pack_cascade(const Model& model, const Layout& layout);
 
-template <typename T>
-std::size_t bytes_of(const std::vector<T>& values) {
-  return values.size() * sizeof(T);
-}
-
 struct OpenClSlot::Impl {
   explicit Impl(const opencl::Context& context) : queue(context) {}
 
   opencl::Queue queue;
-  Size frame_size;
-  Share share;
-  StageSet on_device;    ///< of the frame that it is prepared for
+  PlannedFrame planned;
   std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
   std::size_t tiles_resize = 0, tiles_rows = 0, tiles_columns = 0, tiles_anti = 0, tiles_diagonal = 0,
@@ -92,13 +92,13 @@ struct OpenClSlot::Impl {
       scan_tiles;
   opencl::Buffer nodes, corners;              ///< for `scan`
   opencl::Buffer frame_nodes, frame_corners;  ///< for `verify`: in integrals that lie as the frame's
-  opencl::Buffer frame, colour, anti, bits, found, visited, passed;
+  opencl::Buffer frame, anti, bits, found, visited, passed;
   opencl::SharedBuffer images, integrals;
-  opencl::StagingBuffer frame_staging, list_staging;
-  opencl::GrayKernels gray;
+  opencl::StagingBuffer list_staging;
+  opencl::FrameInput input;
   opencl::Kernel resize, row_sums, column_sums, anti_diagonals, diagonals, scan, keep_visited, verify;
 
-  cl_int frame_stride() const { return (frame_size.width + 63) / 64 * 64; }  ///< bytes
+  cl_int frame_stride() const { return (planned.size().width + 63) / 64 * 64; }  ///< bytes
   opencl::SharedBuffer& product(std::size_t stage) { return stage == kPyramid ? images : integrals; }
 };
 
@@ -127,7 +127,6 @@ void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, Casc
                   std::size_t stage);
 /// Room for so many windows.
 void make_lists(OpenClSlot::Impl& slot, std::size_t capacity);
-opencl::Event upload_frame(OpenClSlot::Impl& slot, const PictureView& frame);
 void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
                    const CascadeWorkspace& workspace, std::size_t stage);
 /// Enqueues the read of what `scan` or `verify` found, with its number.

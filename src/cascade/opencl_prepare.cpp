@@ -1,27 +1,10 @@
 // Readies a slot for a frame size: geometry, work lists and buffers of all levels.
 #include <algorithm>
-#include <limits>
 
-#include "base/error.hpp"
 #include "cascade/opencl_impl.hpp"
 
 namespace sightline::cascade {
 namespace {
-
-// Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
-cl_int checked(std::int64_t offset) {
-  if (offset > std::numeric_limits<cl_int>::max()) {
-    throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
-                "use a larger --min-size, a larger --scale-step, or --device none");
-  }
-  return static_cast<cl_int>(offset);
-}
-
-std::size_t upload(OpenClSlot::Impl& i, opencl::Buffer& buffer, const auto& values) {
-  buffer = opencl::Buffer(i.queue.context(), bytes_of(values), opencl::Buffer::Access::read_only);
-  if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
-  return values.size();
-}
 
 // The integrals of a work-group's windows, as if they were a level's of their own.
 Layout layout_of_tile(const OpenClStages::Impl& s) {
@@ -67,14 +50,14 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casca
     i.levels.push_back(d);
   }
   i.bits_bytes = static_cast<std::size_t>(checked(words)) * sizeof(cl_uint);
-  upload(i, i.tables, tables);
+  upload(i.queue, i.tables, tables);
   const DeviceCascade cascade =
       pack_cascade(s.detector->model(), s.tuning.tiled ? layout_of_tile(s) : w.layout);
-  upload(i, i.nodes, cascade.nodes);
-  upload(i, i.corners, cascade.corners);
+  upload(i.queue, i.nodes, cascade.nodes);
+  upload(i.queue, i.corners, cascade.corners);
   const DeviceCascade whole = s.tuning.tiled ? pack_cascade(s.detector->model(), w.layout) : DeviceCascade{};
-  upload(i, i.frame_nodes, s.tuning.tiled ? whole.nodes : cascade.nodes);
-  upload(i, i.frame_corners, s.tuning.tiled ? whole.corners : cascade.corners);
+  upload(i.queue, i.frame_nodes, s.tuning.tiled ? whole.nodes : cascade.nodes);
+  upload(i.queue, i.frame_corners, s.tuning.tiled ? whole.corners : cascade.corners);
 }
 
 // Which work-group works where, for the workspace's share of the frame.
@@ -99,29 +82,21 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWo
     add(diagonal, {0, 1}, 1, level.width + height + 1, kColumnGroup);
     add(scan, work.windows, s.tuning.tile_rows, level.windows_x, kTileX);
   }
-  upload(i, i.level_buffer, i.levels);
-  i.tiles_resize = upload(i, i.resize_tiles, resize);
-  i.tiles_rows = upload(i, i.row_tiles, rows);
-  i.tiles_columns = upload(i, i.column_tiles, columns);
-  i.tiles_anti = upload(i, i.anti_tiles, anti);
-  i.tiles_diagonal = upload(i, i.diagonal_tiles, diagonal);
-  i.tiles_scan = upload(i, i.scan_tiles, scan);
+  upload(i.queue, i.level_buffer, i.levels);
+  i.tiles_resize = upload(i.queue, i.resize_tiles, resize);
+  i.tiles_rows = upload(i.queue, i.row_tiles, rows);
+  i.tiles_columns = upload(i.queue, i.column_tiles, columns);
+  i.tiles_anti = upload(i.queue, i.anti_tiles, anti);
+  i.tiles_diagonal = upload(i.queue, i.diagonal_tiles, diagonal);
+  i.tiles_scan = upload(i.queue, i.scan_tiles, scan);
 }
 
 }  // namespace
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& workspace) {
-  if (i.frame_size != workspace.frame_size) {
-    i.frame_size = {};  // until everything below has succeeded
-    plan_geometry(s, i, workspace);
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  } else if (i.share != workspace.share) {
-    i.frame_size = {};
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  }
-  i.share = workspace.share;
+  i.planned.update(
+      workspace.frame_size, workspace.share, [&] { plan_geometry(s, i, workspace); },
+      [&] { plan_work(s, i, workspace); });
 }
 
 void make_lists(OpenClSlot::Impl& i, std::size_t capacity) {
@@ -146,16 +121,9 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorks
     if (buffer.bytes() != bytes + kSlack) buffer = opencl::SharedBuffer(i.queue, bytes + kSlack);
   };
   if (stage == kPyramid) {
-    auto bytes = static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.frame_size.height);
-    make(i.frame, bytes);
-    if (!workspace.frame.is_gray()) {
-      const PackedView& colour = workspace.frame.colour();
-      bytes = static_cast<std::size_t>(
-          checked(std::int64_t{bytes_per_pixel(colour.format)} * colour.width * colour.height));
-      make(i.colour, bytes);
-    }
-    if (!context.device().unified_memory && i.frame_staging.bytes() < bytes)
-      i.frame_staging = opencl::StagingBuffer(i.queue, bytes);
+    make(i.frame,
+         static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.planned.size().height));
+    i.input.prepare(i.queue, workspace.frame, i.frame_stride());
   }
   if (stage == kPyramid || stage == kIntegral) make_shared(i.images, workspace.images.bytes());
   if (stage == kIntegral || stage == kScan) make_shared(i.integrals, workspace.integrals.bytes());

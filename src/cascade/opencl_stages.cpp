@@ -21,10 +21,6 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
 
 namespace {
 
-std::string define(const std::string& name, int value) {
-  return " -D" + name + "=" + std::to_string(value);
-}
-
 std::size_t local_bytes(const OpenClStages::Impl& s) {
   const KernelTuning& t = s.tuning;
   const auto windows = static_cast<std::size_t>(t.tile_rows) * kTileX;
@@ -100,7 +96,7 @@ std::string scan_options(const OpenClStages::Impl& s) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
-  i.gray = opencl::GrayKernels(s.gray);
+  i.input = opencl::FrameInput(s.gray);
   i.resize = opencl::Kernel(s.pyramid, "resize");
   i.row_sums = opencl::Kernel(s.integral, "row_sums");
   i.column_sums = opencl::Kernel(s.integral, "column_sums");
@@ -152,16 +148,12 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache);
 
   opencl::Queue queue(context);
-  const auto upload = [&](opencl::Buffer& buffer, const auto& values) {
-    buffer = opencl::Buffer(context, bytes_of(values), opencl::Buffer::Access::read_only);
-    queue.write_now(buffer, values.data(), bytes_of(values));
-  };
-  upload(s.stages, s.cascade.stages);
-  upload(s.roots, s.cascade.roots);
-  upload(s.leaves, s.cascade.leaves);
+  upload(queue, s.stages, s.cascade.stages);
+  upload(queue, s.roots, s.cascade.roots);
+  upload(queue, s.leaves, s.cascade.leaves);
   if (!s.tuning.packed) return;
-  upload(s.packed_nodes, packed.nodes);
-  upload(s.packed_trees, packed.trees);
+  upload(queue, s.packed_nodes, packed.nodes);
+  upload(queue, s.packed_trees, packed.trees);
 }
 OpenClStages::~OpenClStages() = default;
 
@@ -193,7 +185,6 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
   auto& w = static_cast<CascadeWorkspace&>(workspace);
   OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
   plan(*impl_, i, w);
-  i.on_device = on_device;
   for (std::size_t stage = kPyramid; stage <= kVerify; ++stage) {
     if (on_device[stage]) make_buffers(*impl_, i, w, stage);
   }
@@ -220,7 +211,8 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   const auto bring = [&](opencl::Event event) {
     own.add(DeviceSpan::Kind::upload, first, "upload", std::move(event));
   };
-  bring(first == kPyramid ? upload_frame(i, w.frame) : i.product(first - 1).to_device());
+  bring(first == kPyramid ? i.input.upload(i.queue, w.frame, i.frame, i.frame_stride())
+                          : i.product(first - 1).to_device());
   for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(s, own, i, w, stage);
 
   const auto take = [&](opencl::Event event) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <span>
 
+#include "base/duration_text.hpp"
 #include "display/keys.hpp"
 #include "display/scene.hpp"
 
@@ -41,17 +42,6 @@ std::string number(double value, int decimals) {
 
 std::string number(const std::optional<double>& value) {
   return value ? number(*value, 1) : std::string("\u2013");
-}
-
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<long long>(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e9) : 0);
-  char text[48];
-  if (whole >= 3600) {
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
-  }
-  return text;
 }
 
 std::int64_t total(const std::vector<DropCount>& drops) {
@@ -218,7 +208,7 @@ class Panels {
     if (overlay_.recording)
       right.push_back({{"\u25CF ", kBad},
                        {"REC  ", kBright, true},
-                       {clock_text(overlay_.recording->seconds), kBright},
+                       {duration_text(std::floor(overlay_.recording->seconds)), kBright},
                        {"  " + overlay_.recording->file, kDim}});
     if (overlay_.paused) right.push_back({{"\u275A\u275A ", kWaiting}, {"paused", kBright, true}});
     std::vector<Part> state;

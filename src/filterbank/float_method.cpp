@@ -33,14 +33,7 @@ struct BlockCells {
 
 void add_patterns(GrayView image, int left, int top, float* counts) {
   for (int y = top; y < top + kCell; ++y) {
-    for (int x = left; x < left + kCell; ++x) {
-      unsigned code = 0;
-      for (int i = 0; i < 8; ++i) {
-        const auto [dx, dy] = kPatternNeighbours[i];
-        code |= unsigned{image.at(x + dx, y + dy) >= image.at(x, y)} << i;
-      }
-      ++counts[kUniformPatterns[code]];
-    }
+    for (int x = left; x < left + kCell; ++x) ++counts[pattern_at(image, x, y)];
   }
 }
 

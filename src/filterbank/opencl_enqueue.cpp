@@ -15,12 +15,7 @@ void enqueue_pyramid(OpenClSlot& slot, OpenClSlot::Impl& i, const PictureView& f
   const auto launched = [&](opencl::Event event) {
     slot.add(kLaunch, kPyramid, "pyramid", std::move(event));
   };
-  if (!frame.is_gray()) {
-    const DeviceOctave& place = i.octave_places[0];
-    launched(i.gray.enqueue(i.queue, frame.colour().format, i.colour,
-                            frame.width() * bytes_per_pixel(frame.colour().format), i.octaves,
-                            {place.offset, place.stride}, frame.size()));
-  }
+  if (!frame.is_gray()) launched(i.input.convert(i.queue, frame, i.octaves, i.octave_places[0].stride));
   enqueue_octaves(i.queue, i.halve, i.octaves, i.octave_buffer, i.octave_places, launched);
   constexpr std::size_t kItems = kResizeTileX / 4;
   i.resize.arguments(i.octaves, i.images.device(), i.level_buffer, i.resize_tiles, i.tables);
@@ -112,23 +107,6 @@ void enqueue_classify(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot:
 }
 
 }  // namespace
-
-opencl::Event upload_frame(OpenClSlot::Impl& i, const PictureView& frame) {
-  const auto upload = [&](const opencl::Buffer& to, std::size_t stride, std::size_t row_bytes,
-                          const auto& pixels) {
-    const auto height = static_cast<std::size_t>(frame.height());
-    return i.queue.upload(to, stride * height, i.frame_staging, [&](std::byte* memory) {
-      for (std::size_t y = 0; y < height; ++y)
-        std::memcpy(memory + y * stride, pixels.row(static_cast<int>(y)), row_bytes);
-    });
-  };
-  const auto width = static_cast<std::size_t>(frame.width());
-  if (frame.is_gray()) {
-    return upload(i.octaves, static_cast<std::size_t>(i.octave_places[0].stride), width, frame.gray());
-  }
-  const std::size_t row_bytes = width * bytes_per_pixel(frame.colour().format);
-  return upload(i.colour, row_bytes, row_bytes, frame.colour());
-}
 
 void enqueue_stage(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i,
                    const PictureView& frame, std::size_t stage) {

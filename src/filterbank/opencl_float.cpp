@@ -10,14 +10,6 @@ namespace {
 constexpr int kGroup = 32, kGroupRows = 4;  // work-items of the filter
 
 template <typename T>
-opencl::Buffer constant_data(const opencl::Context& context, opencl::Queue& queue, const T* values,
-                             std::size_t count) {
-  opencl::Buffer buffer(context, count * sizeof(T), opencl::Buffer::Access::read_only);
-  queue.write_now(buffer, values, count * sizeof(T));
-  return buffer;
-}
-
-template <typename T>
 std::vector<T> contents(OpenClSlot::Impl& i, const opencl::Buffer& buffer) {
   std::vector<T> values(buffer.bytes() / sizeof(T));
   i.queue.wait(i.queue.read(buffer, values.data(), bytes_of(values)));
@@ -46,9 +38,8 @@ void build(OpenClStages::Impl& s, opencl::ProgramCache* cache) {
           define("DISTANCE", model.classifier == ClassifierKind::distance ? 1 : 0),
       cache);
   opencl::Queue queue(context);
-  const std::span<const FloatFilter> filters = model.dictionary.reference();
-  s.dictionary = constant_data(context, queue, filters.data(), filters.size());
-  s.weights.push_back(constant_data(context, queue, model.weights.data(), model.weights.size()));
+  upload(queue, s.dictionary, model.dictionary.reference());
+  upload(queue, s.weights.emplace_back(), model.weights);
 }
 
 void make_kernels(const OpenClStages::Impl& s, OpenClSlot::Impl& i) {

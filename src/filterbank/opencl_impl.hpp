@@ -7,11 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "detection/planned_frame.hpp"
 #include "filterbank/opencl_stages.hpp"
-#include "opencl/gray.hpp"
+#include "opencl/data.hpp"
+#include "opencl/frame_input.hpp"
 #include "opencl/shared_buffer.hpp"
 
 namespace sightline::filterbank {
+
+using opencl::bytes_of;
+using opencl::checked;
+using opencl::define;
+using opencl::upload;
 
 // Mirrors `Level` in kernels/common.clh.
 struct DeviceLevel {
@@ -46,22 +53,15 @@ inline constexpr int kDictionaryEntry = 12;
 /// Candidates that are read back with their count in one transfer.
 inline constexpr std::size_t kFirstCapacity = 4096;
 
-template <typename T>
-std::size_t bytes_of(const std::vector<T>& values) {
-  return values.size() * sizeof(T);
-}
-
 // Everything a level needs, for one frame size.
 struct OpenClSlot::Impl {
   explicit Impl(const opencl::Context& context) : queue(context) {}
 
   opencl::Queue queue;
-  Size frame_size;
-  Share share;
-  StageSet on_device;    ///< of the frame that it is prepared for
+  PlannedFrame planned;
   std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
-  std::vector<DeviceOctave> octave_places;  ///< the frame, then what it is halved to
+  std::vector<DeviceOctave> octave_places;  ///< the frame at offset 0, then what it is halved to
   int widest_pitch = 0;
   std::size_t scores_count = 0;
   struct {
@@ -73,12 +73,11 @@ struct OpenClSlot::Impl {
 
   opencl::Buffer level_buffer, octave_buffer, tables, resize_tiles, filter_tiles, histogram_tiles,
       classify_tiles, cell_rows, block_rows, window_rows;
-  opencl::Buffer colour;  ///< a frame in packed colour, top-down
   // The float method keeps responses in `votes`, histograms in `roots`, and doubles in `scores`.
   opencl::Buffer octaves, indices, roots, totals, scores, products, energies, components, screens, found;
   opencl::SharedBuffer images, votes, features;
-  opencl::StagingBuffer frame_staging, found_staging;
-  opencl::GrayKernels gray;
+  opencl::StagingBuffer found_staging;
+  opencl::FrameInput input;
   opencl::Kernel halve, resize, filter, histogram, normalise, classify, block_energies, keep_nearest,
       subtract_energies, project, screen, candidates;
   std::vector<double> float_scores;  ///< on the host
@@ -100,8 +99,8 @@ struct OpenClStages::Impl {
   const opencl::Context* context;
   KernelTuning tuning;
   bool exact = true;  ///< false: the float method
-  int bins = 0;      ///< of a cell, as in class Grid
-  int patterns = 0;  ///< likewise
+  int bins = 0;       ///< of a cell, as in class Grid
+  int patterns = 0;   ///< likewise
   opencl::Program gray, pyramid, filter, histogram, normalise, classify, candidates;  ///< the exact method's
   opencl::Program float_method;
   opencl::Buffer dictionary;
@@ -111,16 +110,12 @@ struct OpenClStages::Impl {
   int raw_threshold = 0;
 };
 
-std::string define(const std::string& name, int value);  ///< a build option
-
 /// Geometry and work lists for a frame and share, where they have changed.
 void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const FilterbankWorkspace& workspace);
 /// The buffers that a stage needs, where they are not there yet.
 void make_buffers(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot,
                   const FilterbankWorkspace& workspace, std::size_t stage);
 
-/// The frame as it is: gray to octave 0, colour to `slot.colour`, of which the pyramid stage makes octave 0.
-opencl::Event upload_frame(OpenClSlot::Impl& slot, const PictureView& frame);
 void enqueue_stage(const OpenClStages::Impl& stages, OpenClSlot& slot, OpenClSlot::Impl& impl,
                    const PictureView& frame, std::size_t stage);
 /// The candidates of a completed frame, into the workspace.

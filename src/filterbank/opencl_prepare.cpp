@@ -1,8 +1,6 @@
 // Readies a slot for a frame size: geometry, work lists and buffers of all pyramid levels.
 #include <algorithm>
-#include <limits>
 
-#include "base/error.hpp"
 #include "filterbank/opencl_impl.hpp"
 
 namespace sightline::filterbank {
@@ -24,26 +22,11 @@ std::vector<Tile> make_tiles(const FilterbankWorkspace& workspace, int step_x, i
   return tiles;
 }
 
-// Offsets as 64-bit sums: a frame too large for the kernels' 32-bit indices is refused, not wrapped.
-cl_int checked(std::int64_t offset) {
-  if (offset > std::numeric_limits<cl_int>::max()) {
-    throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
-                "use a larger --min-size, a larger --scale-step, or --device none");
-  }
-  return static_cast<cl_int>(offset);
-}
-
 cl_int take(std::int64_t& next, std::int64_t count) {
   const std::int64_t at = next;
   next += (count + 63) / 64 * 64;
   checked(next);
   return checked(at);
-}
-
-std::size_t upload(OpenClSlot::Impl& i, opencl::Buffer& buffer, const auto& values) {
-  buffer = opencl::Buffer(i.queue.context(), bytes_of(values), opencl::Buffer::Access::read_only);
-  if (!values.empty()) i.queue.write_now(buffer, values.data(), bytes_of(values));
-  return values.size();
 }
 
 // Where everything lies; products as in the workspace.
@@ -93,7 +76,8 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     d.cells_x = level.grid.cells_x;
     d.cells_y = level.grid.cells_y;
     d.pitch = level.grid.pitch();
-    d.roots_offset = take(i.sizes.roots, static_cast<std::int64_t>(s.bins + s.patterns) * d.pitch * d.cells_y);
+    d.roots_offset =
+        take(i.sizes.roots, static_cast<std::int64_t>(s.bins + s.patterns) * d.pitch * d.cells_y);
     d.totals_offset = take(i.sizes.totals, static_cast<std::int64_t>(d.pitch) * d.cells_y);
     d.features_offset = s.exact ? checked(level.layout.features)
                                 : take(i.sizes.features, static_cast<std::int64_t>(kBlockCells) * s.bins *
@@ -105,9 +89,9 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     i.levels.push_back(d);
   }
   i.scores_count = static_cast<std::size_t>(i.sizes.scores);
-  upload(i, i.level_buffer, i.levels);
-  upload(i, i.octave_buffer, i.octave_places);
-  upload(i, i.tables, tables);
+  upload(i.queue, i.level_buffer, i.levels);
+  upload(i.queue, i.octave_buffer, i.octave_places);
+  upload(i.queue, i.tables, tables);
 }
 
 // Which work-group or row works where, for the workspace's share of the frame.
@@ -116,7 +100,7 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
   const auto one = [](const Level&) { return 1; };
   const auto rows = [&](auto member) { return [member](const Level& level) { return level.rows.*member; }; };
   i.tiles_resize = upload(
-      i, i.resize_tiles,
+      i.queue, i.resize_tiles,
       make_tiles(
           w, kResizeTileX, kResizeTileY, -4, [](const Level& level) { return level.plan.size.width + 1; },
           [&](const Level& level) {  // with the border above and below the image
@@ -126,40 +110,32 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
             return image;
           }));
   i.tiles_filter =
-      upload(i, i.filter_tiles,
+      upload(i.queue, i.filter_tiles,
              make_tiles(
                  w, t.filter_width * t.filter_group, t.filter_rows * t.filter_group_rows, 0,
                  [](const Level& level) { return level.plan.size.width; }, rows(&LevelRows::votes)));
   i.tiles_histogram =
-      upload(i, i.histogram_tiles,
+      upload(i.queue, i.histogram_tiles,
              make_tiles(
                  w, t.histogram_cells, 1, 0, [](const Level& level) { return level.grid.pitch(); },
                  rows(&LevelRows::cells)));
-  i.tiles_classify = upload(i, i.classify_tiles,
+  i.tiles_classify = upload(i.queue, i.classify_tiles,
                             make_tiles(
                                 w, t.classify_width * t.classify_group, t.classify_rows, 0,
                                 [](const Level& level) { return level.windows_x; },
                                 [](const Level& level) { return level.windows; }));
-  i.rows_cells = upload(i, i.cell_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::cells)));
-  i.rows_blocks = upload(i, i.block_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::blocks)));
-  i.rows_windows =
-      upload(i, i.window_rows, make_tiles(w, 1, 1, 0, one, [](const Level& level) { return level.windows; }));
+  i.rows_cells = upload(i.queue, i.cell_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::cells)));
+  i.rows_blocks = upload(i.queue, i.block_rows, make_tiles(w, 1, 1, 0, one, rows(&LevelRows::blocks)));
+  i.rows_windows = upload(i.queue, i.window_rows,
+                          make_tiles(w, 1, 1, 0, one, [](const Level& level) { return level.windows; }));
 }
 
 }  // namespace
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
-  if (i.frame_size != workspace.frame_size) {
-    i.frame_size = {};  // until everything below has succeeded
-    plan_geometry(s, i, workspace);
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  } else if (i.share != workspace.share) {
-    i.frame_size = {};
-    plan_work(s, i, workspace);
-    i.frame_size = workspace.frame_size;
-  }
-  i.share = workspace.share;
+  i.planned.update(
+      workspace.frame_size, workspace.share, [&] { plan_geometry(s, i, workspace); },
+      [&] { plan_work(s, i, workspace); });
 }
 
 void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace,
@@ -177,16 +153,7 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   const auto features = s.exact ? workspace.features.bytes() : static_cast<std::size_t>(i.sizes.features * 4);
   if (stage == kPyramid) {
     make(i.octaves, i.sizes.octaves);
-    std::int64_t frame_bytes = std::int64_t{i.octave_places[0].stride} * i.frame_size.height;
-    if (!workspace.frame.is_gray()) {
-      const PackedView& colour = workspace.frame.colour();
-      frame_bytes = std::int64_t{bytes_per_pixel(colour.format)} * colour.width * colour.height;
-      checked(frame_bytes);
-      // Not made smaller: streams that change between formats are to find both buffers there.
-      if (i.colour.bytes() < static_cast<std::size_t>(frame_bytes)) make(i.colour, frame_bytes);
-    }
-    if (!context.device().unified_memory && i.frame_staging.bytes() < static_cast<std::size_t>(frame_bytes))
-      i.frame_staging = opencl::StagingBuffer(i.queue, static_cast<std::size_t>(frame_bytes));
+    i.input.prepare(i.queue, workspace.frame, i.octave_places[0].stride);
   }
   if (stage == kPyramid || stage == kFilter) make_shared(i.images, workspace.images.bytes());
   if (stage == kFilter || stage == kHistogram) {

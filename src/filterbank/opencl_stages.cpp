@@ -35,12 +35,19 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
 namespace {
 
 // Replaces what the device decides, and what a variant leaves no choice in.
-void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
+void settle(OpenClStages::Impl& stages, const opencl::DeviceInfo& device) {
+  KernelTuning& tuning = stages.tuning;
   const auto one_pixel = [](const std::string& variant) {
     return variant == "plain" || variant == "unrolled";
   };
   if (one_pixel(tuning.filter)) tuning.filter_width = tuning.filter_rows = 1;
   if (one_pixel(tuning.classify)) tuning.classify_width = tuning.classify_rows = 1;
+  const auto histogram_bytes = [&] {  // a bin's sum, and a scale
+    return static_cast<std::size_t>(tuning.histogram_cells) *
+           ((stages.bins + stages.patterns) * sizeof(cl_int) + sizeof(cl_float));
+  };
+  while (histogram_bytes() > device.local_memory_bytes && tuning.histogram_cells > 1)
+    tuning.histogram_cells /= 2;
   if (tuning.dot == "auto") {
     // The instructions for dot products take one window.
     const bool one = tuning.classify_width == 1;
@@ -54,7 +61,7 @@ void settle(KernelTuning& tuning, const opencl::DeviceInfo& device) {
 OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl>(*stages.impl_->context)) {
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
-  i.gray = opencl::GrayKernels(s.gray);
+  i.input = opencl::FrameInput(s.gray);
   i.halve = opencl::Kernel(s.pyramid, "halve");
   i.resize = opencl::Kernel(s.pyramid, "resize");
   if (!s.exact) {
@@ -73,10 +80,6 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
     i.screen = opencl::Kernel(s.classify, "screen");
   }
   i.candidates = opencl::Kernel(s.candidates, "candidates");
-}
-
-std::string define(const std::string& name, int value) {
-  return " -D" + name + "=" + std::to_string(value);
 }
 
 OpenClSlot::~OpenClSlot() = default;
@@ -105,7 +108,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
         "use --device none");
   }
-  settle(s.tuning, context.device());
+  settle(s, context.device());
 
   const auto upper = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -145,8 +148,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
   }
   dictionary.insert(dictionary.end(), kUniformPatterns.begin(), kUniformPatterns.end());
-  s.dictionary = opencl::Buffer(context, bytes_of(dictionary), opencl::Buffer::Access::read_only);
-  queue.write_now(s.dictionary, dictionary.data(), bytes_of(dictionary));
+  upload(queue, s.dictionary, dictionary);
 
   for (int t = 0; t < model.templates(); ++t) {
     const PackedWeights& weights = detector.packed_weights(t);
@@ -156,24 +158,20 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       const std::int32_t* row = weights.row(by);
       for (int i = 0; i < words; ++i) packed[static_cast<std::size_t>(i) * kWeightPad + by] = row[i];
     }
-    s.weights.emplace_back(context, bytes_of(packed), opencl::Buffer::Access::read_only);
-    queue.write_now(s.weights.back(), packed.data(), bytes_of(packed));
+    upload(queue, s.weights.emplace_back(), packed);
     s.energies.push_back(detector.template_energy(t));
   }
 
   if (detector.screens()) {
     const Screen& low_rank = detector.screen();
-    const std::vector<std::int32_t>& basis = low_rank.basis();
-    s.screen_basis = opencl::Buffer(context, bytes_of(basis), opencl::Buffer::Access::read_only);
-    queue.write_now(s.screen_basis, basis.data(), bytes_of(basis));
+    upload(queue, s.screen_basis, low_rank.basis());
     std::vector<cl_int> unpacked;
     for (int k = 0; k < model.window.blocks() * Screen::kPairs; ++k) {
       const std::int32_t pair = low_rank.weights().row(0)[k];
       unpacked.push_back(static_cast<std::int16_t>(pair & 0xFFFF));
       unpacked.push_back(pair >> 16);
     }
-    s.screen_weights = opencl::Buffer(context, bytes_of(unpacked), opencl::Buffer::Access::read_only);
-    queue.write_now(s.screen_weights, unpacked.data(), bytes_of(unpacked));
+    upload(queue, s.screen_weights, unpacked);
   }
   s.raw_threshold = detector.raw_threshold();
 }
@@ -224,7 +222,6 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
   auto& w = static_cast<FilterbankWorkspace&>(workspace);
   OpenClSlot::Impl& i = *static_cast<OpenClSlot&>(slot).impl_;
   plan(*impl_, i, w);
-  i.on_device = on_device;
   for (std::size_t stage = kPyramid; stage <= kClassify; ++stage) {
     if (on_device[stage]) make_buffers(*impl_, i, w, stage);
   }
@@ -248,7 +245,8 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   own.done = {};
   i.last = last;
   if (first == kPyramid) {
-    own.add(DeviceSpan::Kind::upload, first, "upload", upload_frame(i, w.frame));
+    own.add(DeviceSpan::Kind::upload, first, "upload",
+            i.input.upload(i.queue, w.frame, i.octaves, i.octave_places[0].stride));
   } else {
     own.add(DeviceSpan::Kind::upload, first, "upload", i.product(first - 1).to_device());
   }

@@ -30,7 +30,7 @@ struct KernelTuning {
   int filter_group = 32;             ///< work-items along x
   int filter_group_rows = 4;         ///< work-items along y
   std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
-  int histogram_cells = 32;          ///< cells a work-group: 16 or 32
+  int histogram_cells = 32;          ///< cells a work-group: 16 or 32; fewer where local memory is short
   std::string normalise = "cells";   ///< blocks, cells
   int normalise_width = 1;           ///< blocks or cells a work-item: 1, 2, 4, 8, 16
   std::string classify = "vector";   ///< plain, unrolled, vector, local
@@ -83,6 +83,7 @@ class OpenClStages : public DeviceStages {
   /// Copies intermediate results of the last frame into the workspace's levels, for comparison with the CPU.
   void download(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
 
+  /// As asked for, or changed to what the device allows.
   const KernelTuning& tuning() const;
   struct Impl;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "filterbank/layout.hpp"
+#include "image/view.hpp"
 
 namespace sightline::filterbank {
 
@@ -28,6 +29,16 @@ inline constexpr std::array<std::uint8_t, 256> kUniformPatterns = [] {
   }
   return bins;
 }();
+
+/// The bin of a pixel, all of whose neighbours can be read.
+inline std::uint8_t pattern_at(GrayView image, int x, int y) {
+  unsigned code = 0;
+  for (int i = 0; i < 8; ++i) {
+    const auto [dx, dy] = kPatternNeighbours[i];
+    code |= unsigned{image.at(x + dx, y + dy) >= image.at(x, y)} << i;
+  }
+  return kUniformPatterns[code];
+}
 
 /// From the root of a count, scaled to 64 pixels a cell, to its feature: 255 * sqrt(count / 64).
 inline constexpr float kPatternFactor = 255.0F / 8.0F;

@@ -33,14 +33,7 @@ void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int 
 
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes) {
   for (int y = y_begin; y < y_end; ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      unsigned code = 0;
-      for (int i = 0; i < 8; ++i) {
-        const auto [dx, dy] = kPatternNeighbours[i];
-        code |= unsigned{image.at(x + dx, y + dy) >= image.at(x, y)} << i;
-      }
-      votes.at(x, y) |= std::uint32_t{kUniformPatterns[code]} << 24;
-    }
+    for (int x = 0; x < image.width(); ++x) votes.at(x, y) |= std::uint32_t{pattern_at(image, x, y)} << 24;
   }
 }
 

@@ -84,6 +84,15 @@ void compute_features(const FilterbankDetector& detector, FilterbankWorkspace& w
     detector.run_stage(stage, workspace);
 }
 
+// What is as it was before there was a choice is not said, so that older state folders stay of use.
+template <typename Json>
+void add_choices(const TrainingOptions& options, Json& json) {
+  if (options.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
+  if (options.close_copies > 0) json["close_copies"] = options.close_copies;
+  if (options.covered_copies > 0) json["covered_copies"] = options.covered_copies;
+  if (options.negative_copies > 0) json["negative_copies"] = options.negative_copies;
+}
+
 // Everything that the result depends on but the sizes below the largest and the number of rounds, which name
 // the steps; so that a state folder is never used for another run.
 std::string signature(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options) {
@@ -100,15 +109,10 @@ std::string signature(const ImageSet& positives, const ImageSet& negatives, cons
     for (std::size_t i = 0; i < set->size(); ++i) names += set->name(i) + '\n';
   }
   json["names"] = std::hash<std::string>()(names);
-  // What is as it was before there was a choice is not said, so that older folders stay of use.
   if (!options.descriptor.standard()) json["descriptor"] = describe(options.descriptor);
-  if (options.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
-  if (options.close_copies > 0) json["close_copies"] = options.close_copies;
-  if (options.covered_copies > 0) {
-    json["covered_copies"] = options.covered_copies;
+  add_choices(options, json);
+  if (options.covered_copies > 0)
     json["object"] = {options.object.x, options.object.y, options.object.width, options.object.height};
-  }
-  if (options.negative_copies > 0) json["negative_copies"] = options.negative_copies;
   return json.dump();
 }
 
@@ -396,10 +400,7 @@ class ClassifierTrainer {
                                    {"scale_step", options_.scale_step},
                                    {"seed", options_.seed}};
     if (options_.draws > 1) json["draws"] = options_.draws;
-    if (options_.sampling == PatchSampling::uniform) json["sampling"] = "uniform";
-    if (options_.close_copies > 0) json["close_copies"] = options_.close_copies;
-    if (options_.covered_copies > 0) json["covered_copies"] = options_.covered_copies;
-    if (options_.negative_copies > 0) json["negative_copies"] = options_.negative_copies;
+    add_choices(options_, json);
     return json.dump();
   }
 

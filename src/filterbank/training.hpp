@@ -129,8 +129,9 @@ struct Separator {
 /// A linear support vector machine with L2 loss and a bias term that is regularised like the weights, solved
 /// in its dual by coordinate descent with shrinking (C.-J. Hsieh et al., "A Dual Coordinate Descent Method
 /// for Large-scale Linear SVM", ICML 2008), as LIBLINEAR does it, but on dense features of eight bits: a
-/// hundred thousand windows then fit into memory. Stops where no projected gradient passes `tolerance` by
-/// more than LIBLINEAR would allow. The same bits on every machine. `tick` is called once a pass.
+/// hundred thousand windows then fit into memory. As there, it stops after a pass over all windows in which
+/// the largest and the smallest projected gradient are no more than 0.01 apart, or after 1000 passes. The
+/// same bits on every machine. `tick` is called between passes.
 Separator train_svm(const Samples& positives, const Samples& negatives, double cost, unsigned seed,
                     const std::function<void()>& tick);
 

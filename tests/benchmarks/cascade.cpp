@@ -4,48 +4,24 @@
 //   bench_cascade [VIDEO [THREADS]]     frames of VIDEO, scaled to 768x576 (default: a test pattern), on
 //                                       THREADS threads (default: all)
 #include <benchmark/benchmark.h>
-#include <oneapi/tbb/global_control.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "base/hardware.hpp"
 #include "cascade/detector.hpp"
-#include "image/pyramid.hpp"
-#include "media/reader.hpp"
+#include "versus_opencv.hpp"
 #ifdef SIGHTLINE_OPENCV
-#include <opencv2/core.hpp>
 #include <opencv2/objdetect.hpp>
 #endif
 
 namespace sightline {
 namespace {
 
-constexpr Size kFrame{768, 576};
+using benchmarks::frames;
+
 constexpr int kFrames = 16;
 constexpr double kStep = 1.1;
 constexpr int kMinNeighbors = 3;
-std::vector<Image<std::uint8_t>> frames;
-
-// Frames spread over the video.
-void load_frames(const std::string& input) {
-  media::ReadOptions options;
-  options.every = 5;
-  media::Reader reader(input, options);
-  while (frames.size() < kFrames) {
-    const auto read = reader.read();
-    if (!read) break;
-    const Image<std::uint8_t> luma = media::to_gray(*read);
-    const GrayView gray = luma.view();
-    const double ratio = std::min(static_cast<double>(gray.width()) / kFrame.width,
-                                  static_cast<double>(gray.height()) / kFrame.height);
-    Image<std::uint8_t>& frame = frames.emplace_back(kFrame.width, kFrame.height);
-    Resizer(gray.size(), kFrame, ratio).run(gray, frame.view(), 0, kFrame.height);
-  }
-}
 
 std::filesystem::path file_of(const std::string& name) {
   return cascade::find_model({}, name);
@@ -65,7 +41,7 @@ void sightline_cascade(benchmark::State& state, const std::string& name, int sca
   const auto workspace = detector->make_workspace();
   std::size_t next = 0, objects = 0;
   for (auto _ : state)
-    objects += detect(*detector, *workspace, std::as_const(frames[next++ % frames.size()]).view()).size();
+    objects += detect(*detector, *workspace, std::as_const(frames()[next++ % frames().size()]).view()).size();
   state.counters["objects"] =
       benchmark::Counter(static_cast<double>(objects), benchmark::Counter::kAvgIterations);
 }
@@ -76,7 +52,7 @@ void sightline_stage(benchmark::State& state, const std::string& name, std::size
   std::size_t next = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    detector->prepare(*workspace, std::as_const(frames[next++ % frames.size()]).view());
+    detector->prepare(*workspace, std::as_const(frames()[next++ % frames().size()]).view());
     for (std::size_t s = 0; s < stage; ++s) detector->run_stage(s, *workspace);
     state.ResumeTiming();
     detector->run_stage(stage, *workspace);
@@ -91,10 +67,8 @@ void opencv_cascade(benchmark::State& state, const std::string& name) {
   std::vector<cv::Rect> found;
   std::size_t next = 0, objects = 0;
   for (auto _ : state) {
-    Image<std::uint8_t>& frame = frames[next++ % frames.size()];
-    const cv::Mat image(kFrame.height, kFrame.width, CV_8UC1, frame.view().data(),
-                        static_cast<std::size_t>(frame.stride()));
-    classifier.detectMultiScale(image, found, kStep, kMinNeighbors);
+    classifier.detectMultiScale(benchmarks::as_mat(frames()[next++ % frames().size()]), found, kStep,
+                                kMinNeighbors);
     objects += found.size();
   }
   state.counters["objects"] =
@@ -123,18 +97,9 @@ void add(const std::string& name) {
 }  // namespace sightline
 
 int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  const int threads = argc > 2 ? std::atoi(argv[2]) : sightline::hardware_threads();
-  const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-#ifdef SIGHTLINE_OPENCV
-  cv::setNumThreads(threads);
-#endif
-  sightline::load_frames(argc > 1 ? argv[1] : "lavfi:testsrc2=size=768x576:duration=4");
-  std::printf("768x576, %d thread(s), %s, %zu frame(s)\n", threads, sightline::instruction_set().c_str(),
-              sightline::frames.size());
-  for (const char* name :
-       {"lbpcascade_frontalface_improved", "haarcascade_frontalface_alt2", "haarcascade_frontalface_default"})
-    sightline::add(name);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return sightline::benchmarks::run(argc, argv, sightline::kFrames, [] {
+    for (const char* name : {"lbpcascade_frontalface_improved", "haarcascade_frontalface_alt2",
+                             "haarcascade_frontalface_default"})
+      sightline::add(name);
+  });
 }

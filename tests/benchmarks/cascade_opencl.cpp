@@ -21,8 +21,7 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "cascade/opencl_stages.hpp"
-#include "image/pyramid.hpp"
-#include "media/reader.hpp"
+#include "scaled_frame.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -89,13 +88,7 @@ Image<std::uint8_t> load_frame(const Arguments& a) {
   media::Reader reader(a.input);
   const auto read = reader.read();
   if (!read) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
-  const Image<std::uint8_t> luma = media::to_gray(*read);
-  const GrayView gray = luma.view();
-  Image<std::uint8_t> frame(a.size.width, a.size.height);
-  const double ratio = std::min(static_cast<double>(gray.width()) / a.size.width,
-                                static_cast<double>(gray.height()) / a.size.height);
-  Resizer(gray.size(), a.size, ratio).run(gray, frame.view(), 0, a.size.height);
-  return frame;
+  return benchmarks::scaled_frame(*read, a.size);
 }
 
 double median(std::vector<double> values) {

@@ -2,45 +2,28 @@
 // in one run. Beside it, what tracking adds to a frame.
 //
 //   bench_detector [VIDEO [THREADS]]     the first frame of VIDEO, scaled to 768x576 (default: a test
-//   pattern), on
-//                                        THREADS threads (default: all)
+//                                        pattern), on THREADS threads (default: all)
 #include <benchmark/benchmark.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <numbers>
 #include <optional>
 #include <random>
 #include <vector>
 
-#include "base/hardware.hpp"
 #include "detection/tracker.hpp"
 #include "detector_families.hpp"
 #include "filterbank/model.hpp"
-#include "image/pyramid.hpp"
-#include "media/reader.hpp"
+#include "versus_opencv.hpp"
 #ifdef SIGHTLINE_OPENCV
-#include <opencv2/core.hpp>
 #include <opencv2/objdetect.hpp>
 #endif
 
 namespace sightline {
 namespace {
 
-constexpr Size kFrame{768, 576};
-Image<std::uint8_t> frame;
-
-void load_frame(const std::string& input) {
-  media::Reader reader(input);
-  const auto read = reader.read();
-  const Image<std::uint8_t> luma = media::to_gray(*read);
-  const GrayView gray = luma.view();
-  frame.resize(kFrame.width, kFrame.height);
-  const double ratio = std::min(static_cast<double>(gray.width()) / kFrame.width,
-                                static_cast<double>(gray.height()) / kFrame.height);
-  Resizer(gray.size(), kFrame, ratio).run(gray, frame.view(), 0, kFrame.height);
+Image<std::uint8_t>& frame() {
+  return benchmarks::frames().front();
 }
 
 void sightline_people(benchmark::State& state, double step, std::optional<int> filters, bool exact) {
@@ -51,7 +34,7 @@ void sightline_people(benchmark::State& state, double step, std::optional<int> f
   const auto detector = make_detector(config);
   const auto workspace = detector->make_workspace();
   std::size_t objects = 0;
-  for (auto _ : state) objects = detect(*detector, *workspace, std::as_const(frame).view()).size();
+  for (auto _ : state) objects = detect(*detector, *workspace, std::as_const(frame()).view()).size();
   state.counters["objects"] = static_cast<double>(objects);
 }
 
@@ -59,8 +42,7 @@ void sightline_people(benchmark::State& state, double step, std::optional<int> f
 void opencv_hog(benchmark::State& state, double step) {
   cv::HOGDescriptor hog;
   hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
-  const cv::Mat image(kFrame.height, kFrame.width, CV_8UC1, frame.view().data(),
-                      static_cast<std::size_t>(frame.stride()));
+  const cv::Mat image = benchmarks::as_mat(frame());
   std::vector<cv::Rect> found;
   for (auto _ : state) hog.detectMultiScale(image, found, 0, cv::Size(8, 8), cv::Size(), step, 2);
   state.counters["objects"] = static_cast<double>(found.size());
@@ -136,16 +118,8 @@ void add(double step) {
 }  // namespace sightline
 
 int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  const int threads = argc > 2 ? std::atoi(argv[2]) : sightline::hardware_threads();
-  const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-#ifdef SIGHTLINE_OPENCV
-  cv::setNumThreads(threads);
-#endif
-  sightline::load_frame(argc > 1 ? argv[1] : "lavfi:testsrc2=size=768x576:duration=1");
-  std::printf("768x576, %d thread(s), %s\n", threads, sightline::instruction_set().c_str());
-  for (const double step : {1.05, 1.1, 1.2}) sightline::add(step);
-  sightline::add_sizes(1.1);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return sightline::benchmarks::run(argc, argv, 1, [] {
+    for (const double step : {1.05, 1.1, 1.2}) sightline::add(step);
+    sightline::add_sizes(1.1);
+  });
 }

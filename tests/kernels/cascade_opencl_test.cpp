@@ -73,29 +73,20 @@ std::string difference_of_integrals(CascadeWorkspace& cpu, CascadeWorkspace& dev
   return "";
 }
 
-// One detector on the CPU and on a device, with one slot that all frames go through.
-class Comparison {
+class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, OpenClSlot, CascadeWorkspace> {
  public:
-  Comparison(const opencl::DeviceInfo& device, const Model& model, const Options& options,
-             const KernelTuning& tuning)
-      : detector_(model, options),
-        context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(test::program_cache()),
-        stages_(detector_, context_, &cache_, tuning),
-        slot_(stages_),
-        cpu_(detector_.make_workspace()),
-        device_(detector_.make_workspace()) {}
+  using CpuAndDevice::CpuAndDevice;
 
   // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
                          Share share = {}) {
     CascadeWorkspace& a = cpu();
-    CascadeWorkspace& b = static_cast<CascadeWorkspace&>(*device_);
-    const bool searched = detector_.prepare(a, frame, share);
-    if (detector_.prepare(b, frame, share) != searched) return "prepare";
+    CascadeWorkspace& b = device();
+    const bool searched = detector().prepare(a, frame, share);
+    if (detector().prepare(b, frame, share) != searched) return "prepare";
     if (!searched) return "";
-    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector_.run_stage(stage, a);
-    stages_.run(slot_, b, first, last);
+    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector().run_stage(stage, a);
+    stages().run(slot(), b, first, last);
     // What the device keeps to itself is not there to be compared.
     if (last == kPyramid + 1) {
       const std::string images = difference_of_images(a, b);
@@ -115,18 +106,6 @@ class Comparison {
              std::to_string(b.candidates.size());
     return a.detections == b.detections ? "" : "detections";
   }
-
-  CascadeWorkspace& cpu() { return static_cast<CascadeWorkspace&>(*cpu_); }
-  const OpenClStages& stages() const { return stages_; }
-  const OpenClSlot& slot() const { return slot_; }
-
- private:
-  CascadeDetector detector_;
-  opencl::Context context_;
-  opencl::ProgramCache cache_;
-  OpenClStages stages_;
-  OpenClSlot slot_;
-  std::unique_ptr<Workspace> cpu_, device_;
 };
 
 Options some_options(int scan_stages = 0) {
@@ -136,14 +115,7 @@ Options some_options(int scan_stages = 0) {
   return options;
 }
 
-class CascadeOpenCl : public testing::TestWithParam<Shape> {
- protected:
-  void SetUp() override {
-    devices_ = test::exact_devices();
-    if (devices_.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
-  }
-  std::vector<opencl::DeviceInfo> devices_;
-};
+class CascadeOpenCl : public test::ExactDevicesTest, public testing::WithParamInterface<Shape> {};
 
 TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
   const Model model = make_model(GetParam());
@@ -301,9 +273,8 @@ TEST_P(CascadeOpenClFrames, VerifyAloneIsRefused) {
 }
 
 // Little enough for a simulator that watches every access (tools/check-kernels).
-TEST(OpenClSmallCascade, EveryKindAndForm) {
-  const std::vector<opencl::DeviceInfo> devices = test::exact_devices();
-  if (devices.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+using OpenClSmallCascade = test::ExactDevicesTest;
+TEST_F(OpenClSmallCascade, EveryKindAndForm) {
   const Shape shapes[] = {{"haar", FeatureKind::haar, {12, 12}, 3, 2, 2, true},
                           {"lbp", FeatureKind::lbp, {12, 12}, 3, 3, 1}};
   const Image<std::uint8_t> picture = make_picture({43, 33}, 5);
@@ -313,16 +284,15 @@ TEST(OpenClSmallCascade, EveryKindAndForm) {
          {tuning_of("naive", false, 2, 64), tuning_of("naive", true, 2, 64, 1, true),
           tuning_of("compacted", true, 3, 32), tuning_of("compacted", false, 3, 32)}) {
       SCOPED_TRACE(shape.name + (", " + text_of(tuning)));
-      Comparison comparison(devices[0], model, some_options(2), tuning);
+      Comparison comparison(devices_[0], model, some_options(2), tuning);
       EXPECT_EQ(comparison.difference(picture.view()), "");
     }
   }
 }
 
 // OpenCV's own cascades, where they are installed: every kind and every shape.
-TEST(CascadeOpenClModels, OpenCvsCascades) {
-  const std::vector<opencl::DeviceInfo> devices = test::exact_devices();
-  if (devices.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+using CascadeOpenClModels = test::ExactDevicesTest;
+TEST_F(CascadeOpenClModels, OpenCvsCascades) {
   std::size_t models = 0;
   const Image<std::uint8_t> picture = make_picture({231, 190}, 5);
   for (const char* name :
@@ -338,7 +308,7 @@ TEST(CascadeOpenClModels, OpenCvsCascades) {
     ++models;
     for (const int k : {0, 2}) {
       for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6]}) {
-        Comparison comparison(devices[0], load_model(file), some_options(k), tuning);
+        Comparison comparison(devices_[0], load_model(file), some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "") << text_of(tuning);
       }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/hardware.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/patterns.hpp"
 #include "kernels/kernel_test.hpp"
@@ -440,6 +441,26 @@ TEST_P(FilterKernel, FloatNearReference) {
       }
     }
   }
+}
+
+// Whoever asks for the instruction set does not change it: those with and without fused multiply and add give
+// different last bits.
+TEST_P(FilterKernel, AskingForTheInstructionSetLeavesItAsItIs) {
+  const PaddedImage image = padded_image({100, 30}, Pattern::noise, 3);
+  const Dictionary dictionary = random_dictionary(25, 4);
+  const auto responses = [&] {
+    GuardedImage<float> result(image.view().size());
+    GuardedImage<std::uint8_t> indices(image.view().size());
+    filter_rows_float(image.view(), dictionary, 0, 30, result.view(), indices.view());
+    std::vector<float> values;
+    for (int y = 0; y < 30; ++y)
+      values.insert(values.end(), result.view().row(y), result.view().row(y) + image.view().width());
+    return values;
+  };
+  const std::vector<float> before = responses();
+  const std::string name = instruction_set();
+  EXPECT_EQ(responses(), before);
+  EXPECT_EQ(instruction_set(), name);
 }
 
 TEST_P(FilterKernel, FloatTieGoesToTheLowestIndex) {

@@ -94,7 +94,7 @@ TEST_P(GrayKernel, WritesItsRowsOnly) {
   }
 }
 
-class OpenClGray : public ::testing::Test {
+class OpenClGray : public test::ExactDevicesTest {
  protected:
   // Bytes before, between and after the rows must stay as they are, but for a row's padding to four.
   void compare(const opencl::DeviceInfo& device, PackedFormat format, const std::vector<Size>& sizes) {
@@ -129,9 +129,7 @@ class OpenClGray : public ::testing::Test {
 };
 
 TEST_F(OpenClGray, EqualsReference) {
-  const auto devices = test::exact_devices();
-  if (devices.empty()) GTEST_SKIP() << "there is no OpenCL device here";
-  for (const opencl::DeviceInfo& device : devices) {
+  for (const opencl::DeviceInfo& device : devices_) {
     for (const PackedFormat format : kFormats) {
       compare(device, format, {{1, 1}, {2, 3}, {3, 5}, {4, 4}, {127, 9}, {128, 4}, {129, 1}, {301, 57}});
     }
@@ -141,9 +139,7 @@ TEST_F(OpenClGray, EqualsReference) {
 class OpenClSmallGray : public OpenClGray {};
 
 TEST_F(OpenClSmallGray, ForASimulator) {
-  const auto devices = test::exact_devices();
-  if (devices.empty()) GTEST_SKIP() << "there is no OpenCL device here";
-  for (const opencl::DeviceInfo& device : devices) {
+  for (const opencl::DeviceInfo& device : devices_) {
     for (const PackedFormat format : kFormats) compare(device, format, {{1, 1}, {131, 5}});
   }
 }

@@ -229,6 +229,29 @@ TEST_F(OpenClStagesTest, TiesGoToTheLowestIndex) {
   }
 }
 
+// A device may have no room for the sums of as many cells as were asked for.
+TEST_F(OpenClStagesTest, HistogramsInLittleLocalMemory) {
+  const Frames frames({{65, 129}, {150, 41}});
+  const Model model = make_model(random_dictionary(9, 1), 1, kSmallWindow, {}, 1, rich_descriptors()[1]);
+  const int bins = round_up(model.bins(), 4) + round_up(model.descriptor.pattern_bins(), 4);
+  ASSERT_GT(bins, model.bins());
+  const auto bytes = [&](int cells) { return static_cast<std::uint64_t>(cells) * 4 * (bins + 1); };
+  for (opencl::DeviceInfo device : devices_) {
+    for (const char* variant : {"owner", "atomic"}) {
+      for (const int cells : {32, 16, 8, 4}) {
+        for (const bool exactly : {true, false}) {
+          SCOPED_TRACE(device.name + ", " + variant + ", " + std::to_string(cells));
+          device.local_memory_bytes = bytes(cells) - (exactly ? 0 : 1);
+          Comparison comparison(device, model, some_options(model, frames.views[0]),
+                                histogram_form(variant, 32));
+          EXPECT_EQ(comparison.stages().tuning().histogram_cells, exactly ? cells : cells / 2);
+          for (const GrayView frame : frames.views) EXPECT_EQ(comparison.difference(frame), "");
+        }
+      }
+    }
+  }
+}
+
 // As many filters as there may be, of the largest responses: every bit of a vote is used.
 TEST_F(OpenClStagesTest, LargestVotesWithSignsApart) {
   Frames frames({{65, 50}});

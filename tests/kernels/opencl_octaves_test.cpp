@@ -39,13 +39,8 @@ struct Octaves {
   std::vector<std::uint8_t> bytes;
 };
 
-class OpenClOctaves : public ::testing::Test {
+class OpenClOctaves : public test::ExactDevicesTest {
  protected:
-  void SetUp() override {
-    devices_ = test::exact_devices();
-    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  }
-
   // Compares all bytes: nothing but the octaves' own pixels may change.
   void compare(const std::vector<Size>& sizes, int count) {
     opencl::ProgramCache cache = test::program_cache();
@@ -63,9 +58,9 @@ class OpenClOctaves : public ::testing::Test {
           halve_reference(expected.view(o - 1), expected.view(o), 0, expected.places[o].height);
         }
         const opencl::Buffer images(context, found.bytes.size());
-        const opencl::Buffer table(context, bytes_of(found.places));
+        const opencl::Buffer table(context, opencl::bytes_of(found.places));
         queue.write_now(images, found.bytes.data(), found.bytes.size());
-        queue.write_now(table, found.places.data(), bytes_of(found.places));
+        queue.write_now(table, found.places.data(), opencl::bytes_of(found.places));
         int launches = 0;
         enqueue_octaves(queue, halve, images, table, found.places, [&](const opencl::Event&) { ++launches; });
         queue.wait(queue.read(images, found.bytes.data(), found.bytes.size()));
@@ -78,8 +73,6 @@ class OpenClOctaves : public ::testing::Test {
       }
     }
   }
-
-  std::vector<opencl::DeviceInfo> devices_;
 };
 
 TEST_F(OpenClOctaves, AwkwardSizes) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -82,7 +83,7 @@ TEST_F(OpenClStagesTest, RealLevelsAndScreen) {
     ASSERT_EQ(comparison.difference(large.views[0]), "");
     const auto rejected = [&] {
       std::size_t count = 0, all = 0;
-      for (const Level& level : comparison.device_workspace().levels) {
+      for (const Level& level : comparison.device().levels) {
         for (int y = 0; y < level.windows_y; ++y) {
           for (int x = 0; x < level.windows_x; ++x, ++all)
             count += level.scores[static_cast<std::size_t>(y) * level.grid.pitch() + x] == kRejected ? 1 : 0;
@@ -132,7 +133,8 @@ struct ColourFrame {
 };
 
 // What CPU and device both make of a frame in colour is what the CPU makes of its luma by the reference, also
-// after frames of other formats and sizes in the same slot.
+// after frames of other formats and sizes in the same slot, mapped where device and host share memory and
+// copied.
 TEST_F(OpenClStagesTest, ColourOfChangingFormats) {
   const Model model = make_model(random_dictionary(9, 1), 1);
   const Image<std::uint8_t> noise = picture({90, 70}, Pattern::noise);
@@ -141,7 +143,12 @@ TEST_F(OpenClStagesTest, ColourOfChangingFormats) {
   const auto workspace = detector.make_workspace();
   constexpr PackedFormat kFormats[] = {PackedFormat::rgb24, PackedFormat::bgra, PackedFormat::bgr24,
                                        PackedFormat::rgba};
-  for (const opencl::DeviceInfo& device : devices_) {
+  std::vector<opencl::DeviceInfo> devices = devices_;
+  for (opencl::DeviceInfo device : devices_) {
+    device.name += ", copied";
+    if (std::exchange(device.unified_memory, false)) devices.push_back(device);
+  }
+  for (const opencl::DeviceInfo& device : devices) {
     Comparison comparison(device, model, options, default_tuning(device));
     unsigned seed = 0;
     std::size_t found = 0;

@@ -98,17 +98,15 @@ Image<std::uint8_t> picture(Size size, test::Pattern pattern, unsigned seed) {
 }
 
 std::string Comparison::difference(PictureView frame) {
-  FilterbankWorkspace& cpu = cpu_workspace();
-  FilterbankWorkspace& device = device_workspace();
-  const std::vector<Detection> expected = detect(detector_, cpu, frame);
+  const std::vector<Detection> expected = detect(detector(), cpu(), frame);
   found_.clear();
-  if (!detector_.prepare(device, frame)) return cpu.levels.empty() ? "" : "prepare refuses the frame";
-  stages_.run(slot_, device);
-  found_ = detector_.take_detections(device);
-  stages_.download(slot_, device);
-  if (device.levels.size() != cpu.levels.size()) return "the numbers of levels";
-  for (std::size_t l = 0; l < cpu.levels.size(); ++l) {
-    const std::string different = difference_of_levels(cpu.levels[l], device.levels[l], l);
+  if (!detector().prepare(device(), frame)) return cpu().levels.empty() ? "" : "prepare refuses the frame";
+  stages().run(slot(), device());
+  found_ = detector().take_detections(device());
+  stages().download(slot(), device());
+  if (device().levels.size() != cpu().levels.size()) return "the numbers of levels";
+  for (std::size_t l = 0; l < cpu().levels.size(); ++l) {
+    const std::string different = difference_of_levels(cpu().levels[l], device().levels[l], l);
     if (!different.empty()) return different;
   }
   return found_ == expected ? ""

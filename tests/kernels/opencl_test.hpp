@@ -20,6 +20,44 @@ std::vector<opencl::DeviceInfo> exact_devices();
 /// Kept from run to run: its keys name driver, source and options.
 opencl::ProgramCache program_cache();
 
+/// A test on these devices; skipped where there are none.
+class ExactDevicesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    devices_ = exact_devices();
+    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
+  }
+  std::vector<opencl::DeviceInfo> devices_;
+};
+
+/// One detector on the CPU and on a device, with one slot that all frames go through.
+template <typename Detector, typename Stages, typename Slot, typename FrameWorkspace>
+class CpuAndDevice {
+ public:
+  CpuAndDevice(const opencl::DeviceInfo& device, const auto& model, const auto& options, const auto& tuning)
+      : detector_(model, options),
+        context_(opencl::ChosenDevice{device, 0, ""}),
+        cache_(program_cache()),
+        stages_(detector_, context_, &cache_, tuning),
+        slot_(stages_),
+        cpu_(detector_.make_workspace()),
+        device_(detector_.make_workspace()) {}
+
+  const Detector& detector() const { return detector_; }
+  const Stages& stages() const { return stages_; }
+  Slot& slot() { return slot_; }
+  FrameWorkspace& cpu() { return static_cast<FrameWorkspace&>(*cpu_); }
+  FrameWorkspace& device() { return static_cast<FrameWorkspace&>(*device_); }
+
+ private:
+  Detector detector_;
+  opencl::Context context_;
+  opencl::ProgramCache cache_;
+  Stages stages_;
+  Slot slot_;
+  std::unique_ptr<Workspace> cpu_, device_;
+};
+
 }  // namespace sightline::test
 
 namespace sightline::filterbank {
@@ -61,18 +99,10 @@ Options some_options(const Model& model, GrayView frame, double scale_step = 1.3
 
 std::string text_of(const KernelTuning& tuning);
 
-/// One detector on the CPU and on a device, with one slot that all frames go through.
-class Comparison {
+class Comparison
+    : public test::CpuAndDevice<FilterbankDetector, OpenClStages, OpenClSlot, FilterbankWorkspace> {
  public:
-  Comparison(const opencl::DeviceInfo& device, const Model& model, const Options& options,
-             const KernelTuning& tuning)
-      : detector_(model, options),
-        context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(test::program_cache()),
-        stages_(detector_, context_, &cache_, tuning),
-        slot_(stages_),
-        cpu_(detector_.make_workspace()),
-        device_(detector_.make_workspace()) {}
+  using CpuAndDevice::CpuAndDevice;
 
   /// Where the results of a frame differ, stage by stage and bit for bit; "" where they do not.
   std::string difference(PictureView frame);
@@ -80,34 +110,17 @@ class Comparison {
   /// Of the last frame, by the device.
   const std::vector<Detection>& found() const { return found_; }
   std::size_t detections() const { return found_.size(); }
-  std::size_t candidates() { return cpu_workspace().candidates.size(); }
-  std::size_t levels() { return cpu_workspace().levels.size(); }
-  std::size_t octaves() { return cpu_workspace().octaves.size(); }
-  const FilterbankDetector& detector() const { return detector_; }
-  const OpenClStages& stages() const { return stages_; }
-  OpenClSlot& slot() { return slot_; }
-  FilterbankWorkspace& device_workspace() { return static_cast<FilterbankWorkspace&>(*device_); }
+  std::size_t candidates() { return cpu().candidates.size(); }
+  std::size_t levels() { return cpu().levels.size(); }
+  std::size_t octaves() { return cpu().octaves.size(); }
 
  private:
-  FilterbankWorkspace& cpu_workspace() { return static_cast<FilterbankWorkspace&>(*cpu_); }
-
-  FilterbankDetector detector_;
-  opencl::Context context_;
-  opencl::ProgramCache cache_;
-  OpenClStages stages_;
-  OpenClSlot slot_;
-  std::unique_ptr<Workspace> cpu_, device_;
   std::vector<Detection> found_;
 };
 
 /// A test of stages on every device.
-class OpenClStagesTest : public ::testing::Test {
+class OpenClStagesTest : public test::ExactDevicesTest {
  protected:
-  void SetUp() override {
-    devices_ = test::exact_devices();
-    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  }
-
   /// Runs every form over all frames on every device.
   void compare(const Model& model, const Options& options, const std::vector<KernelTuning>& forms,
                const std::vector<GrayView>& frames) {
@@ -129,8 +142,6 @@ class OpenClStagesTest : public ::testing::Test {
       compare_on(device, model, options, {default_tuning(device)}, frames);
     }
   }
-
-  std::vector<opencl::DeviceInfo> devices_;
 };
 
 /// The same comparisons on frames so small that a simulator (oclgrind, see tools/check-kernels) gets through

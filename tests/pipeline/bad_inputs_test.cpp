@@ -173,6 +173,12 @@ TEST_F(BadInput, OutputThatIsTheInput) {
 
 TEST_F(BadInput, TwoOutputsThatAreOneFile) {
   expect_run(2, "o.mp4", {"detect", kClip, "-o", folder_ / "o.mp4", "-d", folder_ / "o.mp4"});
+  const std::string input = clip("in.mp4", "160x200");
+  expect_run(2, "two outputs", {"live", input, "--headless", "--trace", folder_ / "x", "-d", folder_ / "x"});
+  const std::string there = file("there.jsonl", "precious\n");
+  fs::create_symlink(there, folder_ / "link.png");
+  expect_run(2, "two outputs", {"detect", input, "-d", there, "--contact-sheet", folder_ / "link.png"});
+  EXPECT_EQ(read_text(there), "precious\n");
 }
 
 TEST_F(BadInput, Models) {

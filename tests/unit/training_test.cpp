@@ -88,6 +88,23 @@ class Training : public ::testing::Test {
     return test::bytes_of(folder / "model");
   }
 
+  // The same, stopped at report `first`, then `more` reports later each time, until it is done.
+  struct Pieces {
+    std::string bytes;
+    int runs = 0;
+  };
+  Pieces train_in_pieces(const std::string& state, int first, int more) {
+    Pieces result;
+    for (; result.bytes.empty() && result.runs < 200; ++result.runs) {
+      int left = first + more * result.runs;
+      try {
+        result.bytes = train_to_bytes(state, [&](const TrainingProgress&) { return left-- > 0; });
+      } catch (const TrainingStopped&) {
+      }
+    }
+    return result;
+  }
+
   test::TemporaryFolder folder;
   Pictures positives = make_positives(30, {29, 37});
   Pictures negatives = make_negatives(12);
@@ -183,17 +200,9 @@ TEST_F(Training, SizesStoppedAndResumedGiveTheSameModel) {
     ++reports;
     return true;
   });
-  std::string model;
-  int runs = 0;
-  for (; model.empty() && runs < 200; ++runs) {
-    int seen = 0;
-    try {
-      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 3 + 2 * runs; });
-    } catch (const TrainingStopped&) {
-    }
-  }
-  EXPECT_EQ(model, uninterrupted);
-  EXPECT_GT(runs, 4);
+  const Pieces pieces = train_in_pieces("pieces", 3, 2);
+  EXPECT_EQ(pieces.bytes, uninterrupted);
+  EXPECT_GT(pieces.runs, 4);
   // What is finished is not done again.
   int again = 0;
   EXPECT_EQ(train_to_bytes("pieces",
@@ -286,17 +295,9 @@ TEST_P(StudyTraining, SameModelOnAnyNumberOfThreadsStoppedOrNot) {
     oneapi::tbb::task_arena arena(threads);
     arena.execute([&] { EXPECT_EQ(train_to_bytes("t" + std::to_string(threads)), whole) << threads; });
   }
-  std::string model;
-  int runs = 0;
-  for (; model.empty() && runs < 200; ++runs) {
-    int seen = 0;
-    try {
-      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 5 + 3 * runs; });
-    } catch (const TrainingStopped&) {
-    }
-  }
-  EXPECT_EQ(model, whole);
-  EXPECT_GT(runs, 3);
+  const Pieces pieces = train_in_pieces("pieces", 5, 3);
+  EXPECT_EQ(pieces.bytes, whole);
+  EXPECT_GT(pieces.runs, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 10));
@@ -387,17 +388,9 @@ TEST_F(Training, PhasesNameTheSizeWhereThereAreSeveral) {
 
 TEST_F(Training, StoppedAgainAndAgain) {
   const std::string uninterrupted = train_to_bytes("whole");
-  std::string model;
-  int runs = 0;
-  for (; model.empty() && runs < 200; ++runs) {
-    int seen = 0;
-    try {
-      model = train_to_bytes("pieces", [&](const TrainingProgress&) { return seen++ < 5 + 3 * runs; });
-    } catch (const TrainingStopped&) {
-    }
-  }
-  EXPECT_EQ(model, uninterrupted);
-  EXPECT_GT(runs, 3);
+  const Pieces pieces = train_in_pieces("pieces", 5, 3);
+  EXPECT_EQ(pieces.bytes, uninterrupted);
+  EXPECT_GT(pieces.runs, 3);
 }
 
 TEST_F(Training, DamagedStateIsDoneAgain) {

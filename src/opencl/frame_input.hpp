@@ -1,0 +1,34 @@
+#pragma once
+/// A frame's way to a device: gray as it is, packed colour to a buffer of which the device makes the luma.
+
+#include "image/picture_view.hpp"
+#include "opencl/context.hpp"
+#include "opencl/gray.hpp"
+
+namespace sightline::opencl {
+
+/// What one frame in flight needs for that. The luma lies at the start of a buffer of the caller's, with
+/// `stride` bytes a row, which is at least the width rounded up to a multiple of 4. Thread-safety: one thread
+/// at a time.
+class FrameInput {
+ public:
+  FrameInput() = default;
+  /// @param gray  of GrayKernels::build
+  explicit FrameInput(const Program& gray) : gray_(gray) {}
+
+  /// Makes what `upload` needs for such a frame, where it is not there yet. Throws DeviceError, and Error
+  /// (failed) where the frame is too large for the kernels' indices.
+  void prepare(Queue& queue, const PictureView& frame, int stride);
+  /// Enqueues the copy of gray pixels to `luma`, or of colour to a buffer of this object's. The pixels must
+  /// stay until the event is complete. Throws DeviceError.
+  Event upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
+  /// For a frame in colour that `upload` has copied: enqueues what makes its luma. Throws DeviceError.
+  Event convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
+
+ private:
+  Buffer colour_;  ///< packed, top-down, without gaps
+  StagingBuffer staging_;
+  GrayKernels gray_;
+};
+
+}  // namespace sightline::opencl
