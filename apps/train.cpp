@@ -237,11 +237,6 @@ void add_train(CLI::App& app, Common& common) {
       ->add_option("--threshold", o.threshold,
                    "Score from which the model reports an object unless asked otherwise (see `evaluate`)")
       ->capture_default_str();
-  command
-      ->add_option("--draws", o.draws,
-                   "Classifiers to train, each with copies and negatives of its own, whose mean is the model")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
   command->add_option("--seed", o.seed, "Same seed, same model")->capture_default_str();
   command->add_option("--provenance", o.provenance, "A note on the data, kept in the model");
   command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });

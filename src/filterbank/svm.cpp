@@ -150,12 +150,4 @@ void quantise_separator(const Separator& separator, Model& model) {
   model.bias = std::llround(separator.bias / model.scale);
 }
 
-Separator separator(const Model& model) {
-  Separator result;
-  for (const std::int8_t weight : model.weights)
-    result.weights.push_back(weight * (model.scale / kFeatureScale));
-  result.bias = static_cast<double>(model.bias) * model.scale;
-  return result;
-}
-
 }  // namespace sightline::filterbank

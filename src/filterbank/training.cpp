@@ -399,7 +399,6 @@ class ClassifierTrainer {
                                    {"hard_threshold", options_.hard_threshold},
                                    {"scale_step", options_.scale_step},
                                    {"seed", options_.seed}};
-    if (options_.draws > 1) json["draws"] = options_.draws;
     add_choices(options_, json);
     return json.dump();
   }
@@ -415,22 +414,6 @@ class ClassifierTrainer {
   std::set<WindowKey> used_;
 };
 
-// The mean of linear classifiers over the same features.
-Model mean(const std::vector<Model>& models) {
-  Model result = models.front();
-  Separator sum{std::vector<double>(result.weights.size(), 0.0), 0};
-  for (const Model& model : models) {
-    const Separator one = separator(model);
-    for (std::size_t i = 0; i < sum.weights.size(); ++i) sum.weights[i] += one.weights[i];
-    sum.bias += one.bias;
-  }
-  const auto count = static_cast<double>(models.size());
-  for (double& weight : sum.weights) weight /= count;
-  sum.bias /= count;
-  quantise_separator(sum, result);
-  return result;
-}
-
 }  // namespace
 
 std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
@@ -438,28 +421,16 @@ std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, c
                          const std::function<bool(const TrainingProgress&)>& report) {
   if (positives.size() == 0) throw Error(ExitCode::input, "there are no positive pictures");
   if (negatives.size() == 0) throw Error(ExitCode::input, "there are no negative pictures");
-  if (options.draws > 1 && options.classifier != ClassifierKind::linear) {
-    throw Error(ExitCode::usage, "only linear classifiers have a mean",
-                "leave out --draws, or choose --classifier linear");
-  }
   const TrainingState state(folder, signature(positives, negatives, options));
-  Clock clock(report, kPatchCost + kDictionaryCost +
-                          static_cast<double>(options.filters.size()) * options.draws *
-                              ClassifierTrainer::cost(options.rounds));
+  Clock clock(report,
+              kPatchCost + kDictionaryCost +
+                  static_cast<double>(options.filters.size()) * ClassifierTrainer::cost(options.rounds));
   const Dictionary dictionary = make_dictionary(positives, negatives, options, state, clock);
   const NegativesAndCopies all_negatives(negatives, options);
   std::vector<Model> models;
   for (const int size : options.filters) {
-    std::vector<Model> drawn;
-    for (int draw = 0; draw < options.draws; ++draw) {
-      TrainingOptions with_seed = options;
-      with_seed.seed += draw;
-      const TrainingState own(draw == 0 ? folder : folder / ("draw-" + std::to_string(draw)),
-                              signature(positives, negatives, with_seed));
-      drawn.push_back(
-          ClassifierTrainer(positives, all_negatives, with_seed, dictionary.first(size), own, clock).run());
-    }
-    models.push_back(drawn.size() == 1 ? drawn.front() : mean(drawn));
+    models.push_back(
+        ClassifierTrainer(positives, all_negatives, options, dictionary.first(size), state, clock).run());
   }
   return models;
 }

@@ -57,10 +57,6 @@ struct TrainingOptions {
   double scale_step = 1.2;  ///< at which negatives are scanned
   double threshold = 0;     ///< of the model: score from which an object is reported
   std::uint64_t seed = 1;
-  /// Linear classifiers of one dictionary, each with copies and negatives drawn anew (with `seed` and those
-  /// after it), whose mean is the model: much of what a classifier has by chance then goes, at no cost when
-  /// it runs. After L. Breiman, "Bagging Predictors", 1996, but on all positives every time.
-  int draws = 1;
   std::string provenance;  ///< what the pictures are; goes into the model
 };
 
@@ -138,7 +134,5 @@ Separator train_svm(const Samples& positives, const Samples& negatives, double c
 /// Rounds a separator's weights to integers within +-kMaxWeight; fills `weights`, `bias` and `scale` of the
 /// model.
 void quantise_separator(const Separator& separator, Model& model);
-/// What a linear model's integers stand for.
-Separator separator(const Model& model);
 
 }  // namespace sightline::filterbank

@@ -10,10 +10,7 @@
 #include <limits>
 #include <set>
 
-#include "base/error.hpp"
 #include "filterbank/detector.hpp"
-#include "filterbank/kernels.hpp"
-#include "model/safetensors.hpp"
 #include "unit/filterbank_support.hpp"
 
 namespace sightline::filterbank {
@@ -318,50 +315,6 @@ TEST_F(Training, StateIsThatOfItsCopies) {
   options.object = {6, 4, 12, 16};
   const std::string model = train_to_bytes("shared");
   EXPECT_EQ(train_to_bytes("moved"), model);
-}
-
-// The classifier that a finished training left in its state folder.
-Separator separator_in(const std::filesystem::path& folder) {
-  const Safetensors container = Safetensors::load(folder / "classifier-9-2.safetensors");
-  const auto weights = container.array<std::int8_t>("weights", {Safetensors::kAny});
-  Model model;
-  model.weights.assign(weights.begin(), weights.end());
-  model.bias = container.array<std::int64_t>("bias", {1})[0];
-  model.scale = container.array<double>("scale", {1})[0];
-  return separator(model);
-}
-
-TEST_F(Training, DrawsGiveTheMeanOfTheirClassifiers) {
-  options.close_copies = 1;
-  options.draws = 3;
-  const std::string three = train_to_bytes("three");
-  const Model model = load_model(folder / "model");
-  const std::vector<Separator> drawn = {separator_in(folder / "three"), separator_in(folder / "three/draw-1"),
-                                        separator_in(folder / "three/draw-2")};
-  EXPECT_NE(drawn[0].weights, drawn[1].weights);
-  EXPECT_NE(drawn[1].weights, drawn[2].weights);
-  const Separator mean = separator(model);
-  double step = 0;
-  for (std::size_t i = 0; i < mean.weights.size(); ++i)
-    if (model.weights[i] != 0) step = mean.weights[i] / model.weights[i];
-  for (std::size_t i = 0; i < mean.weights.size(); ++i) {
-    if (std::abs(model.weights[i]) == kMaxWeight) continue;  // as large as weights get
-    const double expected = (drawn[0].weights[i] + drawn[1].weights[i] + drawn[2].weights[i]) / 3;
-    EXPECT_NEAR(mean.weights[i], expected, 0.51 * step) << i;
-  }
-  EXPECT_NEAR(mean.bias, (drawn[0].bias + drawn[1].bias + drawn[2].bias) / 3, 0.51 * model.scale);
-
-  EXPECT_EQ(train_to_bytes("three"), three);  // everything found finished
-  options.draws = 1;
-  const std::string one = train_to_bytes("one");
-  EXPECT_NE(one, three);
-  EXPECT_EQ(train_to_bytes("three"), one);  // the first draw is the training without draws
-}
-
-TEST_F(Training, TemplatesHaveNoMean) {
-  options.classifier = ClassifierKind::distance;
-  options.draws = 2;
-  EXPECT_THAT([&] { train_to_bytes("mean"); }, ::testing::ThrowsMessage<Error>(HasSubstr("only linear")));
 }
 
 // More rounds go on from a run with fewer.
