@@ -174,6 +174,7 @@ void DetectorOptions::check_options(const Config& config) const {
   refuse(is_cascade && exact_, "--exact");
   refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
   refuse(!is_cascade && min_neighbors_, "--min-neighbors");
+  refuse(!is_cascade && !kernels_.empty(), "--kernels");
 }
 
 Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
@@ -192,6 +193,7 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   if (max_size_) config.set("detector", "max_size", *max_size_);
   if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
   if (exact_) config.set("detector", "exact", 1.0);
+  if (!kernels_.empty()) config.set("detector", "kernels", kernels_);
 
   Engine engine;
   engine.schedule = schedule_;

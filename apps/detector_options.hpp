@@ -47,6 +47,9 @@ class DetectorOptions {
   /// @param with_filters  whether to take one size of the dictionary; see set_filters
   void add_to(CLI::App& command, bool with_filters = true);
   void set_filters(int filters) { filters_ = filters; }
+  /// Cascades: the form of the kernels on devices, see cascade::kKernelForms.
+  void set_kernels(const std::string& form) { kernels_ = form; }
+  const std::string& kernels() const { return kernels_; }
 
   /// What takes the place of the configuration's values where the user gave none on the command line:
   /// evaluation wants low scores too.
@@ -81,6 +84,7 @@ class DetectorOptions {
   std::optional<double> max_size_;
   std::optional<int> min_neighbors_;
   std::optional<int> filters_;
+  std::string kernels_;
 };
 
 /// Tells the user what runs: build, threads, schedule, model.

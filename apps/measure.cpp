@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "cascade/detector.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "evaluation/report.hpp"
@@ -25,6 +26,7 @@ struct MeasureArguments {
   DetectorOptions detector;
   std::string schedules = "all";
   std::vector<int> filters;
+  std::vector<std::string> kernels;
   int preload = 0;
   pipeline::MeasureOptions options;
   std::string json, csv, report;
@@ -124,6 +126,8 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   }
   const DetectorInfo& info = engine.detector->info();
   measurement.filters = info.filters;
+  measurement.kernels = detector.kernels();
+  measurement.work = engine.detector->count_work(frames.front().view());
   measurement.accuracy = info.accuracy;
   return measurement;
 }
@@ -140,16 +144,19 @@ void check_outputs(const MeasureArguments& a) {
 int run(MeasureArguments a, int verbosity) {
   check_outputs(a);
   std::vector<pipeline::Measurement> all;
-  if (a.filters.empty()) {
-    all.push_back(measure_one(a, a.detector, verbosity));
-  } else {
-    for (const int filters : a.filters) {
-      DetectorOptions detector = a.detector;
-      detector.set_filters(filters);
-      if (verbosity >= 0) spdlog::info("{} filters", filters);
-      all.push_back(measure_one(a, detector, verbosity));
-    }
-  }
+  const auto measure_variant = [&](const std::string& name, const auto& change) {
+    DetectorOptions detector = a.detector;
+    change(detector);
+    if (verbosity >= 0) spdlog::info("{}", name);
+    all.push_back(measure_one(a, detector, verbosity));
+  };
+  if (a.kernels == std::vector<std::string>{"all"})
+    a.kernels.assign(cascade::kKernelForms.begin(), cascade::kKernelForms.end());
+  for (const int filters : a.filters)
+    measure_variant(fmt::format("{} filters", filters), [&](auto& d) { d.set_filters(filters); });
+  for (const std::string& kernels : a.kernels)
+    measure_variant(kernels + " kernels", [&](auto& d) { d.set_kernels(kernels); });
+  if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
   const auto write = [](const std::string& file, const std::string& text) {
     if (file.empty()) return;
@@ -192,6 +199,12 @@ void add_measure(CLI::App& app, Common& common) {
       ->check(CLI::Range(1, 10'000))
       ->group(group);
   command->add_option("--filters", a->filters, "Sizes of the dictionary to compare, separated by commas")
+      ->delimiter(',')
+      ->group(group);
+  command
+      ->add_option("--kernels", a->kernels,
+                   "Cascades: forms of the device's kernels to compare, separated by commas, or all: naive, "
+                   "tiled, packed, compacted, compacted-tiled, compacted-packed")
       ->delimiter(',')
       ->group(group);
   command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")

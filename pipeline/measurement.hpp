@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "detection/detector.hpp"
 #include "image/view.hpp"
 #include "pipeline/trace.hpp"
 
@@ -58,13 +59,15 @@ struct ScheduleResult {
 struct Measurement {
   std::string input;
   Size frame_size;
-  bool decoding = false;   ///< frames were decoded during the run; else they were held in memory
-  std::string model;       ///< detector's description
-  int filters = 0;         ///< dictionary size, 0 if the detector has none
-  std::string program;     ///< version and instruction set
-  std::string machine;     ///< CPU's name and number of threads in use, device and driver
-  std::string meter;       ///< what measured the energy; empty: "no meter"
-  std::string meter_note;  ///< why there is none, or what it covers
+  bool decoding = false;        ///< frames were decoded during the run; else they were held in memory
+  std::string model;            ///< detector's description
+  int filters = 0;              ///< dictionary size, 0 if the detector has none
+  std::string kernels;          ///< form of the device's kernels, where one was asked for
+  std::vector<WorkCount> work;  ///< of the first frame
+  std::string program;          ///< version and instruction set
+  std::string machine;          ///< CPU's name and number of threads in use, device and driver
+  std::string meter;            ///< what measured the energy; empty: "no meter"
+  std::string meter_note;       ///< why there is none, or what it covers
   TraceInfo trace_info;
   std::vector<ScheduleResult> schedules;
   /// Accuracy from a stored evaluation, for people; empty where there is none.

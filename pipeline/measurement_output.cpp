@@ -164,9 +164,12 @@ Json as_json(const Measurement& m) {
             {"decoding", m.decoding},
             {"model", m.model},
             {"filters", m.filters},
+            {"kernels", optional_text(m.kernels)},
             {"meter", optional_text(m.meter)},
             {"meter_note", optional_text(m.meter_note)},
             {"accuracy", optional_text(m.accuracy)}};
+  json["work"] = Json::array();
+  for (const WorkCount& one : m.work) json["work"].push_back({{"what", one.what}, {"count", one.count}});
   const auto best = best_schedule(m);
   json["best"] = best ? Json(m.schedules[*best].schedule) : Json();
   json["schedules"] = Json::array();
@@ -218,7 +221,8 @@ std::string csv_row(const Measurement& m, const ScheduleResult& s) {
                                         s.joules_per_frame ? field(*s.joules_per_frame) : "",
                                         field(m.model),
                                         field(m.machine),
-                                        field(m.program)};
+                                        field(m.program),
+                                        field(m.kernels)};
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
 
@@ -252,6 +256,7 @@ std::string spread(const ScheduleResult& s) {
 std::string subject(const Measurement& m) {
   std::string text = fmt::format("{}, {}x{}", m.input, m.frame_size.width, m.frame_size.height);
   if (m.filters > 0) text += fmt::format(", {} filters", m.filters);
+  if (!m.kernels.empty()) text += fmt::format(", {} kernels", m.kernels);
   return text;
 }
 
@@ -322,6 +327,43 @@ std::string verdict(const Measurement& measurement) {
   return text;
 }
 
+namespace {
+
+// How much is left of a frame's work, of which most is rejected early.
+std::string work_table(const Measurement& measurement) {
+  if (measurement.work.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"the first frame", "count", "of all"}};
+  const auto all = static_cast<double>(std::max<std::int64_t>(measurement.work.front().count, 1));
+  for (const WorkCount& one : measurement.work) {
+    rows.push_back({one.what, fmt::format("{}", one.count),
+                    fmt::format("{:.4g}%", 100 * static_cast<double>(one.count) / all)});
+  }
+  return '\n' + aligned(rows);
+}
+
+// What tells a measurement from those beside it.
+std::string variant(const Measurement& m) {
+  return m.kernels.empty() ? fmt::format("{} filters", m.filters) : m.kernels;
+}
+
+// Variants of a detector, a line each for every schedule that they all have.
+std::string side_by_side(std::span<const Measurement> measurements) {
+  std::vector<std::vector<std::string>> rows{
+      {"side by side", "schedule", "frames/s", "ms a frame", "p50 ms", "J/frame"}};
+  for (std::size_t i = 0; i < measurements.front().schedules.size(); ++i) {
+    for (const Measurement& m : measurements) {
+      if (i >= m.schedules.size()) continue;
+      const ScheduleResult& s = m.schedules[i];
+      rows.push_back({variant(m), s.schedule, rate(s.fps_median),
+                      s.fps_median > 0 ? milliseconds(1 / s.fps_median) : "-", milliseconds(s.latency_p50),
+                      energy(m, s)});
+    }
+  }
+  return aligned(rows);
+}
+
+}  // namespace
+
 std::string measurements_as_text(std::span<const Measurement> measurements) {
   std::string text;
   for (const Measurement& m : measurements) {
@@ -331,6 +373,11 @@ std::string measurements_as_text(std::span<const Measurement> measurements) {
     if (!m.accuracy.empty()) text += fmt::format("accuracy: {}\n", m.accuracy);
     if (!m.meter_note.empty()) text += fmt::format("energy: {}\n", m.meter_note);
     text += verdict(m) + '\n';
+  }
+  if (measurements.size() > 1) text += '\n' + side_by_side(measurements);
+  // Variants of a detector search the same windows, unless they are other models.
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    if (i == 0 || measurements[i].kernels.empty()) text += work_table(measurements[i]);
   }
   return text;
 }
@@ -348,11 +395,12 @@ std::string measurements_as_json(std::span<const Measurement> measurements) {
 
 std::string measurements_as_csv(std::span<const Measurement> measurements) {
   std::string text =
-      "input,width,height,filters,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,latency_"
+      "input,width,height,filters,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
+      "latency_"
       "p50_ms,"
       "latency_p95_ms,latency_p99_ms,bound_fps,bound_by,bound_share,overlap_factor,utilisation,peak_memory_"
       "bytes,"
-      "joules_per_frame,model,machine,program\n";
+      "joules_per_frame,model,machine,program,kernels\n";
   for (const Measurement& measurement : measurements) {
     for (const ScheduleResult& schedule : measurement.schedules) text += csv_row(measurement, schedule);
   }

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "cascade/survivors.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -94,6 +95,11 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
+  if (!options_.kernels.empty() && std::ranges::find(kKernelForms, options_.kernels) == kKernelForms.end()) {
+    std::string forms;
+    for (const char* form : kKernelForms) forms += (forms.empty() ? "" : ", ") + std::string(form);
+    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + forms);
+  }
   const int stages = static_cast<int>(model_.stages.size());
   scan_stages_ = std::min(options_.scan_stages > 0 ? options_.scan_stages : stages, stages);
 
@@ -283,6 +289,15 @@ void CascadeDetector::join(Workspace& workspace, Workspace& other) const {
   });
 }
 
+std::vector<WorkCount> CascadeDetector::count_work(PictureView frame) const {
+  StageSurvivors survivors;
+  count_survivors(model_, options_, frame, survivors);
+  std::vector<WorkCount> counts{{"windows", survivors.windows}};
+  for (std::size_t i = 0; i < survivors.passed.size(); ++i)
+    counts.push_back({"left after stage " + std::to_string(i + 1), survivors.passed[i]});
+  return counts;
+}
+
 std::vector<Detection> CascadeDetector::take_detections(Workspace& workspace) const {
   return std::move(own(workspace).detections);
 }
@@ -318,6 +333,7 @@ std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   options.threshold = config.number("detector", "threshold", 0, -1e9, 1e9);
   options.scan_stages = config.optional_whole_number("detector", "scan_stages", 0, kMaxStages).value_or(0);
   options.label = config.text("detector", "label", "");
+  options.kernels = config.text("detector", "kernels", "");
   const std::string name = config.text("detector", "model", kDefault);
   return std::make_unique<CascadeDetector>(
       load_model(find_model(config.path("detector", "model", kDefault), name)), options);

@@ -1,6 +1,7 @@
 #pragma once
 /// The cascade detector: pyramid, integral, scan, verify, group.
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ namespace sightline::cascade {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kVerify, kGroup };
 
+/// Forms of the kernel `scan`, see KernelTuning.
+inline constexpr std::array kKernelForms = {"naive",     "tiled",           "packed",
+                                            "compacted", "compacted-tiled", "compacted-packed"};
+
 struct Options {
   Search search;
   int min_neighbors =
@@ -27,6 +32,9 @@ struct Options {
   /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
   int scan_stages = 0;
   std::string label;  ///< of what is found; empty: the model's name
+  /// The form of the kernels on OpenCL devices, one of kKernelForms; empty: what is fastest. The result does
+  /// not depend on it.
+  std::string kernels;
 };
 
 /// Rows [begin, end) of something.
@@ -91,6 +99,7 @@ class CascadeDetector : public Detector {
   void join(Workspace& workspace, Workspace& other) const override;
   const Tunable* tunable() const override { return &tunable_; }
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
+  std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }
@@ -122,8 +131,9 @@ std::filesystem::path find_model(const std::filesystem::path& path, const std::s
 bool ships_with_opencv(const std::string& name);
 
 /// What make_cascade_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",    "scale_step", "min_neighbors", "min_size",
-                                              "max_size", "threshold",  "scan_stages",   "label"};
+inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_neighbors",
+                                              "min_size",    "max_size",   "threshold",
+                                              "scan_stages", "label",      "kernels"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);
 

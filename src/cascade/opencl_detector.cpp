@@ -5,7 +5,9 @@
 namespace sightline::cascade {
 
 std::unique_ptr<DeviceStages> CascadeDetector::make_device_stages(const opencl::ChosenDevice& device) const {
-  return std::make_unique<StagesOnOwnDevice<OpenClStages>>(*this, device, default_tuning(device.device));
+  const KernelTuning tuning =
+      options_.kernels.empty() ? default_tuning(device.device) : form_tuning(options_.kernels, device.device);
+  return std::make_unique<StagesOnOwnDevice<OpenClStages>>(*this, device, tuning);
 }
 
 }  // namespace sightline::cascade

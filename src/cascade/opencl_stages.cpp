@@ -19,6 +19,21 @@ KernelTuning default_tuning(const opencl::DeviceInfo& device) {
   return tuning;
 }
 
+KernelTuning form_tuning(const std::string& form, const opencl::DeviceInfo& device) {
+  KernelTuning tuning = default_tuning(device);
+  const auto has = [&](const char* word) { return form.find(word) != std::string::npos; };
+  tuning.tiled = has("tiled");
+  tuning.packed = has("packed");
+  if (has("compacted")) {
+    tuning.scan = "compacted";
+  } else {
+    tuning.scan = "naive";
+    tuning.tile_rows = 8;
+    tuning.group = 256;
+  }
+  return tuning;
+}
+
 namespace {
 
 std::size_t local_bytes(const OpenClStages::Impl& s) {

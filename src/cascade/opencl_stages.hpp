@@ -40,6 +40,9 @@ struct KernelTuning {
 /// What works well on devices of this kind.
 KernelTuning default_tuning(const opencl::DeviceInfo& device);
 
+/// The best for devices of this kind among those of a form, one of kKernelForms.
+KernelTuning form_tuning(const std::string& form, const opencl::DeviceInfo& device);
+
 class OpenClStages;
 
 /// The buffers of one frame in flight on one device.

@@ -1,6 +1,7 @@
 #pragma once
 /// What every detector family offers to whoever runs it: an ordered chain of stages over a workspace.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,12 @@ struct DetectorInfo {
   double smallest_object = 0;  ///< height in frame pixels of the smallest object that is searched for
   double threshold = 0;        ///< lowest score that is reported
   std::string cpu_only{};      ///< why no stage can run on an OpenCL device; empty where some can
+};
+
+/// How many of something one frame has, for people: "windows left after stage 3".
+struct WorkCount {
+  std::string what;
+  std::int64_t count = 0;
 };
 
 /// A part of a frame's work: from `begin` to `end` of it, 0 to 1. Cut where a detector finds it best (rows of
@@ -113,6 +120,10 @@ class Detector {
   /// The detector's stages on an OpenCL device; null where the family has none. The detector must outlive
   /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.
   virtual std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
+
+  /// What a frame's work comes down to, in the order in which it becomes less; empty where the family does
+  /// not count. Searches the frame on the CPU, several times where it must: for people, not for every frame.
+  virtual std::vector<WorkCount> count_work(PictureView /*frame*/) const { return {}; }
 
   /// The frame's objects as FrameResult has them, once all stages have run. Moves them out of the workspace.
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;

@@ -156,6 +156,7 @@ bool NestedDetector::prepare(Workspace& workspace, PictureView frame, Share shar
   auto& w = static_cast<NestedWorkspace&>(workspace);
   w.frame = frame;
   w.detections.clear();
+  w.outer->tuned = w.tuned;
   return outer_->prepare(*w.outer, frame, share);
 }
 

@@ -59,6 +59,8 @@ class NestedDetector : public Detector {
   std::size_t divisible_stages() const override { return outer_->divisible_stages(); }
   void join(Workspace& workspace, Workspace& other) const override;
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
+  std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
+  const Tunable* tunable() const override { return outer_->tunable(); }
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Detector& outer() const { return *outer_; }

@@ -568,6 +568,27 @@ void FilterbankDetector::join(Workspace& workspace, Workspace& other) const {
   std::sort(all.begin(), all.end());
 }
 
+std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
+  FilterbankWorkspace w;
+  std::int64_t windows = 0, classified = 0;
+  if (prepare(w, frame)) {
+    score_windows(w);
+    for (const Level& level : w.levels) {
+      windows += static_cast<std::int64_t>(level.windows_x) * level.windows_y;
+      if (!screens()) continue;
+      for (int y = 0; y < level.windows_y; ++y) {
+        const std::int32_t* const scores =
+            level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+        classified += level.windows_x - std::count(scores, scores + level.windows_x, kRejected);
+      }
+    }
+  }
+  std::vector<WorkCount> counts{{"windows", windows}};
+  if (screens()) counts.push_back({"left after the screen", classified});
+  counts.push_back({"left after classify", static_cast<std::int64_t>(w.candidates.size())});
+  return counts;
+}
+
 std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace) const {
   return std::move(own(workspace).detections);
 }

@@ -149,6 +149,7 @@ class FilterbankDetector : public Detector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t divisible_stages() const override;
   void join(Workspace& workspace, Workspace& other) const override;
+  std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }

@@ -141,6 +141,31 @@ TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
     EXPECT_NE(outcome.out.find(stage), std::string::npos) << stage << "\n" << outcome.out << outcome.err;
 }
 
+TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
+  picture("a.png", 64);
+  const auto measure = [&](const std::vector<std::string>& options) {
+    return std::vector<std::string>{"measure", folder_ / "a.png", "-m", model(),  "--seconds",
+                                    "0.1",     "--repeats",       "1",  "--json", folder_ / "m.json"} +
+           options;
+  };
+  const Outcome outcome =
+      expect_run(0, "", measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
+  EXPECT_NE(outcome.out.find("side by side"), std::string::npos) << outcome.out;
+  const Json all = Json::parse(read_text(folder_ / "m.json")).at("measurements");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("kernels"), "naive");
+  EXPECT_EQ(all[1].at("kernels"), "compacted");
+  const Json& work = all[0].at("work");
+  ASSERT_EQ(work.size(), 2u);
+  EXPECT_EQ(work[0].at("what"), "windows");
+  EXPECT_EQ(work[1].at("what"), "left after stage 1");
+  EXPECT_GT(work[0].at("count"), work[1].at("count"));
+  EXPECT_GT(work[1].at("count"), 0);
+  EXPECT_EQ(all[1].at("work"), work);
+  expect_run(2, "there are naive, tiled, packed, compacted", measure({"--kernels", "fast"}));
+  expect_run(2, "--kernels does nothing", {"measure", folder_ / "a.png", "--kernels", "naive"});
+}
+
 TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   fs::create_directories(folder_ / "in");
   picture("in/a.png");

@@ -52,6 +52,12 @@ TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
   EXPECT_GT(counts.passed[1], counts.passed[2]);
   EXPECT_GT(counts.passed[2], 0);
 
+  const std::vector<WorkCount> work = detector.count_work(picture.view());
+  ASSERT_EQ(work.size(), 4U);
+  EXPECT_EQ(work[0].count, windows);
+  EXPECT_EQ(work[3].what, "left after stage 3");
+  EXPECT_EQ(work[3].count, counts.passed[2]);
+
   const StageSurvivors once = counts;
   count_survivors(model, {}, picture.view(), counts);
   EXPECT_EQ(counts.windows, 2 * once.windows);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -76,6 +77,28 @@ TEST(MeasurementText, ShowsTheNumbers) {
   EXPECT_THAT(all, HasSubstr("A: CPU, B: GPU"));
 }
 
+TEST(MeasurementText, PutsVariantsSideBySideAndSaysWhatTheirWorkIs) {
+  Measurement naive = plain(), packed = plain();
+  EXPECT_THAT(measurements_as_text(std::vector{naive}), Not(HasSubstr("side by side")));
+  naive.kernels = "naive";
+  packed.kernels = "packed";
+  packed.schedules[1].fps_median = 400;
+  naive.work = packed.work = {{"windows", 4000}, {"left after stage 1", 1000}, {"left after stage 2", 3}};
+  const std::string text = measurements_as_text(std::vector{naive, packed});
+  EXPECT_THAT(text, HasSubstr("640x480, naive kernels"));
+  const auto all = lines(text);
+  const auto after = [&](const std::string& begin, int count) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& line) { return line.starts_with(begin); });
+    return found == all.end() || all.end() - found <= count ? std::string() : found[count];
+  };
+  EXPECT_THAT(after("side by side", 3), ::testing::ContainsRegex("naive +gpu +250.0 +4.00 "));
+  EXPECT_THAT(after("side by side", 4), ::testing::ContainsRegex("packed +gpu +400.0 +2.50 +10.1 +1.75"));
+  EXPECT_THAT(after("the first frame", 2), ::testing::ContainsRegex("left after stage 1 +1000 +25%"));
+  EXPECT_THAT(after("the first frame", 3), ::testing::ContainsRegex("left after stage 2 +3 +0.075%"));
+  EXPECT_EQ(text.find("the first frame"), text.rfind("the first frame")) << "the same for all kernels";
+}
+
 TEST(MeasurementText, FitsATerminal) {
   const Measurement m = made_up_measurement();
   for (const std::string& line : lines(measurements_as_text({&m, 1}))) {
@@ -135,11 +158,11 @@ TEST(MeasurementCsv, HasARowASchedule) {
   m.input = "a,\"b\"";
   const std::vector<std::string> rows = lines(measurements_as_csv({&m, 1}));
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 24);
+  EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 25);
   EXPECT_EQ(
       rows[2],
       "\"a,\"\"b\"\"\",640,480,0,gpu,,1,0,0,250,240,260,10.1,12.3,200,125,GPU,0.8,1.25,CPU=0.1;GPU=0.88,"
-      "123456789,1.75,,,");
+      "123456789,1.75,,,,");
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ class PixelDetector : public Detector {
     static_cast<Own&>(workspace).frame = frame;
     return frame.width() >= 2;
   }
+  const Tunable* tunable() const override { return &tunable_; }
+  std::vector<WorkCount> count_work(PictureView frame) const override {
+    return {{info_.model, frame.width()}};
+  }
   void run_stage(std::size_t stage, Workspace& workspace) const override {
     auto& own = static_cast<Own&>(workspace);
     if (stage == 0) {
@@ -55,7 +59,7 @@ class PixelDetector : public Detector {
     for (int y = 0; y < own.gray.height(); ++y) {
       for (int x = 0; x < own.gray.width(); ++x) {
         const std::uint8_t value = own.gray.view().at(x, y);
-        if (value >= brightness_)
+        if (value >= brightness_ + own.tuned)  // which a real one would not do
           own.found.push_back(
               {{static_cast<double>(x), static_cast<double>(y), side_, side_}, static_cast<double>(value)});
       }
@@ -77,6 +81,7 @@ class PixelDetector : public Detector {
   int brightness_;
   double side_;
   DetectorInfo info_;
+  Tunable tunable_{"more", 100, {}};
 };
 
 constexpr BoxPart kWhole{0, 0, 1, 1};
@@ -94,9 +99,24 @@ Image<std::uint8_t> dark(int width, int height) {
   return image;
 }
 
-std::vector<Detection> find(const NestedDetector& detector, PictureView frame) {
+std::vector<Detection> find(const NestedDetector& detector, PictureView frame, int tuned = 0) {
   const auto workspace = detector.make_workspace();
+  workspace->tuned = tuned;
   return detect(detector, *workspace, frame);
+}
+
+TEST(NestedDetector, WhatIsTunedAndCountedIsTheOuterDetectors) {
+  const NestedDetector detector = pixels_in_boxes();
+  ASSERT_NE(detector.tunable(), nullptr);
+  EXPECT_EQ(detector.tunable(), detector.outer().tunable());
+  Image<std::uint8_t> frame = dark(30, 20);
+  frame.view().at(12, 8) = 252;
+  EXPECT_EQ(find(detector, frame.view(), 2).size(), 2U);  // the box, and the pixel in it
+  EXPECT_TRUE(find(detector, frame.view(), 3).empty());
+  const std::vector<WorkCount> work = detector.count_work(frame.view());
+  ASSERT_EQ(work.size(), 1U);
+  EXPECT_EQ(work[0].what, "pixels of 250");
+  EXPECT_EQ(work[0].count, 30);
 }
 
 TEST(Crop, IsAllThatThePartTouchesInTheFrame) {
