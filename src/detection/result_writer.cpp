@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "detection/result_writer_parts.hpp"
 
 namespace sightline {
@@ -100,6 +101,7 @@ ResultWriter::Output::Output(const std::filesystem::path& path)
   constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   // A duplicate of standard output can be closed, and so checked, without taking it from others.
   fd_ = path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), flags, 0666);
+  if (fault::strikes(fault::Kind::open, "open")) fail(EACCES);
   if (fd_ < 0) fail(errno);
 }
 
@@ -111,6 +113,7 @@ void ResultWriter::Output::write(std::string_view text) {
   if (error_ != 0) fail(error_);
   const SigpipeBlock block;
   while (!text.empty()) {
+    if (fault::strikes(fault::Kind::write, "write")) fail(ENOSPC);
     const ssize_t written = ::write(fd_, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
@@ -131,6 +134,7 @@ void ResultWriter::Output::close() {
   // Network file systems report a full disk only here. A close that was interrupted has still closed on
   // Linux.
   if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail(errno);
+  if (fault::strikes(fault::Kind::write, "close")) fail(EIO);
 }
 
 void ResultWriter::Output::fail(int error) {

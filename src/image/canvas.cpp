@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline {
 namespace {
@@ -23,6 +24,7 @@ using ContextPtr = std::unique_ptr<cairo_t, FreeContext>;
 
 SurfacePtr make_surface(cairo_format_t format, int width, int height) {
   SurfacePtr surface(cairo_image_surface_create(format, width, height));
+  if (fault::strikes(fault::Kind::allocate, "cairo_image_surface_create")) throw std::bad_alloc();
   if (const cairo_status_t status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS)
     throw Error(ExitCode::failed, "cannot make a picture of " + std::to_string(width) + "x" +
                                       std::to_string(height) + " pixels (" + cairo_status_to_string(status) +
@@ -183,7 +185,9 @@ void Canvas::write_png(const std::string& path) const {
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());
     errno = 0;
-    status = cairo_surface_write_to_png(impl_->surface.get(), path.c_str());
+    status = fault::strikes(fault::Kind::write, "cairo_surface_write_to_png")
+                 ? CAIRO_STATUS_WRITE_ERROR
+                 : cairo_surface_write_to_png(impl_->surface.get(), path.c_str());
   }
   if (status == CAIRO_STATUS_SUCCESS) return;
   const bool from_system = status == CAIRO_STATUS_WRITE_ERROR && errno != 0;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "media/live_packets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
@@ -129,7 +130,9 @@ class Stream final : public Source {
     enable_arrivals(*decoder_);
     decoder_->opaque = this;
     decoder_->get_buffer2 = get_buffer;
-    const int result = avcodec_open2(decoder_.get(), codec, nullptr);
+    const int result = fault::strikes(fault::Kind::decode, "avcodec_open2")
+                           ? AVERROR(ENOMEM)
+                           : avcodec_open2(decoder_.get(), codec, nullptr);
     if (result < 0)
       throw Error(ExitCode::input, std::string("cannot start the decoder ") + codec->name + " for '" + name_ +
                                        "' (" + error_text(result) + ")");
@@ -181,6 +184,7 @@ class Stream final : public Source {
       self->large_height_ = frame->height;
       return AVERROR(EINVAL);
     }
+    if (fault::strikes(fault::Kind::allocate, "get_buffer2")) return AVERROR(ENOMEM);
     return avcodec_default_get_buffer2(context, frame, flags);
   }
 
@@ -188,7 +192,9 @@ class Stream final : public Source {
     for (;;) {
       if (input_.stopped()) return nullptr;
       FramePtr frame = make_av_frame();
-      const int result = avcodec_receive_frame(decoder_.get(), frame.get());
+      const int result = fault::strikes(fault::Kind::decode, "avcodec_receive_frame")
+                             ? AVERROR_INVALIDDATA
+                             : avcodec_receive_frame(decoder_.get(), frame.get());
       if (result >= 0) {
         decoded_ = Moment::now();
         return std::shared_ptr<const AVFrame>(std::move(frame));
@@ -232,7 +238,9 @@ class Stream final : public Source {
     if (!begins_to_make_sense()) return;
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);
-    const int sent = send_data(*decoder_, *packet_);
+    const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet")
+                         ? AVERROR_INVALIDDATA
+                         : send_data(*decoder_, *packet_);
     if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "media/encoder.hpp"
 #include "media/reader.hpp"
 
@@ -55,7 +56,8 @@ struct Writer::Impl {
         audio_(options.audio),
         live_(options.live) {
     AVFormatContext* raw = nullptr;
-    if (avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
+    if (fault::strikes(fault::Kind::allocate, "avformat_alloc_output_context2") ||
+        avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
       throw std::bad_alloc();
     output_.reset(raw);
     add_video(video);
@@ -90,7 +92,9 @@ struct Writer::Impl {
 
   void open_file() {
     if (!(output_->oformat->flags & AVFMT_NOFILE)) {
-      const int result = avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
+      const int result = fault::strikes(fault::Kind::open, "avio_open")
+                             ? AVERROR(EACCES)
+                             : avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
       if (result < 0)
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
                     "check that the folder exists and may be written to");
@@ -103,7 +107,9 @@ struct Writer::Impl {
       single_picture_ = std::string_view(output_->oformat->name) == "image2";
     }
     if (live_) set_live(options);
-    const int result = avformat_write_header(output_.get(), options.address());
+    const int result = fault::strikes(fault::Kind::write, "avformat_write_header")
+                           ? AVERROR(ENOSPC)
+                           : avformat_write_header(output_.get(), options.address());
     if (result < 0) fail(result);
   }
 
@@ -170,7 +176,9 @@ struct Writer::Impl {
 
   void write_packet() {
     const std::int64_t size = packet_->size;
-    check(av_interleaved_write_frame(output_.get(), packet_.get()));
+    check(fault::strikes(fault::Kind::write, "av_interleaved_write_frame")
+              ? AVERROR(ENOSPC)
+              : av_interleaved_write_frame(output_.get(), packet_.get()));
     const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
     // What the muxer let go of may end before this packet.
     if (in_file != in_file_) held_back_ = 0;
@@ -216,13 +224,15 @@ struct Writer::Impl {
       }
     }
     const bool reported = failed_ && !first;
-    result = av_write_trailer(output_.get());
+    result = fault::strikes(fault::Kind::write, "av_write_trailer") ? AVERROR(ENOSPC)
+                                                                    : av_write_trailer(output_.get());
     if (AVIOContext* io = output_->pb; io && !(output_->oformat->flags & AVFMT_NOFILE)) {
       avio_flush(io);
       if (result >= 0) result = io->error;
       in_file_ = std::max(in_file_, avio_size(io));
       held_back_ = 0;
-      const int closing = avio_closep(&output_->pb);
+      int closing = avio_closep(&output_->pb);
+      if (fault::strikes(fault::Kind::write, "avio_closep")) closing = AVERROR(EIO);
       if (result >= 0) result = closing;
     }
     if (first) throw *first;
