@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
@@ -199,14 +200,23 @@ class Stream final : public Source {
         decoded_ = Moment::now();
         return std::shared_ptr<const AVFrame>(std::move(frame));
       }
-      if (result == AVERROR_EOF) return nullptr;
+      if (result == AVERROR_EOF) return end();
       if (result != AVERROR(EAGAIN))
         note_error(result);
       else if (draining_)
-        return nullptr;
+        return end();
       else
         feed();
     }
+  }
+
+  /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
+  /// damaged or cut short is not told from their end.
+  std::shared_ptr<const AVFrame> end() {
+    if (const int code = std::exchange(read_failure_, 0))
+      throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
+                  "check the disk or the connection it comes from; the frames before are processed");
+    return nullptr;
   }
 
   /// Gives the decoder one packet, or the end of the stream.
@@ -227,6 +237,10 @@ class Stream final : public Source {
     if (result != AVERROR_EOF && result != AVERROR_EXIT) note_error(result);
     if (over) {
       draining_ = true;
+      if (io && io->error < 0 && io->error != AVERROR_EOF && io->error != AVERROR_EXIT)
+        read_failure_ = io->error;
+      else if (read_errors_ >= kMaxReadErrors)
+        read_failure_ = result;
       avcodec_send_packet(decoder_.get(), nullptr);
     } else if (input_.is_device()) {
       std::this_thread::sleep_for(kDeviceRecovery);
@@ -343,6 +357,7 @@ class Stream final : public Source {
   bool any_time_ = false;
   bool draining_ = false;
   int read_errors_ = 0;
+  int read_failure_ = 0;  // what ended the reading before its time
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
   std::shared_ptr<AudioTrack> audio_;
