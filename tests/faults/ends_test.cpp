@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <random>
 #include <thread>
@@ -53,17 +55,22 @@ class Ends : public testing::Test {
 
 // Wherever the disk is full: in the detections, the video, the trace or the pictures.
 TEST_F(Ends, FullDisk) {
-  long whole = 0;
   const std::vector<std::string> arguments = detect(
       {"-d", out("o.jsonl"), "-o", out("o.mp4"), "--trace", out("t.json"), "--contact-sheet", out("s.png")});
   expect_run(0, "frame(s) in", arguments);
+  // Such that each of the files does not fit, and some more from small to large.
+  std::vector<long> limits;
   for (const auto& entry : fs::directory_iterator(folder_ / "out"))
-    whole = std::max(whole, static_cast<long>(entry.file_size()));
+    limits.push_back(static_cast<long>(entry.file_size() / 2));
   std::mt19937 random(1);
-  for (int i = 0; i < 16; ++i) {
+  const double largest = std::log(2.0 * static_cast<double>(*std::max_element(limits.begin(), limits.end())));
+  for (int i = 0; i < 5; ++i)
+    limits.push_back(
+        static_cast<long>(std::exp(std::uniform_real_distribution(5.0, largest - 0.01)(random))));
+  for (const long limit : limits) {
     clear();
     RunSetup setup;
-    setup.file_limit = 1 + static_cast<long>(random() % static_cast<unsigned long>(whole - 1));
+    setup.file_limit = limit;
     const Outcome outcome = expect_run(1, "cannot write", arguments, setup);
     SCOPED_TRACE(std::to_string(setup.file_limit) + " bytes a file: " + outcome.err);
     const std::size_t lines = expect_lines();
