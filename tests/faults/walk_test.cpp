@@ -62,6 +62,38 @@ TEST(FaultWalk, AllocateOurselves) {
   walk.over("make", true, 40, exits_with({0, 1}), command_line);
 }
 
+// The same of `live`, whose capture and recording have threads of their own.
+TEST(FaultWalk, Live) {
+  const TempDir folder;
+  media::test::make_clip(folder / "in.mkv", "testsrc2=size=120x200:rate=10:duration=0.6");
+  const auto live = [&](const std::string& order) {
+    std::filesystem::create_directory(folder / "out");
+    RunSetup setup;
+    setup.program = SIGHTLINE_FAILING_NEW;
+    setup.timeout = 30;
+    setup.environment = {"SIGHTLINE_FAULT=" + order};
+    const Outcome outcome =
+        run(std::vector<std::string>{"live", folder / "in.mkv", "--headless", "--pace", "0", "--record",
+                                     folder / "out/o.mp4", "-d", folder / "out/o.jsonl"} +
+                kOnCpu,
+            setup);
+    parse_lines(read_text(folder / "out/o.jsonl"));
+    std::filesystem::remove_all(folder / "out");
+    return outcome;
+  };
+  EXPECT_EQ(live("read:1000000").exit_code, 0);
+  std::vector<std::string> orders{"open:3",    "open:4+",  "read:11+",   "decode:3",
+                                  "decode:8+", "encode:2", "encode:5",   "write:2",
+                                  "write:4+",  "write:9",  "allocate:9", "allocate:30+"};
+  for (int n = 1; n < 10500; n += n < 7000 ? 1400 : 230) orders.push_back("make:" + std::to_string(n) + "+");
+  for (const std::string& order : orders) {
+    const Outcome outcome = live(order);
+    SCOPED_TRACE(order + ": " + outcome.err);
+    EXPECT_LE(outcome.exit_code, 4) << "it crashed";
+    EXPECT_EQ(outcome.exit_code != 0, outcome.err.find("error: ") != std::string::npos);
+  }
+}
+
 // The device is taken out, and the CPU finds what it would have found. DeviceFaults walks the same calls in
 // the process, and more of them.
 TEST(FaultWalk, OpenclLosesNothing) {
