@@ -135,7 +135,8 @@ class DetectRun {
     display.end();
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
-      if (!a_.output.empty()) spdlog::info("wrote {}", input.target.path);
+      const bool nothing = input.video && input.video->frames() == 0;
+      if (!a_.output.empty() && !nothing) spdlog::info("wrote {}", input.target.path);
     }
     const double before = total_.seconds;
     double longest = 0;

@@ -3,8 +3,10 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -27,9 +29,17 @@ int code_of(sightline::ExitCode code) {
   return static_cast<int>(code);
 }
 
+// The exit code, where what went to standard output has arrived there.
+int with_output(int code) {
+  errno = 0;
+  if (code != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return code;
+  std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno ? errno : EIO));
+  return code_of(sightline::ExitCode::failed);
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using sightline::ExitCode;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
@@ -64,13 +74,13 @@ int main(int argc, char** argv) {
         return code_of(ExitCode::usage);
       }
     }
-    return app.exit(e) == 0 ? 0 : code_of(ExitCode::usage);
+    return app.exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);
   }
   common.verbosity = quiet ? -1 : verbose ? 1 : 0;
   configure_logging(common.verbosity);
   try {
     sightline::limit_instruction_set(instruction_set);
-    return common.run();
+    return with_output(common.run());
   } catch (const sightline::Error& e) {
     spdlog::error("{}", e.what());
     // What a request to stop cut short has not failed for itself.
@@ -83,4 +93,7 @@ int main(int argc, char** argv) {
     spdlog::error("unexpected: {}", e.what());
     return code_of(ExitCode::failed);
   }
+} catch (const std::exception& e) {  // before there is a log
+  std::fprintf(stderr, "error: sightline cannot start: %s\n", e.what());
+  return code_of(sightline::ExitCode::failed);
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -107,7 +108,7 @@ ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(
   }
   errno = 0;
   file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary | std::ios::trunc);
-  if (!file_) fail(errno);
+  if (!file_ || fault::strikes(fault::Kind::open, "trace")) fail(errno);
   buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   buffer_.reserve(kBufferSize * 2);
 }
@@ -313,7 +314,7 @@ void ChromeTraceWriter::event(std::string_view text) {
 void ChromeTraceWriter::flush() {
   errno = 0;
   file_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-  if (!file_) fail(errno);
+  if (!file_ || fault::strikes(fault::Kind::write, "trace")) fail(errno);
   buffer_.clear();
 }
 

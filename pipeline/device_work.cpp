@@ -66,14 +66,13 @@ void Pipeline::Impl::submit(Slot& slot) {
     }
     outstanding.start_clock();  // not before: the watchdog must not find the slot half submitted
   } catch (const std::exception& e) {
-    slot.device_error = e.what();
+    set_message(slot.device_error, e.what());
     outstanding.complete(true);
   }
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
-  if (slot.device_failed)
-    slot.device_error = "'" + device_->context().name() + "' failed while it worked on a frame";
+  if (slot.device_failed) set_message(slot.device_error, device_failure_.c_str());
   if (!slot.device_error.empty()) take_out(slot.device_error);  // before it gets the next one
   next_to_device();
   if (slot.device_error.empty()) {
@@ -81,7 +80,7 @@ void Pipeline::Impl::back_from_device(Slot& slot) {
       device_->complete(*slot.device, slot.device_workspace());
       log_device_spans(slot);
     } catch (const std::exception& e) {
-      slot.device_error = e.what();
+      set_message(slot.device_error, e.what());
     }
   }
   if (slot.plan->schedule.split > 0) {
@@ -159,7 +158,8 @@ void Pipeline::Impl::watch() {
   const std::scoped_lock lock(mutex_, device_mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {
     const auto since = slot->outstanding->open_since();
-    if (!since || now_ns() - *since < limit || !slot->outstanding->close()) continue;
+    if (!since || now_ns() - *since < limit) continue;
+    auto next = std::make_unique<Outstanding>();
     std::string stage = "a copy";
     for (const DeviceSpan& span : slot->device->spans) {
       if (span.end().state() == opencl::Event::State::complete) continue;
@@ -167,12 +167,14 @@ void Pipeline::Impl::watch() {
         stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
       break;
     }
-    slot->device_error = fmt::format("{} on '{}' has not finished within {:g} s", stage,
-                                     device_->context().name(), options_.stall_limit);
+    std::string error = fmt::format("{} on '{}' has not finished within {:g} s", stage,
+                                    device_->context().name(), options_.stall_limit);
+    if (!slot->outstanding->close()) continue;  // only now: once closed, it must be answered here
+    slot->device_error = std::move(error);
     slot->abandoned = true;
     polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
     static_cast<void>(slot->outstanding.release());  // a late answer may still come
-    slot->outstanding = std::make_unique<Outstanding>();
+    slot->outstanding = std::move(next);
     device_answered(*slot, true);
   }
 }

@@ -114,12 +114,13 @@ bool FrameQueue::sleep_until(CaptureClock::time_point time) {
 }
 
 void FrameQueue::finish(std::exception_ptr error) {
-  std::deque<media::Frame> gone;  // outlives the lock
+  // Outlives the lock. None at first: even an empty one takes memory, and that may be what has failed.
+  std::optional<std::deque<media::Frame>> gone;
   const Lock lock(mutex_);
   finished_ = true;
   error_ = std::move(error);
   // The end, and above all the error, shall not wait for the end of the pause.
-  if (paused_ && !options_.hold) drop_all_but(0, DropCause::paused, gone);
+  if (paused_ && !options_.hold) drop_all_but(0, DropCause::paused, gone.emplace());
   changed_.notify_all();
 }
 

@@ -10,18 +10,17 @@ void Pipeline::Impl::step(Token token) {
   try {
     token.from_device ? back_from_device(slot) : begin(slot);
   } catch (const std::exception& e) {
-    slot.cpu_error = e.what();
+    set_message(slot.cpu_error, e.what());
     finish(slot);
   } catch (...) {
-    slot.cpu_error = "an unknown error";
+    set_message(slot.cpu_error, "an unknown error");
     finish(slot);
   }
 }
 
 void Pipeline::Impl::begin(Slot& slot) {
   FrameResult& result = slot.result;
-  result.source = slot.stream->stream->name;
-  result.picture = slot.frame.name();
+  // First what cannot fail: a frame that fails below is reported under its own number.
   result.frame = slot.frame.number();
   result.time = slot.frame.time();
   result.width = slot.frame.size().width;
@@ -37,6 +36,8 @@ void Pipeline::Impl::begin(Slot& slot) {
   for (std::vector<Span>& spans : slot.spans) spans.clear();
   slot.spans[0].push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
   slot.plan = plan_;
+  result.source = slot.stream->stream->name;
+  result.picture = slot.frame.name();
   const Schedule& schedule = slot.plan->schedule;
 
   slot.workspace->tuned = schedule.tuned;
@@ -69,9 +70,9 @@ void Pipeline::Impl::begin(Slot& slot) {
   try {
     run_on_cpu(slot, 0, detector_.divisible_stages());
   } catch (const std::exception& e) {
-    slot.cpu_error = e.what();
+    set_message(slot.cpu_error, e.what());
   } catch (...) {
-    slot.cpu_error = "an unknown error";
+    set_message(slot.cpu_error, "an unknown error");
   }
   share_done(slot);
 }
@@ -138,7 +139,8 @@ void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
 void Pipeline::Impl::finish(Slot& slot) {
   if (!slot.cpu_error.empty()) {
     slot.result.status = FrameStatus::failed;
-    slot.result.message = slot.cpu_error;
+    slot.result.objects.clear();
+    set_message(slot.result.message, slot.cpu_error.c_str());
   } else if (slot.result.status == FrameStatus::ok) {
     slot.result.objects = detector_.take_detections(*slot.workspace);
   }

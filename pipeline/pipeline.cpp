@@ -48,6 +48,7 @@ Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const
     flow::make_edge(*submit_, *step_);
   });
   if (device_) {
+    device_failure_ = "'" + device_->context().name() + "' failed while it worked on a frame";
     try {
       clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
     } catch (const std::exception& e) {
@@ -92,8 +93,9 @@ Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
     slot->index = static_cast<int>(slots_.size());
     for (std::vector<Span>& spans : slot->spans) spans.reserve(32);
     slot->workspace = detector_.make_workspace();
-    free_slots_.push_back(slot.get());
+    free_slots_.reserve(slots_.size() + 1);  // `release` must not need memory
     slots_.push_back(std::move(slot));
+    free_slots_.push_back(slots_.back().get());
   }
   Slot* const slot = free_slots_.back();
   free_slots_.pop_back();
@@ -145,6 +147,21 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
   changed_.notify_all();
 }
 
+// Where a thread cannot be had, the others end what they have begun.
+void Pipeline::Impl::start_feeders(std::deque<StreamState>& states, const RunOptions& options) {
+  std::size_t started = 0;
+  try {
+    for (StreamState& state : states) {
+      state.feeder = std::thread([&] { feed(state, options); });
+      ++started;
+    }
+  } catch (...) {
+    end_with(std::current_exception());
+    const std::lock_guard lock(mutex_);
+    sources_open_ -= static_cast<int>(states.size() - started);
+  }
+}
+
 TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   TraceInfo info;
   for (const StageInfo& stage : detector_.stages()) info.stages.emplace_back(stage.name);
@@ -187,18 +204,24 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
       flow::make_edge(*state.in_order, *state.output);
     });
   }
-  for (StreamState& state : states) state.feeder = std::thread([&] { feed(state, options); });
+  start_feeders(states, options);
   {
     std::unique_lock lock(mutex_);
     const auto done = [&] { return sources_open_ == 0 && free_slots_.size() == slots_.size(); };
     while (!changed_.wait_for(lock, 100ms, done)) {
       lock.unlock();
-      watch();
-      keep_clock();
+      try {
+        watch();
+        keep_clock();
+      } catch (...) {
+        end_with(
+            std::current_exception());  // frames are still on their way: this goes on until they are here
+      }
       lock.lock();
     }
   }
-  for (StreamState& state : states) state.feeder.join();
+  for (StreamState& state : states)
+    if (state.feeder.joinable()) state.feeder.join();
   graph_->wait_for_all();
   traces_ = {};
   if (error_) std::rethrow_exception(error_);

@@ -36,6 +36,15 @@ struct StreamState {
   std::thread feeder;
 };
 
+/// Sets a message, or a short one where there is no memory for it: what deals with failures must not fail.
+inline void set_message(std::string& message, const char* text) noexcept {
+  try {
+    message = text;
+  } catch (...) {
+    message = "out of memory";  // within what a string holds itself
+  }
+}
+
 class Pipeline::Impl : public Outstanding::Receiver {
  public:
   Impl(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
@@ -56,6 +65,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   using Submit = flow::async_node<Token, Token>;
 
   // Admission, on the source's own thread.
+  void start_feeders(std::deque<StreamState>& states, const RunOptions& options);
   void feed(StreamState& stream, const RunOptions& options);
   Slot* acquire(StreamState& stream, const RunOptions& options);
   void release(Slot& slot);
@@ -86,6 +96,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   const Detector& detector_;
   const DeviceStages* device_;
   PipelineOptions options_;
+  std::string device_failure_;  ///< what is said of a device that has failed
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::global_control workers_;
   std::unique_ptr<flow::graph> graph_;

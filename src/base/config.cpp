@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -55,7 +56,8 @@ Config Config::load(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
-  if (!stream) throw Error(ExitCode::usage, "configuration '" + file.string() + "' cannot be read");
+  if (!stream || fault::strikes(fault::Kind::open, "Config"))
+    throw Error(ExitCode::usage, "configuration '" + file.string() + "' cannot be read");
   Config config = parse(text.str(), file.string());
   config.data_->folder = file.parent_path();
   return config;

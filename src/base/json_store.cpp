@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -43,6 +44,7 @@ void JsonStore::store(const std::string& key, const nlohmann::json& value) const
   // Names from drivers may be any bytes.
   stream << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   stream.close();
+  if (fault::strikes(fault::Kind::write, "JsonStore")) stream.setstate(std::ios::badbit);
   if (stream) fs::rename(temporary, file_, error);
   if (!stream || error) {
     fs::remove(temporary, error);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "detection/result_writer_parts.hpp"
 
 namespace sightline {
@@ -96,10 +97,11 @@ std::optional<ResultFormat> guess_result_format(const std::filesystem::path& pat
 }
 
 ResultWriter::Output::Output(const std::filesystem::path& path)
-    : name_(path == "-" ? "standard output" : path.string()) {
+    : name_(path == "-" ? "standard output" : path.string()), is_own_(path != "-") {
   constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   // A duplicate of standard output can be closed, and so checked, without taking it from others.
   fd_ = path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), flags, 0666);
+  if (fault::strikes(fault::Kind::open, "open")) fail(EACCES);
   if (fd_ < 0) fail(errno);
 }
 
@@ -110,7 +112,9 @@ ResultWriter::Output::~Output() {
 void ResultWriter::Output::write(std::string_view text) {
   if (error_ != 0) fail(error_);
   const SigpipeBlock block;
+  const std::size_t size = text.size();
   while (!text.empty()) {
+    if (fault::strikes(fault::Kind::write, "write")) fail(ENOSPC);
     const ssize_t written = ::write(fd_, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
@@ -121,9 +125,13 @@ void ResultWriter::Output::write(std::string_view text) {
       pollfd wait{fd_, POLLOUT, 0};
       ::poll(&wait, 1, -1);
     } else if (errno != EINTR) {
-      fail(errno);
+      const int error = errno;
+      // What fitted of a line is no line. Standard output may be a file that others write to as well.
+      if (is_own_ && text.size() < size) static_cast<void>(!::ftruncate(fd_, whole_));
+      fail(error);
     }
   }
+  whole_ += static_cast<off_t>(size);
 }
 
 void ResultWriter::Output::close() {
@@ -131,6 +139,7 @@ void ResultWriter::Output::close() {
   // Network file systems report a full disk only here. A close that was interrupted has still closed on
   // Linux.
   if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail(errno);
+  if (fault::strikes(fault::Kind::write, "close")) fail(EIO);
 }
 
 void ResultWriter::Output::fail(int error) {

@@ -32,12 +32,25 @@ std::string plain(double value, int decimals) {
   return std::isfinite(value) ? number(value, decimals).dump() : "nan";
 }
 
-Json box_array(const Box& box) {
-  return Json::array({number(box.x, 2), number(box.y, 2), number(box.width, 2), number(box.height, 2)});
+// Text of JSON, put together here: a tree of nlohmann's needs memory to be given back, and where its
+// destructor is refused it, the program ends.
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string json_number(double value, int decimals) {
+  return number(value, decimals).dump();
+}
+
+std::string box_array(const Box& box) {
+  return '[' + json_number(box.x, 2) + ',' + json_number(box.y, 2) + ',' + json_number(box.width, 2) + ',' +
+         json_number(box.height, 2) + ']';
+}
+
+// `name` is ours: letters.
+void append(std::string& object, const char* name, const std::string& value) {
+  object += object.empty() ? '{' : ',';
+  object.append("\"").append(name).append("\":").append(value);
 }
 
 std::string csv_field(const std::string& text) {
@@ -62,21 +75,26 @@ const std::string& ResultWriter::Format::label(const Detection& object) const {
 }
 
 std::string ResultWriter::Format::frame_object(const FrameResult& result) const {
-  Json json{{"source", result.source}};
-  if (!result.picture.empty()) json["picture"] = result.picture;
-  json["frame"] = result.frame;
-  json["time"] = number(result.time, 6);
-  json["status"] = to_string(result.status);
-  json["width"] = result.width;
-  json["height"] = result.height;
-  json["objects"] = Json::array();
+  std::string objects;
   for (const auto& object : result.objects) {
-    Json one{{"label", label(object)}, {"score", number(object.score, 4)}, {"box", box_array(object.box)}};
-    if (object.track > 0) one["track"] = object.track;
-    json["objects"].push_back(std::move(one));
+    std::string one;
+    append(one, "label", quoted(label(object)));
+    append(one, "score", json_number(object.score, 4));
+    append(one, "box", box_array(object.box));
+    if (object.track > 0) append(one, "track", std::to_string(object.track));
+    objects += (objects.empty() ? "" : ",") + one + '}';
   }
-  if (result.status != FrameStatus::ok) json["message"] = result.message;
-  return text_of(json);
+  std::string text;
+  append(text, "source", quoted(result.source));
+  if (!result.picture.empty()) append(text, "picture", quoted(result.picture));
+  append(text, "frame", std::to_string(result.frame));
+  append(text, "time", json_number(result.time, 6));
+  append(text, "status", quoted(to_string(result.status)));
+  append(text, "width", std::to_string(result.width));
+  append(text, "height", std::to_string(result.height));
+  append(text, "objects", '[' + objects + ']');
+  if (result.status != FrameStatus::ok) append(text, "message", quoted(result.message));
+  return text + '}';
 }
 
 namespace {
@@ -157,37 +175,43 @@ class Coco final : public ResultWriter::Format {
     std::int64_t id = annotation_;
     for (const auto& object : result.objects) {
       label(object);
-      Json annotation{{"image_id", image_ + 1},
-                      {"category_id", object.label + 1},
-                      {"bbox", box_array(object.box)},
-                      {"score", number(object.score, 4)},
-                      {"area", number(object.box.area(), 2)},
-                      {"id", id + 1},
-                      {"iscrowd", 0}};
-      if (object.track > 0) annotation["track_id"] = object.track;
-      rows += (id == 0 ? "\n" : ",\n") + text_of(annotation);
+      std::string annotation;
+      append(annotation, "image_id", std::to_string(image_ + 1));
+      append(annotation, "category_id", std::to_string(object.label + 1));
+      append(annotation, "bbox", box_array(object.box));
+      append(annotation, "score", json_number(object.score, 4));
+      append(annotation, "area", json_number(object.box.area(), 2));
+      append(annotation, "id", std::to_string(id + 1));
+      append(annotation, "iscrowd", "0");
+      if (object.track > 0) append(annotation, "track_id", std::to_string(object.track));
+      rows += (id == 0 ? "\n" : ",\n") + annotation + '}';
       ++id;
     }
     if (std::fwrite(rows.data(), 1, rows.size(), annotations_.get()) != rows.size()) fail();
     annotation_ = id;
-    Json image{{"id", ++image_},
-               {"file_name",
-                result.picture.empty() ? result.source + '#' + std::to_string(result.frame) : result.picture},
-               {"width", result.width},
-               {"height", result.height},
-               {"source", result.source},
-               {"frame", result.frame},
-               {"time", number(result.time, 6)},
-               {"status", to_string(result.status)}};
-    if (result.status != FrameStatus::ok) image["message"] = result.message;
-    return (image_ == 1 ? "\n" : ",\n") + text_of(image);
+    const std::string name =
+        result.picture.empty() ? result.source + '#' + std::to_string(result.frame) : result.picture;
+    std::string image;
+    append(image, "id", std::to_string(++image_));
+    append(image, "file_name", quoted(name));
+    append(image, "width", std::to_string(result.width));
+    append(image, "height", std::to_string(result.height));
+    append(image, "source", quoted(result.source));
+    append(image, "frame", std::to_string(result.frame));
+    append(image, "time", json_number(result.time, 6));
+    append(image, "status", quoted(to_string(result.status)));
+    if (result.status != FrameStatus::ok) append(image, "message", quoted(result.message));
+    return (image_ == 1 ? "\n" : ",\n") + image + '}';
   }
   void tail(ResultWriter::Output& output) override {
-    Json categories = Json::array();
-    for (const auto& name : labels()) {
-      categories.push_back(Json{{"id", categories.size() + 1}, {"name", name}});
+    std::string categories;
+    for (std::size_t i = 0; i < labels().size(); ++i) {
+      std::string category;
+      append(category, "id", std::to_string(i + 1));
+      append(category, "name", quoted(labels()[i]));
+      categories += (i == 0 ? "" : ",") + category + '}';
     }
-    output.write("\n],\"categories\":" + text_of(categories) + ",\"annotations\":[");
+    output.write("\n],\"categories\":[" + categories + "],\"annotations\":[");
     if (error_ != 0 || std::fflush(annotations_.get()) != 0 ||
         std::fseek(annotations_.get(), 0, SEEK_SET) != 0) {
       fail();

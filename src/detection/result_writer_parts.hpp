@@ -2,6 +2,8 @@
 /// The two halves of ResultWriter: where the bytes go and how a frame is put. Private to `detection`.
 /// Thread-safety: none.
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -27,9 +29,11 @@ class ResultWriter::Output {
  private:
   [[noreturn]] void fail(int error);
 
-  std::string name_;
+  const std::string name_;
+  const bool is_own_;  ///< opened here, and so empty at the start
   int fd_ = -1;
   int error_ = 0;
+  off_t whole_ = 0;  ///< where the last whole text ends
 };
 
 /// The text of a format: a head, a piece for each frame and a tail.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -280,23 +281,64 @@ std::string to_text(const WindowEvaluation& evaluation) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// The numbers and texts of a flat JSON object. No tree of nlohmann's: its destructor takes memory, and where
+// it is refused it, the program ends.
+class FlatObject final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit FlatObject(const std::string& text) { static_cast<void>(nlohmann::json::sax_parse(text, this)); }
+  std::map<std::string, double> numbers;
+  std::map<std::string, std::string> texts;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool string(string_t& value) override {
+    if (depth_ == 1) texts[key_] = value;
+    return true;
+  }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++depth_ > 0; }
+  bool key(string_t& name) override {
+    if (depth_ == 1) key_ = name;
+    return true;
+  }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t) override { return ++depth_ > 1; }  // none at the top
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    numbers.clear();
+    texts.clear();
+    return false;
+  }
+
+ private:
+  bool number(double value) {
+    if (depth_ == 1) numbers[key_] = value;
+    return true;
+  }
+  int depth_ = 0;
+  std::string key_;
+};
+
 std::optional<WindowEvaluation> load_evaluation(const Header& header, const std::string& key) {
   const std::string* text = header.find(key);
   if (!text) return std::nullopt;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const FlatObject json(*text);
   const auto refuse = [&](const std::string& what) {
     header.fail("'" + key + "' has no usable '" + what + "'",
                 "evaluate the model again and store the result");
   };
   const auto rate = [&](const char* name) {
-    if (!json.is_object() || !json.contains(name) || !json[name].is_number()) refuse(name);
-    const double value = json[name].get<double>();
-    if (!(value >= 0 && value <= 1)) refuse(name);
-    return value;
+    const auto found = json.numbers.find(name);
+    if (found == json.numbers.end() || !(found->second >= 0 && found->second <= 1)) refuse(name);
+    return found->second;
   };
   WindowEvaluation evaluation{rate(kMissAt1e4), rate(kMissAt1e5), ""};
-  if (!json.contains("data") || !json["data"].is_string()) refuse("data");
-  evaluation.data = json["data"].get<std::string>();
+  const auto data = json.texts.find("data");
+  if (data == json.texts.end()) refuse("data");
+  evaluation.data = data->second;
   return evaluation;
 }
 

@@ -6,8 +6,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
+#include "base/unfinished.hpp"
 
 namespace sightline {
 namespace {
@@ -23,6 +26,7 @@ using ContextPtr = std::unique_ptr<cairo_t, FreeContext>;
 
 SurfacePtr make_surface(cairo_format_t format, int width, int height) {
   SurfacePtr surface(cairo_image_surface_create(format, width, height));
+  if (fault::strikes(fault::Kind::allocate, "cairo_image_surface_create")) throw std::bad_alloc();
   if (const cairo_status_t status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS)
     throw Error(ExitCode::failed, "cannot make a picture of " + std::to_string(width) + "x" +
                                       std::to_string(height) + " pixels (" + cairo_status_to_string(status) +
@@ -179,13 +183,27 @@ void Canvas::draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, do
 }
 
 void Canvas::write_png(const std::string& path) const {
+  const std::filesystem::path file = without_link(path), part = unfinished_name(file);
+  std::error_code error;
   cairo_status_t status = cairo_status(impl_->context.get());
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());
     errno = 0;
-    status = cairo_surface_write_to_png(impl_->surface.get(), path.c_str());
+    status = fault::strikes(fault::Kind::write, "cairo_surface_write_to_png")
+                 ? CAIRO_STATUS_WRITE_ERROR
+                 : cairo_surface_write_to_png(impl_->surface.get(), part.c_str());
+  }
+  if (status == CAIRO_STATUS_SUCCESS && part != file) {
+    std::filesystem::rename(part, file, error);
+    if (error) {
+      errno = error.value();
+      status = CAIRO_STATUS_WRITE_ERROR;
+    }
   }
   if (status == CAIRO_STATUS_SUCCESS) return;
+  const int reason = errno;
+  if (part != file) std::filesystem::remove(part, error);
+  errno = reason;
   const bool from_system = status == CAIRO_STATUS_WRITE_ERROR && errno != 0;
   throw Error(ExitCode::failed,
               "cannot write '" + path + "' (" +

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/fault.hpp"
 #include "media/ffmpeg.hpp"
 
 namespace sightline::media {
@@ -48,7 +49,9 @@ void AudioTrack::push(AVPacket& packet) {
   PacketPtr own = make_av_packet();
   av_packet_move_ref(own.get(), &packet);
   // A packet may point into memory of its demuxer, which can be closed before we are done.
-  if (av_packet_make_refcounted(own.get()) < 0) throw std::bad_alloc();
+  if (fault::strikes(fault::Kind::allocate, "av_packet_make_refcounted") ||
+      av_packet_make_refcounted(own.get()) < 0)
+    throw std::bad_alloc();
   const std::lock_guard lock(impl_->mutex);
   const std::int64_t time = own->pts != AV_NOPTS_VALUE ? own->pts : own->dts;
   if (time != AV_NOPTS_VALUE) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline::media {
 namespace {
@@ -60,7 +61,7 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
                            const WriteOptions& options)
     : codec_(choose_codec(path, container, options.encoder)), fitted_(video.size, video.color) {
   context_.reset(avcodec_alloc_context3(codec_));
-  if (!context_) throw std::bad_alloc();
+  if (!context_ || fault::strikes(fault::Kind::allocate, "avcodec_alloc_context3")) throw std::bad_alloc();
   choose_format();
   choose_time_base(container, video);
 
@@ -83,7 +84,9 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
   if (options.live) set_live(options);
 
   // Some encoders look at their preset only now.
-  const int result = avcodec_open2(context_.get(), codec_, nullptr);
+  const int result = fault::strikes(fault::Kind::encode, "avcodec_open2")
+                         ? AVERROR(EINVAL)
+                         : avcodec_open2(context_.get(), codec_, nullptr);
   if (result < 0)
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name + " cannot be set up for " +
@@ -189,14 +192,17 @@ int VideoEncoder::encode(double time) {
   picture->pict_type = is_key_due(time) ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
   last_time_ = picture->pts;
   picture->quality = context_->global_quality;  // what QSCALE encoders look at
+  if (fault::strikes(fault::Kind::encode, "avcodec_send_frame")) return AVERROR_EXTERNAL;
   return avcodec_send_frame(context_.get(), picture);
 }
 
 int VideoEncoder::drain() {
+  if (fault::strikes(fault::Kind::encode, "avcodec_send_frame")) return AVERROR_EXTERNAL;
   return avcodec_send_frame(context_.get(), nullptr);
 }
 
 int VideoEncoder::receive(AVPacket& packet) {
+  if (fault::strikes(fault::Kind::encode, "avcodec_receive_packet")) return AVERROR_EXTERNAL;
   return avcodec_receive_packet(context_.get(), &packet);
 }
 

@@ -7,6 +7,8 @@
 #include <new>
 #include <string_view>
 
+#include "base/fault.hpp"
+
 namespace sightline::media {
 namespace {
 
@@ -29,13 +31,13 @@ void log_to_spdlog(void* object, int level, const char* format, va_list argument
 
 FramePtr make_av_frame() {
   FramePtr frame(av_frame_alloc());
-  if (!frame) throw std::bad_alloc();
+  if (!frame || fault::strikes(fault::Kind::allocate, "av_frame_alloc")) throw std::bad_alloc();
   return frame;
 }
 
 PacketPtr make_av_packet() {
   PacketPtr packet(av_packet_alloc());
-  if (!packet) throw std::bad_alloc();
+  if (!packet || fault::strikes(fault::Kind::allocate, "av_packet_alloc")) throw std::bad_alloc();
   return packet;
 }
 
@@ -44,7 +46,9 @@ FramePtr make_picture(AVPixelFormat format, int width, int height) {
   frame->format = format;
   frame->width = width;
   frame->height = height;
-  if (av_frame_get_buffer(frame.get(), 64) < 0) throw std::bad_alloc();
+  if (fault::strikes(fault::Kind::allocate, "av_frame_get_buffer") ||
+      av_frame_get_buffer(frame.get(), 64) < 0)
+    throw std::bad_alloc();
   return frame;
 }
 

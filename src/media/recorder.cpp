@@ -186,8 +186,8 @@ struct Recorder::Impl {
     return order;
   }
 
-  void begin(const Order& order) {
-    file_ = order.file;
+  void begin(Order& order) {
+    file_ = std::move(order.file);
     frames_ = 0;
     failed_ = false;
   }
@@ -218,11 +218,18 @@ struct Recorder::Impl {
   void fail(const Order& order, const std::string& reason) {
     failed_ = true;
     spdlog::error("the recording has ended: {}", reason);
-    writer_.reset();  // ends the file as well as it can
-    if (frames_ == 0) remove_empty();
+    try {
+      writer_.reset();  // ends the file as well as it can
+      if (frames_ == 0) remove_empty();
+    } catch (const std::exception&) {  // without memory the empty file stays
+    }
     const std::lock_guard lock(mutex_);
-    status_.error = reason;
     if (order.session == session_) status_.recording = false;  // else another one has been started
+    try {
+      status_.error = reason;
+    } catch (const std::exception&) {
+      status_.error = "out of memory";  // within what a string holds itself
+    }
   }
 
   void write(const Order& order) {

@@ -1,6 +1,7 @@
 #include "media/scaler.hpp"
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline::media {
 namespace {
@@ -75,7 +76,10 @@ void Scaler::prepare(const Kind& kind) {
   };
   if (!sws_isSupportedInput(kind.from_format) || !sws_isSupportedOutput(kind.to_format)) fail();
   context_.reset(sws_alloc_context());
-  if (!context_) throw std::bad_alloc();
+  if (!context_ || fault::strikes(fault::Kind::allocate, "sws_alloc_context")) {
+    context_.reset();
+    throw std::bad_alloc();
+  }
   const bool smaller = kind.to.width < kind.from.width || kind.to.height < kind.from.height;
   const int method = kind.from == kind.to ? SWS_BILINEAR : smaller ? SWS_AREA : SWS_BICUBIC;
   const auto set = [&](const char* option, int value) { av_opt_set_int(context_.get(), option, value, 0); };
@@ -108,7 +112,8 @@ void Scaler::convert(const AVFrame& from, AVFrame& to) {
   // From YUV to YUV the matrix stays what it is, whatever the sizes would make us guess.
   kind.to_matrix = is_yuv(kind.from_format) ? kind.from_matrix : matrix_of(to);
   prepare(kind);
-  if (sws_scale(context_.get(), from.data, from.linesize, 0, from.height, to.data, to.linesize) < 0)
+  if (fault::strikes(fault::Kind::decode, "sws_scale") ||
+      sws_scale(context_.get(), from.data, from.linesize, 0, from.height, to.data, to.linesize) < 0)
     throw Error(ExitCode::input, "cannot convert a picture");
 }
 

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "media/live_packets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
@@ -129,7 +131,9 @@ class Stream final : public Source {
     enable_arrivals(*decoder_);
     decoder_->opaque = this;
     decoder_->get_buffer2 = get_buffer;
-    const int result = avcodec_open2(decoder_.get(), codec, nullptr);
+    const int result = fault::strikes(fault::Kind::decode, "avcodec_open2")
+                           ? AVERROR(ENOMEM)
+                           : avcodec_open2(decoder_.get(), codec, nullptr);
     if (result < 0)
       throw Error(ExitCode::input, std::string("cannot start the decoder ") + codec->name + " for '" + name_ +
                                        "' (" + error_text(result) + ")");
@@ -181,6 +185,7 @@ class Stream final : public Source {
       self->large_height_ = frame->height;
       return AVERROR(EINVAL);
     }
+    if (fault::strikes(fault::Kind::allocate, "get_buffer2")) return AVERROR(ENOMEM);
     return avcodec_default_get_buffer2(context, frame, flags);
   }
 
@@ -188,19 +193,30 @@ class Stream final : public Source {
     for (;;) {
       if (input_.stopped()) return nullptr;
       FramePtr frame = make_av_frame();
-      const int result = avcodec_receive_frame(decoder_.get(), frame.get());
+      const int result = fault::strikes(fault::Kind::decode, "avcodec_receive_frame")
+                             ? AVERROR_INVALIDDATA
+                             : avcodec_receive_frame(decoder_.get(), frame.get());
       if (result >= 0) {
         decoded_ = Moment::now();
         return std::shared_ptr<const AVFrame>(std::move(frame));
       }
-      if (result == AVERROR_EOF) return nullptr;
+      if (result == AVERROR_EOF) return end();
       if (result != AVERROR(EAGAIN))
         note_error(result);
       else if (draining_)
-        return nullptr;
+        return end();
       else
         feed();
     }
+  }
+
+  /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
+  /// damaged or cut short is not told from their end.
+  std::shared_ptr<const AVFrame> end() {
+    if (const int code = std::exchange(read_failure_, 0))
+      throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
+                  "check the disk or the connection it comes from; the frames before are processed");
+    return nullptr;
   }
 
   /// Gives the decoder one packet, or the end of the stream.
@@ -221,6 +237,10 @@ class Stream final : public Source {
     if (result != AVERROR_EOF && result != AVERROR_EXIT) note_error(result);
     if (over) {
       draining_ = true;
+      if (io && io->error < 0 && io->error != AVERROR_EOF && io->error != AVERROR_EXIT)
+        read_failure_ = io->error;
+      else if (read_errors_ >= kMaxReadErrors)
+        read_failure_ = result;
       avcodec_send_packet(decoder_.get(), nullptr);
     } else if (input_.is_device()) {
       std::this_thread::sleep_for(kDeviceRecovery);
@@ -232,7 +252,9 @@ class Stream final : public Source {
     if (!begins_to_make_sense()) return;
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);
-    const int sent = send_data(*decoder_, *packet_);
+    const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet")
+                         ? AVERROR_INVALIDDATA
+                         : send_data(*decoder_, *packet_);
     if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
   }
 
@@ -335,6 +357,7 @@ class Stream final : public Source {
   bool any_time_ = false;
   bool draining_ = false;
   int read_errors_ = 0;
+  int read_failure_ = 0;  // what ended the reading before its time
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
   std::shared_ptr<AudioTrack> audio_;

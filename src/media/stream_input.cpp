@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "media/capture.hpp"
 
 namespace sightline::media {
@@ -189,6 +190,10 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   // Waiting for a camera cannot be interrupted, so it is not done in there but in `read`.
   if (kind_ == InputKind::camera) raw->flags |= AVFMT_FLAG_NONBLOCK;
   if (quick_) raw->max_analyze_duration = AV_TIME_BASE / 4;
+  if (fault::strikes(fault::Kind::open, "avformat_open_input")) {
+    avformat_free_context(raw);
+    fail(AVERROR(EIO));
+  }
   const int result = avformat_open_input(&raw, url.c_str(), format, settings.address());
   if (result < 0) fail(result);  // has freed the context
   context_.reset(raw);
@@ -204,7 +209,9 @@ void StreamInput::analyse(std::int64_t max_pixels) {
   }
   patience_.renew();
   receiving_ = true;
-  const int result = avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
+  const int result = fault::strikes(fault::Kind::read, "avformat_find_stream_info")
+                         ? AVERROR(EIO)
+                         : avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
   receiving_ = false;
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].address() = raw[i];  // it may have replaced them
   if (result < 0) fail(result);
@@ -215,7 +222,9 @@ int StreamInput::read(AVPacket& packet) {
   patience_.renew();
   for (;;) {
     receiving_ = true;
-    const int result = av_read_frame(context_.get(), &packet);
+    const int result = fault::strikes(fault::Kind::read, "av_read_frame")
+                           ? AVERROR(EIO)
+                           : av_read_frame(context_.get(), &packet);
     receiving_ = false;
     if (result >= 0) return result;
     const bool gave_up = gives_up();
@@ -244,6 +253,7 @@ int StreamInput::read_standard_input(void* self, std::uint8_t* buffer, int size)
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const int ready = poll(&input, 1, check_interval_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    if (fault::strikes(fault::Kind::read, "read")) return AVERROR(EIO);
     const ssize_t count = ::read(STDIN_FILENO, buffer, static_cast<std::size_t>(size));
     if (count > 0) {
       static_cast<StreamInput*>(self)->patience_.renew();

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
+#include "base/unfinished.hpp"
 #include "media/encoder.hpp"
 #include "media/reader.hpp"
 
@@ -37,6 +39,12 @@ std::string resolve(const std::string& path, const WriteOptions& options) {
   return (fs::path(path) / "%06d.png").string();
 }
 
+/// What FFmpeg takes for a file rather than a URL.
+bool is_plain_path(const std::string& path) {
+  const char* const protocol = avio_find_protocol_name(path.c_str());
+  return protocol && std::string_view(protocol) == "file" && !path.starts_with("file:");
+}
+
 const AVOutputFormat& container_for(const std::string& path) {
   start_ffmpeg();
   const AVOutputFormat* container = av_guess_format(nullptr, path.c_str(), nullptr);
@@ -55,7 +63,8 @@ struct Writer::Impl {
         audio_(options.audio),
         live_(options.live) {
     AVFormatContext* raw = nullptr;
-    if (avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
+    if (fault::strikes(fault::Kind::allocate, "avformat_alloc_output_context2") ||
+        avformat_alloc_output_context2(&raw, &container_for(path_), nullptr, path_.c_str()) < 0)
       throw std::bad_alloc();
     output_.reset(raw);
     add_video(video);
@@ -90,7 +99,12 @@ struct Writer::Impl {
 
   void open_file() {
     if (!(output_->oformat->flags & AVFMT_NOFILE)) {
-      const int result = avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
+      file_ = without_link(path_);
+      // What is live is read meanwhile, and can be.
+      unfinished_ = live_ || !is_plain_path(path_) ? file_ : unfinished_name(file_);
+      const int result = fault::strikes(fault::Kind::open, "avio_open")
+                             ? AVERROR(EACCES)
+                             : avio_open(&output_->pb, unfinished_.c_str(), AVIO_FLAG_WRITE);
       if (result < 0)
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
                     "check that the folder exists and may be written to");
@@ -100,11 +114,16 @@ struct Writer::Impl {
     Dictionary options;
     if (av_filename_number_test(path_.c_str()) == 0) {
       options.set("update", "1");  // image2: one file
+      options.set("atomic_writing", "1");
       single_picture_ = std::string_view(output_->oformat->name) == "image2";
     }
     if (live_) set_live(options);
-    const int result = avformat_write_header(output_.get(), options.address());
-    if (result < 0) fail(result);
+    const int result = fault::strikes(fault::Kind::write, "avformat_write_header")
+                           ? AVERROR(ENOSPC)
+                           : avformat_write_header(output_.get(), options.address());
+    if (result >= 0) return;
+    settle(false);
+    fail(result);
   }
 
   // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
@@ -165,12 +184,15 @@ struct Writer::Impl {
       av_packet_rescale_ts(packet_.get(), encoder_.context().time_base, video_->time_base);
       packet_->stream_index = video_->index;
       write_packet();
+      ++pictures_;
     }
   }
 
   void write_packet() {
     const std::int64_t size = packet_->size;
-    check(av_interleaved_write_frame(output_.get(), packet_.get()));
+    check(fault::strikes(fault::Kind::write, "av_interleaved_write_frame")
+              ? AVERROR(ENOSPC)
+              : av_interleaved_write_frame(output_.get(), packet_.get()));
     const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
     // What the muxer let go of may end before this packet.
     if (in_file != in_file_) held_back_ = 0;
@@ -204,29 +226,56 @@ struct Writer::Impl {
 
   void finish() {
     if (std::exchange(closed_, true)) return;
-    int result = 0;
     std::optional<Error> first;
-    if (!failed_) {
-      try {
-        check(encoder_.drain());
-        write_video();
-        write_audio(std::numeric_limits<double>::infinity());
-      } catch (const Error& error) {
+    const bool reported = failed_;
+    try {  // also after a failure: what the encoder holds was accepted
+      check(encoder_.drain());
+      write_video();
+      write_audio(std::numeric_limits<double>::infinity());
+    } catch (const Error& error) {
+      if (!reported)
         first = error;  // the trailer is worth a try all the same: it makes playable what is there
-      }
     }
-    const bool reported = failed_ && !first;
-    result = av_write_trailer(output_.get());
+    int result = fault::strikes(fault::Kind::write, "av_write_trailer") ? AVERROR(ENOSPC)
+                                                                        : av_write_trailer(output_.get());
     if (AVIOContext* io = output_->pb; io && !(output_->oformat->flags & AVFMT_NOFILE)) {
       avio_flush(io);
       if (result >= 0) result = io->error;
       in_file_ = std::max(in_file_, avio_size(io));
       held_back_ = 0;
-      const int closing = avio_closep(&output_->pb);
+      int closing = avio_closep(&output_->pb);
+      if (fault::strikes(fault::Kind::write, "avio_closep")) closing = AVERROR(EIO);
       if (result >= 0) result = closing;
     }
+    settle(result >= 0);
     if (first) throw *first;
     if (result < 0 && !reported) fail(result);
+  }
+
+  // Gives the file its name, if it is whole and there is something in it.
+  void settle(bool whole) {
+    if (unfinished_ == file_) return;  // it has it, or it is pictures, which are files of their own
+    std::error_code error;
+    if (pictures_ == 0) {
+      fs::remove(unfinished_, error);
+    } else if (whole) {
+      fs::rename(unfinished_, file_, error);
+      if (error)
+        throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error.message() + ")",
+                    "the video is in '" + unfinished_.string() + "'");
+    } else {
+      spdlog::warn("'{}' is left, without its end", unfinished_.string());
+    }
+  }
+
+  // The picture that was being written: image2 writes beside its place and leaves what it could not complete.
+  void remove_picture() const {
+    char name[4096] = {};
+    const int number = static_cast<int>(pictures_) + 1;
+    if (av_get_frame_filename(name, sizeof name, path_.c_str(), number) < 0)
+      path_.copy(name, sizeof name - 1);
+    std::error_code ignored;
+    fs::remove(std::string(name) + ".tmp", ignored);
   }
 
   void check_file() {
@@ -237,6 +286,7 @@ struct Writer::Impl {
   }
   [[noreturn]] void fail(int code) {
     failed_ = true;
+    if (output_ && output_->oformat->flags & AVFMT_NOFILE) remove_picture();
     throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
                 code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
   }
@@ -245,6 +295,8 @@ struct Writer::Impl {
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
+  fs::path file_;        // where the video is when it is whole
+  fs::path unfinished_;  // where it is until then; both empty for pictures
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_
@@ -254,6 +306,7 @@ struct Writer::Impl {
   std::optional<double> first_time_;
   double period_ = 0;
   std::int64_t frames_ = 0;
+  std::int64_t pictures_ = 0;  // in the file
   std::int64_t audio_packets_ = 0;
   std::int64_t in_file_ = 0;    // bytes
   std::int64_t held_back_ = 0;  // bytes that the muxer may still have, at most

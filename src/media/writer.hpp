@@ -42,7 +42,9 @@ struct WriteOptions {
 /// variable rate
 ///   round to their rate.
 /// - Sound is copied as it is; where the container cannot hold it, it is left out with a warning.
-/// - Whatever ends the writing, `finish` or the destructor leaves a playable file.
+/// - Until it is whole, a file is called as it will be, and `.part` (not where `live`): what has the name can
+///   be played. Whatever ends the writing, `finish` or the destructor completes it, as far as it got; where
+///   they cannot, `.part` is left and the log says so. Without a frame there is no file.
 ///
 /// Owns the file. Thread-safety: one thread at a time.
 class Writer {

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "model/safetensors_header.hpp"
 
 namespace sightline {
@@ -149,11 +150,12 @@ Safetensors Safetensors::load(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(status)) refuse(name, "is not a file");
   const std::uint64_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) refuse(name, "cannot be read: " + std::string(std::strerror(errno)));
+  if (error || !file || fault::strikes(fault::Kind::open, "Safetensors"))
+    refuse(name, "cannot be read: " + std::string(std::strerror(errno)));
   const auto read_at = [&](std::uint64_t offset, std::span<std::byte> bytes) {
     file.seekg(static_cast<std::streamoff>(offset));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!file) refuse(name, "cannot be read to its end");
+    if (!file || fault::strikes(fault::Kind::read, "Safetensors")) refuse(name, "cannot be read to its end");
   };
   return read(read_at, size, name);
 }
@@ -246,6 +248,7 @@ void Safetensors::save(const std::filesystem::path& path) const {
     error = errno;
   }
   if (std::fclose(file) != 0 && error == 0) error = errno;
+  if (fault::strikes(fault::Kind::write, "Safetensors")) error = ENOSPC;
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {
     std::filesystem::remove(temporary, ignored);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fault.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::opencl {
@@ -51,6 +52,7 @@ Event::State Event::state() const {
   const cl_int code =
       clGetEventInfo(handle_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
   if (code != CL_SUCCESS || status < 0) return State::failed;
+  if (fault::strikes(fault::Kind::opencl, "clGetEventInfo")) return State::failed;
   return status == CL_COMPLETE ? State::complete : State::running;
 }
 
@@ -60,7 +62,9 @@ Context::Context(const ChosenDevice& chosen)
     const cl_device_partition_property partition[] = {CL_DEVICE_PARTITION_BY_COUNTS, chosen.compute_units,
                                                       CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
     cl_device_id part = nullptr;
-    const cl_int code = clCreateSubDevices(id_, partition, 1, &part, nullptr);
+    cl_int code = CL_OUT_OF_RESOURCES;
+    if (!fault::strikes(fault::Kind::opencl, "clCreateSubDevices"))
+      code = clCreateSubDevices(id_, partition, 1, &part, nullptr);
     if (code != CL_SUCCESS) {
       throw Error(ExitCode::device,
                   "device '" + device_.name + "' cannot be divided into parts of " +

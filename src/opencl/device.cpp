@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/fault.hpp"
 #include "opencl/api.hpp"
 #include "opencl/error.hpp"
 
@@ -109,11 +110,13 @@ std::vector<DeviceInfo> list_devices() {
   cl_uint count = 0;
   // Without any driver the loader answers with an error: that is no error here.
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return result;
+  if (fault::strikes(fault::Kind::opencl, "clGetPlatformIDs")) return result;
   std::vector<cl_platform_id> platforms(count);
   clGetPlatformIDs(count, platforms.data(), nullptr);
   for (const cl_platform_id platform : platforms) {
     cl_uint devices_count = 0;
-    const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices_count);
+    cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices_count);
+    if (fault::strikes(fault::Kind::opencl, "clGetDeviceIDs")) code = CL_OUT_OF_HOST_MEMORY;
     if (code != CL_SUCCESS) {
       if (code != CL_DEVICE_NOT_FOUND) {
         spdlog::warn("OpenCL platform '{}' is left out: {}",

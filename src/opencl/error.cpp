@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/fault.hpp"
 #include "opencl/api.hpp"
 
 namespace sightline::opencl {
@@ -61,7 +62,7 @@ DeviceError::DeviceError(int code, const std::string& call, const std::string& d
       number_(code) {}
 
 void check(int code, const char* call, const std::string& device) {
-  if (injected(call)) code = CL_OUT_OF_RESOURCES;
+  if (injected(call) || fault::strikes(fault::Kind::opencl, call)) code = CL_OUT_OF_RESOURCES;
   if (code != CL_SUCCESS) throw DeviceError(code, call, device);
 }
 

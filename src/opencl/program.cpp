@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/fault.hpp"
 #include "opencl/error.hpp"
 #include "opencl/program_cache.hpp"
 
@@ -20,6 +21,7 @@ std::string build_log(cl_program program, cl_device_id device) {
 
 std::vector<std::byte> binary_of(cl_program program) {
   std::size_t size = 0;
+  if (fault::strikes(fault::Kind::opencl, "clGetProgramInfo")) return {};
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
     return {};
   std::vector<std::byte> binary(size);
@@ -37,6 +39,7 @@ OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& b
   cl_int code = CL_SUCCESS;
   OwnedProgram program(clCreateProgramWithBinary(context.get(), 1, &id, &size, &data, &status, &code));
   if (code != CL_SUCCESS || status != CL_SUCCESS) return {};
+  if (fault::strikes(fault::Kind::opencl, "clCreateProgramWithBinary")) return {};
   if (clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr) != CL_SUCCESS) return {};
   return program;
 }

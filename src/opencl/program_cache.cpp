@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/fault.hpp"
+
 namespace sightline::opencl {
 namespace fs = std::filesystem;
 namespace {
@@ -65,7 +67,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
   if (folder_.empty()) return std::nullopt;
   const fs::path file = folder_ / key;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
+  if (!stream || fault::strikes(fault::Kind::open, "ProgramCache")) return std::nullopt;
   // Of the open file: by its name, another may be there by now.
   stream.seekg(0, std::ios::end);
   const auto size = static_cast<std::uint64_t>(stream.tellg());
@@ -79,7 +81,8 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
     return std::nullopt;
   }
   std::vector<std::byte> binary(header.size);
-  if (!stream.read(reinterpret_cast<char*>(binary.data()), static_cast<std::streamsize>(binary.size())) ||
+  if (fault::strikes(fault::Kind::read, "ProgramCache") ||
+      !stream.read(reinterpret_cast<char*>(binary.data()), static_cast<std::streamsize>(binary.size())) ||
       hash(binary.data(), binary.size()) != header.checksum) {
     remove(key);
     return std::nullopt;
@@ -106,6 +109,7 @@ void ProgramCache::store(const std::string& key, const std::vector<std::byte>& b
     stream.write(reinterpret_cast<const char*>(&header), sizeof header);
     stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
     stream.close();
+    if (fault::strikes(fault::Kind::write, "ProgramCache")) stream.setstate(std::ios::badbit);
     if (!stream) {
       warn_once(folder_, std::strerror(errno));
       fs::remove(temporary, error);

@@ -18,9 +18,10 @@ double now() {
 }
 
 // The program's environment: ours, with the configurations of the source tree and the sanitizers' lists.
-std::vector<std::string> environment() {
+std::vector<std::string> environment(const std::vector<std::string>& more) {
   const std::string source = SIGHTLINE_SOURCE_DIR;
-  std::vector<std::string> result{"SIGHTLINE_CONFIGS=" + source + "/configs"};
+  std::vector<std::string> result = more;  // first: of two with one name, the first counts
+  result.push_back("SIGHTLINE_CONFIGS=" + source + "/configs");
   const auto add = [&](const std::string& name, const std::string& own) {
     const char* given = std::getenv(name.c_str());
     result.push_back(name + "=" + own + (given ? std::string(":") + given : ""));
@@ -49,9 +50,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 Program::Program(const std::vector<std::string>& arguments, const RunSetup& setup)
     : deadline_(now() + setup.timeout * (kSanitized ? 10 : 1)) {
-  std::vector<std::string> texts{SIGHTLINE_PROGRAM};
+  std::vector<std::string> texts{setup.program.empty() ? SIGHTLINE_PROGRAM : setup.program};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables = environment();
+  std::vector<std::string> variables = environment(setup.environment);
   const std::vector<char*> argv = pointers(texts);
   const std::vector<char*> envp = pointers(variables);
   const std::string input = setup.input.empty() ? "/dev/null" : setup.input;
@@ -70,7 +71,7 @@ Program::Program(const std::vector<std::string>& arguments, const RunSetup& setu
       const rlimit limit{static_cast<rlim_t>(setup.file_limit), static_cast<rlim_t>(setup.file_limit)};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
-    execve(SIGHTLINE_PROGRAM, argv.data(), envp.data());
+    execve(argv[0], argv.data(), envp.data());
     _exit(127);
   }
   if (setup.output_handle >= 0) close(setup.output_handle);

@@ -38,6 +38,8 @@ struct RunSetup {
   int output_handle = -1;  ///< or a file descriptor; it is closed in this process once the program has it
   long file_limit = 0;     ///< bytes that a file may have; 0: no limit
   double timeout = 60;     ///< seconds until the program is killed, more under sanitizers
+  std::string program;     ///< another one in its place
+  std::vector<std::string> environment;  ///< NAME=value, in addition
 };
 
 /// A run of the program. Whatever happens, it has ended when this object has.

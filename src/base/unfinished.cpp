@@ -1,0 +1,25 @@
+#include "base/unfinished.hpp"
+
+#include <unistd.h>
+
+namespace sightline {
+namespace fs = std::filesystem;
+
+fs::path unfinished_name(const fs::path& file) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  if (fs::exists(status) && (!fs::is_regular_file(status) || access(file.c_str(), W_OK) != 0)) return file;
+  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
+  if (access(folder.c_str(), W_OK) != 0) return file;
+  fs::path part = file;
+  return part += ".part";
+}
+
+fs::path without_link(const fs::path& name) {
+  std::error_code error;
+  if (!fs::is_symlink(name, error)) return name;
+  fs::path file = fs::canonical(name, error);
+  return error ? name : file;
+}
+
+}  // namespace sightline

@@ -1,0 +1,193 @@
+// Ends that come from outside: a disk that is full, a reader that has gone, signals. What is left is whole.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "pipeline/program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Ends : public testing::Test {
+ protected:
+  Ends() {
+    media::test::make_clip(folder_ / "in.mkv",
+                           "mandelbrot=size=120x200:rate=10:start_scale=1:end_scale=0.01:end_pts=40,"
+                           "trim=end_frame=10");
+    fs::create_directory(folder_ / "out");
+  }
+  std::vector<std::string> detect(const std::vector<std::string>& more) const {
+    return std::vector<std::string>{"detect", folder_ / "in.mkv", "--device", "none"} + kFindsSome + more;
+  }
+  std::string out(const std::string& name) const { return folder_ / ("out/" + name); }
+  void clear() const {
+    fs::remove_all(folder_ / "out");
+    fs::create_directory(folder_ / "out");
+  }
+
+  /// Whole lines, of frames from 1 on. @return how many
+  std::size_t expect_lines() const {
+    const std::vector<Json> lines = parse_lines(read_text(out("o.jsonl")));
+    for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].at("frame"), i + 1);
+    return lines.size();
+  }
+  /// What has its name can be read. @return the pictures in it; 0 where it is not there
+  std::size_t expect_readable(const std::string& name) const {
+    if (!fs::exists(out(name))) return 0;
+    try {
+      return media::test::read_all(out(name)).size();
+    } catch (const Error& error) {
+      ADD_FAILURE() << name << " is there and not whole: " << error.what();
+      return 0;
+    }
+  }
+
+  TempDir folder_;
+};
+
+// Wherever the disk is full: in the detections, the video, the trace or the pictures.
+TEST_F(Ends, FullDisk) {
+  const std::vector<std::string> arguments = detect(
+      {"-d", out("o.jsonl"), "-o", out("o.mp4"), "--trace", out("t.json"), "--contact-sheet", out("s.png")});
+  expect_run(0, "frame(s) in", arguments);
+  // Such that each of the files does not fit, and some more from small to large.
+  std::vector<long> limits;
+  for (const auto& entry : fs::directory_iterator(folder_ / "out"))
+    limits.push_back(static_cast<long>(entry.file_size() / 2));
+  std::mt19937 random(1);
+  const double largest = std::log(2.0 * static_cast<double>(*std::max_element(limits.begin(), limits.end())));
+  for (int i = 0; i < 5; ++i)
+    limits.push_back(
+        static_cast<long>(std::exp(std::uniform_real_distribution(5.0, largest - 0.01)(random))));
+  for (const long limit : limits) {
+    clear();
+    RunSetup setup;
+    setup.file_limit = limit;
+    const Outcome outcome = expect_run(1, "cannot write", arguments, setup);
+    SCOPED_TRACE(std::to_string(setup.file_limit) + " bytes a file: " + outcome.err);
+    const std::size_t lines = expect_lines();
+    EXPECT_LE(expect_readable("o.mp4"), std::max<std::size_t>(lines, 10));
+    expect_readable("s.png");
+    if (fs::exists(out("t.json"))) {
+      EXPECT_TRUE(Json::accept(read_text(out("t.json")))) << "the trace is cut";
+    }
+    EXPECT_FALSE(fs::exists(out("s.png.part")));
+  }
+}
+
+TEST_F(Ends, FullDiskLeavesWhatWasThereBefore) {
+  for (const char* name : {"o.mp4", "o.png"}) {
+    media::test::store(out(name), std::string("precious"));
+    RunSetup setup;
+    setup.file_limit = 2000;
+    const bool picture = std::string(name) == "o.png";
+    expect_run(1, name, detect({"-o", out(name), picture ? "--every" : "--duration", picture ? "10" : "1"}),
+               setup);
+    EXPECT_EQ(read_text(out(name)), "precious");
+  }
+  EXPECT_FALSE(fs::exists(out("o.png.tmp")));
+}
+
+// Also what is no detections file: a list that is cut is not passed off as whole.
+TEST_F(Ends, FullStandardOutput) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  RunSetup setup;
+  setup.output = "/dev/full";
+  for (const std::vector<std::string>& arguments :
+       {detect({}), std::vector<std::string>{"devices"}, {"--help"}, {"--version"}})
+    expect_run(1, "standard output", arguments, setup);
+}
+
+// As `| head -1`: one line of explanation, no more.
+TEST_F(Ends, ReaderThatGoesAwayCostsOneLine) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunSetup setup;
+  setup.output_handle = ends[1];
+  Program program(std::vector<std::string>{"-q"} + detect({"--loop", "-1", "-d", "-", "-o", out("o.mp4")}),
+                  setup);
+  char some[16];
+  EXPECT_GT(read(ends[0], some, sizeof some), 0);
+  close(ends[0]);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("standard output': Broken pipe"), std::string::npos) << outcome.err;
+  EXPECT_GT(expect_readable("o.mp4"), 0u);
+}
+
+// A request to stop, whenever it comes, ends a run like the end of its input.
+TEST_F(Ends, StoppedAtAnyMoment) {
+  std::mt19937 random(2);
+  std::size_t frames = 0;
+  for (int i = 0; i < 20; ++i) {
+    clear();
+    const int signal = i % 2 == 0 ? SIGINT : SIGTERM;
+    const int milliseconds = static_cast<int>(random() % (kSanitized ? 6000 : 500));
+    SCOPED_TRACE(std::to_string(signal) + " after " + std::to_string(milliseconds) + " ms");
+    Program program(detect({"--loop", "-1", "-d", out("o.jsonl"), "-o", out("o.mp4")}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    program.send(signal);
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
+    const std::size_t lines = expect_lines();
+    EXPECT_EQ(expect_readable("o.mp4"), lines) << outcome.err;
+    EXPECT_FALSE(fs::exists(out("o.mp4.part"))) << outcome.err;
+    frames += lines;
+  }
+  EXPECT_GT(frames, 0u) << "no run was stopped while it wrote";
+}
+
+// Nobody can finish after SIGKILL: what is not whole does not have its name.
+TEST_F(Ends, KilledAtAnyMoment) {
+  std::mt19937 random(3);
+  std::size_t frames = 0;
+  for (int i = 0; i < 20; ++i) {
+    clear();
+    media::test::store(out("o.mp4"), std::string("precious"));
+    const int milliseconds = static_cast<int>(random() % (kSanitized ? 6000 : 500));
+    SCOPED_TRACE("after " + std::to_string(milliseconds) + " ms");
+    Program program(detect({"--loop", "-1", "-d", out("o.jsonl"), "-o", out("o.mp4")}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    program.send(SIGKILL);
+    EXPECT_EQ(program.wait().exit_code, 128 + SIGKILL);
+    frames += expect_lines();
+    EXPECT_EQ(read_text(out("o.mp4")), "precious");
+  }
+  EXPECT_GT(frames, 0u) << "no run was killed while it wrote";
+}
+
+// A recording of what happens now has its name at once, since it can be read at any time.
+TEST_F(Ends, KilledRecordingsCanBeRead) {
+  std::mt19937 random(4);
+  std::size_t pictures = 0;
+  for (int i = 0; i < 6; ++i) {
+    clear();
+    Program program(std::vector<std::string>{"live", moving_clip(120, 200, 100000), "--device", "none",
+                                             "--headless", "--pace", "0", "--record", out("o.mp4"), "-d",
+                                             out("o.jsonl")} +
+                    kFindsSome);
+    EXPECT_TRUE(program.wait_until([&] {
+      const std::string text = read_text(out("o.jsonl"));
+      return std::count(text.begin(), text.end(), '\n') > 20;
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 500));
+    program.send(SIGKILL);
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.err;
+    parse_lines(read_text(out("o.jsonl")));
+    pictures += expect_readable("o.mp4");
+  }
+  EXPECT_GT(pictures, 0u);
+}
+
+}  // namespace
+}  // namespace sightline::test
