@@ -1,6 +1,7 @@
 #include "detector_options.hpp"
 
 #include <cstdlib>
+#include <set>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -272,23 +273,41 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
                detector.info().smallest_object, detector.info().threshold);
 }
 
-fs::path find_config(const std::string& path_or_name) {
+namespace {
+
+// Where configurations are, those that are looked at first in front.
+std::vector<fs::path> config_folders() {
   std::error_code error;
-  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
   std::vector<fs::path> folders;
   if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   folders.push_back(program / "../share/sightline/configs");
   folders.push_back(program / "../../../configs");  // build/<preset>/bin
-  std::string names;
-  for (const fs::path& folder : folders) {
-    const fs::path file = folder / (path_or_name + ".toml");
-    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> config_names() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const fs::path& folder : config_folders()) {
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".toml")
-        names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
     }
   }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_config(const std::string& path_or_name) {
+  std::error_code error;
+  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
+  for (const fs::path& folder : config_folders()) {
+    const fs::path file = folder / (path_or_name + ".toml");
+    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  }
+  std::string names;
+  for (const std::string& name : config_names()) names += (names.empty() ? "" : ", ") + name;
   throw Error(
       ExitCode::usage, "there is no configuration '" + path_or_name + "'",
       names.empty() ? "set SIGHTLINE_CONFIGS to the folder that holds people.toml" : "there are: " + names);

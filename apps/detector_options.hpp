@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
@@ -90,5 +91,8 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
 /// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
 /// build. Throws Error (usage) where there is none.
 std::filesystem::path find_config(const std::string& path_or_name);
+
+/// The names of the configurations that ship, in alphabetical order.
+std::vector<std::string> config_names();
 
 }  // namespace sightline::apps

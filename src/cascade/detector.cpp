@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -66,17 +67,24 @@ std::string label_of(const std::string& name) {
   return name;
 }
 
+// Where OpenCV's cascades are, those that are looked at first in front.
+std::vector<std::filesystem::path> opencv_folders() {
+  std::vector<std::filesystem::path> folders;
+  for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
+    for (const char* kind : {"haarcascades", "lbpcascades"})
+      folders.push_back(std::filesystem::path(root) / kind);
+  }
+  return folders;
+}
+
 // The file of a cascade that ships with OpenCV; empty where there is none of that name.
 std::filesystem::path find_shipped(const std::string& name) {
   namespace fs = std::filesystem;
   if (name.empty() || name.find('/') != std::string::npos) return {};
   const std::string file = name.ends_with(".xml") ? name : name + ".xml";
   std::error_code error;
-  for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
-    for (const char* kind : {"haarcascades", "lbpcascades"}) {
-      const fs::path found = fs::path(root) / kind / file;
-      if (fs::exists(found, error)) return found;
-    }
+  for (const fs::path& folder : opencv_folders()) {
+    if (fs::exists(folder / file, error)) return folder / file;
   }
   return {};
 }
@@ -299,6 +307,17 @@ std::filesystem::path find_model(const std::filesystem::path& path, const std::s
 
 bool ships_with_opencv(const std::string& name) {
   return !find_shipped(name).empty();
+}
+
+std::vector<std::string> names_shipped_with_opencv() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const std::filesystem::path& folder : opencv_folders()) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".xml") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {

@@ -118,6 +118,8 @@ class CascadeDetector : public Detector {
 /// which is looked for in OpenCV's folders. Throws Error (model) where there is none, naming the Debian
 /// package.
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name);
+/// The names of the cascades in OpenCV's folders, in alphabetical order.
+std::vector<std::string> names_shipped_with_opencv();
 /// Whether a cascade of this name is in OpenCV's folders.
 bool ships_with_opencv(const std::string& name);
 
