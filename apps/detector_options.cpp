@@ -9,7 +9,9 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "cascade/detector.hpp"
+#include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
+#include "filterbank/model.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::apps {
@@ -98,6 +100,18 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "Cascades: an object is reported where more windows than this agree on it; 0: every window is "
           "(OpenCV's minNeighbors)")
       ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  command
+      .add_option(
+          "--max-candidates", max_candidates_,
+          "Windows of a frame over the threshold that are grouped into boxes: the best ones, and so no more "
+          "boxes than these (default: 20000; of cascades: 100000)")
+      ->check(CLI::Range(1, kMostCandidates))
+      ->group(group);
+  command
+      .add_option("--max-model-size", max_model_size_,
+                  "MiB of the largest model file that is taken (default: 256; of cascades: 16)")
+      ->check(CLI::Range(1, filterbank::kLargestModelSize))
       ->group(group);
   command
       .add_option(
@@ -193,6 +207,8 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   if (max_size_) config.set("detector", "max_size", *max_size_);
   if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
   if (exact_) config.set("detector", "exact", 1.0);
+  if (max_candidates_) config.set("detector", "max_candidates", static_cast<double>(*max_candidates_));
+  if (max_model_size_) config.set("detector", "max_model_size", static_cast<double>(*max_model_size_));
 
   Engine engine;
   engine.schedule = schedule_;

@@ -81,6 +81,8 @@ class DetectorOptions {
   bool exact_ = false;
   std::optional<double> max_size_;
   std::optional<int> min_neighbors_;
+  std::optional<int> max_candidates_;
+  std::optional<int> max_model_size_;
   std::optional<int> filters_;
 };
 

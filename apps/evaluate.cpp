@@ -16,6 +16,7 @@
 #include "filterbank/detector.hpp"
 #include "image_set.hpp"
 #include "media/reader.hpp"
+#include "media_options.hpp"
 #include "pipeline/sources.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
@@ -300,6 +301,7 @@ struct FrameArguments {
   std::string truth_format = "mot";
   std::string protocol = "people";
   double first_pixel = 0;
+  media::ReadOptions reading;
   std::string label;
   bool unlisted_empty = false;
   DetectorOptions detector;
@@ -381,7 +383,7 @@ int run_frames(const FrameArguments& a) {
   MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
   if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
 
-  media::ReadOptions reading;
+  media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
   MarkedFrames source(reader, truth, a.unlisted_empty);
@@ -442,6 +444,7 @@ void add_frames(CLI::App& evaluate, Common& common) {
                     "Frames that the truth does not list hold nothing (default: they are left out)");
   command->add_option("--label", a->label,
                       "What is marked, of all that the detector finds (default: the first of its labels)");
+  add_limit_options(*command, a->reading, "Options");
   a->detector.add_to(*command);
   add_report_options(*command, a->report);
   command->callback([a, &common] { common.run = [a] { return run_frames(*a); }; });

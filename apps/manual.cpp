@@ -50,8 +50,10 @@ std::string sentence(std::string text) {
   return text;
 }
 
-std::string lower_first(std::string text) {
+// A description as the heading of a page has it: the beginning of a sentence that has no end.
+std::string heading(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(text[0]));
+  if (text.ends_with('.')) text.pop_back();
   return text;
 }
 
@@ -241,7 +243,7 @@ std::string manual_page(CLI::App& app, const CLI::App& command) {
   const std::string name = full_name(command, '-');
   std::string page = ".TH " + escaped(upper(name)) + " 1 \"\" \"sightline " + build_info().version +
                      "\" \"User Commands\"\n.nh\n.ad l\n";
-  page += ".SH NAME\n" + escaped(name) + " \\- " + prose(lower_first(command.get_description())) + "\n";
+  page += ".SH NAME\n" + escaped(name) + " \\- " + prose(heading(command.get_description())) + "\n";
   page += synopsis(command) + description(command) + commands_section(command) + options_section(command);
   if (command.get_parent()) page += ".PP\nThe options that all commands share are in \\fBsightline\\fR(1).\n";
   page += examples_section(app, full_name(command, ' '));

@@ -92,7 +92,7 @@ std::filesystem::path find_shipped(const std::string& name) {
 }  // namespace
 
 CascadeDetector::CascadeDetector(Model model, const Options& options)
-    : model_(std::move(model)), options_(options) {
+    : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
   const Search& search = options_.search;
   if (!(search.scale_step >= kSmallestStep))
     throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
@@ -273,6 +273,10 @@ void CascadeDetector::verify_survivors(CascadeWorkspace& w) const {
 }
 
 void CascadeDetector::group(CascadeWorkspace& w) const {
+  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(b.margin, a.window.level, a.window.y, a.window.x) <
+           std::tie(a.margin, b.window.level, b.window.y, b.window.x);
+  });
   std::vector<ScoredBox> boxes;
   boxes.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
@@ -336,10 +340,14 @@ std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   options.search.max_size = side("max_size");
   options.threshold = config.number("detector", "threshold", 0, -1e9, 1e9);
   options.scan_stages = config.optional_whole_number("detector", "scan_stages", 0, kMaxStages).value_or(0);
+  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
+                               .value_or(options.max_candidates);
   options.label = config.text("detector", "label", "");
   const std::string name = config.text("detector", "model", kDefault);
-  return std::make_unique<CascadeDetector>(
-      load_model(find_model(config.path("detector", "model", kDefault), name)), options);
+  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
+                                .value_or(kMaxModelSize);
+  const std::filesystem::path file = find_model(config.path("detector", "model", kDefault), name);
+  return std::make_unique<CascadeDetector>(load_model(file, std::size_t(max_mebibytes) << 20), options);
 }
 
 }  // namespace sightline::cascade

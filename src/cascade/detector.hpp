@@ -10,6 +10,7 @@
 #include "cascade/kernels.hpp"
 #include "cascade/layout.hpp"
 #include "cascade/model.hpp"
+#include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "detection/product_memory.hpp"
 
@@ -26,7 +27,8 @@ struct Options {
   /// How many of the cascade's stages `scan` runs on all windows; `verify` runs the rest on what these leave.
   /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
   int scan_stages = 0;
-  std::string label;  ///< of what is found; empty: the model's name
+  int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
+  std::string label;             ///< of what is found; empty: the model's name
 };
 
 /// Rows [begin, end) of something.
@@ -112,6 +114,7 @@ class CascadeDetector : public Detector {
   int scan_stages_ = 1;
   DetectorInfo info_;
   Tunable tunable_;
+  CandidateLimit limit_;
 };
 
 /// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,
@@ -124,8 +127,9 @@ std::vector<std::string> names_shipped_with_opencv();
 bool ships_with_opencv(const std::string& name);
 
 /// What make_cascade_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",    "scale_step", "min_neighbors", "min_size",
-                                              "max_size", "threshold",  "scan_stages",   "label"};
+inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",    "min_neighbors", "min_size",
+                                              "max_size",       "threshold",     "scan_stages",   "label",
+                                              "max_candidates", "max_model_size"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);
 
