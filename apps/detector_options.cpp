@@ -57,6 +57,14 @@ void require_filterbank(const std::string& command, const std::string& model) {
   if (is_cascade_model(model)) refuse_for(command, model);
 }
 
+void add_model_size_option(CLI::App& command, std::optional<int>& mebibytes, const std::string& group) {
+  command
+      .add_option("--max-model-size", mebibytes,
+                  "MiB of the largest model file that is taken (default: 256; of cascades: 16)")
+      ->check(CLI::Range(1, filterbank::kLargestModelSize))
+      ->group(group);
+}
+
 void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   const std::string group = "Detector";
   command
@@ -108,11 +116,7 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "boxes than these (default: 20000; of cascades: 100000)")
       ->check(CLI::Range(1, kMostCandidates))
       ->group(group);
-  command
-      .add_option("--max-model-size", max_model_size_,
-                  "MiB of the largest model file that is taken (default: 256; of cascades: 16)")
-      ->check(CLI::Range(1, filterbank::kLargestModelSize))
-      ->group(group);
+  add_model_size_option(command, max_model_size_, group);
   command
       .add_option(
           "--device", device_,

@@ -35,6 +35,10 @@ struct Engine {
                          const std::atomic<bool>& stop) const;
 };
 
+/// --max-model-size: MiB.
+void add_model_size_option(CLI::App& command, std::optional<int>& mebibytes,
+                           const std::string& group = "Options");
+
 /// Whether a model is an OpenCV cascade, as its file or its name says, be it there or not.
 bool is_cascade_model(const std::string& model);
 

@@ -82,6 +82,7 @@ struct WindowArguments {
   int real_levels = 0;
   bool store = false;
   std::string data;
+  std::optional<int> max_model_size;
   ReportArguments report;
 };
 
@@ -132,10 +133,11 @@ std::vector<Contender> load_contenders(const WindowArguments& a) {
   }
   if (sizes.empty()) sizes.emplace_back();
   check(a.report, files.size() * sizes.size());
+  const std::uint64_t most = std::uint64_t(a.max_model_size.value_or(filterbank::kMaxModelSize)) << 20;
   std::vector<Contender> contenders;
   for (const std::filesystem::path& file : files) {
     for (const std::optional<int>& size : sizes) {
-      filterbank::Model model = filterbank::load_model(file, size);
+      filterbank::Model model = filterbank::load_model(file, size, most);
       std::string name = file.stem().string();
       if (sizes.size() > 1) name += ", " + std::to_string(model.dictionary.size()) + " filters";
       if (!a.report.names.empty()) name = a.report.names[contenders.size()];
@@ -270,6 +272,7 @@ void add_windows(CLI::App& evaluate, Common& common) {
           "25,50,100: a curve for each")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_model_size_option(*command, a->max_model_size);
   command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
       ->check(CLI::Range(1.01, 8.0))
       ->capture_default_str();

@@ -8,7 +8,7 @@ namespace {
 
 using test::Json;
 
-std::string problem_of_lines(const std::string& text, std::vector<std::string>& lines) {
+std::string problem_of_lines(const std::string& text, std::vector<std::string>& lines, bool& any_searched) {
   if (!text.empty() && text.back() != '\n') return "the last line is not whole";
   std::istringstream stream(text);
   std::int64_t last = 0;
@@ -22,6 +22,8 @@ std::string problem_of_lines(const std::string& text, std::vector<std::string>& 
     const bool is_known = status == "ok" || status == "skipped" || status == "failed";
     if (!is_known || json.value("width", 0) < 1 || json.value("height", 0) < 1 || !json.contains("objects"))
       return "a line says: " + line;
+    if (status != "ok" && json.value("message", "").empty()) return "a line does not say why: " + line;
+    any_searched = any_searched || status != "failed";
     lines.push_back(std::move(line));
   }
   return "";
@@ -30,14 +32,20 @@ std::string problem_of_lines(const std::string& text, std::vector<std::string>& 
 std::string problem_of(const test::Outcome& outcome, const std::string& file, Verdict& verdict,
                        const Bounds& bounds) {
   if (outcome.timed_out) return "it takes more than " + std::to_string(bounds.seconds) + " s";
-  if (outcome.exit_code != 0 && outcome.exit_code != 3)
-    return "it ends with " + std::to_string(outcome.exit_code);
+  const int code = outcome.exit_code;
+  if (code != 0 && code != 1 && code != 3) return "it ends with " + std::to_string(code);
   if (outcome.peak_kilobytes > bounds.peak_kilobytes)
     return "it takes " + std::to_string(outcome.peak_kilobytes / 1024) + " MiB";
   const std::string name = file.substr(file.rfind('/') + 1);
   if (outcome.exit_code == 3 && outcome.err.find(name) == std::string::npos)
     return "its message does not name the file";
-  return problem_of_lines(outcome.out, verdict.lines);
+  bool any_searched = false;
+  if (std::string problem = problem_of_lines(outcome.out, verdict.lines, any_searched); !problem.empty())
+    return problem;
+  const bool all_failed = !verdict.lines.empty() && !any_searched;
+  if (code != 3 && (code == 1) != all_failed)
+    return "it ends with " + std::to_string(code) + " in spite of its lines";
+  return "";
 }
 
 }  // namespace

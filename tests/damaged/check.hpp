@@ -23,8 +23,9 @@ struct Verdict {
   std::string messages;
 };
 
-/// Promised is: an end within the bounds, with 0 and a line of JSON for each frame, numbered rising from 1,
-/// or with 3 and a message that names the file.
+/// Promised is: an end within the bounds, with 0 and a line of JSON for each frame, numbered rising from 1;
+/// with 1 where none of these could be searched, each for a reason that it tells; or with 3 and a message
+/// that names the file.
 Verdict check_file(const std::string& file, const Bounds& bounds = {});
 
 }  // namespace sightline::damaged

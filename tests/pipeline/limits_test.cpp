@@ -85,6 +85,8 @@ TEST_F(Limits, ModelFilesThatAreTooLarge) {
   if (truncate(sparse.c_str(), static_cast<off_t>(8 + header.size() + 1099511627776)) != 0)
     GTEST_SKIP() << "the file system has no sparse files";
   expect_refused(sparse, "more than a model may have (256 MiB); give a larger --max-model-size");
+  expect_run(4, "(256 MiB)", {"model", "show", sparse, "--no-picture"});
+  expect_run(4, "(300 MiB)", {"model", "show", sparse, "--no-picture", "--max-model-size", "300"});
 
   // A real model is refused where the limit is below it, and taken where it is not.
   const std::string padded = folder_ / "padded.safetensors";
@@ -164,6 +166,13 @@ TEST_F(Limits, AThresholdThatEveryWindowReaches) {
     EXPECT_EQ(best[0], many[0]) << "the best stays the best";
   }
   expect_run(2, "--max-candidates", command + std::vector<std::string>{"--max-candidates", "0"});
+}
+
+TEST_F(Limits, ConfigurationsThatAreTooLarge) {
+  const std::string sparse = file("large.toml", "[detector]\n");
+  if (truncate(sparse.c_str(), off_t{1} << 40) != 0) GTEST_SKIP() << "the file system has no sparse files";
+  expect_memory(expect_run(2, "more than a configuration may have", {"detect", kSmall, "-c", sparse}),
+                kLittleMemory);
 }
 
 TEST_F(Limits, Pixels) {
