@@ -301,8 +301,11 @@ std::vector<fs::path> config_folders() {
   std::vector<fs::path> folders;
   if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  folders.push_back(program / "../share/sightline/configs");
-  folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  if (!program.empty()) {
+    folders.push_back(program / "../share/sightline/configs");
+    folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  }
+  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
   return folders;
 }
 

@@ -2,7 +2,9 @@
 set(SIGHTLINE_MAINTAINER "Sightline developers <developers@sightline.invalid>" CACHE STRING
     "Who answers for the packages that are made (the default names nobody who could be reached)")
 
-# The changelog and the copyright file that Debian wants. Of a source tree's date, so that packages can be reproduced.
+# The changelog and the copyright file that Debian wants; dated by SOURCE_DATE_EPOCH where that is set, so that packages
+# can be reproduced.
+string(TIMESTAMP package_year "%Y" UTC)
 string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(tools/packaging/changelog.in packaging/changelog @ONLY)
 configure_file(tools/packaging/copyright.in packaging/copyright @ONLY)
@@ -29,13 +31,13 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME sightline)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION video)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
-"Sightline detects objects in video files, pictures, cameras, screens and streams
-in real time: people with a model of its own, faces and much else with OpenCV's
-cascades. It runs on CPU cores with SIMD instructions and on any OpenCL device,
-and finds the same boxes on each; a schedule says which stage of the detector
-runs where. It draws what it finds, writes it as JSON, CSV, MOTChallenge or
-COCO, tracks objects over frames, trains models, and measures how fast and how
-good a detector is.")
+"Sightline detects objects in video files, pictures, cameras, screens and
+streams in real time: people with a model of its own, faces and much else
+with OpenCV's cascades. It runs on CPU cores with SIMD instructions and on
+any OpenCL device, and finds the same boxes on each; a schedule says which
+stage of the detector runs where. It draws what it finds, writes it as JSON,
+CSV, MOTChallenge or COCO, tracks objects over frames, trains models, and
+measures how fast and how good a detector is.")
 # Text over pictures is drawn in this font. The libraries that are linked are found by dpkg-shlibdeps.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS fonts-dejavu-core)
