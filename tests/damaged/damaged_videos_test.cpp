@@ -187,6 +187,7 @@ TEST_F(DamagedVideos, NoFrames) {
     const std::string file = folder_ / name;
     if (!run_ffmpeg({"-f", "lavfi", "-i", "testsrc=size=160x200:rate=10", "-frames:v", "0", file})) continue;
     const Verdict verdict = check(name, load(file));
+    EXPECT_EQ(verdict.exit_code, 3) << name;
     EXPECT_TRUE(verdict.lines.empty()) << name;
   }
 }
