@@ -166,6 +166,7 @@ void add_detect(CLI::App& app, Common& common) {
   command->add_option("--loop", a->reading.loop, "Read the input so many more times; -1: for ever")
       ->check(CLI::Range(-1, 1'000'000))
       ->group(inputs);
+  add_limit_options(*command, a->reading, inputs);
   a->tracking.add_to(*command);
   a->detector.add_to(*command);
   command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });

@@ -1,6 +1,7 @@
 #include "detector_options.hpp"
 
 #include <cstdlib>
+#include <set>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -8,7 +9,9 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "cascade/detector.hpp"
+#include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
+#include "filterbank/model.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::apps {
@@ -52,6 +55,14 @@ void require_filterbank(const std::string& command, const Config& config) {
 
 void require_filterbank(const std::string& command, const std::string& model) {
   if (is_cascade_model(model)) refuse_for(command, model);
+}
+
+void add_model_size_option(CLI::App& command, std::optional<int>& mebibytes, const std::string& group) {
+  command
+      .add_option("--max-model-size", mebibytes,
+                  "MiB of the largest model file that is taken (default: 256; of cascades: 16)")
+      ->check(CLI::Range(1, filterbank::kLargestModelSize))
+      ->group(group);
 }
 
 void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
@@ -98,6 +109,14 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "(OpenCV's minNeighbors)")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
+  command
+      .add_option(
+          "--max-candidates", max_candidates_,
+          "Windows of a frame over the threshold that are grouped into boxes: the best ones, and so no more "
+          "boxes than these (default: 20000; of cascades: 100000)")
+      ->check(CLI::Range(1, kMostCandidates))
+      ->group(group);
+  add_model_size_option(command, max_model_size_, group);
   command
       .add_option(
           "--device", device_,
@@ -194,6 +213,8 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
   if (exact_) config.set("detector", "exact", 1.0);
   if (!kernels_.empty()) config.set("detector", "kernels", kernels_);
+  if (max_candidates_) config.set("detector", "max_candidates", static_cast<double>(*max_candidates_));
+  if (max_model_size_) config.set("detector", "max_model_size", static_cast<double>(*max_model_size_));
 
   Engine engine;
   engine.schedule = schedule_;
@@ -274,23 +295,44 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
                detector.info().smallest_object, detector.info().threshold);
 }
 
-fs::path find_config(const std::string& path_or_name) {
+namespace {
+
+// Where configurations are, those that are looked at first in front.
+std::vector<fs::path> config_folders() {
   std::error_code error;
-  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
   std::vector<fs::path> folders;
   if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  folders.push_back(program / "../share/sightline/configs");
-  folders.push_back(program / "../../../configs");  // build/<preset>/bin
-  std::string names;
-  for (const fs::path& folder : folders) {
-    const fs::path file = folder / (path_or_name + ".toml");
-    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  if (!program.empty()) {
+    folders.push_back(program / "../share/sightline/configs");
+    folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  }
+  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> config_names() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const fs::path& folder : config_folders()) {
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".toml")
-        names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
     }
   }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_config(const std::string& path_or_name) {
+  std::error_code error;
+  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
+  for (const fs::path& folder : config_folders()) {
+    const fs::path file = folder / (path_or_name + ".toml");
+    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  }
+  std::string names;
+  for (const std::string& name : config_names()) names += (names.empty() ? "" : ", ") + name;
   throw Error(
       ExitCode::usage, "there is no configuration '" + path_or_name + "'",
       names.empty() ? "set SIGHTLINE_CONFIGS to the folder that holds people.toml" : "there are: " + names);

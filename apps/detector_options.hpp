@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
@@ -33,6 +34,10 @@ struct Engine {
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                          const std::atomic<bool>& stop) const;
 };
+
+/// --max-model-size: MiB.
+void add_model_size_option(CLI::App& command, std::optional<int>& mebibytes,
+                           const std::string& group = "Options");
 
 /// Whether a model is an OpenCV cascade, as its file or its name says, be it there or not.
 bool is_cascade_model(const std::string& model);
@@ -83,6 +88,8 @@ class DetectorOptions {
   bool exact_ = false;
   std::optional<double> max_size_;
   std::optional<int> min_neighbors_;
+  std::optional<int> max_candidates_;
+  std::optional<int> max_model_size_;
   std::optional<int> filters_;
   std::string kernels_;
 };
@@ -94,5 +101,8 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
 /// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
 /// build. Throws Error (usage) where there is none.
 std::filesystem::path find_config(const std::string& path_or_name);
+
+/// The names of the configurations that ship, in alphabetical order.
+std::vector<std::string> config_names();
 
 }  // namespace sightline::apps

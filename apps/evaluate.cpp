@@ -16,6 +16,7 @@
 #include "filterbank/detector.hpp"
 #include "image_set.hpp"
 #include "media/reader.hpp"
+#include "media_options.hpp"
 #include "pipeline/sources.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
@@ -79,6 +80,7 @@ struct WindowArguments {
   int real_levels = 0;
   bool store = false;
   std::string data;
+  std::optional<int> max_model_size;
   ReportArguments report;
 };
 
@@ -129,10 +131,11 @@ std::vector<Contender> load_contenders(const WindowArguments& a) {
   }
   if (sizes.empty()) sizes.emplace_back();
   check(a.report, files.size() * sizes.size());
+  const std::uint64_t most = std::uint64_t(a.max_model_size.value_or(filterbank::kMaxModelSize)) << 20;
   std::vector<Contender> contenders;
   for (const std::filesystem::path& file : files) {
     for (const std::optional<int>& size : sizes) {
-      filterbank::Model model = filterbank::load_model(file, size);
+      filterbank::Model model = filterbank::load_model(file, size, most);
       std::string name = file.stem().string();
       if (sizes.size() > 1) name += ", " + std::to_string(model.dictionary.size()) + " filters";
       if (!a.report.names.empty()) name = a.report.names[contenders.size()];
@@ -267,6 +270,7 @@ void add_windows(CLI::App& evaluate, Common& common) {
           "25,50,100: a curve for each")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_model_size_option(*command, a->max_model_size);
   command->add_option("--scale-step", a->scale_step, "Ratio of neighbouring scales")
       ->check(CLI::Range(1.01, 8.0))
       ->capture_default_str();
@@ -298,6 +302,7 @@ struct FrameArguments {
   std::string truth_format = "mot";
   std::string protocol = "people";
   double first_pixel = 0;
+  media::ReadOptions reading;
   std::string label;
   bool unlisted_empty = false;
   DetectorOptions detector;
@@ -379,7 +384,7 @@ int run_frames(const FrameArguments& a) {
   MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
   if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
 
-  media::ReadOptions reading;
+  media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
   MarkedFrames source(reader, truth, a.unlisted_empty);
@@ -440,6 +445,7 @@ void add_frames(CLI::App& evaluate, Common& common) {
                     "Frames that the truth does not list hold nothing (default: they are left out)");
   command->add_option("--label", a->label,
                       "What is marked, of all that the detector finds (default: the first of its labels)");
+  add_limit_options(*command, a->reading, "Options");
   a->detector.add_to(*command);
   add_report_options(*command, a->report);
   command->callback([a, &common] { common.run = [a] { return run_frames(*a); }; });

@@ -124,6 +124,7 @@ void add_live(CLI::App& app, Common& common) {
                    "for ever); the source may also be missing at the start for so long")
       ->check(CLI::Range(0.0, 1e6))
       ->group(input);
+  add_limit_options(*command, a->reading, input);
   command->add_option("--duration", a->duration, "End after so many seconds")
       ->check(CLI::PositiveNumber)
       ->group(input);

@@ -7,12 +7,17 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "commands.hpp"
+#include "complete.hpp"
+#include "manual.hpp"
 #include "stop.hpp"
 #include "suggest.hpp"
+#include "version_text.hpp"
 
 namespace {
 
@@ -37,6 +42,18 @@ int with_output(int code) {
   return code_of(sightline::ExitCode::failed);
 }
 
+// What is misspelt, where that is what the parser stumbled over.
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (error.get_exit_code() == 0) return "";
+  const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  // A word that it could not place may also be why it misses another.
+  if (kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError) {
+    if (std::string problem = sightline::apps::explain_subcommand(app); !problem.empty()) return problem;
+    return sightline::apps::explain_option(app);
+  }
+  return "";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -47,7 +64,8 @@ int main(int argc, char** argv) try {
   CLI::App app("Finds objects in video in real time, on whatever processors a machine has.", "sightline");
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", "sightline " + sightline::build_info().version);
+  app.set_version_flag("--version", sightline::apps::version_report,
+                       "Say the versions of this and all it is built on");
   sightline::apps::Common common;
   bool quiet = false;
   bool verbose = false;
@@ -64,15 +82,22 @@ int main(int argc, char** argv) try {
   sightline::apps::add_model(app, common);
   sightline::apps::add_devices(app, common);
   sightline::apps::add_tune(app, common);
+  sightline::apps::add_manual(app, common.run);
+
+  // The shell asks what may come next: `sightline complete -- WORD...`. What is half typed is not to be
+  // parsed.
+  if (argc > 2 && std::string_view(argv[1]) == "complete" && std::string_view(argv[2]) == "--") {
+    const std::vector<std::string> words(argv + 3, argv + argc);
+    std::fputs(sightline::apps::complete(app, words).c_str(), stdout);
+    return with_output(0);
+  }
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() != 0) {
-      if (const std::string problem = sightline::apps::explain_subcommand(app); !problem.empty()) {
-        std::fprintf(stderr, "%s\nRun with --help for more information.\n", problem.c_str());
-        return code_of(ExitCode::usage);
-      }
+    if (const std::string problem = explain(e, app); !problem.empty()) {
+      std::fprintf(stderr, "%s\nRun with --help for more information.\n", problem.c_str());
+      return code_of(ExitCode::usage);
     }
     return app.exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);
   }

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "evaluation/report.hpp"
+#include "media_options.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/sources.hpp"
@@ -28,6 +29,7 @@ struct MeasureArguments {
   std::vector<int> filters;
   std::vector<std::string> kernels;
   int preload = 0;
+  media::ReadOptions reading;
   pipeline::MeasureOptions options;
   std::string json, csv, report;
   std::string power_log;
@@ -69,12 +71,12 @@ std::vector<std::string> schedules_of(const std::string& text, const Engine& eng
 // A file read again and again, from its first frame.
 class LoopedFile : public pipeline::Source {
  public:
-  LoopedFile(const std::string& input, std::int64_t count) : reader_(input, options()), left_(count) {}
+  LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
+      : reader_(input, looped(options)), left_(count) {}
   std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
 
  private:
-  static media::ReadOptions options() {
-    media::ReadOptions options;
+  static media::ReadOptions looped(media::ReadOptions options) {
     options.loop = -1;
     options.stop = &stop_requested();
     return options;
@@ -83,8 +85,9 @@ class LoopedFile : public pipeline::Source {
   std::int64_t left_;
 };
 
-std::vector<media::Frame> first_frames(const std::string& input, int count) {
-  media::Reader reader(input);
+std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
+                                       int count) {
+  media::Reader reader(input, options);
   std::vector<media::Frame> frames;
   while (static_cast<int>(frames.size()) < count) {
     auto frame = reader.read();
@@ -97,7 +100,7 @@ std::vector<media::Frame> first_frames(const std::string& input, int count) {
 
 pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity) {
   const Engine engine = detector.make();
-  const std::vector<media::Frame> frames = first_frames(a.input, a.preload > 0 ? a.preload : 4);
+  const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
   pipeline::MeasureOptions options = a.options;
   options.schedules = schedules_of(a.schedules, engine);
   options.threads = engine.threads;
@@ -109,7 +112,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("{}", what); };
   const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<pipeline::Source> {
     if (a.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
-    return std::make_unique<LoopedFile>(a.input, count);
+    return std::make_unique<LoopedFile>(a.input, a.reading, count);
   };
   pipeline::Measurement measurement =
       pipeline::measure(*engine.detector, engine.device.get(), frames, source, a.preload == 0, options);
@@ -209,6 +212,7 @@ void add_measure(CLI::App& app, Common& common) {
       ->group(group);
   command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")
       ->group(group);
+  add_limit_options(*command, a->reading, group);
   const std::string outputs = "Output";
   command->add_option("--json", a->json, "Write the results as JSON")->group(outputs);
   command->add_option("--csv", a->csv, "Write the results as CSV")->group(outputs);

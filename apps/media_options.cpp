@@ -18,6 +18,15 @@ void add_encoder_options(CLI::App& command, media::WriteOptions& options, const 
   command.add_option("--preset", options.preset, "Of the encoder")->capture_default_str()->group(group);
 }
 
+void add_limit_options(CLI::App& command, media::ReadOptions& options, const std::string& group) {
+  command
+      .add_option("--max-pixels", options.max_pixels,
+                  "Pixels of the largest picture that is taken: a damaged file may claim any size")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->capture_default_str()
+      ->group(group);
+}
+
 Size parse_size(const std::string& text, const std::string& option) {
   Size size;
   const char* const end = text.data() + text.size();

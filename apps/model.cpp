@@ -27,6 +27,7 @@ using filterbank::ClassifierKind;
 using filterbank::Model;
 
 struct ShowArguments {
+  std::optional<int> max_size;  ///< of the model, MiB
   std::string file;
   std::optional<int> filters;
   std::string picture;
@@ -142,7 +143,8 @@ int show_cascade(const ShowArguments& arguments) {
   refuse(arguments.filters.has_value(), "--filters", arguments.file);
   refuse(!arguments.picture.empty(), "--picture", arguments.file);
   const fs::path file = cascade::find_model(arguments.file, arguments.file);
-  const cascade::Model model = cascade::load_model(file);
+  const std::size_t most = std::size_t(arguments.max_size.value_or(cascade::kMaxModelSize)) << 20;
+  const cascade::Model model = cascade::load_model(file, most);
   if (arguments.survivors.empty()) {
     std::fputs(cascade_text(file, model, nullptr).c_str(), stdout);
     return 0;
@@ -169,9 +171,10 @@ int show(const ShowArguments& arguments) {
   const fs::path file = arguments.file;
   if (is_cascade_model(arguments.file)) return show_cascade(arguments);
   refuse(!arguments.survivors.empty(), "--survivors", arguments.file);
-  const Model model = filterbank::load_model(file, arguments.filters);
+  const std::uint64_t most = std::uint64_t(arguments.max_size.value_or(filterbank::kMaxModelSize)) << 20;
+  const Model model = filterbank::load_model(file, arguments.filters, most);
   describe(file, model);
-  print_sizes(filterbank::load_models(file));
+  print_sizes(filterbank::load_models(file, most));
   if (arguments.no_picture) return 0;
   if (!filterbank::can_draw(model)) {
     print("picture", "not drawn: pictures are of 3x3 filters");
@@ -212,6 +215,7 @@ void add_model(CLI::App& app, Common& common) {
       ->needs(survivors);
   CLI::Option* picture = command->add_option(
       "--picture", a->picture, "PNG to write (default: the model's name with .png, in the current folder)");
+  add_model_size_option(*command, a->max_size);
   command->add_flag("--no-picture", a->no_picture, "Describe in words only")->excludes(picture);
   command->callback([a, &common] { common.run = [a] { return show(*a); }; });
 }

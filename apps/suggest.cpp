@@ -23,29 +23,82 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// The subcommand that the words before the wrong one lead to.
+const CLI::App* chosen(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return at;
+}
+
+// "--name" of "--name=value".
+std::string name_in(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
+// A negative number is a value, and so are "-" and what follows "--".
+bool looks_like_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && word != "--" && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/// The nearest of several words, as long as it is near.
+class Nearest {
+ public:
+  explicit Nearest(std::string_view word)
+      : word_(word), least_(std::max<std::size_t>(word.size() / 2, 1) + 1) {}  // further away is another word
+
+  void consider(const std::string& candidate) {
+    if (const std::size_t distance = edit_distance(word_, candidate); distance < least_) {
+      least_ = distance;
+      found_ = candidate;
+    }
+  }
+  const std::string& found() const { return found_; }
+
+ private:
+  std::string_view word_;
+  std::size_t least_;
+  std::string found_;
+};
+
 }  // namespace
 
 std::string explain_subcommand(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const CLI::App* at = chosen(app);
   if (at->get_require_subcommand_min() == 0) return "";
   const std::vector<std::string> words = app.remaining(true);
   const auto word =
       std::find_if(words.begin(), words.end(), [](const std::string& w) { return w[0] != '-'; });
   if (word == words.end()) return "";
 
-  std::string names, nearest;
-  std::size_t least = std::max<std::size_t>(word->size() / 2, 1) + 1;  // further away is another word
+  std::string names;
+  Nearest nearest(*word);
   for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
     const std::string& name = command->get_name();
+    if (command->get_group().empty()) continue;  // hidden
     names += (names.empty() ? "" : ", ") + name;
-    if (const std::size_t distance = edit_distance(*word, name); distance < least) {
-      least = distance;
-      nearest = name;
-    }
+    nearest.consider(name);
   }
   return "there is no subcommand '" + *word + "'; " +
-         (nearest.empty() ? "there are: " + names : "did you mean '" + nearest + "'?");
+         (nearest.found().empty() ? "there are: " + names : "did you mean '" + nearest.found() + "'?");
+}
+
+std::string explain_option(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  const auto word = std::find_if(words.begin(), words.end(), looks_like_option);
+  if (word == words.end()) return "";
+  const std::string given = name_in(*word);
+  const std::string name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  Nearest nearest(name);
+  const CLI::App* const command = chosen(app);
+  for (const CLI::App* at = command; at; at = at->get_parent()) {
+    for (const CLI::Option* option : at->get_options()) {
+      for (const std::string& known : option->get_lnames()) nearest.consider(known);
+    }
+  }
+  if (nearest.found().empty()) return "there is no option '" + given + "'";
+  if ("--" + nearest.found() == given)
+    return "the option '" + given + "' must come after '" + command->get_name() + "'";
+  return "there is no option '" + given + "'; did you mean '--" + nearest.found() + "'?";
 }
 
 }  // namespace sightline::apps

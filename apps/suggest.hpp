@@ -1,5 +1,5 @@
 #pragma once
-/// Says what a misspelt subcommand may have been meant to be.
+/// Says what a misspelt subcommand or option may have been meant to be.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -9,5 +9,9 @@ namespace sightline::apps {
 /// After a failed parse: a message about a word that stands where a subcommand must and is none, with the
 /// nearest one; empty where that was not the problem.
 std::string explain_subcommand(const CLI::App& app);
+
+/// After a failed parse: a message about a word that looks like an option and is none, with the nearest one
+/// of those that may stand there; empty where there is no such word.
+std::string explain_option(const CLI::App& app);
 
 }  // namespace sightline::apps

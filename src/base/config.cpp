@@ -42,6 +42,8 @@ struct Config::Data {
   }
 };
 
+constexpr std::uintmax_t kMaxConfigBytes = 16 << 20;
+
 Config::Config(std::unique_ptr<Data> data) : data_(std::move(data)) {}
 Config::Config(Config&&) noexcept = default;
 Config& Config::operator=(Config&&) noexcept = default;
@@ -52,6 +54,11 @@ Config Config::load(const fs::path& file) {
   if (!fs::is_regular_file(file, error)) {
     throw Error(ExitCode::usage, "configuration '" + file.string() + "' is not a file",
                 "give the path of a .toml file, or the name of one that ships, for example 'people'");
+  }
+  if (const auto size = fs::file_size(file, error); !error && size > kMaxConfigBytes) {
+    throw Error(ExitCode::usage, "configuration '" + file.string() + "' has " + std::to_string(size) +
+                                     " bytes, more than a configuration may have (" +
+                                     std::to_string(kMaxConfigBytes >> 20) + " MiB)");
   }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

@@ -37,9 +37,14 @@ std::int64_t supported_targets() {
 }  // namespace
 
 BuildInfo build_info() {
-  BuildInfo info{SIGHTLINE_VERSION, SIGHTLINE_BUILD_TYPE, false};
+  BuildInfo info{SIGHTLINE_VERSION, SIGHTLINE_BUILD_TYPE, false, ""};
 #if defined(__OPTIMIZE__)
   info.optimised = true;
+#endif
+#if defined(__clang__)
+  info.compiler = "Clang " __clang_version__;
+#else
+  info.compiler = "GCC " __VERSION__;
 #endif
   return info;
 }
@@ -52,6 +57,14 @@ std::string instruction_set() {
   return "scalar";
 }
 
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const Target& target : kTargets) {
+    if (hwy::SupportedTargets() & target.bit) names.emplace_back(target.option);
+  }
+  return names;
+}
+
 void limit_instruction_set(const std::string& name) {
   if (name == "best") {
     hwy::DisableTargets(0);
@@ -60,9 +73,7 @@ void limit_instruction_set(const std::string& name) {
   std::int64_t disabled = 0;
   std::string choices = "best";
   hwy::DisableTargets(0);
-  for (const Target& target : kTargets) {
-    if (hwy::SupportedTargets() & target.bit) choices += std::string(", ") + target.option;
-  }
+  for (const std::string& one : instruction_sets()) choices += ", " + one;
   for (const Target& target : kTargets) {
     if (name == target.option && (hwy::SupportedTargets() & target.bit)) {
       hwy::DisableTargets(disabled);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -67,17 +68,24 @@ std::string label_of(const std::string& name) {
   return name;
 }
 
+// Where OpenCV's cascades are, those that are looked at first in front.
+std::vector<std::filesystem::path> opencv_folders() {
+  std::vector<std::filesystem::path> folders;
+  for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
+    for (const char* kind : {"haarcascades", "lbpcascades"})
+      folders.push_back(std::filesystem::path(root) / kind);
+  }
+  return folders;
+}
+
 // The file of a cascade that ships with OpenCV; empty where there is none of that name.
 std::filesystem::path find_shipped(const std::string& name) {
   namespace fs = std::filesystem;
   if (name.empty() || name.find('/') != std::string::npos) return {};
   const std::string file = name.ends_with(".xml") ? name : name + ".xml";
   std::error_code error;
-  for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
-    for (const char* kind : {"haarcascades", "lbpcascades"}) {
-      const fs::path found = fs::path(root) / kind / file;
-      if (fs::exists(found, error)) return found;
-    }
+  for (const fs::path& folder : opencv_folders()) {
+    if (fs::exists(folder / file, error)) return folder / file;
   }
   return {};
 }
@@ -85,7 +93,7 @@ std::filesystem::path find_shipped(const std::string& name) {
 }  // namespace
 
 CascadeDetector::CascadeDetector(Model model, const Options& options)
-    : model_(std::move(model)), options_(options) {
+    : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
   const Search& search = options_.search;
   if (!(search.scale_step >= kSmallestStep))
     throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
@@ -271,6 +279,10 @@ void CascadeDetector::verify_survivors(CascadeWorkspace& w) const {
 }
 
 void CascadeDetector::group(CascadeWorkspace& w) const {
+  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(b.margin, a.window.level, a.window.y, a.window.x) <
+           std::tie(a.margin, b.window.level, b.window.y, b.window.x);
+  });
   std::vector<ScoredBox> boxes;
   boxes.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
@@ -316,6 +328,17 @@ bool ships_with_opencv(const std::string& name) {
   return !find_shipped(name).empty();
 }
 
+std::vector<std::string> names_shipped_with_opencv() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const std::filesystem::path& folder : opencv_folders()) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".xml") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   constexpr char kDefault[] = "haarcascade_frontalface_alt2";
   constexpr double kMaxSide = 1e6;
@@ -332,11 +355,15 @@ std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   options.search.max_size = side("max_size");
   options.threshold = config.number("detector", "threshold", 0, -1e9, 1e9);
   options.scan_stages = config.optional_whole_number("detector", "scan_stages", 0, kMaxStages).value_or(0);
+  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
+                               .value_or(options.max_candidates);
   options.label = config.text("detector", "label", "");
   options.kernels = config.text("detector", "kernels", "");
   const std::string name = config.text("detector", "model", kDefault);
-  return std::make_unique<CascadeDetector>(
-      load_model(find_model(config.path("detector", "model", kDefault), name)), options);
+  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
+                                .value_or(kMaxModelSize);
+  const std::filesystem::path file = find_model(config.path("detector", "model", kDefault), name);
+  return std::make_unique<CascadeDetector>(load_model(file, std::size_t(max_mebibytes) << 20), options);
 }
 
 }  // namespace sightline::cascade

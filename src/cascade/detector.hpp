@@ -11,6 +11,7 @@
 #include "cascade/kernels.hpp"
 #include "cascade/layout.hpp"
 #include "cascade/model.hpp"
+#include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "detection/product_memory.hpp"
 
@@ -31,7 +32,8 @@ struct Options {
   /// How many of the cascade's stages `scan` runs on all windows; `verify` runs the rest on what these leave.
   /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
   int scan_stages = 0;
-  std::string label;  ///< of what is found; empty: the model's name
+  int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
+  std::string label;             ///< of what is found; empty: the model's name
   /// The form of the kernels on OpenCL devices, one of kKernelForms; empty: what is fastest. The result does
   /// not depend on it.
   std::string kernels;
@@ -121,19 +123,22 @@ class CascadeDetector : public Detector {
   int scan_stages_ = 1;
   DetectorInfo info_;
   Tunable tunable_;
+  CandidateLimit limit_;
 };
 
 /// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,
 /// which is looked for in OpenCV's folders. Throws Error (model) where there is none, naming the Debian
 /// package.
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name);
+/// The names of the cascades in OpenCV's folders, in alphabetical order.
+std::vector<std::string> names_shipped_with_opencv();
 /// Whether a cascade of this name is in OpenCV's folders.
 bool ships_with_opencv(const std::string& name);
 
 /// What make_cascade_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_neighbors",
-                                              "min_size",    "max_size",   "threshold",
-                                              "scan_stages", "label",      "kernels"};
+inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",     "min_neighbors", "min_size",
+                                              "max_size",       "threshold",      "scan_stages",   "label",
+                                              "max_candidates", "max_model_size", "kernels"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);
 

@@ -334,7 +334,7 @@ void order_stumps(Model& model) {
   }
 }
 
-std::string read_file(const std::filesystem::path& file) {
+std::string read_file(const std::filesystem::path& file, std::size_t max_bytes) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
     throw Error(ExitCode::model, "'" + file.string() + "' is a folder", "name a cascade XML file");
@@ -344,9 +344,11 @@ std::string read_file(const std::filesystem::path& file) {
   char block[1 << 16];
   while (stream.read(block, sizeof block) || stream.gcount() > 0) {
     text.append(block, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kMaxFileBytes) {
-      throw Error(ExitCode::model, "the cascade '" + file.string() + "' has more than " +
-                                       std::to_string(kMaxFileBytes >> 20) + " MiB");
+    if (text.size() > max_bytes) {
+      throw Error(
+          ExitCode::model,
+          "the cascade '" + file.string() + "' has more than " + std::to_string(max_bytes >> 20) + " MiB",
+          "give a larger --max-model-size if it is meant to be so large");
     }
   }
   return text;
@@ -355,10 +357,6 @@ std::string read_file(const std::filesystem::path& file) {
 }  // namespace
 
 Model parse_model(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxFileBytes) {
-    throw Error(ExitCode::model,
-                "the cascade '" + name + "' has more than " + std::to_string(kMaxFileBytes >> 20) + " MiB");
-  }
   const XmlDocument document(xml, name);
   const xml_node storage = document.child(document.root(), "opencv_storage");
   xml_node cascade = storage.first_child();
@@ -378,8 +376,8 @@ Model parse_model(std::string_view xml, const std::string& name) {
   return model;
 }
 
-Model load_model(const std::filesystem::path& file) {
-  return parse_model(read_file(file), file.string());
+Model load_model(const std::filesystem::path& file, std::size_t max_bytes) {
+  return parse_model(read_file(file, max_bytes), file.string());
 }
 
 bool looks_like_cascade(const std::filesystem::path& file) {

@@ -20,7 +20,10 @@
 namespace sightline::cascade {
 
 /// What a file may hold. Real cascades stay far below; a file that does not is refused.
-inline constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+/// MiB of a file unless asked otherwise, and the most that can be asked for: XML takes up to twenty times its
+/// file's size in memory while it is read.
+inline constexpr int kMaxModelSize = 16;
+inline constexpr int kLargestModelSize = 1 << 20;
 inline constexpr int kMinWindowSide =
     3;  ///< a window has an inside: its variance is taken without its border
 /// Squares of a window of 8-bit pixels still sum up to less than 2^32.
@@ -108,7 +111,8 @@ bool looks_like_cascade(const std::filesystem::path& file);
 ///
 /// Stages of the old layout name a parent and a next one; as in OpenCV 4, they are run in the order of the
 /// file all the same.
-Model load_model(const std::filesystem::path& file);
+/// @param max_bytes  larger files are refused
+Model load_model(const std::filesystem::path& file, std::size_t max_bytes = std::size_t{kMaxModelSize} << 20);
 
 /// From memory; `name` stands for the file in errors.
 Model parse_model(std::string_view xml, const std::string& name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -14,7 +15,9 @@ namespace sightline {
 namespace {
 
 constexpr StageInfo kInside{"inside", "detections", "detections"};
-constexpr double kSameObject = 0.5;  // of the smaller box
+constexpr std::size_t kMostInside = 1000;  // objects of a box, the best ones
+constexpr int kMostObjects = 20'000;       // of a frame, before those that two boxes hold are made one
+constexpr double kSameObject = 0.5;        // of the smaller box
 
 int label_named(const std::string& name, std::vector<std::string>& labels) {
   const auto found = std::find(labels.begin(), labels.end(), name);
@@ -46,6 +49,15 @@ struct Found {
   Detection detection;
   std::size_t outer = 0;  // index of the box that it was found in
 };
+
+// Falling scores; what else there is makes it an order.
+bool is_surer(const Found& a, const Found& b) {
+  const auto key = [](const Found& f) {
+    const Detection& d = f.detection;
+    return std::make_tuple(-d.score, f.outer, d.label, d.box.y, d.box.x, d.box.width, d.box.height);
+  };
+  return key(a) < key(b);
+}
 
 // The surer of those that two outer boxes hold, by falling score.
 std::vector<Detection> unique_objects(std::vector<Found> found) {
@@ -125,7 +137,7 @@ class NestedDetector::OuterStages : public DeviceStages {
 };
 
 NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
-    : outer_(std::move(outer)), inside_(std::move(inside)), info_(outer_->info()) {
+    : outer_(std::move(outer)), inside_(std::move(inside)), info_(outer_->info()), limit_(kMostObjects) {
   stages_.assign(outer_->stages().begin(), outer_->stages().end());
   stages_.push_back(kInside);
   for (const auto& [detector, part] : inside_) {
@@ -183,6 +195,7 @@ void NestedDetector::search_inside(NestedWorkspace& w) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const Detection& detection : found[i]) all.push_back({detection, i / inside_.size()});
   }
+  limit_.keep_best(all, is_surer);
   const std::vector<Detection> unique = unique_objects(std::move(all));
   w.detections.insert(w.detections.end(), unique.begin(), unique.end());
 }
@@ -203,6 +216,7 @@ std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Cro
     w.work.add(busy.count() > 0 ? busy : Clock::now() - start);  // stages of one thread do not tell
   }
   std::vector<Detection> objects = detector.take_detections(own);
+  if (objects.size() > kMostInside) objects.resize(kMostInside);  // they come by falling score
   for (Detection& object : objects) {
     object.box.x += crop.x;
     object.box.y += crop.y;

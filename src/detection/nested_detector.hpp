@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 
 namespace sightline {
@@ -77,6 +78,7 @@ class NestedDetector : public Detector {
   std::vector<std::vector<int>> labels_;  ///< of each detector inside: what its labels are here
   std::vector<StageInfo> stages_;
   DetectorInfo info_;
+  CandidateLimit limit_;
 };
 
 }  // namespace sightline

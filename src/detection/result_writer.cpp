@@ -73,6 +73,12 @@ const char* to_string(ResultFormat format) {
   return "jsonl";
 }
 
+std::vector<std::string_view> result_format_names() {
+  std::vector<std::string_view> names;
+  for (const auto& entry : kFormatNames) names.emplace_back(entry.name);
+  return names;
+}
+
 ResultFormat parse_result_format(std::string_view name) {
   std::string choices;
   for (const auto& entry : kFormatNames) {

@@ -42,6 +42,9 @@ enum class ResultFormat {
 /// "jsonl", "json", "csv", "mot" or "coco".
 const char* to_string(ResultFormat format);
 
+/// The names of all formats.
+std::vector<std::string_view> result_format_names();
+
 /// The format of that name (see to_string). Throws Error(usage) that lists the choices for any other name.
 ResultFormat parse_result_format(std::string_view name);
 

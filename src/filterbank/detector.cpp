@@ -96,7 +96,7 @@ FilterbankWorkspace& own(Workspace& workspace) {
 }  // namespace
 
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
-    : model_(std::move(model)), options_(options) {
+    : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (describes_in_float()) options_.real_levels = 0;
   if (describes_in_float() || model_.classifier != ClassifierKind::linear) options_.screen_margin = kInfinite;
@@ -544,16 +544,13 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
+  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
+  });
   std::vector<Detection> candidates;
   candidates.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
     candidates.push_back({box(w.levels[c.level], c.x, c.y), c.score, 0});
-  const auto limit = static_cast<std::size_t>(options_.max_candidates);
-  if (candidates.size() > limit) {
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Detection& a, const Detection& b) { return a.score > b.score; });
-    candidates.resize(limit);
-  }
   w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
 }
 
@@ -630,11 +627,16 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
-  Model model = load_model(file, config.optional_whole_number("detector", "filters", 1, kMaxFilters));
+  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
+                                .value_or(kMaxModelSize);
+  Model model = load_model(file, config.optional_whole_number("detector", "filters", 1, kMaxFilters),
+                           std::uint64_t(max_mebibytes) << 20);
   options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
   options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
+  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
+                               .value_or(options.max_candidates);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
   const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/config.hpp"
+#include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "detection/product_memory.hpp"
 #include "filterbank/kernels.hpp"
@@ -204,6 +205,7 @@ class FilterbankDetector : public Detector {
   Options options_;
   PyramidOptions pyramid_;
   DetectorInfo info_;
+  CandidateLimit limit_;
   std::int32_t raw_threshold_ = 0;
   bool screens_ = false;
   Screen screen_;
@@ -247,9 +249,10 @@ inline constexpr int kRealLevels = 4;
 inline constexpr double kScreenMargin = 0.75;
 
 /// What make_filterbank_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",       "filters",       "scale_step",  "min_size",
-                                              "max_size",    "threshold",     "max_overlap", "arithmetic",
-                                              "real_levels", "screen_margin", "exact"};
+inline constexpr const char* kConfigKeys[] = {
+    "model",     "filters",        "scale_step",    "min_size",    "max_size",
+    "threshold", "max_overlap",    "arithmetic",    "real_levels", "screen_margin",
+    "exact",     "max_candidates", "max_model_size"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -367,8 +367,8 @@ void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
 
 }  // namespace
 
-std::vector<Model> load_models(const std::filesystem::path& path) {
-  const Safetensors file = Safetensors::load(path);
+std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Safetensors file = Safetensors::load(path, max_bytes);
   const Header header(file, path);
   header.expect("kind", kKind,
                 "choose a model of the filter-bank detector, or the configuration that fits this model");
@@ -399,8 +399,8 @@ std::vector<Model> load_models(const std::filesystem::path& path) {
   return models;
 }
 
-Model load_model(const std::filesystem::path& path, std::optional<int> filters) {
-  std::vector<Model> models = load_models(path);
+Model load_model(const std::filesystem::path& path, std::optional<int> filters, std::uint64_t max_bytes) {
+  std::vector<Model> models = load_models(path, max_bytes);
   if (!filters) return std::move(models.back());
   std::string sizes;
   for (Model& model : models) {

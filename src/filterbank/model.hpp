@@ -76,13 +76,21 @@ struct Model {
   }
 };
 
+/// MiB that a model file may have unless asked otherwise, and the most that can be asked for. What a model
+/// takes in memory is a few times what its file holds.
+inline constexpr int kMaxModelSize = 256;
+inline constexpr int kLargestModelSize = 1 << 20;
+
 /// Reads and validates a model in all the sizes that the file holds, ascending. Throws Error (model) naming
 /// the file, the field and what is wrong with it.
-std::vector<Model> load_models(const std::filesystem::path& file);
+/// @param max_bytes  larger files are refused
+std::vector<Model> load_models(const std::filesystem::path& file,
+                               std::uint64_t max_bytes = std::uint64_t{kMaxModelSize} << 20);
 
 /// The size with that many filters, the largest unless asked otherwise. The whole file is validated, as by
 /// load_models; a size that it does not hold is an Error (usage) that lists those it does.
-Model load_model(const std::filesystem::path& file, std::optional<int> filters = {});
+Model load_model(const std::filesystem::path& file, std::optional<int> filters = {},
+                 std::uint64_t max_bytes = std::uint64_t{kMaxModelSize} << 20);
 
 /// Writes a model in one or more sizes, ascending; an existing file is replaced at once or not at all. All
 /// but dictionary, weights, bias, scale, threshold, provenance and evaluation is written as in the last.

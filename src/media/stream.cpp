@@ -173,7 +173,7 @@ class Stream final : public Source {
                   "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" +
                       name_ + "' is larger than the limit of " + std::to_string(options_.max_pixels) +
                       " pixels",
-                  "raise the limit if the picture is meant to be so large");
+                  "give a larger --max-pixels if it is meant to be so large");
   }
 
   // Called by the decoder, from any of its threads, before it allocates a picture: what is too large never

@@ -140,7 +140,7 @@ std::optional<DType> dtype_named(std::string_view name) {
   return std::nullopt;
 }
 
-Safetensors Safetensors::load(const std::filesystem::path& path) {
+Safetensors Safetensors::load(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const std::string name = path.string();
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -149,6 +149,12 @@ Safetensors Safetensors::load(const std::filesystem::path& path) {
   }
   if (!std::filesystem::is_regular_file(status)) refuse(name, "is not a file");
   const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (!error && size > max_bytes) {
+    throw Error(ExitCode::model,
+                "'" + name + "' has " + std::to_string(size) + " bytes, more than a model may have (" +
+                    std::to_string(max_bytes >> 20) + " MiB)",
+                "give a larger --max-model-size if it is meant to be so large");
+  }
   std::ifstream file(path, std::ios::binary);
   if (error || !file || fault::strikes(fault::Kind::open, "Safetensors"))
     refuse(name, "cannot be read: " + std::string(std::strerror(errno)));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -59,7 +60,9 @@ class Safetensors {
   Safetensors() = default;
 
   /// Reads and checks a file. Throws Error(model).
-  static Safetensors load(const std::filesystem::path& path);
+  /// @param max_bytes  larger files are refused, before anything is read or allocated
+  static Safetensors load(const std::filesystem::path& path,
+                          std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
   /// The same from memory; `name` stands for the file in messages.
   static Safetensors parse(std::span<const std::byte> file, const std::string& name);
 

@@ -31,11 +31,15 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     if (place_ == Place::top) {
       if (!names_.insert(name).second) return refuse("it is listed twice", name);
       if (name == "__metadata__") return go(Place::metadata_value);
+      if (entries_.size() == kMaxSafetensorsEntries)
+        return refuse("more than " + std::to_string(kMaxSafetensorsEntries) + " arrays");
       entries_.emplace_back().name = std::move(name);
       seen_ = {};
       return go(Place::entry_value);
     }
     if (place_ == Place::metadata) {
+      if (metadata_.size() == kMaxSafetensorsEntries)
+        return refuse("more than " + std::to_string(kMaxSafetensorsEntries) + " texts of metadata");
       key_ = std::move(name);
       return metadata_.contains(key_) ? refuse("metadata '" + key_ + "' appears twice") : go(Place::text);
     }

@@ -15,6 +15,8 @@ namespace sightline {
 
 /// Longest header read, in bytes; the limit of the format's own library.
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
+/// Most arrays, and most texts of metadata: each takes more room in memory than in the header.
+inline constexpr std::size_t kMaxSafetensorsEntries = 10'000;
 /// Most dimensions of an array; keeps a hostile header from growing in memory.
 inline constexpr std::size_t kMaxTensorRank = 32;
 

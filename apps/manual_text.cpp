@@ -1,0 +1,98 @@
+#include "manual_text.hpp"
+
+#include <map>
+
+namespace sightline::apps {
+
+std::vector<ManualExample> manual_examples(const std::string& name) {
+  static const std::map<std::string, std::vector<ManualExample>> examples{
+      {"sightline",
+       {{"sightline detect street.mp4 --output boxed.mp4 --detections people.jsonl",
+         "Finds the people in a video; writes the video with boxes, and the boxes as JSON lines"},
+        {"sightline live", "Shows what the first camera sees, with the people in it"},
+        {"sightline devices --probe", "Shows the OpenCL devices and measures them"}}},
+      {"sightline detect",
+       {{"sightline detect street.mp4", "Writes what is found to standard output, a JSON object a frame"},
+        {"sightline detect photos/ --config faces --output boxed/",
+         "Draws the faces into copies of pictures"},
+        {"sightline detect street.mp4 --min-size 60 --threshold -0.4 --output boxed.mp4",
+         "Finds smaller people, and more of them, with more false boxes"},
+        {"sightline detect a.mp4 b.mp4 --together --track --output boxed/",
+         "Works on two videos at once, and follows each person through its frames"},
+        {"sightline detect street.mp4 --device gpu --schedule overlap --explain",
+         "Uses a GPU and the CPU, on several frames at a time"}}},
+      {"sightline live",
+       {{"sightline live /dev/video2 --size 1280x720 --fps 30 --pixel-format mjpeg", "A certain camera"},
+        {"sightline live rtsp://camera/stream --track --record cam-%Y%m%d-%H%M%S.mp4 --rotate 10m --keep 144",
+         "Records a network camera with what is found, a day of it, in pieces of ten minutes"},
+        {"sightline live screen: --headless --detections people.jsonl",
+         "Searches the screen, without a window"}}},
+      {"sightline measure",
+       {{"sightline measure street.mp4 --preload 16 --report report.html", "Compares all schedules"},
+        {"sightline measure street.mp4 --filters 12,25,50",
+         "Rate and accuracy by the size of the dictionary"}}},
+      {"sightline evaluate frames",
+       {{"sightline evaluate frames street.mp4 --truth marked.txt --min-size 60 --svg curve.svg",
+         "Draws the miss rate against false positives a frame"}}},
+      {"sightline evaluate windows",
+       {{"sightline evaluate windows --positives crops/ --negatives scenes/ --csv curve.csv",
+         "Writes the miss rate against false positives a window"}}},
+      {"sightline train filterbank",
+       {{"sightline train filterbank --positives crops/ --negatives scenes/ --output mine.safetensors "
+         "--patterns --contrast-sensitive",
+         "Trains a model of the best kind that is known"}}},
+      {"sightline model show",
+       {{"sightline model show mine.safetensors", "Describes a model, and draws its filters"}}},
+      {"sightline tune",
+       {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
+  };
+  const auto found = examples.find(name);
+  return found == examples.end() ? std::vector<ManualExample>() : found->second;
+}
+
+std::vector<std::string> manual_paragraphs(const std::string& name) {
+  static const std::map<std::string, std::vector<std::string>> paragraphs{
+      {"sightline",
+       {"A detector is a chain of stages (pyramid, filter bank, cell histogram, classifier, grouping). Each "
+        "stage "
+        "can run on the CPU or on an OpenCL device; a schedule says which runs where and how many frames are "
+        "in "
+        "flight. The same frame gives the same boxes and scores under every schedule and on every processor.",
+        "There is a page for each command: `man sightline-detect`, or `man sightline detect`."}},
+      {"sightline detect",
+       {"Without an output, what is found goes to standard output, one JSON object a frame. Messages go to "
+        "standard error. Ctrl-C ends the run after the frames that are being searched, and leaves whole "
+        "files."}},
+      {"sightline live",
+       {"What is on the screen is what happens now: capture never waits for the detector, which takes the "
+        "newest "
+        "frame. Press `h` in the window for its keys."}},
+  };
+  const auto found = paragraphs.find(name);
+  return found == paragraphs.end() ? std::vector<std::string>() : found->second;
+}
+
+std::vector<ManualSection> manual_sections() {
+  return {
+      {"EXIT STATUS",
+       {{"0", "Done"},
+        {"1", "Failed while running"},
+        {"2", "Wrong usage"},
+        {"3", "The input cannot be used"},
+        {"4", "The model cannot be used"},
+        {"5", "A device that was asked for is not there"},
+        {"130, 143", "Stopped by SIGINT or SIGTERM"}},
+       true},
+      {"ENVIRONMENT",
+       {{"SIGHTLINE_CONFIGS", "A folder in which configurations are looked for first"},
+        {"XDG_CACHE_HOME", "Where the cache is (default: `~/.cache`)"},
+        {"OCL_ICD_VENDORS", "OpenCL drivers: a folder of .icd files, or a driver's library"}}},
+      {"FILES",
+       {{"../share/sightline/configs/",
+         "From the program's folder on: the configurations and models that ship"},
+        {"~/.cache/sightline/",
+         "Compiled kernels, tuned forms and planned schedules; all is made again when lost"}}},
+  };
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,16 @@
+#include "detection/candidate_limit.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace sightline {
+
+void CandidateLimit::tell(std::size_t found) const {
+  if (told_.exchange(true)) return;
+  spdlog::warn(
+      "{} windows of a frame reach the threshold: only the best {} are grouped, in this and in other such "
+      "frames "
+      "(--max-candidates)",
+      found, most_);
+}
+
+}  // namespace sightline

@@ -1,0 +1,209 @@
+// The command line explains itself: versions, manual pages, what the shell completes, and what was misspelt.
+
+#include <regex>
+#include <set>
+
+#include "child_process.hpp"
+#include "program.hpp"
+
+namespace sightline::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string out_of(const std::vector<std::string>& arguments) {
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome.out;
+}
+
+// What the program offers for the last word, without what it means.
+std::vector<std::string> offered(const std::vector<std::string>& words) {
+  std::vector<std::string> values;
+  for (const std::string& line : lines_of(out_of(std::vector<std::string>{"complete", "--"} + words)))
+    values.push_back(line.substr(0, line.find('\t')));
+  return values;
+}
+
+// The options that `--help` lists.
+std::set<std::string> options_in_help(const std::vector<std::string>& command) {
+  std::set<std::string> options;
+  const std::regex option(R"(^  (?:-\w,)?(--[a-z-]+))");
+  for (const std::string& line : lines_of(out_of(command + std::vector<std::string>{"--help"}))) {
+    std::smatch found;
+    if (std::regex_search(line, found, option)) options.insert(found[1]);
+  }
+  return options;
+}
+
+const std::vector<std::vector<std::string>> kCommands{{},
+                                                      {"detect"},
+                                                      {"live"},
+                                                      {"measure"},
+                                                      {"evaluate"},
+                                                      {"evaluate", "windows"},
+                                                      {"train"},
+                                                      {"evaluate", "frames"},
+                                                      {"train", "filterbank"},
+                                                      {"model"},
+                                                      {"model", "show"},
+                                                      {"devices"},
+                                                      {"tune"}};
+
+TEST(CommandLine, VersionListsWhatItIsBuiltOn) {
+  const std::vector<std::string> lines = lines_of(out_of({"--version"}));
+  ASSERT_GT(lines.size(), 10u);
+  EXPECT_TRUE(std::regex_match(lines[0], std::regex(R"(sightline \d+\.\d+\.\d+ \(\w+ build\))"))) << lines[0];
+  EXPECT_EQ(lines[1], "");
+  std::set<std::string> names;
+  std::size_t column = 0;
+  for (std::size_t i = 2; i < lines.size(); ++i) {
+    const std::size_t gap = lines[i].find("  ");
+    ASSERT_NE(gap, std::string::npos) << lines[i];
+    names.insert(lines[i].substr(0, gap));
+    const std::size_t value = lines[i].find_first_not_of(' ', gap);
+    if (column == 0) column = value;
+    EXPECT_EQ(value, column) << lines[i];
+    EXPECT_TRUE(std::regex_search(lines[i], std::regex(R"(\d+\.\d+)"))) << lines[i];
+  }
+  for (const char* name :
+       {"libavformat", "libavcodec", "libavutil", "libswscale", "OpenCL", "oneTBB", "Highway", "cairo",
+        "spdlog", "toml++", "nlohmann-json", "pugixml", "CLI11", "compiler"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(CommandLine, EveryCommandHasAPageWithAllItsOptions) {
+  std::set<std::string> pages;
+  for (const std::string& name : lines_of(out_of({"manual", "--list"}))) pages.insert(name);
+  EXPECT_EQ(pages.size(), kCommands.size());
+  for (const std::vector<std::string>& command : kCommands) {
+    std::string name = "sightline";
+    for (const std::string& word : command) name += "-" + word;
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(pages.contains(name));
+    const std::string page = out_of(std::vector<std::string>{"manual"} + command);
+    for (const char* section : {".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXIT STATUS"})
+      EXPECT_NE(page.find(section), std::string::npos) << section;
+    const std::set<std::string> options = options_in_help(command);
+    EXPECT_TRUE(options.contains("--help"));
+    for (const std::string& option : options) {
+      const std::string written = std::regex_replace(option, std::regex("-"), "\\-");
+      EXPECT_NE(page.find("\\fB" + written + "\\fR"), std::string::npos) << option;
+    }
+  }
+}
+
+TEST(CommandLine, PagesAreGoodRoff) {
+  const std::string groff = find_program("groff");
+  if (groff.empty()) GTEST_SKIP() << "no groff";
+  TempDir folder;
+  for (const std::vector<std::string>& command : kCommands) {
+    const std::string file = folder / "page.1";
+    media::test::store(file, out_of(std::vector<std::string>{"manual"} + command));
+    ChildProcess check({groff, "-man", "-ww", "-Tascii", "-z", file});
+    EXPECT_EQ(check.wait(20), 0);
+    EXPECT_EQ(check.output(), "") << "of page " << (command.empty() ? "sightline" : command.back());
+  }
+}
+
+TEST(CommandLine, CompletesSubcommands) {
+  EXPECT_EQ(offered({"de"}), (std::vector<std::string>{"detect", "devices"}));
+  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames"}));
+  EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
+  const std::vector<std::string> all = offered({""});
+  EXPECT_EQ(all.size(), 8u) << "and none that --help does not list";
+}
+
+TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {
+  EXPECT_EQ(offered({"detect", "--sched"}), (std::vector<std::string>{"--schedule"}));
+  EXPECT_EQ(offered({"detect", "in.mp4", "--verb"}), (std::vector<std::string>{"--verbose"}));
+  EXPECT_EQ(offered({"devices", "--sched"}), (std::vector<std::string>{}));
+  // What stands there already, and may not again, is not offered.
+  EXPECT_EQ(offered({"detect", "--schedule", "cpu", "--sched"}), (std::vector<std::string>{}));
+  for (const std::vector<std::string>& command : kCommands) {
+    const std::vector<std::string> found = offered(command + std::vector<std::string>{"--"});
+    const std::set<std::string> all(found.begin(), found.end());
+    EXPECT_EQ(all.size(), found.size());
+    for (const std::string& option : options_in_help(command)) EXPECT_TRUE(all.contains(option)) << option;
+  }
+}
+
+TEST(CommandLine, CompletesValues) {
+  EXPECT_EQ(offered({"detect", "--schedule", "sp"}), (std::vector<std::string>{"specialized", "split"}));
+  EXPECT_EQ(offered({"detect", "--schedule=sp"}),
+            (std::vector<std::string>{"--schedule=specialized", "--schedule=split"}));
+  EXPECT_EQ(offered({"live", "--hud", ""}), (std::vector<std::string>{"full", "compact", "off"}));
+  EXPECT_EQ(offered({"detect", "-c", "faces"}), (std::vector<std::string>{"faces", "faces-eyes", ":files"}));
+  EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (std::vector<std::string>{}));
+  EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (std::vector<std::string>{"cpu,gpu"}));
+  EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (std::vector<std::string>{"libx264rgb"}));
+  EXPECT_EQ(offered({"detect", "--device", "aut"}), (std::vector<std::string>{"auto"}));
+  EXPECT_EQ(offered({"detect", "--min-size", ""}), (std::vector<std::string>{})) << "a number";
+  EXPECT_EQ(offered({"detect", "--output", ""}), (std::vector<std::string>{":files"}));
+  EXPECT_EQ(offered({"detect", ""}), (std::vector<std::string>{":files"})) << "an input";
+  EXPECT_EQ(offered({"detect", "--", "--schedule", ""}), (std::vector<std::string>{":files"}));
+}
+
+// What is offered must be taken.
+TEST(CommandLine, OffersWhatIsAccepted) {
+  const std::string clip = moving_clip(200, 240, 1);
+  for (const char* option : {"--format", "--schedule", "--arithmetic", "--config"}) {
+    const std::vector<std::string> values = offered({"detect", option, ""});
+    EXPECT_GT(values.size(), 1u) << option;
+    for (const std::string& value : values) {
+      if (value == ":files") continue;
+      const Outcome outcome = run({"-q", "detect", clip, "--device", "none", option, value});
+      // A schedule may need a device, and a configuration what another package brings; but they are known.
+      const bool needs_device = outcome.err.find("needs an OpenCL device") != std::string::npos;
+      EXPECT_TRUE(needs_device || outcome.err.find("'" + value + "'") == std::string::npos) << outcome.err;
+      EXPECT_LE(outcome.exit_code, 4);
+    }
+  }
+  for (const std::string& name : offered({"--instruction-set", ""}))
+    expect_run(0, "", {"-q", "--instruction-set", name, "detect", clip});
+}
+
+TEST(CommandLine, BashCompletes) {
+  const std::string bash = find_program("bash");
+  if (bash.empty()) GTEST_SKIP() << "no bash";
+  const auto completed = [&](const std::string& typed) {
+    const std::string script = "source " SIGHTLINE_SOURCE_DIR "/apps/completion/sightline.bash; COMP_LINE='" +
+                               std::string(SIGHTLINE_PROGRAM) + " " + typed +
+                               "'; COMP_POINT=${#COMP_LINE}; _sightline; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    ChildProcess child({bash, "--norc", "-c", script});
+    EXPECT_EQ(child.wait(20), 0);
+    return words_of(child.output());
+  };
+  EXPECT_EQ(completed("dev"), (std::vector<std::string>{"devices"}));
+  EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
+  // Of "--schedule=sp", bash replaces what is behind the sign.
+  EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank"}));
+  EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
+}
+
+TEST(CommandLine, MisspeltOption) {
+  expect_run(2, "'--thresold'; did you mean '--threshold'?", {"detect", "in.mp4", "--thresold", "0.1"});
+  expect_run(2, "'--min-siz'; did you mean '--min-size'?", {"detect", "in.mp4", "--min-siz=60"});
+  expect_run(2, "'--verbos'; did you mean '--verbose'?", {"devices", "--verbos"});
+  expect_run(2, "'--samplin'; did you mean '--sampling'?", {"train", "filterbank", "--samplin", "contrast"});
+  // Even where something required is missing for it.
+  expect_run(2, "'--postives'; did you mean '--positives'?",
+             {"train", "filterbank", "--postives", "a", "--negatives", "b"});
+  expect_run(2, "'--threshold' must come after 'detect'", {"--threshold", "1", "detect", "in.mp4"});
+  const Outcome other = expect_run(2, "no option '--bogus'", {"detect", "in.mp4", "--bogus"});
+  EXPECT_EQ(other.err.find("did you mean"), std::string::npos) << other.err;
+}
+
+}  // namespace
+}  // namespace sightline::test
