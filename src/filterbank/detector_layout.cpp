@@ -1,0 +1,166 @@
+// Geometry, memory and shares of the filter-bank detector's frames.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "filterbank/detector.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
+
+// Rows a band: enough work to be worth a task, few enough to spread over the threads.
+constexpr int kImageRows = 32;
+constexpr int kCellRows = 4;
+constexpr int kBlockRows = 12;  // a band computes one row of cells more than it has rows of blocks
+constexpr int kWindowRows = 16;
+
+void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
+  for (int y = rows.begin; y < rows.end; y += step) bands.push_back({level, y, std::min(y + step, rows.end)});
+}
+
+void include(Rows& rows, Rows more) {
+  if (more.empty()) return;
+  rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
+}
+
+// What every stage has to make of each level for the windows of the workspace's share.
+void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch) {
+  for (Level& level : levels) level.rows = {};
+  for (Level& level : levels) {
+    if (level.windows.empty()) continue;
+    LevelRows& rows = level.rows;
+    rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
+    rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
+    Level& real = levels[level.real];
+    const bool to_the_end = rows.cells.end == level.grid.cells_y;
+    include(real.rows.votes, {level.edges.rows[rows.cells.begin],
+                              to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
+  }
+  for (Level& level : levels) {
+    const Rows votes = level.rows.votes;
+    const int border = patch / 2;
+    if (!votes.empty()) {
+      level.rows.image = {std::max(votes.begin - border, 0),
+                          std::min(votes.end + border, level.plan.size.height)};
+    }
+  }
+}
+
+}  // namespace
+
+// Geometry and memory of all levels, for frames of this size.
+void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
+  const Size frame = w.frame.size();
+  const std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
+  // About 11 bytes a pixel for votes and features: a frame must not eat the machine's memory unasked.
+  std::int64_t pixels = 0;
+  for (const PyramidLevel& level : plan)
+    pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
+  if (pixels > kMaxPyramidPixels) {
+    throw Error(ExitCode::usage,
+                "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
+                    " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
+                "give a larger --min-size or a larger --scale-step");
+  }
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  const std::vector<int> real = real_levels(plan, pyramid_.step, options_.real_levels);
+  int octaves = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
+  }
+  w.octaves.resize(octaves);
+  for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
+  w.levels.resize(plan.size());
+
+  LevelLayout next;
+  next.features = kFirstElement;
+  const auto take = [](std::int64_t& end, std::int64_t count) {
+    return std::exchange(end, end + (count + 63) / 64 * 64);
+  };
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    Level& level = w.levels[i];
+    level.plan = plan[i];
+    const Size size = plan[i].size;
+    const Grid grid(size, model_.bins(), model_.descriptor.pattern_bins());
+    level.grid = grid;
+    level.real = real[i];
+    level.is_real = real[i] == static_cast<int>(i);
+    level.layout = {};
+    if (level.is_real) {
+      const Size source = plan[i].octave == 0 ? frame
+                                              : Size{w.octaves[plan[i].octave - 1].width(),
+                                                     w.octaves[plan[i].octave - 1].height()};
+      level.resizer =
+          std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+      level.edges = CellEdges(grid);
+      level.layout.images = take(next.images, PaddedImage::bytes_for(size));
+      level.layout.votes =
+          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
+    } else {
+      level.resizer = nullptr;
+      level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
+    }
+    level.windows_x = grid.cells_x - model_.window.cells_x + 1;
+    level.windows_y = grid.cells_y - model_.window.cells_y + 1;
+    const auto pitch = static_cast<std::size_t>(grid.pitch());
+    const auto scores = pitch * level.windows_y;
+    if (exact) {
+      level.layout.features =
+          take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
+      level.scores.resize(scores);
+      if (screens_) level.components.resize(Screen::kPairs * pitch * grid.blocks_y());
+      if (model_.classifier == ClassifierKind::distance)
+        level.scratch.resize(scores + pitch * grid.blocks_y());
+    }
+    if (describes_in_float()) {
+      const auto cells = static_cast<std::size_t>(grid.cells_x) * grid.cells_y;
+      level.responses.resize(size.width, size.height);
+      level.indices.resize(size.width, size.height);
+      level.float_histograms.resize(cells * (model_.bins() + model_.descriptor.pattern_bins()));
+      if (!exact)
+        level.float_features.resize(cells * model_.descriptor.block_features(model_.dictionary.size()));
+      if (!exact) level.float_scores.resize(scores);
+    }
+  }
+  w.images.plan(next.images);
+  w.votes.plan(next.votes * 4);
+  w.features.plan(next.features * 4);
+}
+
+// The work of a frame is the pixels of its levels, the largest level first. A share ends inside a level at a
+// row of windows; only there do neighbouring shares compute some rows both, those that windows of either side
+// see.
+void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
+  double pixels = 0;
+  for (const Level& level : w.levels)
+    pixels += static_cast<double>(level.plan.size.width) * level.plan.size.height;
+  double done = 0;
+  for (auto* bands : {&w.image_bands, &w.filter_bands, &w.cell_bands, &w.block_bands, &w.window_bands})
+    bands->clear();
+  for (std::size_t i = 0; i < w.levels.size(); ++i) {
+    Level& level = w.levels[i];
+    const double own = static_cast<double>(level.plan.size.width) * level.plan.size.height;
+    const auto row_at = [&](double part) {
+      return static_cast<int>(
+          std::lround(std::clamp((part * pixels - done) / own, 0.0, 1.0) * level.windows_y));
+    };
+    level.windows = {row_at(share.begin), row_at(share.end)};
+    done += own;
+  }
+  plan_rows(w.levels, model_.window, model_.descriptor.patch);
+  for (std::size_t i = 0; i < w.levels.size(); ++i) {
+    const LevelRows& rows = w.levels[i].rows;
+    const int index = static_cast<int>(i);
+    add_bands(w.image_bands, index, rows.image, kImageRows);
+    add_bands(w.filter_bands, index, rows.votes, kImageRows);
+    add_bands(w.cell_bands, index, rows.cells, kCellRows);
+    add_bands(w.block_bands, index, rows.blocks, kBlockRows);
+    add_bands(w.window_bands, index, w.levels[i].windows, kWindowRows);
+  }
+  w.band_candidates.resize(w.window_bands.size());
+  w.share = share;
+}
+
+}  // namespace sightline::filterbank

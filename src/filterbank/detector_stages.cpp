@@ -1,0 +1,283 @@
+// The stages of the filter-bank detector on the CPU.
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "detection/grouping.hpp"
+#include "filterbank/detector.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+constexpr int kRowsAtOnce = 32;  ///< of a task whose frame is not cut into bands beforehand
+
+template <typename Work>
+void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
+  parallel_for_isolated(
+      bands.size(), [&](std::size_t i) { work(w.levels[bands[i].level], bands[i]); }, &w.work);
+}
+
+// Bands of rows [0, height).
+template <typename Work>
+void for_each_band(int height, FilterbankWorkspace& w, const Work& work) {
+  const int bands = (height + kRowsAtOnce - 1) / kRowsAtOnce;
+  parallel_for_isolated(
+      bands, [&](int band) { work(band * kRowsAtOnce, std::min((band + 1) * kRowsAtOnce, height)); },
+      &w.work);
+}
+
+GrayView luma_of_frame(FilterbankWorkspace& w) {
+  if (w.frame.is_gray()) return w.frame.gray();
+  const PackedView& colour = w.frame.colour();
+  w.converted.resize(colour.width, colour.height);
+  const ImageView<std::uint8_t> target = w.converted.view();
+  for_each_band(colour.height, w, [&](int begin, int end) { to_gray(colour, target, begin, end); });
+  return target;
+}
+
+}  // namespace
+
+void FilterbankWorkspace::bind_images() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
+  for (Level& level : levels) {
+    if (level.is_real) level.image.bind(memory + level.layout.images, level.plan.size);
+  }
+}
+
+void FilterbankWorkspace::bind_votes() {
+  auto* const memory = reinterpret_cast<std::uint32_t*>(votes.data());
+  for (Level& level : levels) {
+    if (!level.is_real) continue;
+    level.votes.bind(memory + level.layout.votes, level.plan.size, votes_stride(level.plan.size.width));
+  }
+}
+
+void FilterbankWorkspace::bind_features() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(features.data());
+  for (Level& level : levels) {
+    level.features.bind(memory + 4 * level.layout.features,
+                        level.grid.features_row() * level.grid.blocks_y());
+  }
+}
+
+void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
+  const GrayView frame = luma_of_frame(w);
+  GrayView source = frame;
+  for (Image<std::uint8_t>& octave : w.octaves) {
+    const ImageView<std::uint8_t> target = octave.view();
+    for_each_band(target.height(), w, [&](int begin, int end) { halve(source, target, begin, end); });
+    source = target;
+  }
+  w.bind_images();
+  for_each(w.image_bands, w, [&](Level& level, const Band& band) {
+    const GrayView from =
+        level.plan.octave == 0 ? frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
+    level.resizer->run(from, level.image.view(), band.begin, band.end);
+    level.image.fill_border(band.begin, band.end);
+  });
+}
+
+void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  auto& w = static_cast<FilterbankWorkspace&>(workspace);
+  switch (stage) {
+    case kPyramid:
+      build_pyramid(w);
+      break;
+    case kFilter:
+      w.bind_images();
+      if (describes_in_float()) {
+        for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_in_float(level, band); });
+        break;
+      }
+      w.bind_votes();
+      for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_band(level, band); });
+      break;
+    case kHistogram:
+      if (describes_in_float()) {
+        describe_in_float(w);
+        break;
+      }
+      w.bind_votes();
+      w.bind_features();
+      for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
+      w.projected = screens_;
+      break;
+    case kClassify:
+      if (options_.arithmetic == Arithmetic::exact) w.bind_features();
+      if (screens_ && !w.projected) project(w);
+      classify(w);
+      break;
+    case kGroup:
+      group(w);
+      break;
+    default:
+      throw Error(ExitCode::failed, "the filter-bank detector has no stage " + std::to_string(stage));
+  }
+}
+
+void FilterbankDetector::filter_band(Level& level, const Band& band) const {
+  const GrayView image = std::as_const(level.image).view();
+  const Signs signs = model_.descriptor.contrast_sensitive ? Signs::apart : Signs::together;
+  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.votes.view());
+  if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.votes.view());
+}
+
+void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
+  const GrayView image = std::as_const(level.image).view();
+  const auto filter = model_.descriptor.standard() ? filter_rows_float : filter_rows_signed;
+  filter(image, model_.dictionary, band.begin, band.end, level.responses.view(), level.indices.view());
+}
+
+void FilterbankDetector::describe_in_float(FilterbankWorkspace& w) const {
+  const bool rounded = options_.arithmetic == Arithmetic::exact;
+  if (rounded) w.bind_features();
+  for_each(w.cell_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) float_method::histogram_row(level, model_, y);
+  });
+  for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y)
+      (rounded ? float_method::quantise_row : float_method::normalise_row)(level, model_, y);
+  });
+}
+
+// Cell histograms go straight into block features while they are in the cache: written out, a frame's
+// histograms would be as large as its features, and memory the limit.
+void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, const Band& band) const {
+  const Grid& grid = level.grid;
+  const auto pitch = static_cast<std::size_t>(grid.pitch());
+  const auto rows = static_cast<std::size_t>(band.end - band.begin) + 1;
+  CellScratch& scratch = w.scratch.local();
+  const std::size_t roots = grid.roots_row() * rows + kLanePad;
+  if (roots > scratch.roots.size()) {  // normalise_row reads a little more than has been written
+    scratch.roots.resize(roots);
+    std::fill_n(scratch.roots.data(), roots, 0.0F);
+  }
+  scratch.totals.resize(pitch * rows + kLanePad);
+  const auto make_cells = [&](std::size_t i) {
+    histogram_row(std::as_const(w.levels[level.real].votes).view(), level.edges, grid,
+                  band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
+                  scratch.totals.data() + i * pitch);
+  };
+  make_cells(0);
+  for (std::size_t i = 0; i + 1 < rows; ++i) {
+    make_cells(i + 1);
+    const auto y = static_cast<std::size_t>(band.begin) + i;
+    std::uint8_t* const features = level.features.data() + y * grid.features_row();
+    const float* const roots_above = scratch.roots.data() + i * grid.roots_row();
+    const std::int32_t* const totals_above = scratch.totals.data() + i * pitch;
+    if (screens_) {
+      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, screen_, features,
+                                level.components.data() + y * Screen::kPairs * pitch);
+    } else {
+      normalise_row(roots_above, totals_above, grid, model_.epsilon, features);
+    }
+  }
+}
+
+// Where the features come from elsewhere.
+void FilterbankDetector::project(FilterbankWorkspace& w) const {
+  for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) {
+      project_row(
+          level.features.data() + y * level.grid.features_row(), level.grid, screen_,
+          level.components.data() + static_cast<std::ptrdiff_t>(y) * Screen::kPairs * level.grid.pitch());
+    }
+  });
+  w.projected = true;
+}
+
+void FilterbankDetector::classify(FilterbankWorkspace& w) const {
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  if (exact && model_.classifier == ClassifierKind::distance) {
+    for_each(w.block_bands, w, [&](Level& level, const Band& band) {
+      const std::size_t offset = static_cast<std::size_t>(level.grid.pitch()) * level.windows_y;
+      for (int y = band.begin; y < band.end; ++y) {
+        block_energies(level.features.data() + y * level.grid.features_row(), level.grid,
+                       level.scratch.data() + offset + static_cast<std::ptrdiff_t>(y) * level.grid.pitch());
+      }
+    });
+  }
+  parallel_for_isolated(
+      w.window_bands.size(),
+      [&](std::size_t i) {
+        const Band& band = w.window_bands[i];
+        Level& level = w.levels[band.level];
+        if (exact) {
+          classify_band(level, band.begin, band.end);
+        } else {
+          for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
+        }
+        w.band_candidates[i].clear();
+        collect_candidates(level, band, w.band_candidates[i]);
+      },
+      &w.work);
+  w.candidates.clear();
+  for (const std::vector<Candidate>& found : w.band_candidates)
+    w.candidates.insert(w.candidates.end(), found.begin(), found.end());
+}
+
+void FilterbankDetector::collect_candidates(const Level& level, const Band& band,
+                                            std::vector<Candidate>& found) const {
+  const bool exact = options_.arithmetic == Arithmetic::exact;
+  for (int y = band.begin; y < band.end; ++y) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+    for (int x = 0; x < level.windows_x; ++x) {
+      if (exact ? level.scores[row + x] >= raw_threshold_
+                : level.float_scores[row + x] >= options_.threshold) {
+        found.push_back({band.level, x, y, score(level, x, y)});
+      }
+    }
+  }
+}
+
+void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) const {
+  if (model_.classifier == ClassifierKind::distance) {
+    classify_band_by_distance(level, y_begin, y_end);
+    return;
+  }
+  const int pitch = level.grid.pitch();
+  std::fill(level.scores.data() + static_cast<std::ptrdiff_t>(y_begin) * pitch,
+            level.scores.data() + static_cast<std::ptrdiff_t>(y_end) * pitch, 0);
+  if (!screens_) {
+    classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
+    return;
+  }
+  screen_rows(level.components.data(), level.grid, screen_, y_begin, y_end, level.scores.data());
+  for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
+}
+
+// A row of windows that have been screened: what is not rejected, a few neighbours at a time.
+void FilterbankDetector::classify_row(Level& level, int y) const {
+  std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+  int columns[kWindowsAtOnce];
+  std::size_t count = 0;
+  const auto finish = [&] {
+    std::int32_t sums[kWindowsAtOnce];
+    classify_windows(level.features.data(), level.grid, weights_[0], {columns, count}, y, sums);
+    for (std::size_t i = 0; i < count; ++i) scores[columns[i]] = sums[i];
+    count = 0;
+  };
+  for (int x = 0; x < level.windows_x; ++x) {
+    if (scores[x] < screen_threshold_) {
+      scores[x] = kRejected;
+      continue;
+    }
+    if (count == kWindowsAtOnce || (count > 0 && x - columns[0] >= kLanePad)) finish();
+    columns[count++] = x;
+  }
+  if (count > 0) finish();
+}
+
+void FilterbankDetector::group(FilterbankWorkspace& w) const {
+  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
+  });
+  std::vector<Detection> candidates;
+  candidates.reserve(w.candidates.size());
+  for (const Candidate& c : w.candidates)
+    candidates.push_back({box(w.levels[c.level], c.x, c.y), c.score, 0});
+  w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+}
+
+}  // namespace sightline::filterbank
