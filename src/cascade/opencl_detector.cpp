@@ -5,7 +5,8 @@
 namespace sightline::cascade {
 
 std::unique_ptr<DeviceStages> CascadeDetector::make_device_stages(const opencl::ChosenDevice& device) const {
-  return std::make_unique<StagesOnOwnDevice<OpenClStages>>(*this, device, default_tuning(device.device));
+  return std::make_unique<StagesOnOwnDevice<OpenClStages>>(*this, device,
+                                                           default_tuning(device.device, model_.kind));
 }
 
 }  // namespace sightline::cascade
