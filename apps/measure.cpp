@@ -207,7 +207,7 @@ void add_measure(CLI::App& app, Common& common) {
   command
       ->add_option("--kernels", a->kernels,
                    "Cascades: forms of the device's kernels to compare, separated by commas, or all: naive, "
-                   "tiled, packed, compacted, compacted-tiled, compacted-packed")
+                   "tiled, packed, compacted, compacted-tiled, compacted-packed, unrolled")
       ->delimiter(',')
       ->group(group);
   command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")

@@ -3,12 +3,21 @@
 //
 // Build options:
 //   HAAR, HAAR_RECTS or LBP  nodes as Node below
-//   SUM_LONG or SUM_DOUBLE   of a stage's trees: fixed point where that is exact, else as the CPU adds them
-//   up TILE_X, TILE_Y, GROUP    windows of a work-group's tile (TILE_X is 32), and work-items FIRST stages
-//   that a work-item runs on windows of its own; above that, QUEUE TILED                    the tile's
-//   integrals are taken into local memory first: LOCAL_PLANES planes, 1 or 2
-//                            (tilted sums), of LOCAL_ROWS rows of LOCAL_STRIDE elements
+//
+//   SUM_LONG or SUM_DOUBLE   of a stage's trees: fixed point where that is exact, else as the CPU adds up
+//
+//   TILE_X, TILE_Y, GROUP    windows of a work-group's tile (TILE_X is 32), and work-items
+//
+//   FIRST                    stages that a work-item runs on windows of its own; above that, QUEUE
+//
+//   TILED                    the tile's integrals are taken into local memory first: LOCAL_PLANES planes,
+//                            1 or 2 (tilted sums), of LOCAL_ROWS rows of LOCAL_STRIDE elements
+//
+//   UNROLLED                 with TILED and QUEUE, in the place of FIRST: so many of the first stages are
+//                            functions of their own, which the host writes
+//
 //   PACKED                   `scan` takes stages below packed_stages from constant memory
+//
 //   VERIFY_GROUP             work-items that share a window of `verify`
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -235,6 +244,29 @@ PACKED_STAGE_SUM(stage_sum_packed, global, goes_left_packed)
 
 // --- a window's norm ------------------------------------------------------------------------------------
 
+#ifndef LBP
+// From a window's sums less its outermost pixels: whether there is something to see; then its norm.
+inline bool norm_of(long area, long sum, long squares, Norm* norm) {
+  const long variance = area * squares - sum * sum;  // below 2^53: as exact in double as here
+  *norm = 0;
+  if (variance <= 0) return false;
+  *norm = convert_float(1.0 / sqrt(convert_double(variance)));
+  return convert_double(area) * convert_double(*norm) < 1e-1;
+}
+
+// Sum of the pixels in a window less its outermost ones.
+#define INSIDE(NAME, SPACE)                                                                     \
+  inline uint NAME(SPACE const Element* at, int window_x, int window_y, int step, int stride) { \
+    const int left = column_of(step, 1, stride / 2);                                            \
+    const int right = column_of(step, window_x - 1, stride / 2);                                \
+    const int top = stride;                                                                     \
+    const int bottom = (window_y - 1) * stride;                                                 \
+    return (uint)(at[top + left] - at[top + right] - at[bottom + left] + at[bottom + right]);   \
+  }
+INSIDE(inside, global)
+INSIDE(inside_local, local)
+#endif
+
 // Whether there is something to see; then its norm.
 inline bool find_norm(global const Element* at, int window_x, int window_y, int step, int stride, int plane,
                       Norm* norm) {
@@ -242,21 +274,16 @@ inline bool find_norm(global const Element* at, int window_x, int window_y, int 
   *norm = 0;
   return true;
 #else
-  const int left = column_of(step, 1, stride / 2);
-  const int right = column_of(step, window_x - 1, stride / 2);
-  const int top = stride;
-  const int bottom = (window_y - 1) * stride;
-  const long sum = (int)(at[top + left] - at[top + right] - at[bottom + left] + at[bottom + right]);
-  at += plane;
-  const long squares = (uint)(at[top + left] - at[top + right] - at[bottom + left] + at[bottom + right]);
-  const long area = (window_x - 2) * (window_y - 2);
-  const long variance = area * squares - sum * sum;  // below 2^53: as exact in double as here
-  *norm = 0;
-  if (variance <= 0) return false;
-  *norm = convert_float(1.0 / sqrt(convert_double(variance)));
-  return convert_double(area) * convert_double(*norm) < 1e-1;
+  return norm_of((window_x - 2) * (window_y - 2), (int)inside(at, window_x, window_y, step, stride),
+                 inside(at + plane, window_x, window_y, step, stride), norm);
 #endif
 }
+
+#ifdef UNROLLED
+// Sum of the trees of stage s, below UNROLLED. The host writes it (src/cascade/opencl_unroll.cpp); it follows
+// this text.
+__attribute__((always_inline)) Sum unrolled_sum(int step, int s, local const Element* at, Norm norm);
+#endif
 
 // --- scan -----------------------------------------------------------------------------------------------
 
@@ -308,6 +335,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
           min(i / LOCAL_STRIDE, level->last_row - tile.y * step);  // the last one has no windows below
       const int column = i % LOCAL_STRIDE;
       const int middle = LOCAL_STRIDE / 2;
+      if ((step == 2 ? column % middle - window_x / 2 : column - window_x) >= TILE_X) continue;
       const int from = step == 2 && column >= middle ? column - middle + stride / 2 : column;
       const int place = level->origin + (tile.y * step + row) * stride + tile.x + from;
       copied[p * LOCAL_STRIDE * LOCAL_ROWS + i] = integrals[p * 2 * plane + min(place, plane - 1)];
@@ -334,9 +362,83 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 #endif
 #define GLOBAL_WINDOW(w) (corner + ((w) / TILE_X) * step * stride + (w) % TILE_X)
 
+#ifdef QUEUE
+  local ushort queue[2][TILE_WINDOWS];
+  local Norm queue_norms[TILE_WINDOWS];  // by window
+  local int lengths[2];
+  int from = 0;
+  int s = FIRST;
+#endif
   for (int i = item; i < TILE_Y; i += GROUP) rejected[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
 
+#ifdef UNROLLED
+  // A work-item's windows are all of one column of the tile, and so are those that are left for it: first and
+  // later stages read local memory without conflicts, since rows are whole turns of its banks apart. A
+  // column's queue has room for all its windows.
+  local int heights[2][TILE_X];
+  local int some_left[2];
+  const int column = item % TILE_X;
+  const int first_row = item / TILE_X;
+#define ROWS_AT_ONCE (GROUP / TILE_X)
+#define PUSH(to, w)                                     \
+  {                                                     \
+    const int place = atomic_inc(&heights[to][column]); \
+    queue[to][place * TILE_X + column] = (ushort)(w);   \
+    if (place == 0) atomic_or(&some_left[to], 1);       \
+  }
+  if (item < TILE_X) heights[0][item] = 0;
+  if (item == 0) some_left[0] = 0;
+  for (int row = first_row; row < TILE_Y; row += ROWS_AT_ONCE) {
+    const int w = row * TILE_X + column;
+    Norm norm;
+    bool alive = tile.x + column < level->windows_x && tile.y + row < tile.unused;
+    alive = alive && norm_of((window_x - 2) * (window_y - 2),
+                             (int)inside_local(WINDOW(w), window_x, window_y, step, LOCAL_STRIDE),
+                             inside(GLOBAL_WINDOW(w) + plane, window_x, window_y, step, stride), &norm);
+    if (alive) {
+      alive = unrolled_sum(step, 0, WINDOW(w), norm) >= cascade.stages->threshold;
+      if (!alive) atomic_or(&rejected[row], 1U << column);
+    }
+    queue_norms[w] = alive ? norm : -1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int i = item; i < TILE_Y && tile.y + i < tile.unused; i += GROUP)
+    rejected_bits[level->bits_offset + (tile.y + i) * level->bits_stride + tile.x / TILE_X] = rejected[i];
+  for (int row = first_row; row < TILE_Y; row += ROWS_AT_ONCE) {
+    const int w = row * TILE_X + column;
+    if (queue_norms[w] < 0) continue;
+    const int run = ones_below(rejected[row], column);
+    if ((run < column || tile.x == 0) && (run & 1) != 0) continue;
+    PUSH(0, w)
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int left = some_left[0];
+  int unrolled = 1;
+  for (; unrolled < UNROLLED && unrolled < count && left != 0; ++unrolled) {
+    const int to = unrolled & 1;
+    if (item < TILE_X) heights[to][item] = 0;
+    if (item == 0) some_left[to] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    // Bounded by the tile too: with the height alone, PoCL 3.1 makes a loop without end of it.
+#pragma unroll 1
+    for (int k = first_row; k < TILE_Y; k += ROWS_AT_ONCE) {
+      if (k >= heights[1 - to][column]) break;
+      const int w = queue[1 - to][k * TILE_X + column];
+      if (unrolled_sum(step, unrolled, WINDOW(w), queue_norms[w]) >= cascade.stages[unrolled].threshold)
+        PUSH(to, w)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    left = some_left[to];
+  }
+  // Now side by side.
+  s = unrolled;
+  from = s & 1;
+  if (item == 0) lengths[from] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = first_row; k < TILE_Y && k < heights[1 - from][column]; k += ROWS_AT_ONCE)
+    queue[from][atomic_inc(&lengths[from])] = queue[1 - from][k * TILE_X + column];
+#else
   // The first stage, for windows side by side.
   Norm norms[OWN];
   bool passed[OWN];
@@ -355,9 +457,6 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     rejected_bits[level->bits_offset + (tile.y + i) * level->bits_stride + tile.x / TILE_X] = rejected[i];
 
 #ifdef QUEUE
-  local ushort queue[2][TILE_WINDOWS];
-  local Norm queue_norms[TILE_WINDOWS];  // by window
-  local int lengths[2];
   if (item == 0) lengths[0] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
@@ -384,35 +483,36 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 #endif
   }
 
+#endif
+
 #ifdef QUEUE
   // What is left, from one queue to the other. Where it is less than there are work-items, several of these
   // share a window.
   local Sum parts[GROUP];
-  int from = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  int length = lengths[0];
-  for (int s = FIRST; s < count && length > 0; ++s) {
+  int length = lengths[from];
+  for (; s < count && length > 0; ++s) {
     global const Stage* stage = cascade.stages + s;
     int every = 1;
     while (every < MOST_PARTS && every * 2 * length <= GROUP) every *= 2;
     if (item == 0) lengths[1 - from] = 0;
+    // Items side by side have the same trees of different windows: they load the same nodes.
+    const int slots = GROUP / every;
+    const int part = item / slots;
+    if (every > 1 && item % slots < length && part < every) {
+      const int w = queue[from][item % slots];
+      parts[item] = SUM_OF(s, WINDOW(w), queue_norms[w], part, every);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int part = item % every;
-    for (int start = 0; start < length; start += GROUP / every) {
-      const int q = start + item / every;
-      const int w = q < length ? queue[from][q] : 0;
-      Sum sum = q < length ? SUM_OF(s, WINDOW(w), queue_norms[w], part, every) : 0;
+    for (int q = item; q < length; q += GROUP) {
+      const int w = queue[from][q];
+      Sum sum = 0;
       if (every > 1) {
-        parts[item] = sum;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int apart = every / 2; apart > 0; apart /= 2) {
-          if (part < apart) parts[item] += parts[item + apart];
-          barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        sum = parts[item];
+        for (int other = 0; other < every; ++other) sum += parts[q + other * slots];
+      } else {
+        sum = SUM_OF(s, WINDOW(w), queue_norms[w], 0, 1);
       }
-      if (part == 0 && q < length && sum >= stage->threshold)
-        queue[1 - from][atomic_inc(&lengths[1 - from])] = (ushort)w;
+      if (sum >= stage->threshold) queue[1 - from][atomic_inc(&lengths[1 - from])] = (ushort)w;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     from = 1 - from;

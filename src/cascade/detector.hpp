@@ -21,8 +21,8 @@ namespace sightline::cascade {
 enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kVerify, kGroup };
 
 /// Forms of the kernel `scan`, see KernelTuning.
-inline constexpr std::array kKernelForms = {"naive",     "tiled",           "packed",
-                                            "compacted", "compacted-tiled", "compacted-packed"};
+inline constexpr std::array kKernelForms = {
+    "naive", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
 
 struct Options {
   Search search;

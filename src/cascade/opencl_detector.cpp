@@ -5,8 +5,9 @@
 namespace sightline::cascade {
 
 std::unique_ptr<DeviceStages> CascadeDetector::make_device_stages(const opencl::ChosenDevice& device) const {
-  const KernelTuning tuning =
-      options_.kernels.empty() ? default_tuning(device.device) : form_tuning(options_.kernels, device.device);
+  const KernelTuning tuning = options_.kernels.empty()
+                                  ? default_tuning(device.device, model_.kind)
+                                  : form_tuning(options_.kernels, device.device, model_.kind);
   return std::make_unique<StagesOnOwnDevice<OpenClStages>>(*this, device, tuning);
 }
 

@@ -71,6 +71,15 @@ struct PackedStages {
 };
 PackedStages pack_stages(const Model& model);
 
+/// The first stages of a Haar cascade as functions in OpenCL C, for integrals in local memory that lie as the
+/// layout says: as many of `most` as have small trees and are not too much code. Cascades whose sums are not
+/// exact have none.
+struct UnrolledStages {
+  int stages = 0;
+  std::string source;  ///< defines unrolled_sum of kernels/cascade/scan.cl
+};
+UnrolledStages unroll_stages(const Model& model, const Layout& layout, int most);
+
 /// Distances are in integrals that lie as the layout says; it may be that of a tile.
 DeviceCascade pack_cascade(const Model& model, const Layout& layout);
 
@@ -119,6 +128,9 @@ struct OpenClStages::Impl {
   int packed_stages = 0;
   DeviceCascade cascade;  ///< without nodes and corners
 };
+
+/// The integrals of a work-group's windows, as if they were a level's of their own.
+Layout layout_of_tile(const OpenClStages::Impl& stages);
 
 /// Geometry and work lists for a frame and share, where they have changed.
 void plan(const OpenClStages::Impl& stages, OpenClSlot::Impl& slot, const CascadeWorkspace& workspace);

@@ -6,17 +6,6 @@
 namespace sightline::cascade {
 namespace {
 
-// The integrals of a work-group's windows, as if they were a level's of their own.
-Layout layout_of_tile(const OpenClStages::Impl& s) {
-  Layout tile;
-  tile.stride = s.local_stride;
-  // Tilted sums lie kTilted planes after the others; there is nothing in between.
-  tile.plane = static_cast<std::int64_t>(s.local_stride) * s.local_rows / Layout::kTilted;
-  tile.planes = s.tilted ? 3 : s.planes;
-  tile.element_bytes = has_small_sums(s.detector->model()) ? 2 : 4;
-  return tile;
-}
-
 void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& w) {
   checked(w.layout.plane * w.layout.planes);
   checked(w.layout.image_bytes);
@@ -92,6 +81,16 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWo
 }
 
 }  // namespace
+
+Layout layout_of_tile(const OpenClStages::Impl& s) {
+  Layout tile;
+  tile.stride = s.local_stride;
+  // Tilted sums lie kTilted planes after the others; there is nothing in between.
+  tile.plane = static_cast<std::int64_t>(s.local_stride) * s.local_rows / Layout::kTilted;
+  tile.planes = s.tilted ? 3 : s.planes;
+  tile.element_bytes = has_small_sums(s.detector->model()) ? 2 : 4;
+  return tile;
+}
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& workspace) {
   i.planned.update(

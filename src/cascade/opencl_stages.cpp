@@ -9,24 +9,38 @@
 
 namespace sightline::cascade {
 
-KernelTuning default_tuning(const opencl::DeviceInfo& device) {
+// Stages of few trees, which see most windows.
+constexpr int kUnrolled = 7;
+
+KernelTuning default_tuning(const opencl::DeviceInfo& device, FeatureKind kind) {
   KernelTuning tuning;
   if (device.type == opencl::DeviceType::cpu) {
     // One thread runs a work-group's items one after the other.
     tuning.tile_rows = 4;
     tuning.group = 32;
+    return tuning;
+  }
+  tuning.tiled = true;
+  if (kind == FeatureKind::haar) {
+    tuning.unrolled = kUnrolled;
+    tuning.group = 128;
   }
   return tuning;
 }
 
-KernelTuning form_tuning(const std::string& form, const opencl::DeviceInfo& device) {
-  KernelTuning tuning = default_tuning(device);
-  const auto has = [&](const char* word) { return form.find(word) != std::string::npos; };
+KernelTuning form_tuning(std::string_view form, const opencl::DeviceInfo& device, FeatureKind kind) {
+  KernelTuning tuning = default_tuning(device, kind);
+  const auto has = [&](std::string_view word) { return form.find(word) != std::string_view::npos; };
+  if (has("unrolled")) {
+    tuning.tiled = true;
+    tuning.unrolled = kUnrolled;
+    return tuning;
+  }
+  if (tuning.unrolled > 0) tuning.group = KernelTuning{}.group;  // what suits that form suits no other
+  tuning.unrolled = 0;
   tuning.tiled = has("tiled");
   tuning.packed = has("packed");
-  if (has("compacted")) {
-    tuning.scan = "compacted";
-  } else {
+  if (!has("compacted")) {
     tuning.scan = "naive";
     tuning.tile_rows = 8;
     tuning.group = 256;
@@ -40,6 +54,7 @@ std::size_t local_bytes(const OpenClStages::Impl& s) {
   const KernelTuning& t = s.tuning;
   const auto windows = static_cast<std::size_t>(t.tile_rows) * kTileX;
   std::size_t bytes = static_cast<std::size_t>(t.tile_rows) * sizeof(cl_uint);
+  if (t.unrolled > 0) bytes += (2 * kTileX + 2) * sizeof(cl_int);
   if (t.scan == "compacted")
     bytes += windows * (2 * sizeof(cl_ushort) + sizeof(cl_float)) +
              static_cast<std::size_t>(t.group) * sizeof(cl_long);
@@ -54,6 +69,12 @@ std::size_t local_bytes(const OpenClStages::Impl& s) {
 void measure_tile(OpenClStages::Impl& s) {
   const Size window = s.detector->model().window;
   s.local_stride = 2 * (kTileX + window.width / 2 + 1);
+  if (s.tuning.unrolled > 0) {
+    // All rows begin in the same bank of local memory: work-items with windows of different columns never
+    // meet in one.
+    constexpr int kBanks = 32;
+    s.local_stride = (s.local_stride + kBanks - 1) / kBanks * kBanks;
+  }
   s.local_rows = 2 * s.tuning.tile_rows + window.height;
 }
 
@@ -72,6 +93,11 @@ void settle(OpenClStages::Impl& s) {
     t.tile_rows = std::max(std::min(t.tile_rows * kTileX, t.group) / kTileX, 1);
     t.group = std::min(t.tile_rows * kTileX, most);
   }
+  const bool unrolls = t.scan == "compacted" && t.tiled && s.detector->model().kind == FeatureKind::haar;
+  t.unrolled = unrolls ? std::max(t.unrolled, 0) : 0;
+  // A work-item keeps to a column.
+  if (t.unrolled > 0 && most < kTileX) t.unrolled = 0;
+  if (t.unrolled > 0) t.group = std::max(t.group / kTileX * kTileX, kTileX);
   t.first_capacity = std::max(t.first_capacity, 1);
   measure_tile(s);
   const std::size_t limit = device.local_memory_bytes;
@@ -79,7 +105,10 @@ void settle(OpenClStages::Impl& s) {
     t.tile_rows /= 2;
     measure_tile(s);
   }
-  if (local_bytes(s) > limit) t.tiled = false;
+  if (local_bytes(s) > limit) {
+    t.tiled = false;
+    t.unrolled = 0;
+  }
 }
 
 bool has_doubles(const opencl::DeviceInfo& device) {
@@ -99,6 +128,7 @@ std::string scan_options(const OpenClStages::Impl& s) {
     options += " -DQUEUE" + define("FIRST", std::max(t.first_stages, 1));
   }
   if (t.packed) options += " -DPACKED";
+  if (t.unrolled > 0) options += define("UNROLLED", t.unrolled);
   if (t.tiled) {
     options += " -DTILED" + define("LOCAL_PLANES", s.tilted ? 2 : 1) +
                define("LOCAL_STRIDE", s.local_stride) + define("LOCAL_ROWS", s.local_rows);
@@ -160,7 +190,10 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
                                element + define("PLANES", s.planes) + define("ROW_ITEMS", s.row_items) +
                                    define("ROW_PIXELS", s.row_pixels) + (s.tilted ? " -DTILTED" : ""),
                                cache);
-  s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache);
+  UnrolledStages unrolled;
+  if (s.tuning.unrolled > 0) unrolled = unroll_stages(model, layout_of_tile(s), s.tuning.unrolled);
+  s.tuning.unrolled = unrolled.stages;
+  s.scan = opencl::Program(context, "cascade/scan.cl", element + scan_options(s), cache, unrolled.source);
 
   opencl::Queue queue(context);
   upload(queue, s.stages, s.cascade.stages);

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cascade/detector.hpp"
 #include "detection/device_stages.hpp"
@@ -30,18 +31,22 @@ struct KernelTuning {
   bool tiled = false;
   /// `scan` takes the cascade from constant memory: as many of the first stages as are small enough and fit.
   bool packed = false;
+  /// compacted and tiled, Haar: so many of the first stages are code of their own, with the cascade's numbers
+  /// in it, and what each leaves of a tile's windows waits for the next one column by column. Later stages,
+  /// and those whose trees have many nodes, go through the other queue. 0: none.
+  int unrolled = 0;
   int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most
   int group = 256;             ///< work-items of a work-group; naive: one a window
-  int first_stages = 1;        ///< compacted: stages before the first queue
+  int first_stages = 1;        ///< compacted, none unrolled: stages before the first queue
   int first_capacity = 16384;  ///< windows that a list has room for until it proves too short
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 
-/// What works well on devices of this kind.
-KernelTuning default_tuning(const opencl::DeviceInfo& device);
+/// What works well on devices of this kind, for cascades of this one.
+KernelTuning default_tuning(const opencl::DeviceInfo& device, FeatureKind kind);
 
-/// The best for devices of this kind among those of a form, one of kKernelForms.
-KernelTuning form_tuning(const std::string& form, const opencl::DeviceInfo& device);
+/// The best for these of a form, one of kKernelForms.
+KernelTuning form_tuning(std::string_view form, const opencl::DeviceInfo& device, FeatureKind kind);
 
 class OpenClStages;
 

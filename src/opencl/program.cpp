@@ -62,10 +62,11 @@ std::string exact_build_options() {
 }
 
 Program::Program(const Context& context, const std::string& name, const std::string& options,
-                 ProgramCache* cache)
+                 ProgramCache* cache, std::string_view generated)
     : context_(&context) {
   const std::string source = std::string(kernel_source("common.clh")) + "\n" +
-                             std::string(shared_source(name)) + "\n" + std::string(kernel_source(name));
+                             std::string(shared_source(name)) + "\n" + std::string(kernel_source(name)) +
+                             std::string(generated);
   const std::string all_options = exact_build_options() + " " + options;
   const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
   if (cache) {

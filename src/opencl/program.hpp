@@ -22,10 +22,11 @@ class Program {
  public:
   Program() = default;
   /// Builds kernels/common.clh, then common.clh of the folder of NAME where there is one, then kernels/NAME,
-  /// with the given options (`-D...`). Takes the binary from the cache where there is one, and puts it there
-  /// otherwise; `cache` may be null. Throws DeviceError whose message ends with the compiler's log, where the
-  /// source does not build.
-  Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache);
+  /// then `generated`, with the given options (`-D...`). Takes the binary from the cache where there is one,
+  /// and puts it there otherwise; `cache` may be null. Throws DeviceError whose message ends with the
+  /// compiler's log, where the source does not build.
+  Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache,
+          std::string_view generated = {});
 
   const Context& context() const { return *context_; }
   cl_program get() const { return program_.get(); }

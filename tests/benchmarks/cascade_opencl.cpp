@@ -2,12 +2,12 @@
 // many windows each stage of the cascade leaves. Needs neither OpenCV nor any other file than the cascade's.
 //
 //   bench_cascade_opencl [--device DEVICE] [--cascade NAME|FILE] [--input PICTURE|VIDEO] [--size WxH]
-//                        [--scale-step S] [--frames N] [--sweep]
-//
+// XX//
 // Stages are timed by the device's clock, alone on the device: the median of N frames. `frame` is from
 // handing a frame over until its candidates are there, by the host's clock. The default frame is a synthetic
 // one, whose windows are not those of photographs: give a picture for figures that count. --sweep varies the
-// best form's measures.
+// best form's measures. --scan-stages: once for each K, stages of the cascade that `scan` runs (0:
+// all); `verify` runs the rest.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -33,8 +34,19 @@ struct Arguments {
   Size size{1920, 1080};
   double scale_step = 1.1;
   int frames = 30;
+  std::vector<int> scan_stages{0};
   bool sweep = false;
 };
+
+std::vector<int> whole_numbers(const char* text) {
+  std::vector<int> numbers;
+  for (char* end = nullptr;; text = end + 1) {
+    numbers.push_back(static_cast<int>(std::strtol(text, &end, 10)));
+    if (end == text || numbers.back() < 0 || (*end != ',' && *end != '\0'))
+      throw Error(ExitCode::usage, std::string("'") + text + "' is not understood");
+    if (*end == '\0') return numbers;
+  }
+}
 
 Arguments parse(int argc, char** argv) {
   Arguments a;
@@ -56,6 +68,8 @@ Arguments parse(int argc, char** argv) {
       a.scale_step = std::atof(value);
     } else if (name == "--frames") {
       a.frames = std::max(std::atoi(value), 1);
+    } else if (name == "--scan-stages") {
+      a.scan_stages = whole_numbers(value);
     } else if (name != "--size" || std::sscanf(value, "%dx%d", &a.size.width, &a.size.height) != 2) {
       throw Error(ExitCode::usage, "'" + name + "' is not understood");
     }
@@ -102,34 +116,23 @@ struct Form {
   KernelTuning tuning;
 };
 
-std::vector<Form> forms(const KernelTuning& best, bool sweep) {
-  const auto with = [&](const char* scan, bool tiled, bool packed) {
-    KernelTuning t = best;
-    t.scan = scan;
-    t.tiled = tiled;
-    t.packed = packed;
-    if (t.scan == "naive") {
-      t.tile_rows = 8;
-      t.group = 256;
-    }
-    return t;
-  };
-  std::vector<Form> all{{"naive", with("naive", false, false)},
-                        {"tiled", with("naive", true, false)},
-                        {"packed", with("naive", false, true)},
-                        {"compacted", with("compacted", false, false)},
-                        {"compacted, tiled", with("compacted", true, false)},
-                        {"compacted, packed", with("compacted", false, true)}};
+std::vector<Form> forms(const opencl::DeviceInfo& device, FeatureKind kind, bool sweep) {
+  const KernelTuning best = default_tuning(device, kind);
+  std::vector<Form> all;
+  for (const char* form : kKernelForms) {
+    if (kind == FeatureKind::haar || std::string_view(form) != "unrolled")
+      all.push_back({form, form_tuning(form, device, kind)});
+  }
   for (const int rows : {8, 16, 32, 64}) {
     for (const int group : {64, 128, 256, 512}) {
-      for (const int first : {1, 2, 3}) {
+      for (const int stages : best.unrolled > 0 ? std::vector{4, 6, 7, 8} : std::vector{1, 2, 3}) {
         if (!sweep) continue;
         KernelTuning t = best;
         t.tile_rows = rows;
         t.group = group;
-        t.first_stages = first;
-        all.push_back({"rows " + std::to_string(rows) + ", items " + std::to_string(group) + ", first " +
-                           std::to_string(first),
+        (best.unrolled > 0 ? t.unrolled : t.first_stages) = stages;
+        all.push_back({"rows " + std::to_string(rows) + ", items " + std::to_string(group) +
+                           (best.unrolled > 0 ? ", unrolled " : ", first ") + std::to_string(stages),
                        t});
       }
     }
@@ -137,25 +140,19 @@ std::vector<Form> forms(const KernelTuning& best, bool sweep) {
   return all;
 }
 
-struct Bench {
-  CascadeDetector detector;
-  Image<std::uint8_t> frame;
-  GrayView view() const { return frame.view(); }
-};
-
 // The candidates of a form's last frame, so that forms can be compared.
-std::vector<Candidate> time_form(const Bench& bench, const opencl::Context& context, const Form& form,
-                                 int frames) {
+std::vector<Candidate> time_form(const CascadeDetector& detector, GrayView frame,
+                                 const opencl::Context& context, const Form& form, int frames) {
   using Clock = std::chrono::steady_clock;
   opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
-  const OpenClStages stages(bench.detector, context, &cache, form.tuning);
+  const OpenClStages stages(detector, context, &cache, form.tuning);
   OpenClSlot slot(stages);
-  const auto workspace = bench.detector.make_workspace();
+  const auto workspace = detector.make_workspace();
   auto& w = static_cast<CascadeWorkspace&>(*workspace);
   std::map<std::string, std::vector<double>> times;
   opencl::Queue queue(context);
   for (int i = -3; i < frames; ++i) {  // the first ones warm up
-    bench.detector.prepare(w, bench.view());
+    detector.prepare(w, frame);
     stages.prepare(slot, w, stages.supported());
     const auto start = Clock::now();
     stages.submit(slot, w, kPyramid, kGroup);
@@ -171,8 +168,9 @@ std::vector<Candidate> time_form(const Bench& bench, const opencl::Context& cont
   for (const char* name : {"upload", "pyramid", "integral", "scan", "verify", "download", "frame"})
     std::printf(" %9.3f", median(times[name]));
   const KernelTuning& t = stages.tuning();
-  std::printf("  %d rows, %d items%s%s\n", t.tile_rows, t.group, t.tiled ? ", tiled" : "",
-              t.packed ? ", packed" : "");
+  std::printf("  %d rows, %d items%s%s%s\n", t.tile_rows, t.group, t.tiled ? ", tiled" : "",
+              t.packed ? ", packed" : "",
+              t.unrolled > 0 ? (", unrolled " + std::to_string(t.unrolled)).c_str() : "");
   std::fflush(stdout);
   return w.candidates;
 }
@@ -205,21 +203,26 @@ int run(const Arguments& a) {
   const Model model = load_model(find_model(a.cascade, a.cascade));
   Options options;
   options.search.scale_step = a.scale_step;
-  const Bench bench{CascadeDetector(model, options), load_frame(a)};
-  std::printf("%s, %s, %dx%d, scale step %.3g, %d frames; milliseconds\n\n", context.name().c_str(),
-              bench.detector.info().model.c_str(), a.size.width, a.size.height, a.scale_step, a.frames);
-  std::printf("%-28s %9s %9s %9s %9s %9s %9s %9s\n", "", "upload", "pyramid", "integral", "scan", "verify",
-              "download", "frame");
+  Image<std::uint8_t> frame = load_frame(a);
+  std::printf("%s, %s, %dx%d, scale step %.3g, %d frames; milliseconds\n", context.name().c_str(),
+              model.name.c_str(), a.size.width, a.size.height, a.scale_step, a.frames);
   bool same = true;
   std::vector<Candidate> first;
-  for (const Form& form : forms(default_tuning(context.device()), a.sweep)) {
-    const std::vector<Candidate> found = time_form(bench, context, form, a.frames);
-    if (first.empty()) first = found;
-    same = same && found == first;
+  for (const int scan_stages : a.scan_stages) {
+    options.scan_stages = scan_stages;
+    const CascadeDetector detector(model, options);
+    std::printf("\n%-28s %9s %9s %9s %9s %9s %9s %9s\n",
+                ("scan: " + std::to_string(detector.scan_stages()) + " stages").c_str(), "upload", "pyramid",
+                "integral", "scan", "verify", "download", "frame");
+    for (const Form& form : forms(context.device(), model.kind, a.sweep)) {
+      const std::vector<Candidate> found = time_form(detector, frame.view(), context, form, a.frames);
+      if (first.empty()) first = found;
+      same = same && found == first;
+    }
   }
   std::printf("\n%zu windows pass all stages%s\n", first.size(),
               same ? ", the same with every form" : "; NOT THE SAME with every form");
-  print_survivors(model, a, bench.view());
+  print_survivors(model, a, frame.view());
   return same ? 0 : 1;
 }
 

@@ -2,6 +2,8 @@
 // runs, and every cut between device and CPU give the same images, integrals, windows and candidates.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -16,9 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int group, int first_stages = 1,
-                       bool packed = false) {
+                       bool packed = false, int unrolled = 0) {
   KernelTuning tuning;
   tuning.packed = packed;
+  tuning.unrolled = unrolled;
   tuning.scan = scan;
   tuning.tiled = tiled;
   tuning.tile_rows = tile_rows;
@@ -28,11 +31,17 @@ KernelTuning tuning_of(const std::string& scan, bool tiled, int tile_rows, int g
 }
 
 const KernelTuning kForms[] = {
-    tuning_of("naive", false, 8, 256),          tuning_of("naive", true, 4, 128),
-    tuning_of("compacted", false, 32, 256),     tuning_of("compacted", true, 8, 64, 2),
+    tuning_of("naive", false, 8, 256),
+    tuning_of("naive", true, 4, 128),
+    tuning_of("compacted", false, 32, 256),
+    tuning_of("compacted", true, 8, 64, 2),
     tuning_of("compacted", false, 1, 32, 3),  // a queue of 32 windows
     tuning_of("compacted", false, 5, 48),     // whose items do not divide the tile evenly
-    tuning_of("naive", false, 4, 128, 1, true), tuning_of("compacted", true, 8, 64, 1, true),
+    tuning_of("naive", false, 4, 128, 1, true),
+    tuning_of("compacted", true, 8, 64, 1, true),
+    tuning_of("compacted", true, 8, 64, 1, false,
+              2),  // some stages in columns, others through the other queue
+    tuning_of("compacted", true, 5, 96, 1, true, 100),  // all in columns, whose rows the items do not divide
 };
 
 std::string text_of(const KernelTuning& t) {
@@ -115,6 +124,11 @@ Options some_options(int scan_stages = 0) {
   return options;
 }
 
+// Haar, small trees, sums that are exact.
+bool can_unroll(const Shape& shape) {
+  return shape.kind == FeatureKind::haar && shape.max_nodes <= 4 && shape.weight == std::floor(shape.weight);
+}
+
 class CascadeOpenCl : public test::ExactDevicesTest, public testing::WithParamInterface<Shape> {};
 
 TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
@@ -125,6 +139,10 @@ TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
     for (const KernelTuning& tuning : kForms) {
       SCOPED_TRACE(text_of(tuning));
       Comparison comparison(device, model, some_options(), tuning);
+      if (can_unroll(GetParam())) {
+        EXPECT_EQ(comparison.stages().tuning().unrolled,
+                  std::min<int>(tuning.unrolled, static_cast<int>(model.stages.size())));
+      }
       for (const std::size_t last : {kPyramid + 1, kIntegral + 1, kScan + 1, kVerify + 1})
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, last), "") << "up to " << last;
       EXPECT_GT(comparison.cpu().candidates.size(), 5U);
@@ -140,7 +158,7 @@ TEST_P(CascadeOpenCl, EveryNumberOfStagesFindsTheSame) {
   const int all = static_cast<int>(model.stages.size());
   for (const opencl::DeviceInfo& device : devices_) {
     for (int k = 1; k <= all; ++k) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[3]}) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[3], kForms[8], kForms[9]}) {
         SCOPED_TRACE(std::to_string(k) + " stages, " + text_of(tuning));
         Comparison comparison(device, model, some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "");
@@ -154,7 +172,7 @@ TEST_P(CascadeOpenCl, EveryCutFindsTheSame) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({133, 99}, 3);
   const opencl::DeviceInfo& device = devices_[0];
-  Comparison comparison(device, model, some_options(2), default_tuning(device));
+  Comparison comparison(device, model, some_options(2), default_tuning(device, model.kind));
   for (std::size_t first = kPyramid; first <= kScan; ++first) {
     for (std::size_t last = first + 1; last <= kGroup; ++last)
       ASSERT_EQ(comparison.difference(picture.view(), first, last), "")
@@ -179,7 +197,7 @@ TEST_P(CascadeOpenClFrames, AwkwardSizes) {
                         {41, 530}, {window.width, window.height}, {129, 65},
                         {2, 2}};
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8]}) {
       Comparison comparison(device, model, some_options(), tuning);
       for (const Size size : sizes) {
         const Image<std::uint8_t> picture = make_picture(size, 4);
@@ -195,7 +213,7 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   const opencl::DeviceInfo& device = devices_[0];
-  Comparison comparison(device, model, some_options(), default_tuning(device));
+  Comparison comparison(device, model, some_options(), default_tuning(device, model.kind));
   ASSERT_EQ(comparison.difference(picture.view()), "");
   const std::size_t whole = comparison.cpu().candidates.size();
   std::size_t parts = 0;
@@ -231,7 +249,7 @@ TEST_P(CascadeOpenClFrames, ShortListsLoseNothing) {
 TEST_P(CascadeOpenClFrames, LongListsComeBackWhole) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({300, 280}, 5);
-  Comparison comparison(devices_[0], model, some_options(1), default_tuning(devices_[0]));
+  Comparison comparison(devices_[0], model, some_options(1), default_tuning(devices_[0], model.kind));
   ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
   EXPECT_GT(comparison.cpu().survivors.size(), 1100U);
   ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
@@ -243,7 +261,7 @@ TEST_P(CascadeOpenClFrames, SumsThatAreRounded) {
   for (std::size_t i = 0; i < model.leaves.size(); i += 3) model.leaves[i] = std::ldexp(model.leaves[i], -40);
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3]}) {
+    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8]}) {
       Comparison comparison(device, model, some_options(), tuning);
       ASSERT_EQ(comparison.difference(picture.view()), "");
       EXPECT_GT(comparison.cpu().candidates.size(), 5U);
@@ -254,7 +272,7 @@ TEST_P(CascadeOpenClFrames, SumsThatAreRounded) {
 TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({90, 70}, 5);
-  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0]));
+  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0], model.kind));
   ASSERT_EQ(comparison.difference(picture.view()), "");
   std::vector<std::string> names;
   for (const DeviceSpan& span : comparison.slot().spans) names.emplace_back(span.name);
@@ -264,7 +282,7 @@ TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
 
 TEST_P(CascadeOpenClFrames, VerifyAloneIsRefused) {
   const Model model = make_model(GetParam());
-  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0]));
+  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0], model.kind));
   StageSet verify;
   verify.set(kVerify);
   EXPECT_THROW(comparison.stages().check(verify), Error);
@@ -282,7 +300,8 @@ TEST_F(OpenClSmallCascade, EveryKindAndForm) {
     const Model model = make_model(shape);
     for (const KernelTuning& tuning :
          {tuning_of("naive", false, 2, 64), tuning_of("naive", true, 2, 64, 1, true),
-          tuning_of("compacted", true, 3, 32), tuning_of("compacted", false, 3, 32)}) {
+          tuning_of("compacted", true, 3, 32), tuning_of("compacted", false, 3, 32),
+          tuning_of("compacted", true, 3, 64, 1, false, 1)}) {
       SCOPED_TRACE(shape.name + (", " + text_of(tuning)));
       Comparison comparison(devices_[0], model, some_options(2), tuning);
       EXPECT_EQ(comparison.difference(picture.view()), "");
@@ -307,7 +326,7 @@ TEST_F(CascadeOpenClModels, OpenCvsCascades) {
     }
     ++models;
     for (const int k : {0, 2}) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6]}) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6], kForms[8]}) {
         Comparison comparison(devices_[0], load_model(file), some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "") << text_of(tuning);
