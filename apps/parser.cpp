@@ -1,6 +1,7 @@
 #include "parser.hpp"
 
 #include "manual.hpp"
+#include "numbers.hpp"
 #include "suggest.hpp"
 #include "version_text.hpp"
 
@@ -24,6 +25,7 @@ Parser::Parser()
   add_devices(app_, common_);
   add_tune(app_, common_);
   add_manual(app_, common_.run);
+  refuse_nan(app_);
 }
 
 void Parser::parse(int argc, const char* const* argv) {
