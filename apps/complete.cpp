@@ -51,7 +51,8 @@ void pass(Place& place, const std::string& word) {
     place.pending = nullptr;
     return;
   }
-  const bool is_option = !place.options_over && word.size() > 1 && word[0] == '-' && !std::isdigit(word[1]);
+  const bool is_option = !place.options_over && word.size() > 1 && word[0] == '-' &&
+                         !std::isdigit(static_cast<unsigned char>(word[1]));
   if (place.pending && !(is_option && takes_many(*place.pending))) {
     if (!takes_many(*place.pending)) place.pending = nullptr;
     return;

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "detect_run.hpp"
 #include "media_options.hpp"
+#include "numbers.hpp"
 #include "picture_output.hpp"
 #include "writable.hpp"
 
@@ -154,10 +155,10 @@ void add_detect(CLI::App& app, Common& common) {
   command->add_flag("--together", a->together, "Work on all inputs at once; they share the processors evenly")
       ->group(inputs);
   command->add_option("--start", a->reading.start, "Skip so many seconds")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->group(inputs);
   command->add_option("--duration", a->reading.duration, "Read so many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(inputs);
   command->add_option("--every", a->reading.every, "Read every n-th frame")
       ->check(CLI::Range(1, 1'000'000))

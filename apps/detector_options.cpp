@@ -12,6 +12,7 @@
 #include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
 #include "filterbank/model.hpp"
+#include "numbers.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::apps {
@@ -107,7 +108,7 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "--min-neighbors", min_neighbors_,
           "Cascades: an object is reported where more windows than this agree on it; 0: every window is "
           "(OpenCV's minNeighbors)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->group(group);
   command
       .add_option(

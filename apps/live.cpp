@@ -8,6 +8,7 @@
 #include "live_report.hpp"
 #include "media/cameras.hpp"
 #include "media_options.hpp"
+#include "numbers.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 #if SIGHTLINE_DISPLAY
@@ -100,7 +101,7 @@ void add_live(CLI::App& app, Common& common) {
   command->add_option("--size", typed->size, "Of a camera's pictures, or a part of the screen: 1280x720")
       ->group(input);
   command->add_option("--fps", a->reading.capture.frame_rate, "Frames a second of a camera or screen")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(input);
   command
       ->add_option("--pixel-format", a->reading.capture.pixel_format,
@@ -116,7 +117,7 @@ void add_live(CLI::App& app, Common& common) {
       ->check(CLI::Range(-1, 1'000'000))
       ->group(input);
   command->add_option("--start", a->reading.start, "Skip so many seconds of a file")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->group(input);
   command
       ->add_option("--give-up-after", a->capture.give_up_after,
@@ -126,7 +127,7 @@ void add_live(CLI::App& app, Common& common) {
       ->group(input);
   add_limit_options(*command, a->reading, input);
   command->add_option("--duration", a->duration, "End after so many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(input);
   const std::string latency = "Latency";
   command
@@ -179,7 +180,7 @@ void add_live(CLI::App& app, Common& common) {
   command->add_option("--trace", a->trace, "What ran where and when, as Chrome trace JSON")->group(outputs);
   command
       ->add_option("--status", a->status_every, "Say how the run is doing every so many seconds, a line each")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(outputs);
   a->tracking.add_to(*command);
   a->detector.add_to(*command);

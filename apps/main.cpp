@@ -12,12 +12,9 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "commands.hpp"
 #include "complete.hpp"
-#include "manual.hpp"
+#include "parser.hpp"
 #include "stop.hpp"
-#include "suggest.hpp"
-#include "version_text.hpp"
 
 namespace {
 
@@ -42,18 +39,6 @@ int with_output(int code) {
   return code_of(sightline::ExitCode::failed);
 }
 
-// What is misspelt, where that is what the parser stumbled over.
-std::string explain(const CLI::ParseError& error, const CLI::App& app) {
-  if (error.get_exit_code() == 0) return "";
-  const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
-  // A word that it could not place may also be why it misses another.
-  if (kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError) {
-    if (std::string problem = sightline::apps::explain_subcommand(app); !problem.empty()) return problem;
-    return sightline::apps::explain_option(app);
-  }
-  return "";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -61,51 +46,28 @@ int main(int argc, char** argv) try {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
 
-  CLI::App app("Finds objects in video in real time, on whatever processors a machine has.", "sightline");
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.set_version_flag("--version", sightline::apps::version_report,
-                       "Say the versions of this and all it is built on");
-  sightline::apps::Common common;
-  bool quiet = false;
-  bool verbose = false;
-  std::string instruction_set = "best";
-  CLI::Option* quiet_option = app.add_flag("-q,--quiet", quiet, "Say nothing but errors");
-  app.add_flag("-v,--verbose", verbose, "Say more")->excludes(quiet_option);
-  app.add_option("--instruction-set", instruction_set,
-                 "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
-  sightline::apps::add_detect(app, common);
-  sightline::apps::add_live(app, common);
-  sightline::apps::add_evaluate(app, common);
-  sightline::apps::add_measure(app, common);
-  sightline::apps::add_train(app, common);
-  sightline::apps::add_model(app, common);
-  sightline::apps::add_devices(app, common);
-  sightline::apps::add_tune(app, common);
-  sightline::apps::add_manual(app, common.run);
-
+  sightline::apps::Parser parser;
   // The shell asks what may come next: `sightline complete -- WORD...`. What is half typed is not to be
   // parsed.
   if (argc > 2 && std::string_view(argv[1]) == "complete" && std::string_view(argv[2]) == "--") {
     const std::vector<std::string> words(argv + 3, argv + argc);
-    std::fputs(sightline::apps::complete(app, words).c_str(), stdout);
+    std::fputs(sightline::apps::complete(parser.app(), words).c_str(), stdout);
     return with_output(0);
   }
 
   try {
-    app.parse(argc, argv);
+    parser.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (const std::string problem = explain(e, app); !problem.empty()) {
+    if (const std::string problem = sightline::apps::explain(e, parser.app()); !problem.empty()) {
       std::fprintf(stderr, "%s\nRun with --help for more information.\n", problem.c_str());
       return code_of(ExitCode::usage);
     }
-    return app.exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);
+    return parser.app().exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);
   }
-  common.verbosity = quiet ? -1 : verbose ? 1 : 0;
-  configure_logging(common.verbosity);
+  configure_logging(parser.common().verbosity);
   try {
-    sightline::limit_instruction_set(instruction_set);
-    return with_output(common.run());
+    sightline::limit_instruction_set(parser.instruction_set());
+    return with_output(parser.common().run());
   } catch (const sightline::Error& e) {
     spdlog::error("{}", e.what());
     // What a request to stop cut short has not failed for itself.

@@ -86,8 +86,9 @@ int run(TrainArguments arguments, int verbosity) {
                 "give WIDTHxHEIGHT in pixels, multiples of 8 from 16 to 512, for example 64x128");
   }
   std::sort(options.filters.begin(), options.filters.end());
-  const auto [repeated, end] = std::ranges::unique(options.filters);
-  options.filters.erase(repeated, end);
+  // Not std::ranges::unique: Clang 14, which builds the fuzzers, cannot take GCC 12's.
+  const auto repeated = std::unique(options.filters.begin(), options.filters.end());
+  options.filters.erase(repeated, options.filters.end());
   options.window = {width / filterbank::kCell, height / filterbank::kCell};
   // A margin of an eighth above and below, as in INRIA Person; width 0.41 x height (Caltech pedestrian
   // protocol).

@@ -20,7 +20,11 @@ struct Target {
   void (*run)(Bytes);
 };
 
-constexpr Target kTargets[] = {{"cascade", cascade}, {"model", model}, {"config", config}, {"truth", truth}};
+constexpr Target kTargets[] = {{"cascade", cascade},
+                               {"model", model},
+                               {"config", config},
+                               {"truth", truth},
+                               {"command_line", command_line}};
 
 std::vector<std::uint8_t> bytes_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);

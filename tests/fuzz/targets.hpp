@@ -1,6 +1,6 @@
 #pragma once
 /// What is fuzzed: each target reads bytes as Sightline reads files of strangers. Whatever they are, it takes
-/// them or throws Error; anything else is a finding.
+/// them or refuses them with the error that is meant for that; anything else is a finding.
 
 #include <cstdint>
 #include <span>
@@ -17,5 +17,8 @@ void model(Bytes bytes);
 void config(Bytes bytes);
 /// Ground truth, read as all of its formats.
 void truth(Bytes bytes);
+/// Command lines, a word on each line: parsed, explained where they are wrong, and completed; what they ask
+/// for is not run.
+void command_line(Bytes bytes);
 
 }  // namespace sightline::fuzz

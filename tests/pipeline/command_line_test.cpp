@@ -154,6 +154,28 @@ TEST(CommandLine, CompletesValues) {
   EXPECT_EQ(offered({"detect", "--", "--schedule", ""}), (std::vector<std::string>{":files"}));
 }
 
+// A number that is none is in no range and in none of our loops either: it would never be reached.
+TEST(CommandLine, RefusesWhatIsNoNumber) {
+  const std::vector<std::vector<std::string>> lines{
+      {"live", "--headless", "--duration", "nan"},
+      {"live", "--headless", "--status", "NAN"},
+      {"detect", "a", "--threshold", "-nan"},
+      {"detect", "a", "--track", "--track-gap", "nan"},
+      {"detect", "a", "--track", "--track-start", "nan(1)"},
+      {"measure", "a", "--seconds", "nan"},
+      {"model", "show", "a", "--survivors", "b", "--scale-step", "nan"},
+      {"train", "filterbank", "--positives", "a", "--negatives", "b", "--scale-step", "nan"}};
+  for (const std::vector<std::string>& words : lines)
+    expect_run(2, words[words.size() - 2] + ": " + words.back() + " is not a", words);
+}
+
+TEST(CommandLine, SaysWhatNumbersMayBe) {
+  expect_run(2, "--start: -1 is not a finite number of 0 or more", {"detect", "a", "--start", "-1"});
+  expect_run(2, "--duration: 0 is not a finite number above 0", {"detect", "a", "--duration", "0"});
+  expect_run(2, "--duration: inf is not a finite number above 0", {"live", "--duration", "inf"});
+  expect_run(2, "--duration", {"live", "--duration", "soon"});
+}
+
 // What is offered must be taken.
 TEST(CommandLine, OffersWhatIsAccepted) {
   const std::string clip = moving_clip(200, 240, 1);

@@ -1,0 +1,47 @@
+#include "parser.hpp"
+
+#include "manual.hpp"
+#include "numbers.hpp"
+#include "suggest.hpp"
+#include "version_text.hpp"
+
+namespace sightline::apps {
+
+Parser::Parser()
+    : app_("Finds objects in video in real time, on whatever processors a machine has.", "sightline") {
+  app_.require_subcommand(1);
+  app_.fallthrough();
+  app_.set_version_flag("--version", version_report, "Say the versions of this and all it is built on");
+  CLI::Option* quiet_option = app_.add_flag("-q,--quiet", quiet_, "Say nothing but errors");
+  app_.add_flag("-v,--verbose", verbose_, "Say more")->excludes(quiet_option);
+  app_.add_option("--instruction-set", instruction_set_,
+                  "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
+  add_detect(app_, common_);
+  add_live(app_, common_);
+  add_evaluate(app_, common_);
+  add_measure(app_, common_);
+  add_train(app_, common_);
+  add_model(app_, common_);
+  add_devices(app_, common_);
+  add_tune(app_, common_);
+  add_manual(app_, common_.run);
+  refuse_nan(app_);
+}
+
+void Parser::parse(int argc, const char* const* argv) {
+  app_.parse(argc, argv);
+  common_.verbosity = quiet_ ? -1 : verbose_ ? 1 : 0;
+}
+
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (error.get_exit_code() == 0) return "";
+  const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  // A word that it could not place may also be why it misses another.
+  if (kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError) {
+    if (std::string problem = explain_subcommand(app); !problem.empty()) return problem;
+    return explain_option(app);
+  }
+  return "";
+}
+
+}  // namespace sightline::apps
