@@ -70,6 +70,16 @@ Config Config::load(const fs::path& file) {
   return config;
 }
 
+namespace {
+
+// toml++ itself gives none for an integer that no double has exactly.
+double number_in(const toml::node& node) {
+  if (const toml::value<std::int64_t>* whole = node.as_integer()) return static_cast<double>(whole->get());
+  return node.as_floating_point()->get();
+}
+
+}  // namespace
+
 Config Config::parse(std::string_view text, const std::string& name) {
   auto data = std::make_unique<Data>();
   data->name = name;
@@ -118,7 +128,7 @@ std::optional<double> Config::optional_number(const std::string& section, const 
   const toml::node* node = data_->find(section, key);
   if (!node) return std::nullopt;
   if (!node->is_number()) data_->fail(*node, "'" + key + "' must be a number", range());
-  const double number = node->value<double>().value();
+  const double number = number_in(*node);
   if (!(number >= smallest && number <= largest))
     data_->fail(*node, "'" + key + "' is out of range", range());
   return number;
@@ -164,7 +174,7 @@ std::optional<std::vector<double>> Config::optional_numbers(const std::string& s
   std::vector<double> numbers;
   for (const toml::node& one : *list) {
     if (!one.is_number()) refuse();
-    numbers.push_back(one.value<double>().value());
+    numbers.push_back(number_in(one));
     if (!(numbers.back() >= smallest && numbers.back() <= largest))
       data_->fail(one, "a number of '" + key + "' is out of range", remedy.str());
   }
