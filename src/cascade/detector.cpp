@@ -26,10 +26,6 @@ constexpr int kImageRows = 32;
 constexpr int kBandWindows = 4096;
 constexpr std::size_t kChunk = 64;  // survivors
 
-// Nodes of the stages that `scan` runs unless it is told how many: these see many windows, the later ones
-// few.
-constexpr int kScanNodes = 200;
-
 CascadeWorkspace& own(Workspace& workspace) {
   return static_cast<CascadeWorkspace&>(workspace);
 }
