@@ -72,7 +72,7 @@ void Pipeline::Impl::submit(Slot& slot) {
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
-  if (slot.device_failed) set_message(slot.device_error, device_failure_.c_str());
+  if (slot.device_failed) set_message(slot.device_error, device_failure_);
   if (!slot.device_error.empty()) take_out(slot.device_error);  // before it gets the next one
   next_to_device();
   if (slot.device_error.empty()) {

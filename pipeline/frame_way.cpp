@@ -140,7 +140,7 @@ void Pipeline::Impl::finish(Slot& slot) {
   if (!slot.cpu_error.empty()) {
     slot.result.status = FrameStatus::failed;
     slot.result.objects.clear();
-    set_message(slot.result.message, slot.cpu_error.c_str());
+    set_message(slot.result.message, slot.cpu_error);
   } else if (slot.result.status == FrameStatus::ok) {
     slot.result.objects = detector_.take_detections(*slot.workspace);
   }

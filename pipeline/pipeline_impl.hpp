@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/message.hpp"
 #include "opencl/clock.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/run_report.hpp"
@@ -35,15 +36,6 @@ struct StreamState {
   std::vector<Span> spans;  ///< of the frame being delivered
   std::thread feeder;
 };
-
-/// Sets a message, or a short one where there is no memory for it: what deals with failures must not fail.
-inline void set_message(std::string& message, const char* text) noexcept {
-  try {
-    message = text;
-  } catch (...) {
-    message = "out of memory";  // within what a string holds itself
-  }
-}
 
 class Pipeline::Impl : public Outstanding::Receiver {
  public:

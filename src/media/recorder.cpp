@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/file_names.hpp"
+#include "base/message.hpp"
 
 namespace sightline::media {
 namespace {
@@ -215,7 +216,7 @@ struct Recorder::Impl {
     return false;
   }
 
-  void fail(const Order& order, const std::string& reason) {
+  void fail(const Order& order, std::string_view reason) {
     failed_ = true;
     spdlog::error("the recording has ended: {}", reason);
     try {
@@ -225,11 +226,7 @@ struct Recorder::Impl {
     }
     const std::lock_guard lock(mutex_);
     if (order.session == session_) status_.recording = false;  // else another one has been started
-    try {
-      status_.error = reason;
-    } catch (const std::exception&) {
-      status_.error = "out of memory";  // within what a string holds itself
-    }
+    set_message(status_.error, reason);
   }
 
   void write(const Order& order) {
