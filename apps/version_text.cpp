@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/hardware.hpp"
-#include "base/versions.hpp"
+#include "library_versions.hpp"
 #if SIGHTLINE_DISPLAY
 #include "display/sdl_version.hpp"
 #endif

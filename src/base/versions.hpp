@@ -1,8 +1,7 @@
 #pragma once
-/// The libraries that Sightline is built on, for reports of what ran.
+/// The version of a library that Sightline is built on, for reports of what ran.
 
 #include <string>
-#include <vector>
 
 namespace sightline {
 
@@ -11,10 +10,6 @@ struct LibraryVersion {
   std::string built;    ///< version of the headers it was built with; empty where they do not tell
   std::string running;  ///< of the library that is loaded; empty where headers are all there is of it
 };
-
-/// The versions, in the order of presentation. Loads nothing and asks no OpenCL platform: safe on any
-/// machine.
-std::vector<LibraryVersion> library_versions();
 
 /// What there is to say of one: "59.27.100", "59.27.100 (built with 59.16.100)".
 std::string version_text(const LibraryVersion& library);
