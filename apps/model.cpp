@@ -152,13 +152,14 @@ int show_cascade(const ShowArguments& arguments) {
   require_present(arguments.survivors);
   cascade::Options options;
   options.search.scale_step = arguments.scale_step;
+  const cascade::CascadeDetector detector(model, options);
   cascade::StageSurvivors survivors;
   media::ReadOptions reading;
   reading.stop = &stop_requested();
   media::Reader reader(arguments.survivors, reading);
   while (const auto frame = reader.read()) {
     if (stop_requested()) break;
-    cascade::count_survivors(model, options, frame->view(), survivors);
+    cascade::count_survivors(detector, frame->view(), survivors);
   }
   if (stop_requested()) throw Error(ExitCode::failed, "stopped on request before there was a result");
   if (survivors.windows == 0)

@@ -299,7 +299,7 @@ void CascadeDetector::join(Workspace& workspace, Workspace& other) const {
 
 std::vector<WorkCount> CascadeDetector::count_work(PictureView frame) const {
   StageSurvivors survivors;
-  count_survivors(model_, options_, frame, survivors);
+  count_survivors(*this, frame, survivors);
   std::vector<WorkCount> counts{{"windows", survivors.windows}};
   for (std::size_t i = 0; i < survivors.passed.size(); ++i)
     counts.push_back({"left after stage " + std::to_string(i + 1), survivors.passed[i]});

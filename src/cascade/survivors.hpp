@@ -14,8 +14,8 @@ struct StageSurvivors {
   std::vector<std::int64_t> passed;  ///< windows that pass stages 0 to i
 };
 
-/// Adds a picture's windows, searched as `options` say (`scan_stages` has no part in it). A picture that is
-/// too small for the cascade adds none. Costs a search for each stage.
-void count_survivors(const Model& model, const Options& options, PictureView picture, StageSurvivors& counts);
+/// Adds a picture's windows (the detector's own number of scanned stages has no part in it). A picture that
+/// is too small for the cascade adds none. Costs a scan for each stage.
+void count_survivors(const CascadeDetector& detector, PictureView picture, StageSurvivors& counts);
 
 }  // namespace sightline::cascade

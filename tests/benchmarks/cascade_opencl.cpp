@@ -22,6 +22,7 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "cascade/opencl_stages.hpp"
+#include "cascade/survivors.hpp"
 #include "scaled_frame.hpp"
 
 namespace sightline::cascade {
@@ -175,24 +176,14 @@ std::vector<Candidate> time_form(const CascadeDetector& detector, GrayView frame
   return w.candidates;
 }
 
-void print_survivors(const Model& model, const Arguments& a, GrayView frame) {
-  std::printf("\nWindows left after each stage (trees):\n");
-  for (int k = 1; k <= static_cast<int>(model.stages.size()); ++k) {
-    Options options;
-    options.search.scale_step = a.scale_step;
-    options.scan_stages = k;
-    const CascadeDetector detector(model, options);
-    const auto workspace = detector.make_workspace();
-    auto& w = static_cast<CascadeWorkspace&>(*workspace);
-    if (!detector.prepare(w, frame)) return;
-    if (k == 1) {
-      std::size_t windows = 0;
-      for (const Level& level : w.layout.levels)
-        windows += static_cast<std::size_t>(level.windows.width) * level.windows.height;
-      std::printf("  all %zu on %zu levels\n", windows, w.layout.levels.size());
-    }
-    for (const std::size_t stage : {kPyramid, kIntegral, kScan}) detector.run_stage(stage, w);
-    std::printf("  %3d (%d) %zu\n", k, model.stages[k - 1].trees, w.survivors.size());
+void print_survivors(const CascadeDetector& detector, GrayView frame) {
+  StageSurvivors survivors;
+  count_survivors(detector, frame, survivors);
+  std::printf("\nWindows left after each stage (trees):\n  all %lld\n",
+              static_cast<long long>(survivors.windows));
+  for (std::size_t k = 0; k < survivors.passed.size(); ++k) {
+    std::printf("  %3zu (%d) %lld\n", k + 1, detector.model().stages[k].trees,
+                static_cast<long long>(survivors.passed[k]));
   }
 }
 
@@ -222,7 +213,7 @@ int run(const Arguments& a) {
   }
   std::printf("\n%zu windows pass all stages%s\n", first.size(),
               same ? ", the same with every form" : "; NOT THE SAME with every form");
-  print_survivors(model, a, frame.view());
+  print_survivors(CascadeDetector(model, options), frame.view());
   return same ? 0 : 1;
 }
 

@@ -28,10 +28,10 @@ Model make_model() {
 TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
   const Model model = make_model();
   const Image<std::uint8_t> picture = test::random_picture({90, 70}, 4);
-  StageSurvivors counts;
-  count_survivors(model, {}, picture.view(), counts);
-
   const CascadeDetector detector(model, {});
+  StageSurvivors counts;
+  count_survivors(detector, picture.view(), counts);
+
   const auto workspace = detector.make_workspace();
   ASSERT_TRUE(detector.prepare(*workspace, picture.view()));
   for (const StageIndex stage : {kPyramid, kIntegral}) detector.run_stage(stage, *workspace);
@@ -59,14 +59,14 @@ TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
   EXPECT_EQ(work[3].count, counts.passed[2]);
 
   const StageSurvivors once = counts;
-  count_survivors(model, {}, picture.view(), counts);
+  count_survivors(detector, picture.view(), counts);
   EXPECT_EQ(counts.windows, 2 * once.windows);
   EXPECT_EQ(counts.passed[1], 2 * once.passed[1]);
 }
 
 TEST(CascadeSurvivors, OfAPictureThatIsTooSmallAreNone) {
   StageSurvivors counts;
-  count_survivors(make_model(), {}, test::random_picture({15, 70}, 4).view(), counts);
+  count_survivors(CascadeDetector(make_model(), {}), test::random_picture({15, 70}, 4).view(), counts);
   EXPECT_EQ(counts.windows, 0);
 }
 
