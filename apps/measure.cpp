@@ -98,7 +98,9 @@ std::vector<media::Frame> first_frames(const std::string& input, const media::Re
   return frames;
 }
 
-pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity) {
+// `work` is that of the first frame, where it is known from a variant that searches the same windows.
+pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity,
+                                  const std::vector<WorkCount>* work = nullptr) {
   const Engine engine = detector.make();
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
   pipeline::MeasureOptions options = a.options;
@@ -130,7 +132,11 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   const DetectorInfo& info = engine.detector->info();
   measurement.filters = info.filters;
   measurement.kernels = detector.kernels();
-  measurement.work = engine.detector->count_work(frames.front().view());
+  if (work) {
+    measurement.work = *work;
+  } else {
+    measurement.work = engine.detector->count_work(frames.front().view());
+  }
   measurement.accuracy = info.accuracy;
   return measurement;
 }
@@ -151,7 +157,8 @@ int run(MeasureArguments a, int verbosity) {
     DetectorOptions detector = a.detector;
     change(detector);
     if (verbosity >= 0) spdlog::info("{}", name);
-    all.push_back(measure_one(a, detector, verbosity));
+    const bool same_windows = !detector.kernels().empty() && !all.empty() && !all.back().kernels.empty();
+    all.push_back(measure_one(a, detector, verbosity, same_windows ? &all.back().work : nullptr));
   };
   if (a.kernels == std::vector<std::string>{"all"})
     a.kernels.assign(cascade::kKernelForms.begin(), cascade::kKernelForms.end());

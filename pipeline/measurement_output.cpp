@@ -396,11 +396,8 @@ std::string measurements_as_json(std::span<const Measurement> measurements) {
 std::string measurements_as_csv(std::span<const Measurement> measurements) {
   std::string text =
       "input,width,height,filters,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
-      "latency_"
-      "p50_ms,"
-      "latency_p95_ms,latency_p99_ms,bound_fps,bound_by,bound_share,overlap_factor,utilisation,peak_memory_"
-      "bytes,"
-      "joules_per_frame,model,machine,program,kernels\n";
+      "latency_p50_ms,latency_p95_ms,latency_p99_ms,bound_fps,bound_by,bound_share,overlap_factor,"
+      "utilisation,peak_memory_bytes,joules_per_frame,model,machine,program,kernels\n";
   for (const Measurement& measurement : measurements) {
     for (const ScheduleResult& schedule : measurement.schedules) text += csv_row(measurement, schedule);
   }
