@@ -50,6 +50,20 @@ class Ends : public testing::Test {
     }
   }
 
+  /// When to send a signal, in milliseconds after the start: while the program starts, or while it writes.
+  static int some_moment(std::mt19937& random) {
+    return static_cast<int>(random() % (kSanitized ? 6000 : 500));
+  }
+  /// Searches the clip over and over until a signal ends it.
+  Outcome detect_until(int milliseconds, int signal) const {
+    Program program(detect({"--loop", "-1", "-d", out("o.jsonl"), "-o", out("o.mp4")}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    program.send(signal);
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
+    return outcome;
+  }
+
   TempDir folder_;
 };
 
@@ -131,13 +145,9 @@ TEST_F(Ends, StoppedAtAnyMoment) {
   for (int i = 0; i < 20; ++i) {
     clear();
     const int signal = i % 2 == 0 ? SIGINT : SIGTERM;
-    const int milliseconds = static_cast<int>(random() % (kSanitized ? 6000 : 500));
-    SCOPED_TRACE(std::to_string(signal) + " after " + std::to_string(milliseconds) + " ms");
-    Program program(detect({"--loop", "-1", "-d", out("o.jsonl"), "-o", out("o.mp4")}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    program.send(signal);
-    const Outcome outcome = program.wait();
-    EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
+    const int moment = some_moment(random);
+    SCOPED_TRACE(std::to_string(signal) + " after " + std::to_string(moment) + " ms");
+    const Outcome outcome = detect_until(moment, signal);
     const std::size_t lines = expect_lines();
     EXPECT_EQ(expect_readable("o.mp4"), lines) << outcome.err;
     EXPECT_FALSE(fs::exists(out("o.mp4.part"))) << outcome.err;
@@ -153,12 +163,9 @@ TEST_F(Ends, KilledAtAnyMoment) {
   for (int i = 0; i < 20; ++i) {
     clear();
     media::test::store(out("o.mp4"), std::string("precious"));
-    const int milliseconds = static_cast<int>(random() % (kSanitized ? 6000 : 500));
-    SCOPED_TRACE("after " + std::to_string(milliseconds) + " ms");
-    Program program(detect({"--loop", "-1", "-d", out("o.jsonl"), "-o", out("o.mp4")}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    program.send(SIGKILL);
-    EXPECT_EQ(program.wait().exit_code, 128 + SIGKILL);
+    const int moment = some_moment(random);
+    SCOPED_TRACE("after " + std::to_string(moment) + " ms");
+    detect_until(moment, SIGKILL);
     frames += expect_lines();
     EXPECT_EQ(read_text(out("o.mp4")), "precious");
   }
