@@ -1,7 +1,6 @@
 #include "pipeline/chrome_trace.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/unfinished.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -99,15 +99,10 @@ int lane_order(const Span& span) {
 
 }  // namespace
 
-ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
-    temporary_ = path;
-    temporary_ += ".tmp" + std::to_string(::getpid());
-  }
+ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path)
+    : path_(without_link(path)), unfinished_(unfinished_name(path_)) {
   errno = 0;
-  file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary | std::ios::trunc);
+  file_.open(unfinished_, std::ios::binary | std::ios::trunc);
   if (!file_ || fault::strikes(fault::Kind::open, "trace")) fail(errno);
   buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   buffer_.reserve(kBufferSize * 2);
@@ -117,7 +112,7 @@ ChromeTraceWriter::~ChromeTraceWriter() {
   if (finished_) return;
   file_.close();
   std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  if (unfinished_ != path_) std::filesystem::remove(unfinished_, ignored);
 }
 
 void ChromeTraceWriter::begin(const TraceInfo& info) {
@@ -165,7 +160,7 @@ void ChromeTraceWriter::finish() {
   file_.close();
   if (!file_) fail(errno);
   std::error_code error;
-  if (!temporary_.empty()) std::filesystem::rename(temporary_, path_, error);
+  if (unfinished_ != path_) std::filesystem::rename(unfinished_, path_, error);
   if (error) fail(error.value());
   finished_ = true;
 }

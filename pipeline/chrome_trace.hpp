@@ -76,7 +76,7 @@ class ChromeTraceWriter : public TraceSink {
   std::string source_suffix(int source) const;
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;  ///< empty where `path_` is written directly
+  std::filesystem::path unfinished_;  ///< where it is written until it is whole
   std::ofstream file_;
   std::string buffer_;
   TraceInfo info_;

@@ -1,13 +1,11 @@
 #include "base/json_store.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/unfinished.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -37,9 +35,7 @@ void JsonStore::store(const std::string& key, const nlohmann::json& value) const
   all[key] = value;
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
-  static std::atomic<unsigned> number{0};
-  const fs::path temporary =
-      file_.string() + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(++number);
+  const fs::path temporary = name_of_its_own(file_);
   std::ofstream stream(temporary);
   // Names from drivers may be any bytes.
   stream << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';

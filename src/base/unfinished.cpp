@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <string>
+
 namespace sightline {
 namespace fs = std::filesystem;
 
@@ -13,6 +16,12 @@ fs::path unfinished_name(const fs::path& file) {
   if (access(folder.c_str(), W_OK) != 0) return file;
   fs::path part = file;
   return part += ".part";
+}
+
+fs::path name_of_its_own(const fs::path& file) {
+  static std::atomic<unsigned> number{0};
+  fs::path own = file;
+  return own += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(number++);
 }
 
 fs::path without_link(const fs::path& name) {

@@ -11,6 +11,10 @@ namespace sightline {
 /// `without_link`.
 std::filesystem::path unfinished_name(const std::filesystem::path& file);
 
+/// A name beside a file's for a writer of its own: no other process and no other call gets the same one. For what
+/// several may write at once (a cache, a model), of whom the last to rename wins.
+std::filesystem::path name_of_its_own(const std::filesystem::path& file);
+
 /// The file that a link leads to; the name itself where it is none.
 std::filesystem::path without_link(const std::filesystem::path& name);
 

@@ -17,6 +17,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/unfinished.hpp"
 #include "model/safetensors_header.hpp"
 
 namespace sightline {
@@ -243,10 +244,8 @@ void Safetensors::save(const std::filesystem::path& path) const {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': it exists and is not a file");
   }
-  std::filesystem::path temporary = path;
-  temporary += ".tmp" + std::to_string(::getpid());
-  // "x": two writers of one model must not share a temporary file.
-  std::FILE* file = std::fopen(temporary.c_str(), "wbx");
+  const std::filesystem::path temporary = name_of_its_own(path);
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (!file) fail(errno);
   int error = 0;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fflush(file) != 0 ||

@@ -1,7 +1,6 @@
 #include "opencl/program_cache.hpp"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <fstream>
 
 #include "base/fault.hpp"
+#include "base/unfinished.hpp"
 
 namespace sightline::opencl {
 namespace fs = std::filesystem;
@@ -97,10 +97,7 @@ void ProgramCache::store(const std::string& key, const std::vector<std::byte>& b
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return warn_once(folder_, error.message());
-  // A name of its own for every process and every call: threads store the same key, too.
-  static std::atomic<unsigned> calls{0};
-  const fs::path temporary =
-      folder_ / (key + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(calls++));
+  const fs::path temporary = name_of_its_own(folder_ / key);
   Header header;
   header.size = binary.size();
   header.checksum = hash(binary.data(), binary.size());
