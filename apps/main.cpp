@@ -2,11 +2,14 @@
 // codes.
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -39,10 +42,27 @@ int with_output(int code) {
   return code_of(sightline::ExitCode::failed);
 }
 
+// Destructors of libraries (nlohmann's trees) may ask for memory where there is none; no exception gets past
+// them, but words and an exit code do.
+[[noreturn]] void end_without_memory() noexcept {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kWords = "error: out of memory\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
+    _exit(code_of(sightline::ExitCode::failed));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: unexpected: %s\n", error.what());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   using sightline::ExitCode;
+  std::set_terminate(end_without_memory);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
 

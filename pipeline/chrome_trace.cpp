@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -99,20 +98,12 @@ int lane_order(const Span& span) {
 
 }  // namespace
 
-ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path)
-    : path_(without_link(path)), unfinished_(unfinished_name(path_)) {
+ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path), unfinished_(path) {
   errno = 0;
-  file_.open(unfinished_, std::ios::binary | std::ios::trunc);
+  file_.open(unfinished_.place(), std::ios::binary | std::ios::trunc);
   if (!file_ || fault::strikes(fault::Kind::open, "trace")) fail(errno);
   buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   buffer_.reserve(kBufferSize * 2);
-}
-
-ChromeTraceWriter::~ChromeTraceWriter() {
-  if (finished_) return;
-  file_.close();
-  std::error_code ignored;
-  if (unfinished_ != path_) std::filesystem::remove(unfinished_, ignored);
 }
 
 void ChromeTraceWriter::begin(const TraceInfo& info) {
@@ -159,9 +150,7 @@ void ChromeTraceWriter::finish() {
   errno = 0;
   file_.close();
   if (!file_) fail(errno);
-  std::error_code error;
-  if (unfinished_ != path_) std::filesystem::rename(unfinished_, path_, error);
-  if (error) fail(error.value());
+  if (const std::error_code error = unfinished_.finish()) fail(error.value());
   finished_ = true;
 }
 

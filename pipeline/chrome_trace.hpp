@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unfinished.hpp"
 #include "pipeline/trace.hpp"
 
 namespace sightline::pipeline {
@@ -34,7 +35,6 @@ class ChromeTraceWriter : public TraceSink {
  public:
   /// Throws Error (failed), with the path and the system's reason, where the file cannot be written.
   explicit ChromeTraceWriter(const std::filesystem::path& path);
-  ~ChromeTraceWriter() override;
   ChromeTraceWriter(const ChromeTraceWriter&) = delete;
   ChromeTraceWriter& operator=(const ChromeTraceWriter&) = delete;
 
@@ -76,7 +76,7 @@ class ChromeTraceWriter : public TraceSink {
   std::string source_suffix(int source) const;
 
   std::filesystem::path path_;
-  std::filesystem::path unfinished_;  ///< where it is written until it is whole
+  UnfinishedFile unfinished_;
   std::ofstream file_;
   std::string buffer_;
   TraceInfo info_;

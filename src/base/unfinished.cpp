@@ -8,6 +8,21 @@
 namespace sightline {
 namespace fs = std::filesystem;
 
+UnfinishedFile::UnfinishedFile(const fs::path& name)
+    : file_(without_link(name)), place_(unfinished_name(file_)) {}
+
+UnfinishedFile::~UnfinishedFile() {
+  std::error_code ignored;
+  if (!finished_ && place_ != file_) fs::remove(place_, ignored);
+}
+
+std::error_code UnfinishedFile::finish() {
+  std::error_code error;
+  if (place_ != file_) fs::rename(place_, file_, error);
+  finished_ = !error;
+  return error;
+}
+
 fs::path unfinished_name(const fs::path& file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);

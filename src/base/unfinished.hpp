@@ -2,8 +2,29 @@
 /// Files that have their name only once they are whole.
 
 #include <filesystem>
+#include <system_error>
 
 namespace sightline {
+
+/// A file on its way: it is written at `place()`, has its name once `finish` has given it, and goes without a
+/// trace where `finish` is never called. What is no regular file is written directly; see `unfinished_name`.
+/// Thread-safety: none.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(const std::filesystem::path& name);
+  ~UnfinishedFile();
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+  const std::filesystem::path& place() const { return place_; }
+  /// To be called when all is written and closed. An error where the name cannot be given.
+  std::error_code finish();
+
+ private:
+  std::filesystem::path file_;
+  std::filesystem::path place_;
+  bool finished_ = false;
+};
 
 /// Where a file is written until it is whole, to be renamed then: beside its place, as `NAME.part`. The place
 /// itself where that cannot be: for what is no regular file (a pipe, a device), may not be written, or lies
@@ -11,8 +32,8 @@ namespace sightline {
 /// `without_link`.
 std::filesystem::path unfinished_name(const std::filesystem::path& file);
 
-/// A name beside a file's for a writer of its own: no other process and no other call gets the same one. For what
-/// several may write at once (a cache, a model), of whom the last to rename wins.
+/// A name beside a file's for a writer of its own: no other process and no other call gets the same one. For
+/// what several may write at once (a cache, a model), of whom the last to rename wins.
 std::filesystem::path name_of_its_own(const std::filesystem::path& file);
 
 /// The file that a link leads to; the name itself where it is none.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "cascade/xml.hpp"
 
 namespace sightline::cascade {
@@ -351,6 +352,8 @@ std::string read_file(const std::filesystem::path& file, std::size_t max_bytes) 
           "give a larger --max-model-size if it is meant to be so large");
     }
   }
+  if (stream.bad() || fault::strikes(fault::Kind::read, "cascade"))
+    throw Error(ExitCode::model, "the cascade '" + file.string() + "' cannot be read to its end");
   return text;
 }
 

@@ -9,7 +9,9 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/fault.hpp"
 #include "base/markup.hpp"
+#include "base/unfinished.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline {
@@ -230,11 +232,20 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
 }
 
 void write_report(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
+  UnfinishedFile unfinished(path);
+  errno = 0;
+  std::ofstream file(unfinished.place(), std::ios::binary);
   file << text;
   file.close();
-  if (!file) {
-    throw Error(ExitCode::failed, "cannot write report '" + path.string() + "': " + std::strerror(errno));
+  int error = 0;
+  if (!file || fault::strikes(fault::Kind::write, "report")) {
+    error = errno != 0 ? errno : EIO;
+  } else {
+    error = unfinished.finish().value();
+  }
+  if (error != 0) {
+    throw Error(ExitCode::failed, "cannot write report '" + path.string() + "': " + std::strerror(error),
+                "check the folder, its permissions and the space left");
   }
 }
 

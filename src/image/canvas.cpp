@@ -183,27 +183,21 @@ void Canvas::draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, do
 }
 
 void Canvas::write_png(const std::string& path) const {
-  const std::filesystem::path file = without_link(path), part = unfinished_name(file);
-  std::error_code error;
+  UnfinishedFile file(path);
   cairo_status_t status = cairo_status(impl_->context.get());
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());
     errno = 0;
     status = fault::strikes(fault::Kind::write, "cairo_surface_write_to_png")
                  ? CAIRO_STATUS_WRITE_ERROR
-                 : cairo_surface_write_to_png(impl_->surface.get(), part.c_str());
+                 : cairo_surface_write_to_png(impl_->surface.get(), file.place().c_str());
   }
-  if (status == CAIRO_STATUS_SUCCESS && part != file) {
-    std::filesystem::rename(part, file, error);
-    if (error) {
-      errno = error.value();
-      status = CAIRO_STATUS_WRITE_ERROR;
-    }
+  if (status == CAIRO_STATUS_SUCCESS) {
+    const std::error_code error = file.finish();
+    if (!error) return;
+    errno = error.value();
+    status = CAIRO_STATUS_WRITE_ERROR;
   }
-  if (status == CAIRO_STATUS_SUCCESS) return;
-  const int reason = errno;
-  if (part != file) std::filesystem::remove(part, error);
-  errno = reason;
   const bool from_system = status == CAIRO_STATUS_WRITE_ERROR && errno != 0;
   throw Error(ExitCode::failed,
               "cannot write '" + path + "' (" +

@@ -49,26 +49,37 @@ long number_before(const std::string& text, const std::string& words) {
   return std::atol(text.substr(begin, at - begin).c_str());
 }
 
+// One clip for all.
+std::string clip() {
+  static const TempDir folder;
+  static const std::string file = [] {
+    media::test::make_clip(folder / "in.mkv",
+                           "mandelbrot=size=120x200:rate=10:start_scale=1:end_scale=0.01:end_pts=40,"
+                           "trim=end_frame=6[out0];sine=duration=0.6[out1]",
+                           {}, true);
+    return folder / "in.mkv";
+  }();
+  return file;
+}
+
 }  // namespace
 
-Walk::Walk(std::vector<std::string> arguments, std::string program, std::string caches)
+Walk::Walk(Arguments arguments, std::string program, std::string caches)
     : arguments_(std::move(arguments)),
       program_(std::move(program)),
       caches_(caches.empty() ? folder_ / "caches" : std::move(caches)) {
-  media::test::make_clip(folder_ / "in.mkv",
-                         "mandelbrot=size=120x200:rate=10:start_scale=1:end_scale=0.01:end_pts=40,"
-                         "trim=end_frame=6[out0];sine=duration=0.6[out1]",
-                         {}, true);
   run("", "cache");  // builds the kernels, so that every run below makes the same calls
   const FaultRun whole = run("", "whole");
   EXPECT_EQ(whole.outcome.exit_code, 0) << whole.outcome.err;
-  lines_ = parse_lines(read_text(whole.folder + "/o.jsonl"));
-  EXPECT_EQ(lines_.size(), 6u) << whole.outcome.err;
-  EXPECT_EQ(media::test::read_all(whole.folder + "/o.mp4").size(), 6u);
   calls_ = counts_of(whole.folder + "/report");
   for (const char* again : {"second", "third"})
     for (const auto& [kind, count] : counts_of(run("", again).folder + "/report"))
       calls_[kind] = std::min(calls_[kind], count);
+}
+
+long Walk::calls(const std::string& kind) const {
+  const auto found = calls_.find(kind);
+  return found == calls_.end() ? 0 : found->second;
 }
 
 long Walk::calls_of_command_line(const std::string& kind) const {
@@ -89,11 +100,7 @@ FaultRun Walk::run(const std::string& order, const std::string& folder) const {
   setup.program = program_;
   setup.environment = {"XDG_CACHE_HOME=" + caches_, "SIGHTLINE_FAULT_REPORT=" + result.folder + "/report"};
   if (!order.empty()) setup.environment.push_back("SIGHTLINE_FAULT=" + order);
-  result.outcome =
-      test::run(std::vector<std::string>{"detect", folder_ / "in.mkv", "-o", result.folder + "/o.mp4", "-d",
-                                         result.folder + "/o.jsonl"} +
-                    arguments_,
-                setup);
+  result.outcome = test::run(arguments_(result.folder), setup);
   const std::string lines = read_text(result.folder + "/o.jsonl");
   result.lines = std::count(lines.begin(), lines.end(), '\n');
   std::istringstream report(read_text(result.folder + "/report"));
@@ -129,7 +136,6 @@ void Walk::over(const std::string& kind, bool onwards, int points,
   EXPECT_GE(reached * 2, static_cast<int>(chosen.size()));
 }
 
-// What holds for every run, whatever failed.
 void Walk::check_run(const FaultRun& run) const {
   SCOPED_TRACE(text_of(run));
   const int code = run.outcome.exit_code;
@@ -139,7 +145,27 @@ void Walk::check_run(const FaultRun& run) const {
   EXPECT_EQ(code != 0, run.outcome.err.find("error: ") != std::string::npos)
       << "an exit code other than 0 comes with an error, and an error with such a code";
   EXPECT_EQ(run.outcome.err.find("unexpected"), std::string::npos);
+}
+
+DetectWalk::DetectWalk(const std::function<std::vector<std::string>()>& arguments, std::string program,
+                       std::string caches)
+    : Walk(
+          [arguments](const std::string& folder) {
+            return std::vector<std::string>{"detect",          clip(), "-o",
+                                            folder + "/o.mp4", "-d",   folder + "/o.jsonl"} +
+                   arguments();
+          },
+          std::move(program), std::move(caches)),
+      lines_(parse_lines(read_text(whole() + "/o.jsonl"))) {
+  EXPECT_EQ(lines_.size(), 6u);
+  EXPECT_EQ(media::test::read_all(whole() + "/o.mp4").size(), 6u);
+}
+
+void DetectWalk::check_run(const FaultRun& run) const {
+  Walk::check_run(run);
+  SCOPED_TRACE(text_of(run));
   check_lines(run);
+  const int code = run.outcome.exit_code;
   const std::string video = run.folder + "/o.mp4";
   if (!fs::exists(video)) {
     EXPECT_NE(code, 0);
@@ -161,7 +187,7 @@ void Walk::check_run(const FaultRun& run) const {
 }
 
 // Whole lines, of frames in order; none missing that nobody speaks of.
-void Walk::check_lines(const FaultRun& run) const {
+void DetectWalk::check_lines(const FaultRun& run) const {
   const std::vector<Json> lines = parse_lines(read_text(run.folder + "/o.jsonl"));
   const long lost = number_before(run.outcome.err, " decode error(s)");
   if (run.outcome.exit_code == 0) {

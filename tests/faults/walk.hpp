@@ -17,20 +17,24 @@ struct FaultRun {
   std::string order;   ///< SIGHTLINE_FAULT
   std::string struck;  ///< the call that failed, by its name; empty where the run made fewer
   long lines = 0;      ///< of detections
-  std::string folder;  ///< of its outputs: o.mp4 and o.jsonl
+  std::string folder;  ///< of its outputs
   Outcome outcome;
 };
 
-/// A run of `sightline detect` on a short clip with sound, again and again.
+/// A run of the program, again and again.
 class Walk {
  public:
-  /// @param arguments  of `detect`, but for its input and outputs
-  /// @param program    another one in place of `sightline`
-  /// @param caches     folder of kernels that are built already
-  explicit Walk(std::vector<std::string> arguments, std::string program = {}, std::string caches = {});
+  /// What the program is given, for outputs in a folder.
+  using Arguments = std::function<std::vector<std::string>(const std::string& folder)>;
+  /// @param program  another one in place of `sightline`
+  /// @param caches   folder of kernels that are built already
+  explicit Walk(Arguments arguments, std::string program = {}, std::string caches = {});
+  virtual ~Walk() = default;
 
   /// How many calls of a kind a run makes.
-  long calls(const std::string& kind) const { return calls_.at(kind); }
+  long calls(const std::string& kind) const;
+  /// Where the run without a fault has left its outputs.
+  std::string whole() const { return folder_ / "whole"; }
 
   /// Runs it for each of the first and last 30 calls and some between, `points` in all; for all of them where
   /// SIGHTLINE_FAULT_POINTS is `all`. Each run must end as `check_run` wants it, and as `check` does.
@@ -42,16 +46,37 @@ class Walk {
   /// How many calls of a kind it takes to learn what is asked for.
   long calls_of_command_line(const std::string& kind) const;
 
- private:
+  /// One run; no fault where there is no order.
   FaultRun run(const std::string& order, const std::string& folder) const;
-  void check_run(const FaultRun& run) const;
-  void check_lines(const FaultRun& run) const;
 
+ protected:
+  /// What holds for every run, whatever failed.
+  virtual void check_run(const FaultRun& run) const;
+
+ private:
   TempDir folder_;
-  std::vector<std::string> arguments_;
+  Arguments arguments_;
   std::string program_;
   std::string caches_;
   std::map<std::string, long> calls_;
+};
+
+/// A run of `sightline detect` on a short clip with sound, to o.mp4 and o.jsonl.
+class DetectWalk : public Walk {
+ public:
+  /// @param arguments  of `detect`, but for its input and outputs; asked for before each run
+  explicit DetectWalk(const std::function<std::vector<std::string>()>& arguments, std::string program = {},
+                      std::string caches = {});
+  explicit DetectWalk(const std::vector<std::string>& arguments, std::string program = {},
+                      std::string caches = {})
+      : DetectWalk([arguments] { return arguments; }, std::move(program), std::move(caches)) {}
+
+ protected:
+  void check_run(const FaultRun& run) const override;
+
+ private:
+  void check_lines(const FaultRun& run) const;
+
   std::vector<Json> lines_;  ///< of the run without a fault
 };
 

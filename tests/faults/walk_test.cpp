@@ -9,8 +9,8 @@ namespace {
 
 const std::vector<std::string> kOnCpu = kFindsSome + std::vector<std::string>{"--device", "none"};
 
-const Walk& on_cpu() {
-  static const Walk walk(kOnCpu);
+const DetectWalk& on_cpu() {
+  static const DetectWalk walk(kOnCpu);
   return walk;
 }
 
@@ -55,7 +55,7 @@ TEST(FaultWalk, AllocateInLibraries) {
 }
 
 TEST(FaultWalk, AllocateOurselves) {
-  const Walk walk(kOnCpu, SIGHTLINE_FAILING_NEW);
+  const DetectWalk walk(kOnCpu, SIGHTLINE_FAILING_NEW);
   const long command_line = walk.calls_of_command_line("make");
   walk.over("make", false, 8, exits_with({1}));
   walk.over("make", false, 70, exits_with({0, 1}), command_line);
@@ -105,8 +105,8 @@ TEST(FaultWalk, OpenclLosesNothing) {
   const TempDir caches;
   for (const char* schedule : {"gpu", "specialized", "overlap"}) {
     std::printf("schedule %s, ", schedule);
-    const Walk walk(kFindsSome + std::vector<std::string>{"--device", "cpu", "--schedule", schedule}, "",
-                    caches.path());
+    const DetectWalk walk(kFindsSome + std::vector<std::string>{"--device", "cpu", "--schedule", schedule},
+                          "", caches.path());
     for (const bool onwards : {false, true}) {
       walk.over("opencl", onwards, onwards ? 9 : 24, [](const FaultRun& run) {
         // 5 only where the device fails before the run begins.

@@ -1,0 +1,184 @@
+// The commands beside `detect` and `live`, call by call: what fails is said, and what is left is whole.
+
+#include <algorithm>
+
+#include "opencl/device.hpp"
+#include "walk.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+bool has_opencl() {
+  const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
+  return std::any_of(devices.begin(), devices.end(), [](const opencl::DeviceInfo& device) {
+    return device.type == opencl::DeviceType::cpu && device.compiler_available;
+  });
+}
+
+class FaultsInCommands : public testing::Test {
+ protected:
+  /// Pictures to train and to judge a small model on.
+  void make_pictures() const {
+    fs::create_directories(folder_ / "positives");
+    fs::create_directories(folder_ / "negatives");
+    for (const std::string graph : {"testsrc", "testsrc2", "mandelbrot"}) {
+      media::test::make_clip(folder_ / ("positives/" + graph + ".png"),
+                             graph + "=size=64x128,trim=end_frame=1");
+      media::test::make_clip(folder_ / ("negatives/" + graph + ".png"),
+                             graph + "=size=200x160,trim=end_frame=1");
+    }
+  }
+  Words pictures() const {
+    return {"--positives", folder_ / "positives", "--negatives", folder_ / "negatives"};
+  }
+  Words training(const std::string& folder) const {
+    return Words{"train",     "filterbank",
+                 "--patches", "2000",
+                 "--filters", "4",
+                 "--rounds",  "1",
+                 "--state",   folder + "/state",
+                 "-o",        folder + "/m.safetensors"} +
+           pictures();
+  }
+
+  /// Every kind of call that the run makes fails, once and from then on.
+  static void walk(const Walk& walk, const std::function<void(const FaultRun&)>& check, int points = 10) {
+    for (const char* kind : {"open", "read", "decode", "write", "allocate"}) {
+      if (walk.calls(kind) == 0) continue;
+      walk.over(kind, false, points, check);
+      walk.over(kind, true, points / 2, check);
+    }
+  }
+  /// What is there is what the run without a fault has left there.
+  static void expect_whole(const FaultRun& run, const Walk& walk, const std::string& name) {
+    const std::string file = run.folder + "/" + name;
+    EXPECT_EQ(fs::exists(file), run.outcome.exit_code == 0) << run.order << ": " << run.outcome.err;
+    if (fs::exists(file)) {
+      EXPECT_EQ(read_text(file), read_text(walk.whole() + "/" + name)) << run.order;
+    }
+  }
+
+  TempDir folder_;
+};
+
+// A training that ended goes on from what it has kept, and gives the same model.
+TEST_F(FaultsInCommands, Train) {
+  make_pictures();
+  const Walk train([&](const std::string& folder) { return training(folder); });
+  const auto check = [&](const FaultRun& run) {
+    exits_with({0, 1, 2, 3, 4})(run);
+    expect_whole(run, train, "m.safetensors");
+    expect_run(0, "", training(run.folder));
+    EXPECT_EQ(read_text(run.folder + "/m.safetensors"), read_text(train.whole() + "/m.safetensors"))
+        << run.order;
+    for (const auto& entry : fs::recursive_directory_iterator(run.folder))
+      EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path() << " is left";
+  };
+  walk(train, check);
+  const Walk without_memory([&](const std::string& folder) { return training(folder); },
+                            SIGHTLINE_FAILING_NEW);
+  const long command_line = without_memory.calls_of_command_line("make");
+  without_memory.over("make", false, 20, exits_with({0, 1}), command_line);
+  without_memory.over("make", true, 10, exits_with({1}), command_line);
+}
+
+TEST_F(FaultsInCommands, Evaluate) {
+  make_pictures();
+  expect_run(0, "", training(folder_.path()));
+  const Walk windows([&](const std::string& folder) {
+    return Words{"evaluate", "windows",         "-m",    folder_ / "m.safetensors",
+                 "--csv",    folder + "/c.csv", "--svg", folder + "/c.svg"} +
+           pictures();
+  });
+  walk(windows, [&](const FaultRun& run) {
+    exits_with({0, 1, 2, 3, 4})(run);
+    expect_whole(run, windows, "c.svg");
+    EXPECT_FALSE(fs::exists(run.folder + "/c.csv.part"));
+  });
+  media::test::store(folder_ / "truth.txt", "1,1,10,10,41,100,1\n");
+  const Walk frames([&](const std::string& folder) {
+    return Words{"evaluate",
+                 "frames",
+                 moving_clip(120, 200, 2),
+                 "--truth",
+                 folder_ / "truth.txt",
+                 "-m",
+                 folder_ / "m.safetensors",
+                 "--device",
+                 "none",
+                 "--csv",
+                 folder + "/c.csv"};
+  });
+  walk(frames, [&](const FaultRun& run) {
+    exits_with({0, 1, 2, 3, 4})(run);
+    EXPECT_EQ(fs::exists(run.folder + "/c.csv"), run.outcome.exit_code == 0) << run.order;
+  });
+}
+
+TEST_F(FaultsInCommands, ModelShow) {
+  make_pictures();
+  expect_run(0, "", training(folder_.path()));
+  const Walk show([&](const std::string& folder) {
+    return Words{"model", "show", folder_ / "m.safetensors", "--picture", folder + "/m.png"};
+  });
+  walk(show, [&](const FaultRun& run) {
+    exits_with({1, 4})(run);
+    expect_whole(run, show, "m.png");
+  });
+}
+
+TEST_F(FaultsInCommands, Measure) {
+  const std::string clip = moving_clip(120, 200, 3);
+  const Walk measure([&](const std::string& folder) {
+    return Words{"measure",     clip,
+                 "--schedules", "cpu",
+                 "--frames",    "10",
+                 "--repeats",   "1",
+                 "--device",    "none",
+                 "--json",      folder + "/m.json",
+                 "--csv",       folder + "/m.csv"} +
+           kFindsSome;
+  });
+  walk(
+      measure,
+      [&](const FaultRun& run) {
+        exits_with({0, 1, 2, 3, 4})(run);
+        if (fs::exists(run.folder + "/m.json")) {
+          EXPECT_TRUE(Json::accept(read_text(run.folder + "/m.json"))) << run.order;
+        }
+      },
+      6);
+}
+
+// A device that fails while it is tuned is an error; one that fails while schedules are tried is left out,
+// and the CPU finds what it would have found.
+TEST_F(FaultsInCommands, TuneAndAuto) {
+  if (!has_opencl()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
+  const std::string clip = moving_clip(96, 160, 1);
+  const Walk tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
+  for (const bool onwards : {false, true}) {
+    tune.over("opencl", onwards, onwards ? 3 : 5, exits_with({0, 1, 5}));
+  }
+  tune.over("write", true, 2, exits_with({1}));
+  // What was measured is forgotten before each run, so that it is measured again.
+  const TempDir caches;
+  const DetectWalk automatic(
+      [&] {
+        fs::remove(caches / "sightline/schedules.json");
+        return kFindsSome + Words{"--device", "cpu", "--schedule", "auto"};
+      },
+      "", caches.path());
+  for (const bool onwards : {false, true}) {
+    automatic.over("opencl", onwards, onwards ? 3 : 7, [](const FaultRun& run) {
+      const bool begun = fs::exists(run.folder + "/o.jsonl");
+      exits_with({begun || run.struck.empty() ? 0 : 5})(run);
+      EXPECT_EQ(run.lines, begun ? 6 : 0) << run.order << run.outcome.err;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sightline::test
