@@ -9,6 +9,7 @@ namespace sightline::apps {
 
 Parser::Parser()
     : app_("Finds objects in video in real time, on whatever processors a machine has.", "sightline") {
+  app_.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
   app_.require_subcommand(1);
   app_.fallthrough();
   app_.set_version_flag("--version", version_report, "Say the versions of this and all it is built on");

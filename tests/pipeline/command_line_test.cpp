@@ -227,5 +227,15 @@ TEST(CommandLine, MisspeltOption) {
   EXPECT_EQ(other.err.find("did you mean"), std::string::npos) << other.err;
 }
 
+TEST(CommandLine, TheLastOfSeveralCounts) {
+  const std::string clip = moving_clip(120, 200, 1);
+  const std::vector<std::string> detect{"-q", "detect", clip, "--device", "none", "--scale-step", "1.3"};
+  const auto found = [&](const std::vector<std::string>& thresholds) {
+    return expect_run(0, "", detect + thresholds).out.find("score") != std::string::npos;
+  };
+  EXPECT_TRUE(found({"--threshold", "99", "--threshold", "-4"}));
+  EXPECT_FALSE(found({"--threshold", "-4", "--threshold", "99"}));
+}
+
 }  // namespace
 }  // namespace sightline::test
