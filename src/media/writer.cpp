@@ -12,6 +12,7 @@
 #include "base/fault.hpp"
 #include "base/unfinished.hpp"
 #include "media/encoder.hpp"
+#include "media/fragments.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::media {
@@ -54,6 +55,24 @@ const AVOutputFormat& container_for(const std::string& path) {
   return *container;
 }
 
+/// Whether a container takes sound of this kind: it is asked for the head of such a file.
+bool can_hold(const AVOutputFormat& container, const AVCodecParameters& sound, AVRational time_base) {
+  if (avformat_query_codec(&container, sound.codec_id, FF_COMPLIANCE_NORMAL) != 1) return false;
+  AVFormatContext* raw = nullptr;
+  if (avformat_alloc_output_context2(&raw, &container, nullptr, nullptr) < 0) throw std::bad_alloc();
+  const std::unique_ptr<AVFormatContext, FreeByPointer<avformat_free_context>> trial(raw);
+  AVStream* const stream = avformat_new_stream(raw, nullptr);
+  if (!stream || avcodec_parameters_copy(stream->codecpar, &sound) < 0 || avio_open_dyn_buf(&raw->pb) < 0)
+    throw std::bad_alloc();
+  stream->codecpar->codec_tag = 0;
+  stream->time_base = time_base;
+  const bool taken = avformat_write_header(raw, nullptr) >= 0;
+  std::uint8_t* head = nullptr;
+  avio_close_dyn_buf(raw->pb, &head);
+  av_free(head);
+  return taken;
+}
+
 }  // namespace
 
 struct Writer::Impl {
@@ -85,7 +104,7 @@ struct Writer::Impl {
 
   void add_audio() {
     const AVCodecParameters& parameters = audio_->parameters();
-    if (avformat_query_codec(output_->oformat, parameters.codec_id, FF_COMPLIANCE_NORMAL) != 1) {
+    if (!can_hold(*output_->oformat, parameters, audio_->time_base())) {
       spdlog::warn("{}: {} files cannot hold the sound of the input ({}); written without sound", path_,
                    output_->oformat->name, avcodec_get_name(parameters.codec_id));
       audio_.reset();
@@ -117,7 +136,13 @@ struct Writer::Impl {
       options.set("atomic_writing", "1");
       single_picture_ = std::string_view(output_->oformat->name) == "image2";
     }
-    if (live_) set_live(options);
+    output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
+    if (live_) {
+      set_live(options);
+    } else if (unfinished_ != file_ && knows_fragments(*output_)) {
+      write_in_fragments(options, kFragmentMilliseconds, true);
+      in_fragments_ = true;
+    }
     const int result = fault::strikes(fault::Kind::write, "avformat_write_header")
                            ? AVERROR(ENOSPC)
                            : avformat_write_header(output_.get(), options.address());
@@ -128,16 +153,10 @@ struct Writer::Impl {
 
   // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
   void set_live(Dictionary& options) {
-    output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    const void* muxer = output_->oformat->priv_class ? output_->priv_data : nullptr;
-    const auto knows = [&](const char* name) {
-      return muxer && av_opt_find(output_->priv_data, name, nullptr, 0, 0) != nullptr;
-    };
-    if (knows("movflags")) {
-      options.set("movflags", "frag_keyframe+empty_moov+default_base_moof");
-      options.set("frag_duration", std::to_string(kFragmentMilliseconds * 1000));
-    }
-    if (knows("cluster_time_limit")) options.set("cluster_time_limit", std::to_string(kFragmentMilliseconds));
+    if (knows_fragments(*output_)) write_in_fragments(options, kLiveMilliseconds, false);
+    if (output_->oformat->priv_class && output_->priv_data &&
+        av_opt_find(output_->priv_data, "cluster_time_limit", nullptr, 0, 0))
+      options.set("cluster_time_limit", std::to_string(kLiveMilliseconds));
   }
 
   // image2 opens its files one by one; that it will not be able to should be known now.
@@ -190,6 +209,9 @@ struct Writer::Impl {
 
   void write_packet() {
     const std::int64_t size = packet_->size;
+    const auto stream = static_cast<std::size_t>(packet_->stream_index);
+    last_durations_[stream] =
+        static_cast<double>(packet_->duration) * av_q2d(output_->streams[stream]->time_base);
     check(fault::strikes(fault::Kind::write, "av_interleaved_write_frame")
               ? AVERROR(ENOSPC)
               : av_interleaved_write_frame(output_.get(), packet_.get()));
@@ -222,7 +244,8 @@ struct Writer::Impl {
     }
   }
 
-  static constexpr int kFragmentMilliseconds = 500;
+  // What may be lost at most where the process is killed.
+  static constexpr int kFragmentMilliseconds = 2000, kLiveMilliseconds = 500;
 
   void finish() {
     if (std::exchange(closed_, true)) return;
@@ -259,6 +282,7 @@ struct Writer::Impl {
     if (pictures_ == 0) {
       fs::remove(unfinished_, error);
     } else if (whole) {
+      if (in_fragments_ && join()) return;
       fs::rename(unfinished_, file_, error);
       if (error)
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error.message() + ")",
@@ -266,6 +290,19 @@ struct Writer::Impl {
     } else {
       spdlog::warn("'{}' is left, without its end", unfinished_.string());
     }
+  }
+
+  // Makes one video of the fragments. Where that cannot be (there may be no room for both), they are one,
+  // too.
+  bool join() {
+    const fs::path joined = name_of_its_own(file_);
+    std::error_code error;
+    const int result = join_fragments(unfinished_, joined, *output_, last_durations_);
+    if (result >= 0) fs::rename(joined, file_, error);
+    const bool done = result >= 0 && !error;
+    fs::remove(done ? unfinished_ : joined, error);
+    if (!done) spdlog::debug("'{}' stays in fragments ({})", path_, error_text(result));
+    return done;
   }
 
   // The picture that was being written: image2 writes beside its place and leaves what it could not complete.
@@ -306,11 +343,13 @@ struct Writer::Impl {
   std::optional<double> first_time_;
   double period_ = 0;
   std::int64_t frames_ = 0;
-  std::int64_t pictures_ = 0;  // in the file
+  std::int64_t pictures_ = 0;                                    // in the file
+  std::vector<double> last_durations_ = std::vector<double>(2);  // of each stream's packets, seconds
   std::int64_t audio_packets_ = 0;
   std::int64_t in_file_ = 0;    // bytes
   std::int64_t held_back_ = 0;  // bytes that the muxer may still have, at most
   std::int64_t last_audio_ = AV_NOPTS_VALUE;
+  bool in_fragments_ = false;  // until it is whole
   bool failed_ = false;
   bool closed_ = false;
   bool single_picture_ = false;  // no second frame fits

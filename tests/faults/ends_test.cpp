@@ -50,6 +50,12 @@ class Ends : public testing::Test {
     }
   }
 
+  bool has_begun(const std::string& name) const {
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(out(name), missing);
+    return !missing && size > 0;
+  }
+
   /// When to send a signal, in milliseconds after the start: while the program starts, or while it writes.
   static int some_moment(std::mt19937& random) {
     return static_cast<int>(random() % (kSanitized ? 6000 : 500));
@@ -156,7 +162,7 @@ TEST_F(Ends, StoppedAtAnyMoment) {
   EXPECT_GT(frames, 0u) << "no run was stopped while it wrote";
 }
 
-// Nobody can finish after SIGKILL: what is not whole does not have its name.
+// Nobody can finish after SIGKILL: what is not whole does not have its name. It can be played all the same.
 TEST_F(Ends, KilledAtAnyMoment) {
   std::mt19937 random(3);
   std::size_t frames = 0;
@@ -168,8 +174,15 @@ TEST_F(Ends, KilledAtAnyMoment) {
     detect_until(moment, SIGKILL);
     frames += expect_lines();
     EXPECT_EQ(read_text(out("o.mp4")), "precious");
+    if (has_begun("o.mp4.part")) expect_readable("o.mp4.part");
   }
   EXPECT_GT(frames, 0u) << "no run was killed while it wrote";
+  clear();
+  Program program(detect({"--loop", "-1", "-o", out("o.mp4")}));
+  EXPECT_TRUE(program.wait_until([&] { return has_begun("o.mp4.part"); }));
+  program.send(SIGKILL);
+  program.wait();
+  EXPECT_GT(expect_readable("o.mp4.part"), 0u);
 }
 
 // A recording of what happens now has its name at once, since it can be read at any time.

@@ -137,6 +137,30 @@ TEST(MediaWriter, DestructorLeavesAPlayableFile) {
   }
 }
 
+// It is written in fragments, so that it can be played if the process is killed; whole, it is as players like
+// it.
+TEST(MediaWriter, AWholeFileHasOneIndex) {
+  for (const char* name : {"a.mp4", "a.mov"}) {
+    SCOPED_TRACE(name);
+    const TempDir dir;
+    const auto has = [&](const std::string& file, std::string_view box) {
+      const std::vector<char> bytes = load(dir / file);
+      return std::string_view(bytes.data(), bytes.size()).find(box) != std::string_view::npos;
+    };
+    Writer writer(dir / name, info_of({64, 48}));
+    for (int i = 0; i < 300; ++i) writer.write(gray_frame({64, 48}, static_cast<std::uint8_t>(i), i / 25.0));
+    EXPECT_TRUE(has(std::string(name) + ".part", "moof"));
+    writer.finish();
+    EXPECT_TRUE(has(name, "moov"));
+    EXPECT_FALSE(has(name, "moof"));
+    const std::vector<Frame> frames = read_all(dir / name);
+    ASSERT_EQ(frames.size(), 300u);
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      EXPECT_NEAR(frames[i].time(), static_cast<double>(i) / 25, 1e-6);
+    EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 1);
+  }
+}
+
 TEST(MediaWriter, MovedOntoFinishesTheOldFile) {
   TempDir dir;
   Writer writer(dir / "a.mp4", info_of({64, 48}));

@@ -1,0 +1,122 @@
+#include "media/fragments.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "base/fault.hpp"
+
+namespace sightline::media {
+namespace {
+
+struct CloseFile {
+  void operator()(AVFormatContext* context) const {
+    avio_closep(&context->pb);
+    avformat_free_context(context);
+  }
+};
+using FileContextPtr = std::unique_ptr<AVFormatContext, CloseFile>;
+
+// As it was written, but for the extra data: packets that are read back go with what was read back.
+int copy_stream(const AVStream& read, const AVStream& written, AVFormatContext& output) {
+  AVStream* const stream = avformat_new_stream(&output, nullptr);
+  const CodecParametersPtr parameters(avcodec_parameters_alloc());
+  if (!stream || !parameters) return AVERROR(ENOMEM);
+  int result = avcodec_parameters_copy(parameters.get(), read.codecpar);
+  if (result >= 0) result = avcodec_parameters_copy(stream->codecpar, written.codecpar);
+  if (result < 0) return result;
+  std::swap(stream->codecpar->extradata, parameters->extradata);
+  std::swap(stream->codecpar->extradata_size, parameters->extradata_size);
+  stream->sample_aspect_ratio = written.sample_aspect_ratio;
+  stream->avg_frame_rate = written.avg_frame_rate;
+  stream->time_base = written.time_base;
+  stream->disposition = written.disposition;
+  return 0;
+}
+
+// Holds back a packet of each stream: of the last one, fragments do not say how long it is.
+class PacketCopy {
+ public:
+  PacketCopy(AVFormatContext& input, AVFormatContext& output)
+      : input_(input), output_(output), held_(input.nb_streams) {}
+
+  /// @return FFmpeg's code
+  int run(const std::vector<double>& last_durations) {
+    for (;;) {
+      PacketPtr packet = make_av_packet();
+      const int read = av_read_frame(&input_, packet.get());
+      if (read == AVERROR_EOF) break;
+      if (read < 0) return read;
+      PacketPtr& held = held_[static_cast<std::size_t>(packet->stream_index)];
+      const int result = held ? write(*held) : 0;
+      if (result < 0) return result;
+      held = std::move(packet);
+    }
+    if (input_.pb && input_.pb->error < 0) return input_.pb->error;
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (!held_[i]) continue;
+      held_[i]->duration = std::llround(last_durations[i] / av_q2d(input_.streams[i]->time_base));
+      const int result = write(*held_[i]);
+      if (result < 0) return result;
+    }
+    return 0;
+  }
+
+ private:
+  int write(AVPacket& packet) {
+    const int index = packet.stream_index;
+    av_packet_rescale_ts(&packet, input_.streams[index]->time_base, output_.streams[index]->time_base);
+    packet.pos = -1;
+    return av_interleaved_write_frame(&output_, &packet);
+  }
+
+  AVFormatContext& input_;
+  AVFormatContext& output_;
+  std::vector<PacketPtr> held_;
+};
+
+int copy(AVFormatContext& input, AVFormatContext& output, const std::vector<double>& last_durations) {
+  int result = avformat_write_header(&output, nullptr);
+  if (result < 0) return result;
+  result = PacketCopy(input, output).run(last_durations);
+  if (result < 0) return result;
+  result = av_write_trailer(&output);
+  if (result < 0) return result;
+  avio_flush(output.pb);
+  if (output.pb->error < 0) return output.pb->error;
+  return avio_closep(&output.pb);
+}
+
+}  // namespace
+
+bool knows_fragments(const AVFormatContext& output) {
+  return output.oformat->priv_class && output.priv_data &&
+         av_opt_find(output.priv_data, "movflags", nullptr, 0, 0) != nullptr;
+}
+
+void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_times) {
+  options.set("movflags",
+              wait_for_times ? "delay_moov+default_base_moof" : "frag_keyframe+empty_moov+default_base_moof");
+  options.set("frag_duration", std::to_string(milliseconds * 1000));
+}
+
+int join_fragments(const std::string& fragments, const std::string& to, const AVFormatContext& written,
+                   const std::vector<double>& last_durations) {
+  if (fault::strikes(fault::Kind::write, "join_fragments")) return AVERROR(ENOSPC);
+  AVFormatContext* raw = nullptr;
+  int result = avformat_open_input(&raw, fragments.c_str(), nullptr, nullptr);
+  if (result < 0) return result;
+  const InputContextPtr input(raw);
+  if (input->nb_streams != written.nb_streams) return AVERROR_INVALIDDATA;
+  result = avformat_alloc_output_context2(&raw, written.oformat, nullptr, to.c_str());
+  if (result < 0) return result;
+  const FileContextPtr output(raw);
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    result = copy_stream(*input->streams[i], *written.streams[i], *output);
+    if (result < 0) return result;
+  }
+  result = avio_open(&output->pb, to.c_str(), AVIO_FLAG_WRITE);
+  return result < 0 ? result : copy(*input, *output, last_durations);
+}
+
+}  // namespace sightline::media

@@ -1,0 +1,27 @@
+#pragma once
+/// Internal to src/media: MP4 and MOV files in fragments, each with an index of its own: what is written can
+/// be played, however the writing ends. Players seek better in a file with one index for all of it.
+
+#include <string>
+#include <vector>
+
+#include "media/ffmpeg.hpp"
+
+namespace sightline::media {
+
+/// Whether a muxer can write fragments.
+bool knows_fragments(const AVFormatContext& output);
+
+/// Has a muxer that can do it write fragments of so many milliseconds, their index first.
+/// @param wait_for_times  the file's head comes with the first fragment, and says at which time each stream
+///                        begins; otherwise it comes at once, and times may all be a little later
+void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_times);
+
+/// Copies a file in fragments into one with a single index. Packets and their times stay as they are.
+/// @param written         what wrote the fragments: has the container and what the streams look like
+/// @param last_durations  how long each stream's last packet is, in seconds
+/// @return FFmpeg's code; where it is an error, `to` may be there and is not whole
+int join_fragments(const std::string& fragments, const std::string& to, const AVFormatContext& written,
+                   const std::vector<double>& last_durations);
+
+}  // namespace sightline::media
