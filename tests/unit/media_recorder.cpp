@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
@@ -417,40 +416,35 @@ TEST(MediaRecorder, WhatIsOnAFullDiskCanBeRead) {
   }
 }
 
-// Not a test: what the next one kills.
-TEST(MediaRecorderChild, DISABLED_RecordsUntilItIsKilled) {
-  const char* path = std::getenv("SIGHTLINE_TEST_RECORDING");
-  if (!path) GTEST_SKIP();
-  Recorder recorder(info_of(kSmall), options_for(path));
+void record_until_killed(const std::string& file) {
+  Recorder recorder(info_of(kSmall), options_for(file));
   recorder.start();
   for (int i = 0; i < 100; ++i) give(recorder, gray_frame(kSmall, brightness(i), i / 25.0));
   while (recorder.status().written < 100) std::this_thread::sleep_for(milliseconds(1));
   raise(SIGKILL);
 }
 
-TEST(MediaRecorder, AKilledProcessLeavesWhatItRecorded) {
-  for (const char* name : {"a.mp4", "a.mov", "a.mkv", "a.ts"}) {
-    TempDir dir;
-    const std::string program = fs::read_symlink("/proc/self/exe"), file = dir / name;
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      setenv("SIGHTLINE_TEST_RECORDING", file.c_str(), 1);
-      execl(program.c_str(), program.c_str(), "--gtest_also_run_disabled_tests",
-            "--gtest_filter=MediaRecorderChild.*", "--gtest_brief=1", nullptr);
-      _exit(127);
-    }
-    int state = 0;
-    ASSERT_EQ(waitpid(child, &state, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL) << name << " " << state;
-    const auto frames = read_all(file);
-    EXPECT_GE(frames.size(), 85u) << name;  // of 100: half a second may be missing
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      ASSERT_NEAR(frames[i].time(), static_cast<double>(i) / 25, 1.1e-3) << name;
-      ASSERT_EQ(counter_of(frames[i]), static_cast<int>(i % 12)) << name;
-    }
+class KilledRecording : public testing::TestWithParam<const char*> {};
+
+TEST_P(KilledRecording, HoldsWhatWasRecorded) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  TempDir dir;
+  // The process that is killed runs this test anew; what it records is for the one that waits.
+  constexpr const char* kVariable = "SIGHTLINE_TEST_RECORDING";
+  setenv(kVariable, (dir / GetParam()).c_str(), 0);
+  const std::string file = std::getenv(kVariable);
+  EXPECT_EXIT(record_until_killed(file), testing::KilledBySignal(SIGKILL), "");
+  unsetenv(kVariable);
+  const auto frames = read_all(file);
+  EXPECT_GE(frames.size(), 85u);  // of 100: half a second may be missing
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    ASSERT_NEAR(frames[i].time(), static_cast<double>(i) / 25, 1.1e-3);
+    ASSERT_EQ(counter_of(frames[i]), static_cast<int>(i % 12));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Containers, KilledRecording, testing::Values("a.mp4", "a.mov", "a.mkv", "a.ts"),
+                         [](const auto& name) { return std::string(name.param).substr(2); });
 
 TEST(MediaRecorder, NamesGoOnAfterTheHighest) {
   TempDir dir;
@@ -487,55 +481,6 @@ TEST(MediaRecorder, SavedPicturesAreWholeAndReplaceNothing) {
   expect_error(ExitCode::usage, "picture", [&] { save_picture(dir / "a.mp4", frame, {}, {}); });
   expect_error(ExitCode::failed, "none", [&] { save_picture(dir / "none/a.png", frame, {}, {}); });
   EXPECT_EQ(names_in(dir.path()).size(), 4u);
-}
-
-// Run by hand: what the caller's thread pays.
-TEST(MediaRecorder, DISABLED_CostOfOffering) {
-  TempDir dir;
-  const Size size{1920, 1080};
-  Reader reader("lavfi:testsrc2=size=1920x1080:rate=30:duration=10,format=yuv420p");
-  std::vector<Frame> source;
-  for (int i = 0; i < 30; ++i) source.push_back(*reader.read());
-  RecordOptions options = options_for(dir / "a.mp4");
-  options.writing = {};
-  const std::vector<std::string> labels(20, "some label");
-  const std::vector<Detection> objects(10, {{100, 100, 200, 400}, 1.5, 0});
-  Recorder recorder(info_of(size, 30), options);
-  recorder.start();
-  std::vector<double> costs, processor;
-  const auto processor_time = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
-  };
-  FrameBuilder builder;
-  for (int i = 0; i < 300; ++i) {
-    const Frame& from = source[static_cast<std::size_t>(i) % source.size()];
-    const Frame frame = builder.build(
-        std::shared_ptr<const AVFrame>(from.picture(), [from](const AVFrame*) {}), i + 1, i / 30.0);
-    const double processor_start = processor_time();
-    const auto start = std::chrono::steady_clock::now();
-    recorder.offer(frame, objects, labels);
-    costs.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-    processor.push_back(processor_time() - processor_start);
-    std::this_thread::sleep_for(milliseconds(33));
-  }
-  std::sort(processor.begin(), processor.end());
-  std::printf("offer, processor time: median %.1f us, 99%% %.1f us, most %.1f us\n", processor[150],
-              processor[297], processor[299]);
-  const auto end = std::chrono::steady_clock::now();
-  recorder.finish();
-  std::sort(costs.begin(), costs.end());
-  const RecorderStatus status = recorder.status();
-  std::printf("offer: median %.1f us, 99%% %.1f us, most %.1f us; written %ld, busy %ld, drain %.0f ms\n",
-              costs[150], costs[297], costs[299], static_cast<long>(status.written),
-              static_cast<long>(status.busy),
-              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - end).count());
-  const auto begin = std::chrono::steady_clock::now();
-  save_picture(dir / "a.png", source[0], objects, labels);
-  std::printf("save_picture: %.0f ms\n",
-              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
 }
 
 }  // namespace
