@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/error.hpp"
 #include "pipeline/pipeline_impl.hpp"
@@ -11,6 +12,14 @@
 namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
+
+void keep_forever(const void* object) noexcept try {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<const void*>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(object);
+} catch (const std::bad_alloc&) {  // nobody finds it any more, but it is still there
+}
 
 void Pipeline::Impl::device_answered(Slot& slot, bool failed) noexcept {
   if (failed && slot.device_error.empty()) slot.device_failed = true;
@@ -173,7 +182,7 @@ void Pipeline::Impl::watch() {
     slot->device_error = std::move(error);
     slot->abandoned = true;
     polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
-    static_cast<void>(slot->outstanding.release());  // a late answer may still come
+    keep_forever(slot->outstanding.release());  // a late answer may still come
     slot->outstanding = std::move(next);
     device_answered(*slot, true);
   }

@@ -122,8 +122,8 @@ void Pipeline::Impl::share_done(Slot& slot) {
 void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
   take_out(error);
   if (slot.abandoned) {  // the device may still write to them, for ever
-    static_cast<void>(slot.device.release());
-    static_cast<void>(slot.device_share.release());
+    keep_forever(slot.device.release());
+    keep_forever(slot.device_share.release());
     slot.abandoned = false;
   }
   ++slot.stream->accounts.redone;

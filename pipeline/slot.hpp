@@ -97,6 +97,10 @@ struct Slot {
   Workspace& device_workspace() { return plan->schedule.split > 0 ? *device_share : *workspace; }
 };
 
+/// Keeps what a device that never answers may still write to until the process ends, where leak checkers can
+/// see that it is meant.
+void keep_forever(const void* object) noexcept;
+
 /// What moves through the graph: a frame that begins, or comes back from the device.
 struct Token {
   Slot* slot = nullptr;

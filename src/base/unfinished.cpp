@@ -8,6 +8,16 @@
 namespace sightline {
 namespace fs = std::filesystem;
 
+namespace {
+
+// /dev/stdout leads to a file that others write to as well.
+bool is_of_system(const fs::path& name) {
+  const std::string text = name.lexically_normal().string();
+  return text.starts_with("/dev/") || text.starts_with("/proc/");
+}
+
+}  // namespace
+
 UnfinishedFile::UnfinishedFile(const fs::path& name)
     : file_(without_link(name)), place_(unfinished_name(file_)) {}
 
@@ -24,6 +34,7 @@ std::error_code UnfinishedFile::finish() {
 }
 
 fs::path unfinished_name(const fs::path& file) {
+  if (is_of_system(file)) return file;
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
   if (fs::exists(status) && (!fs::is_regular_file(status) || access(file.c_str(), W_OK) != 0)) return file;
@@ -35,13 +46,17 @@ fs::path unfinished_name(const fs::path& file) {
 
 fs::path name_of_its_own(const fs::path& file) {
   static std::atomic<unsigned> number{0};
-  fs::path own = file;
-  return own += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(number++);
+  for (;;) {
+    fs::path own = file;
+    own += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(number++);
+    std::error_code ignored;
+    if (!fs::exists(own, ignored)) return own;  // else a process of that number has left it
+  }
 }
 
 fs::path without_link(const fs::path& name) {
   std::error_code error;
-  if (!fs::is_symlink(name, error)) return name;
+  if (is_of_system(name) || !fs::is_symlink(name, error)) return name;
   fs::path file = fs::canonical(name, error);
   return error ? name : file;
 }

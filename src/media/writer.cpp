@@ -58,6 +58,7 @@ const AVOutputFormat& container_for(const std::string& path) {
 /// Whether a container takes sound of this kind: it is asked for the head of such a file.
 bool can_hold(const AVOutputFormat& container, const AVCodecParameters& sound, AVRational time_base) {
   if (avformat_query_codec(&container, sound.codec_id, FF_COMPLIANCE_NORMAL) != 1) return false;
+  if (container.flags & AVFMT_NOFILE) return true;  // it would open files of its own
   AVFormatContext* raw = nullptr;
   if (avformat_alloc_output_context2(&raw, &container, nullptr, nullptr) < 0) throw std::bad_alloc();
   const std::unique_ptr<AVFormatContext, FreeByPointer<avformat_free_context>> trial(raw);
@@ -146,9 +147,12 @@ struct Writer::Impl {
     const int result = fault::strikes(fault::Kind::write, "avformat_write_header")
                            ? AVERROR(ENOSPC)
                            : avformat_write_header(output_.get(), options.address());
-    if (result >= 0) return;
-    settle(false);
-    fail(result);
+    if (result < 0) {
+      settle(false);
+      fail(result);
+    }
+    // Muxers whose head comes later switch off the filters that sound out of MPEG streams needs.
+    output_->flags |= AVFMT_FLAG_AUTO_BSF;
   }
 
   // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
@@ -188,6 +192,7 @@ struct Writer::Impl {
     ++frames_;
     write_video();
     write_audio(time + period_);
+    if (in_fragments_ && in_file_ == 0 && time > kPatience) check(av_write_frame(output_.get(), nullptr));
     check_file();
   }
 
@@ -244,8 +249,11 @@ struct Writer::Impl {
     }
   }
 
-  // What may be lost at most where the process is killed.
+  // Where the process is killed, a fragment is lost, and what the encoder still has.
   static constexpr int kFragmentMilliseconds = 2000, kLiveMilliseconds = 500;
+  // The first fragment waits for each stream to begin; no longer than so many seconds, since it waits in
+  // memory.
+  static constexpr double kPatience = 10;
 
   void finish() {
     if (std::exchange(closed_, true)) return;
@@ -295,13 +303,19 @@ struct Writer::Impl {
   // Makes one video of the fragments. Where that cannot be (there may be no room for both), they are one,
   // too.
   bool join() {
-    const fs::path joined = name_of_its_own(file_);
-    std::error_code error;
-    const int result = join_fragments(unfinished_, joined, *output_, last_durations_);
+    fs::path joined = unfinished_;
+    joined += "2";
+    int result = AVERROR(ENOMEM);
+    try {
+      result = join_fragments(unfinished_, joined, *output_, last_durations_);
+    } catch (const std::bad_alloc&) {
+    }
+    std::error_code error, ignored;
     if (result >= 0) fs::rename(joined, file_, error);
     const bool done = result >= 0 && !error;
-    fs::remove(done ? unfinished_ : joined, error);
-    if (!done) spdlog::debug("'{}' stays in fragments ({})", path_, error_text(result));
+    fs::remove(done ? unfinished_ : joined, ignored);
+    if (!done)
+      spdlog::debug("'{}' stays in fragments ({})", path_, error ? error.message() : error_text(result));
     return done;
   }
 

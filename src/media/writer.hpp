@@ -25,7 +25,7 @@ struct WriteOptions {
   std::string input;                  ///< refused as the output, when it is the same file; may be empty
   /// For a source that runs now: pictures are encoded without looking ahead, and what was written can be
   /// played even if the process is killed, but for the last half a second or so. MP4 and MOV are written in
-  /// fragments, Matroska in short clusters; every packet goes to the system at once.
+  /// short fragments, Matroska in short clusters.
   bool live = false;
   double key_seconds = 1;  ///< where live: a key frame at least that often, by the frames' times
 };

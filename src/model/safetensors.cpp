@@ -245,7 +245,7 @@ void Safetensors::save(const std::filesystem::path& path) const {
     throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': it exists and is not a file");
   }
   const std::filesystem::path temporary = name_of_its_own(path);
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  std::FILE* file = std::fopen(temporary.c_str(), "wbx");
   if (!file) fail(errno);
   int error = 0;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fflush(file) != 0 ||

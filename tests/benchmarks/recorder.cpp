@@ -1,5 +1,4 @@
-// What recording costs the thread that offers frames: 1080p at 30 frames a second, 20 labelled objects in
-// each.
+// What recording costs the thread that offers frames: 1080p at 30 frames a second, 10 objects in each.
 //
 //   bench_recorder     time of Recorder::offer, which must not keep the detector waiting
 #include <benchmark/benchmark.h>
@@ -22,7 +21,7 @@ void offer(benchmark::State& state) {
   Reader reader("lavfi:testsrc2=size=1920x1080:rate=30:duration=10,format=yuv420p");
   std::vector<Frame> source;
   for (int i = 0; i < 30; ++i) source.push_back(*reader.read());
-  const std::vector<std::string> labels(20, "some label");
+  const std::vector<std::string> labels(10, "some label");
   const std::vector<Detection> objects(10, {{100, 100, 200, 400}, 1.5, 0});
   RecordOptions options;
   options.path = dir / "a.mp4";

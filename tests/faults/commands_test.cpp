@@ -165,12 +165,13 @@ TEST_F(FaultsInCommands, TuneAndAuto) {
   tune.over("write", true, 2, exits_with({1}));
   // What was measured is forgotten before each run, so that it is measured again.
   const TempDir caches;
-  const DetectWalk automatic(
+  DetectWalk automatic(
       [&] {
         fs::remove(caches / "sightline/schedules.json");
         return kFindsSome + Words{"--device", "cpu", "--schedule", "auto"};
       },
       "", caches.path());
+  automatic.one_at_a_time();
   for (const bool onwards : {false, true}) {
     automatic.over("opencl", onwards, onwards ? 3 : 7, [](const FaultRun& run) {
       const bool begun = fs::exists(run.folder + "/o.jsonl");

@@ -128,7 +128,7 @@ void Walk::over(const std::string& kind, bool onwards, int points,
     }
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) threads.emplace_back(work);
+  for (unsigned i = 0; i < threads_; ++i) threads.emplace_back(work);
   threads.clear();
   std::printf("%s%s: %zu of %ld calls walked, %d of them reached\n", kind.c_str(),
               onwards ? " and all that follow" : "", chosen.size(), all - first + 1, reached.load());

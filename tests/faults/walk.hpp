@@ -1,10 +1,12 @@
 #pragma once
 // Walks a fault through a whole run of the program: its n-th call of a kind fails, for one n after the other.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "pipeline/program.hpp"
@@ -33,6 +35,8 @@ class Walk {
 
   /// How many calls of a kind a run makes.
   long calls(const std::string& kind) const;
+  /// Where runs would disturb each other.
+  void one_at_a_time() { threads_ = 1; }
   /// Where the run without a fault has left its outputs.
   std::string whole() const { return folder_ / "whole"; }
 
@@ -59,6 +63,7 @@ class Walk {
   std::string program_;
   std::string caches_;
   std::map<std::string, long> calls_;
+  unsigned threads_ = std::max(std::thread::hardware_concurrency(), 1u);
 };
 
 /// A run of `sightline detect` on a short clip with sound, to o.mp4 and o.jsonl.

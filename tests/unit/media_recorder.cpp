@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <random>
 #include <regex>
 #include <set>
@@ -428,10 +429,10 @@ class KilledRecording : public testing::TestWithParam<const char*> {};
 
 TEST_P(KilledRecording, HoldsWhatWasRecorded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  TempDir dir;
   // The process that is killed runs this test anew; what it records is for the one that waits.
   constexpr const char* kVariable = "SIGHTLINE_TEST_RECORDING";
-  setenv(kVariable, (dir / GetParam()).c_str(), 0);
+  std::optional<TempDir> dir;
+  if (!std::getenv(kVariable)) setenv(kVariable, (dir.emplace() / GetParam()).c_str(), 1);
   const std::string file = std::getenv(kVariable);
   EXPECT_EXIT(record_until_killed(file), testing::KilledBySignal(SIGKILL), "");
   unsetenv(kVariable);

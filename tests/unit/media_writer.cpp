@@ -1,6 +1,9 @@
 // Writer: what is written can be read again; what cannot be written is said.
 #include "media/writer.hpp"
 
+#include <cstring>
+
+#include "media/ffmpeg.hpp"
 #include "media_support.hpp"
 
 namespace sightline::media {
@@ -158,6 +161,87 @@ TEST(MediaWriter, AWholeFileHasOneIndex) {
     for (std::size_t i = 0; i < frames.size(); ++i)
       EXPECT_NEAR(frames[i].time(), static_cast<double>(i) / 25, 1e-6);
     EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 1);
+  }
+}
+
+// The head of the file says where each stream begins, and so waits for it; not for ever.
+TEST(MediaWriter, SoundThatNeverComesKeepsNothingInMemory) {
+  const TempDir dir;
+  make_clip(dir / "a.mkv", kClip + "[out0];sine=duration=2[out1]", {}, true);
+  ReadOptions read;
+  read.keep_audio = true;
+  Reader silent(dir / "a.mkv", read);
+  WriteOptions options;
+  options.audio = silent.audio();
+  const std::string sound = dir / "a.mov";  // takes the sound as it is
+  Writer writer(sound, info_of({64, 48}), options);
+  const auto frame = [&](int i) { writer.write(gray_frame({64, 48}, 100, i / 25.0)); };
+  for (int i = 0; i < 250; ++i) frame(i);
+  EXPECT_EQ(fs::file_size(sound + ".part"), 0u) << "it waits";
+  for (int i = 250; i < 500; ++i) frame(i);
+  EXPECT_GT(fs::file_size(sound + ".part"), 0u);
+  writer.finish();
+  EXPECT_EQ(read_all(sound).size(), 500u);
+}
+
+/// Adds silence to a clip, as broadcasts have it: AAC with a head in each packet and none for all.
+void add_broadcast_sound(const std::string& clip, const std::string& to) {
+  AVFormatContext* raw = nullptr;
+  ASSERT_GE(avformat_open_input(&raw, clip.c_str(), nullptr, nullptr), 0);
+  const InputContextPtr input(raw);
+  const CodecContextPtr encoder(avcodec_alloc_context3(avcodec_find_encoder(AV_CODEC_ID_AAC)));
+  encoder->sample_rate = 44100;
+  encoder->sample_fmt = AV_SAMPLE_FMT_FLTP;
+  encoder->ch_layout = AV_CHANNEL_LAYOUT_MONO;
+  encoder->time_base = {1, 44100};
+  ASSERT_GE(avcodec_open2(encoder.get(), nullptr, nullptr), 0);
+  ASSERT_GE(avformat_alloc_output_context2(&raw, nullptr, "mpegts", to.c_str()), 0);
+  const std::unique_ptr<AVFormatContext, FreeByPointer<avformat_free_context>> output(raw);
+  ASSERT_GE(avcodec_parameters_copy(avformat_new_stream(raw, nullptr)->codecpar, input->streams[0]->codecpar),
+            0);
+  ASSERT_GE(avcodec_parameters_from_context(avformat_new_stream(raw, nullptr)->codecpar, encoder.get()), 0);
+  ASSERT_GE(avio_open(&output->pb, to.c_str(), AVIO_FLAG_WRITE), 0);
+  ASSERT_GE(avformat_write_header(output.get(), nullptr), 0);
+  const PacketPtr packet = make_av_packet();
+  const auto write = [&](int stream, AVRational base) {
+    packet->stream_index = stream;
+    av_packet_rescale_ts(packet.get(), base, output->streams[stream]->time_base);
+    ASSERT_GE(av_interleaved_write_frame(output.get(), packet.get()), 0);
+  };
+  while (av_read_frame(input.get(), packet.get()) >= 0) write(0, input->streams[0]->time_base);
+  const FramePtr silence = make_av_frame();
+  silence->format = encoder->sample_fmt;
+  silence->ch_layout = encoder->ch_layout;
+  silence->nb_samples = encoder->frame_size;
+  ASSERT_GE(av_frame_get_buffer(silence.get(), 0), 0);
+  std::memset(silence->data[0], 0, static_cast<std::size_t>(silence->nb_samples) * sizeof(float));
+  for (silence->pts = 0; silence->pts < 2 * 44100; silence->pts += silence->nb_samples) {
+    ASSERT_GE(avcodec_send_frame(encoder.get(), silence.get()), 0);
+    while (avcodec_receive_packet(encoder.get(), packet.get()) >= 0) write(1, encoder->time_base);
+  }
+  ASSERT_GE(av_write_trailer(output.get()), 0);
+  avio_closep(&output->pb);
+}
+
+TEST(MediaWriter, SoundOfABroadcastIsCopied) {
+  const TempDir dir;
+  make_clip(dir / "a.ts", kClip);
+  ASSERT_NO_FATAL_FAILURE(add_broadcast_sound(dir / "a.ts", dir / "b.ts"));
+  ReadOptions read;
+  read.keep_audio = true;
+  for (const char* name : {"c.mp4", "c.mov", "c.mkv"}) {
+    SCOPED_TRACE(name);
+    Reader reader(dir / "b.ts", read);
+    WriteOptions options;
+    options.audio = reader.audio();
+    Writer writer(dir / name, reader.info(), options);
+    while (auto frame = reader.read()) writer.write(*frame);
+    writer.finish();
+    EXPECT_GT(writer.audio_packets(), 80);
+    const Reader again(dir / name);
+    EXPECT_TRUE(again.info().has_audio);
+    EXPECT_NEAR(again.info().duration.value_or(0), 2, 0.2);
+    EXPECT_EQ(read_all(dir / name).size(), 50u);
   }
 }
 

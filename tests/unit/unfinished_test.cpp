@@ -55,6 +55,12 @@ TEST(UnfinishedFile, WhatIsNoFileIsWrittenDirectly) {
   EXPECT_FALSE(file.finish());
 }
 
+// Others may write to what standard output is, and it has no name that could be given later.
+TEST(UnfinishedFile, StandardOutputIsWrittenDirectly) {
+  UnfinishedFile file("/dev/stdout");
+  EXPECT_EQ(file.place(), "/dev/stdout");
+}
+
 TEST(UnfinishedFile, ANameThatCannotBeGivenIsAnError) {
   const TemporaryFolder folder;
   UnfinishedFile file(folder / "a");
