@@ -303,6 +303,8 @@ struct Writer::Impl {
   // Makes one video of the fragments. Where that cannot be (there may be no room for both), they are one,
   // too.
   bool join() {
+    constexpr std::int64_t kLong = std::int64_t{1} << 30;
+    if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
     fs::path joined = unfinished_;
     joined += "2";
     int result = AVERROR(ENOMEM);
