@@ -185,8 +185,11 @@ class Stream final : public Source {
       self->large_height_ = frame->height;
       return AVERROR(EINVAL);
     }
-    if (fault::strikes(fault::Kind::allocate, "get_buffer2")) return AVERROR(ENOMEM);
-    return avcodec_default_get_buffer2(context, frame, flags);
+    const int result = fault::strikes(fault::Kind::allocate, "get_buffer2")
+                           ? AVERROR(ENOMEM)
+                           : avcodec_default_get_buffer2(context, frame, flags);
+    if (result < 0) ++self->without_memory_;
+    return result;
   }
 
   std::shared_ptr<const AVFrame> decode() {
@@ -213,6 +216,8 @@ class Stream final : public Source {
   /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
   /// damaged or cut short is not told from their end.
   std::shared_ptr<const AVFrame> end() {
+    // H.264's decoder goes on without such a picture and says nothing of it.
+    while (without_memory_ > 0) note_error(AVERROR(ENOMEM));
     if (const int code = std::exchange(read_failure_, 0))
       throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
                   "check the disk or the connection it comes from; the frames before are processed");
@@ -297,6 +302,7 @@ class Stream final : public Source {
 
   void note_error(int code) {
     if (const int width = large_width_.exchange(0)) check_size(width, large_height_);
+    if (code == AVERROR(ENOMEM) && without_memory_ > 0) --without_memory_;
     errors_.add(error_text(code));
   }
 
@@ -360,6 +366,7 @@ class Stream final : public Source {
   int read_failure_ = 0;  // what ended the reading before its time
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
+  std::atomic<int> without_memory_{0};  // pictures that could not be made, and that no error has told of yet
   std::shared_ptr<AudioTrack> audio_;
   std::int64_t audio_offset_ = 0;
   double audio_from_ = 0;

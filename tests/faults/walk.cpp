@@ -17,6 +17,7 @@ std::vector<long> chosen_points(long first, long last, long wanted) {
   const char* const asked = std::getenv("SIGHTLINE_FAULT_POINTS");
   if (asked) wanted = std::string(asked) == "all" ? calls : std::atol(asked);
   std::set<long> points;
+  for (long point = first; wanted >= calls && point <= last; ++point) points.insert(point);
   for (long i = 0; i < wanted / 3 && i < 30; ++i) {
     points.insert(std::min(first + i, last));
     points.insert(std::max(last - i, first));

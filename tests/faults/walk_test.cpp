@@ -56,7 +56,7 @@ TEST(FaultWalk, Write) {
 }
 
 TEST(FaultWalk, AllocateInLibraries) {
-  on_cpu().over("allocate", false, 60, exits_with({0, 1, 3}));
+  on_cpu().over("allocate", false, 200, exits_with({0, 1, 3}));
   on_cpu().over("allocate", true, 20, exits_with({0, 1, 3}));
 }
 
