@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "media/fragments.hpp"
 
 namespace sightline::media {
 namespace {
@@ -47,12 +48,6 @@ bool counts_in_frames(AVCodecID id) {
     default:
       return false;
   }
-}
-
-// MP4, MOV and their kin. They hold any times, which not every FFmpeg says of them.
-bool is_mov(const AVOutputFormat& container) {
-  return container.priv_class && av_opt_find2(const_cast<const AVClass**>(&container.priv_class), "movflags",
-                                              nullptr, 0, AV_OPT_SEARCH_FAKE_OBJ, nullptr) != nullptr;
 }
 
 }  // namespace
@@ -119,7 +114,7 @@ void VideoEncoder::choose_time_base(const AVOutputFormat& container, const Strea
                               ? AVRational{video.frame_rate.num, video.frame_rate.den}
                               : AVRational{25, 1};
   context_->framerate = rate;
-  const bool mov = is_mov(container);
+  const bool mov = is_mov(container);  // holds any times, which not every FFmpeg says of it
   const bool in_frames = counts_in_frames(codec_->id) || !(mov || container.flags & AVFMT_VARIABLE_FPS);
   // MP4 takes over our unit: it is made fine enough for any time, and exact for those of the rate.
   const int unit = mov && rate.num < 90000 ? (90000 + rate.num - 1) / rate.num * rate.num : 90000;

@@ -29,6 +29,11 @@ void log_to_spdlog(void* object, int level, const char* format, va_list argument
 
 }  // namespace
 
+void CloseOutput::operator()(AVFormatContext* context) const {
+  if (context->oformat && !(context->oformat->flags & AVFMT_NOFILE)) avio_closep(&context->pb);
+  avformat_free_context(context);
+}
+
 FramePtr make_av_frame() {
   FramePtr frame(av_frame_alloc());
   if (!frame || fault::strikes(fault::Kind::allocate, "av_frame_alloc")) throw std::bad_alloc();
@@ -50,6 +55,11 @@ FramePtr make_picture(AVPixelFormat format, int width, int height) {
       av_frame_get_buffer(frame.get(), 64) < 0)
     throw std::bad_alloc();
   return frame;
+}
+
+bool has_option(const AVOutputFormat& container, const char* name) {
+  return container.priv_class && av_opt_find2(const_cast<const AVClass**>(&container.priv_class), name,
+                                              nullptr, 0, AV_OPT_SEARCH_FAKE_OBJ, nullptr) != nullptr;
 }
 
 std::string error_text(int code) {

@@ -39,6 +39,12 @@ using PacketPtr = std::unique_ptr<AVPacket, FreeByAddress<av_packet_free>>;
 using CodecContextPtr = std::unique_ptr<AVCodecContext, FreeByAddress<avcodec_free_context>>;
 using CodecParametersPtr = std::unique_ptr<AVCodecParameters, FreeByAddress<avcodec_parameters_free>>;
 using InputContextPtr = std::unique_ptr<AVFormatContext, FreeByAddress<avformat_close_input>>;
+
+/// A file being written: closed with its context, where the muxer has not opened it itself.
+struct CloseOutput {
+  void operator()(AVFormatContext* context) const;
+};
+using OutputContextPtr = std::unique_ptr<AVFormatContext, CloseOutput>;
 using ScaleContextPtr = std::unique_ptr<SwsContext, FreeByPointer<sws_freeContext>>;
 
 /// An AVDictionary of options, freed with the object.
@@ -62,11 +68,14 @@ PacketPtr make_av_packet();
 /// A picture with memory of its own (uninitialised).
 FramePtr make_picture(AVPixelFormat format, int width, int height);
 
+/// Whether a container's muxer has an option of its own.
+bool has_option(const AVOutputFormat& container, const char* name);
+
 /// FFmpeg's words for one of its error codes.
 std::string error_text(int code);
 
-/// Readies the network and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe; everything
-/// here that opens something calls it first.
+/// Readies the network and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe;
+/// everything here that opens something calls it first.
 void start_ffmpeg();
 
 }  // namespace sightline::media

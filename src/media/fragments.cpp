@@ -9,14 +9,6 @@
 namespace sightline::media {
 namespace {
 
-struct CloseFile {
-  void operator()(AVFormatContext* context) const {
-    avio_closep(&context->pb);
-    avformat_free_context(context);
-  }
-};
-using FileContextPtr = std::unique_ptr<AVFormatContext, CloseFile>;
-
 // As it was written, but for the extra data: packets that are read back go with what was read back.
 int copy_stream(const AVStream& read, const AVStream& written, AVFormatContext& output) {
   AVStream* const stream = avformat_new_stream(&output, nullptr);
@@ -89,9 +81,8 @@ int copy(AVFormatContext& input, AVFormatContext& output, const std::vector<doub
 
 }  // namespace
 
-bool knows_fragments(const AVFormatContext& output) {
-  return output.oformat->priv_class && output.priv_data &&
-         av_opt_find(output.priv_data, "movflags", nullptr, 0, 0) != nullptr;
+bool is_mov(const AVOutputFormat& container) {
+  return has_option(container, "movflags");
 }
 
 void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_times) {
@@ -110,7 +101,7 @@ int join_fragments(const std::string& fragments, const std::string& to, const AV
   if (input->nb_streams != written.nb_streams) return AVERROR_INVALIDDATA;
   result = avformat_alloc_output_context2(&raw, written.oformat, nullptr, to.c_str());
   if (result < 0) return result;
-  const FileContextPtr output(raw);
+  const OutputContextPtr output(raw);
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     result = copy_stream(*input->streams[i], *written.streams[i], *output);
     if (result < 0) return result;

@@ -9,8 +9,8 @@
 
 namespace sightline::media {
 
-/// Whether a muxer can write fragments.
-bool knows_fragments(const AVFormatContext& output);
+/// MP4, MOV and their kin, which can be written in fragments.
+bool is_mov(const AVOutputFormat& container);
 
 /// Has a muxer that can do it write fragments of so many milliseconds, their index first.
 /// @param wait_for_times  the file's head comes with the first fragment, and says at which time each stream

@@ -20,14 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CloseOutput {
-  void operator()(AVFormatContext* context) const {
-    if (context->oformat && !(context->oformat->flags & AVFMT_NOFILE)) avio_closep(&context->pb);
-    avformat_free_context(context);
-  }
-};
-using OutputContextPtr = std::unique_ptr<AVFormatContext, CloseOutput>;
-
 /// Makes a folder into a pattern of images in it.
 std::string resolve(const std::string& path, const WriteOptions& options) {
   if (path.empty()) throw Error(ExitCode::usage, "the name of the output is empty");
@@ -140,7 +132,7 @@ struct Writer::Impl {
     output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     if (live_) {
       set_live(options);
-    } else if (unfinished_ != file_ && knows_fragments(*output_)) {
+    } else if (unfinished_ != file_ && is_mov(*output_->oformat)) {
       write_in_fragments(options, kFragmentMilliseconds, true);
       in_fragments_ = true;
     }
@@ -157,9 +149,8 @@ struct Writer::Impl {
 
   // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
   void set_live(Dictionary& options) {
-    if (knows_fragments(*output_)) write_in_fragments(options, kLiveMilliseconds, false);
-    if (output_->oformat->priv_class && output_->priv_data &&
-        av_opt_find(output_->priv_data, "cluster_time_limit", nullptr, 0, 0))
+    if (is_mov(*output_->oformat)) write_in_fragments(options, kLiveMilliseconds, false);
+    if (has_option(*output_->oformat, "cluster_time_limit"))
       options.set("cluster_time_limit", std::to_string(kLiveMilliseconds));
   }
 

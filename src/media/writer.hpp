@@ -46,9 +46,8 @@ struct WriteOptions {
 ///   be played. Whatever ends the writing, `finish` or the destructor completes it, as far as it got; where
 ///   they cannot, `.part` is left and the log says so. Without a frame there is no file.
 /// - What `.part` holds can be played even if the process is killed, but for the last seconds: MP4 and MOV
-/// are
-///   written in fragments, which are copied into one file with one index when all is there; for a moment that
-///   takes the room of two. Where there is none, the fragments get the name.
+///   are written in fragments, which are copied into one file with one index when all is there; for a moment
+///   that takes the room of two. Where there is none, the fragments get the name.
 ///
 /// Owns the file. Thread-safety: one thread at a time.
 class Writer {
