@@ -1,8 +1,5 @@
 // The commands beside `detect` and `live`, call by call: what fails is said, and what is left is whole.
 
-#include <algorithm>
-
-#include "opencl/device.hpp"
 #include "walk.hpp"
 
 namespace sightline::test {
@@ -10,13 +7,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
-
-bool has_opencl() {
-  const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
-  return std::any_of(devices.begin(), devices.end(), [](const opencl::DeviceInfo& device) {
-    return device.type == opencl::DeviceType::cpu && device.compiler_available;
-  });
-}
 
 class FaultsInCommands : public testing::Test {
  protected:
@@ -156,7 +146,7 @@ TEST_F(FaultsInCommands, Measure) {
 // A device that fails while it is tuned is an error; one that fails while schedules are tried is left out,
 // and the CPU finds what it would have found.
 TEST_F(FaultsInCommands, TuneAndAuto) {
-  if (!has_opencl()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
+  if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
   const std::string clip = moving_clip(96, 160, 1);
   const Walk tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
   for (const bool onwards : {false, true}) {

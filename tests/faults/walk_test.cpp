@@ -2,7 +2,6 @@
 // right code and words, and what it leaves is whole.
 
 #include "walk.hpp"
-#include "opencl/device.hpp"
 
 namespace sightline::test {
 namespace {
@@ -103,11 +102,7 @@ TEST(FaultWalk, Live) {
 // The device is taken out, and the CPU finds what it would have found. DeviceFaults walks the same calls in
 // the process, and more of them.
 TEST(FaultWalk, OpenclLosesNothing) {
-  bool usable = false;
-  for (const opencl::DeviceInfo& device : opencl::list_devices())
-    usable |= device.type == opencl::DeviceType::cpu && device.correctly_rounded_divide_sqrt &&
-              device.compiler_available;
-  if (!usable) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
+  if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
   const TempDir caches;
   for (const char* schedule : {"gpu", "specialized", "overlap"}) {
     std::printf("schedule %s, ", schedule);

@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <sstream>
 #include <thread>
+
+#include "opencl/device.hpp"
 
 namespace sightline::test {
 namespace {
@@ -161,6 +164,14 @@ std::string moving_clip(int width, int height, int frames) {
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+bool has_cpu_device(int compute_units) {
+  const auto devices = opencl::list_devices();
+  return std::any_of(devices.begin(), devices.end(), [&](const opencl::DeviceInfo& device) {
+    return device.type == opencl::DeviceType::cpu && device.correctly_rounded_divide_sqrt &&
+           device.compiler_available && device.compute_units >= compute_units;
+  });
 }
 
 std::optional<std::string> people_clip() {

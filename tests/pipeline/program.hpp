@@ -86,6 +86,10 @@ inline const std::vector<std::string> kFindsSome{"--threshold", "-4", "--scale-s
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
 
+/// Whether there is an OpenCL device on the CPU that the program can use.
+/// @param compute_units  that it must have at least
+bool has_cpu_device(int compute_units = 1);
+
 /// The surveillance clip with people, where the data is there.
 std::optional<std::string> people_clip();
 
