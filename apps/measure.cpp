@@ -212,9 +212,10 @@ void add_measure(CLI::App& app, Common& common) {
       ->delimiter(',')
       ->group(group);
   command
-      ->add_option("--kernels", a->kernels,
-                   "Cascades: forms of the device's kernels to compare, separated by commas, or all: naive, "
-                   "tiled, packed, compacted, compacted-tiled, compacted-packed, unrolled")
+      ->add_option(
+          "--kernels", a->kernels,
+          fmt::format("Cascades: forms of the device's kernels to compare, separated by commas, or all: {}",
+                      fmt::join(cascade::kKernelForms, ", ")))
       ->delimiter(',')
       ->group(group);
   command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")
