@@ -1,0 +1,116 @@
+#pragma once
+/// A small convolutional network that takes a second look at windows: what the classifier took for an object,
+/// judged by its pixels. In integers up to its last sum, so that it answers alike on every processor.
+///
+/// Input: one window of gray pixels `p`, n of them. They are made independent of brightness and contrast, in
+/// steps of 1/32 of their mean deviation: with `mean = floor((sum p + n / 2) / n)`,
+/// `deviation = max(sum |p - mean|, 4 n)` and `gain = floor(32 * 1024 * n / deviation)`, a pixel becomes
+/// `clamp(floor(((p - mean) * gain + 512) / 1024), -127, 127)`.
+///
+/// A convolution: `clamp(round((sum of weight times input + bias) * scale), 0, 255)` for each of its outputs,
+/// the sum in int32, the product in float32, rounded half to even; the clamp is the rectifier. Its windows of
+/// `size` x `size` inputs are centred on every `stride`th input of a row and column, from the first on;
+/// outside the picture the inputs are 0. So a side of n inputs gives ceil(n / stride) outputs.
+///
+/// The head: `evidence = (sum of weight times output of the last convolution + bias) * scale`, the sum in
+/// int32; the logarithm of the odds that the window holds an object, as far as it was trained for that.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "image/view.hpp"
+
+namespace sightline::filterbank {
+
+/// Values lie [y][x][channel]. Immutable once loaded.
+struct Convolution {
+  int size = 3;     ///< inputs a side: 1, 3 or 5
+  int stride = 1;   ///< 1 or 2
+  int inputs = 1;   ///< channels: 1 in the first convolution of a network, later a multiple of kChannelUnit
+  int outputs = 0;  ///< channels, a multiple of kChannelUnit
+  std::vector<std::int8_t> weights;  ///< [output][y][x][input], each within +-kMaxNetworkWeight
+  std::vector<std::int32_t> bias;    ///< [output]
+  std::vector<float> scale;          ///< [output], positive
+
+  Size output_size(Size input) const {
+    return {(input.width + stride - 1) / stride, (input.height + stride - 1) / stride};
+  }
+};
+
+/// Channels come in whole vectors of the widest instruction set, and few enough to bound the work.
+inline constexpr int kChannelUnit = 16;
+inline constexpr int kMaxChannels = 256;
+inline constexpr int kMaxConvolutions = 16;
+/// Two products of a weight and an input fit into 16 signed bits.
+inline constexpr int kMaxNetworkWeight = 64;
+
+/// Immutable once loaded.
+struct Network {
+  Size window;  ///< pixels of its input
+  std::vector<Convolution> convolutions;
+  std::vector<std::int8_t> head;  ///< [y][x][channel] of the last convolution, within +-kMaxNetworkWeight
+  std::int32_t head_bias = 0;
+  double head_scale = 1;
+
+  /// Windows whose first score is below this are not looked at, and rejected.
+  double gate = 0;
+  /// A window's final score: `score + weight * clamp(evidence, -limit, limit)`.
+  double weight = 0;
+  double limit = 0;
+
+  bool empty() const { return convolutions.empty(); }
+  double final_score(double score, double evidence) const {
+    return score + weight * (evidence < -limit ? -limit : evidence > limit ? limit : evidence);
+  }
+  /// Of a window that the gate rejects, where one is asked for all the same: no better than any that it lets
+  /// through with the same first score.
+  double rejected_score(double score) const { return score - weight * limit; }
+};
+
+/// What is wrong with a network, in words: shapes that do not fit together, weights or numbers out of range,
+/// sums that may not fit into 32 bits. Empty where nothing is.
+std::string what_is_wrong(const Network& network);
+
+/// A network's weights, packed for SIMD. Immutable after construction.
+class PackedNetwork {
+ public:
+  PackedNetwork() = default;
+  /// Of a network with which nothing is wrong.
+  explicit PackedNetwork(const Network& network);
+
+  Size window() const { return window_; }
+  struct Layer {
+    int size = 0, stride = 0, inputs = 0, outputs = 0;
+    Size input, output;                 ///< without borders
+    std::vector<std::int32_t> weights;  ///< words of four weights, in the order in which they are used
+    std::vector<std::int32_t> bias;     ///< less what the first layer's offset of inputs adds
+    std::vector<float> scale;
+  };
+  std::span<const Layer> layers() const { return layers_; }
+  std::span<const std::int8_t> head() const { return head_; }
+  /// Bytes of scratch that `look` needs.
+  std::size_t scratch_bytes() const { return scratch_bytes_; }
+  double evidence(std::int32_t sum) const { return (static_cast<double>(sum) + bias_) * scale_; }
+
+ private:
+  Size window_;
+  std::vector<Layer> layers_;
+  std::vector<std::int8_t> head_;
+  double bias_ = 0;
+  double scale_ = 1;
+  std::size_t scratch_bytes_ = 0;
+};
+
+/// The head's sum, less its bias, of one window, whose size is the network's. `scratch` has
+/// network.scratch_bytes() bytes, aligned to 64, whose contents do not matter. SIMD, dispatched at run time.
+/// Thread-safety: a pure function of its arguments.
+std::int32_t look(const PackedNetwork& network, GrayView window, std::uint8_t* scratch);
+
+namespace reference {
+/// The same in plain scalar code, straight from the network: what `look` equals bit for bit.
+std::int32_t look(const Network& network, GrayView window);
+}  // namespace reference
+
+}  // namespace sightline::filterbank
