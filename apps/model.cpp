@@ -70,14 +70,32 @@ std::string describe_weights(const Model& model) {
                 percent * static_cast<double>(model.weights.size() - positive - negative));
 }
 
+// The multiply-adds of one window's convolutions and head.
+double multiply_adds(const filterbank::Network& network) {
+  Size size = network.window;
+  double sum = static_cast<double>(network.head.size());
+  for (const filterbank::Convolution& convolution : network.convolutions) {
+    size = convolution.output_size(size);
+    sum += static_cast<double>(size.width) * size.height * static_cast<double>(convolution.weights.size());
+  }
+  return sum;
+}
+
+std::string describe_network(const filterbank::Network& network) {
+  const std::size_t count = network.convolutions.size();
+  return format("%zu convolution%s, %.3g million multiply-adds a window; gate %g, weight %g, limit %g", count,
+                count == 1 ? "" : "s", 1e-6 * multiply_adds(network), network.gate, network.weight,
+                network.limit);
+}
+
 // JSON with a line a value; anything else as it is.
-void print_provenance(const std::string& text) {
+void print_provenance(const char* name, const std::string& text) {
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
-    print("provenance", text.empty() ? "none" : text);
+    print(name, text.empty() ? "none" : text);
     return;
   }
-  print("provenance", json.empty() ? "none" : "");
+  print(name, json.empty() ? "none" : "");
   for (const auto& [key, value] : json.items()) {
     const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
     std::printf("  %-18s %s\n", key.c_str(), shown.empty() ? "-" : shown.c_str());
@@ -130,7 +148,10 @@ void describe(const fs::path& file, const Model& model) {
                                                      : ""));
   print("scale", format("%g", model.scale));
   print("threshold", format("%g", model.threshold));
-  print_provenance(model.provenance);
+  print_provenance("provenance", model.provenance);
+  if (model.network.empty()) return;
+  print("second look", describe_network(model.network));
+  print_provenance("its provenance", model.network.provenance);
 }
 
 void refuse(bool given, const char* option, const std::string& file) {

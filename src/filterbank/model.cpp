@@ -1,7 +1,6 @@
 #include "filterbank/model.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,98 +10,20 @@
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
+#include "filterbank/model_header.hpp"
+#include "filterbank/network_file.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
 constexpr std::string_view kKind = "sightline.filterbank";
-constexpr int kVersion = 1;
+// Programs that know no second look take the first version only, and rightly so: without the network, the
+// same file would give other results.
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kNetworkVersion = "2";
 constexpr int kMaxWindowCells = 64;
 constexpr int kMaxTemplates = 1024;
-
-// The header's fields of one file, with errors that name them.
-class Header {
- public:
-  Header(const Safetensors& file, const std::filesystem::path& path) : file_(file), path_(path) {}
-
-  [[noreturn]] void fail(const std::string& problem, std::string_view remedy = {}) const {
-    throw Error(ExitCode::model, path_.string() + ": " + problem, remedy);
-  }
-
-  std::string text(const std::string& key) const {
-    const std::string* found = find(key);
-    if (!found) fail("the header has no '" + key + "'", "this is not a Sightline model");
-    return *found;
-  }
-
-  /// Null where there is none.
-  const std::string* find(const std::string& key) const {
-    const auto found = file_.metadata.find(key);
-    return found == file_.metadata.end() ? nullptr : &found->second;
-  }
-
-  void expect(const std::string& key, std::string_view value, std::string_view remedy) const {
-    if (text(key) != value) {
-      fail("'" + key + "' is '" + text(key) + "', but this program reads '" + std::string(value) + "'",
-           remedy);
-    }
-  }
-
-  // Exactly `count` numbers separated by `separator`.
-  std::vector<double> numbers(const std::string& key, std::size_t count, char separator) const {
-    const std::vector<double> result = numbers(key, separator);
-    if (result.size() != count) {
-      fail("'" + key + "' is '" + text(key) + "', which is not " + std::to_string(count) +
-           " finite number(s)");
-    }
-    return result;
-  }
-
-  // Any number of them; none at all where one is not usable.
-  std::vector<double> numbers(const std::string& key, char separator) const {
-    const std::string value = text(key);
-    std::vector<double> result;
-    const char* at = value.data();
-    const char* const end = at + value.size();
-    for (;;) {
-      double number = 0;
-      const auto [stop, error] = std::from_chars(at, end, number);
-      const bool usable = error == std::errc() && std::isfinite(number);
-      if (usable) result.push_back(number);
-      at = usable ? stop : nullptr;
-      if (at == nullptr || at == end || *at != separator) break;
-      ++at;
-    }
-    return at == end ? result : std::vector<double>();
-  }
-
-  double number(const std::string& key, double smallest, double largest) const {
-    const double value = numbers(key, 1, ',')[0];
-    if (value < smallest || value > largest) fail("'" + key + "' is " + text(key) + ", out of range");
-    return value;
-  }
-
-  std::int64_t integer(const std::string& key, double smallest, double largest) const {
-    const double value = number(key, smallest, largest);
-    if (value != std::floor(value)) fail("'" + key + "' is " + text(key) + ", which is not a whole number");
-    return static_cast<std::int64_t>(value);
-  }
-
- private:
-  const Safetensors& file_;
-  const std::filesystem::path& path_;
-};
-
-std::string join(std::initializer_list<double> values, char separator) {
-  std::string text;
-  for (const double value : values) {
-    if (!text.empty()) text += separator;
-    char buffer[32];
-    text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-  }
-  return text;
-}
 
 Dictionary load_large_dictionary(const Safetensors& file) {
   const auto values = file.array<float>("dictionary.reference", {Safetensors::kAny, 5, 5});
@@ -175,8 +96,30 @@ Descriptor load_descriptor(const Header& header) {
   return descriptor;
 }
 
+void check_version(const Header& header) {
+  const std::string version = header.text("version");
+  if (version != kVersion && version != kNetworkVersion) {
+    header.fail("'version' is '" + version + "', but this program reads '" + std::string(kVersion) +
+                    "' and '" + std::string(kNetworkVersion) + "'",
+                "train it again, or use the program that it was made for");
+  }
+  if (version == kVersion && has_network(header)) {
+    header.fail("'version' is '" + version + "', but there is a 'network'",
+                "a model with a network has version '" + std::string(kNetworkVersion) + "'");
+  }
+}
+
+// The network for a model that has everything that all sizes share but the network; empty where the version
+// says that there is none.
+Network load_network(const Safetensors& file, const Header& header, const Model& model) {
+  if (header.text("version") == kVersion) return {};
+  if (model.classifier != ClassifierKind::linear)
+    header.fail("'network' goes with a linear classifier only", "leave it out, or train a linear classifier");
+  return read_network(file, header, model.window.pixels());
+}
+
 // What all sizes share.
-Model load_common(const Header& header) {
+Model load_common(const Safetensors& file, const Header& header) {
   Model model;
   model.label = header.text("label");
   if (model.label.empty() || model.label.size() > 64) header.fail("'label' must have 1 to 64 characters");
@@ -202,6 +145,7 @@ Model load_common(const Header& header) {
   } else if (classifier != "linear") {
     header.fail("'classifier' is '" + classifier + "'", "it must be 'linear' or 'distance'");
   }
+  model.network = load_network(file, header, model);
   return model;
 }
 
@@ -223,6 +167,15 @@ std::vector<int> load_sizes(const Header& header, int filters) {
                     " filters of the dictionary");
   }
   return sizes;
+}
+
+// Each size has the network for itself, so that a small file with many sizes might take all memory.
+void check_copies(const Header& header, const Network& network, std::size_t sizes, std::uint64_t max_bytes) {
+  const std::uint64_t bytes = bytes_of(network) * sizes;
+  if (bytes <= max_bytes) return;
+  header.fail("'network' takes " + std::to_string(bytes) + " bytes in " + std::to_string(sizes) +
+                  " sizes, more than a model may have (" + std::to_string(max_bytes >> 20) + " MiB)",
+              "give a larger --max-model-size if it is meant to be so large");
 }
 
 // What a size's keys and arrays end with.
@@ -372,10 +325,9 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
   const Header header(file, path);
   header.expect("kind", kKind,
                 "choose a model of the filter-bank detector, or the configuration that fits this model");
-  header.expect("version", std::to_string(kVersion),
-                "train it again, or use the program that it was made for");
+  check_version(header);
   header.expect("cell", std::to_string(kCell), "train it again with this program");
-  const Model common = load_common(header);
+  const Model common = load_common(file, header);
   Dictionary dictionary;
   try {
     dictionary = load_dictionary(file, common.descriptor);
@@ -388,8 +340,10 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
     header.fail("the dictionary has " + std::to_string(dictionary.size()) + " filters",
                 "a contrast-sensitive one has at most " + std::to_string(common.descriptor.max_filters()));
   }
+  const std::vector<int> sizes = load_sizes(header, dictionary.size());
+  check_copies(header, common.network, sizes.size(), max_bytes);
   std::vector<Model> models;
-  for (const int size : load_sizes(header, dictionary.size())) {
+  for (const int size : sizes) {
     Model& model = models.emplace_back(common);
     const std::string suffix = suffix_of(size, dictionary.size());
     model.dictionary = dictionary.first(size);
@@ -418,7 +372,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   Safetensors file;
   file.metadata = {
       {"kind", std::string(kKind)},
-      {"version", std::to_string(kVersion)},
+      {"version", std::string(largest.network.empty() ? kVersion : kNetworkVersion)},
       {"label", largest.label},
       {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},
       {"cell", std::to_string(kCell)},
@@ -434,6 +388,12 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   if (largest.descriptor.patterns) file.metadata["patterns"] = "uniform";
   const int filters = largest.dictionary.size();
   save_dictionary(largest.dictionary, file);
+  if (!largest.network.empty()) {
+    if (largest.classifier != ClassifierKind::linear || largest.network.window != window) {
+      throw std::invalid_argument("a network goes with a linear classifier of its window");
+    }
+    write_network(largest.network, file);
+  }
 
   std::string list;
   int before = 0;
@@ -466,7 +426,8 @@ void store_evaluation(const Model& model, const std::filesystem::path& path) {
   const std::vector<Model> models = load_models(path);
   const auto same = [&](const Model& other) {
     return other.dictionary.size() == size && starts_with(other.dictionary, model.dictionary) &&
-           other.weights == model.weights && other.bias == model.bias && other.scale == model.scale;
+           other.weights == model.weights && other.bias == model.bias && other.scale == model.scale &&
+           other.network == model.network;
   };
   if (std::ranges::none_of(models, same)) {
     throw Error(ExitCode::failed,

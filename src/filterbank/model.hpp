@@ -1,13 +1,12 @@
 #pragma once
 /// The filter-bank detector's model and its file.
 ///
-/// File: safetensors, version 1. Metadata (strings): `kind` = "sightline.filterbank", `version`, `label`,
-/// `window`
-/// ("64x128", pixels), `cell` ("8"), `object` ("x,y,w,h": where the object sits inside the window, pixels),
-/// `normalisation` ("l1-sqrt", "l1" or "l2"), `epsilon`, `classifier` ("linear" or "distance"), `bias`,
-/// `scale`, `threshold`, `provenance` (JSON: how it was trained). Arrays: `dictionary` int8 [D,3,3],
-/// `dictionary.reference` float32 [D,3,3], `weights` int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear
-/// classifier, the number of templates for distance.
+/// File: safetensors. Metadata (strings): `kind` = "sightline.filterbank", `version` ("1", or "2" with a
+/// network), `label`, `window` ("64x128", pixels), `cell` ("8"), `object` ("x,y,w,h": where the object sits
+/// inside the window, pixels), `normalisation` ("l1-sqrt", "l1" or "l2"), `epsilon`, `classifier` ("linear"
+/// or "distance"), `bias`, `scale`, `threshold`, `provenance` (JSON: how it was trained). Arrays:
+/// `dictionary` int8 [D,3,3], `dictionary.reference` float32 [D,3,3], `weights` int8
+/// [T, blocks y, blocks x, 4, D]: T = 1 for the linear classifier, the number of templates for distance.
 ///
 /// Three keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key), `contrast`
 /// ("sensitive"; "insensitive" without) and `patterns` ("uniform"; "none" without: then `weights` is
@@ -21,6 +20,14 @@
 /// keys and arrays above say is the largest size; each smaller one has its `bias.n`, `scale.n`,
 /// `threshold.n`, `provenance.n` and `weights.n` [T, blocks y, blocks x, 4, n]. Optional: `evaluation` and
 /// `evaluation.n` (JSON, see WindowEvaluation).
+///
+/// A file of version 2 also holds a network for a second look at windows (see network.hpp), the same for all
+/// its sizes, whose classifiers are linear; the network's window is the model's. Metadata: `network` (the
+/// number of its convolutions, "4"), `network.strides` ("2,2,2,1", the first convolution's first),
+/// `network.head_bias`, `network.head_scale`, `network.gate`, `network.weight`, `network.limit`,
+/// `network.provenance` (JSON: how it was trained). Arrays, for each convolution I = 0, 1, ...:
+/// `network.I.weights` int8 [outputs, size, size, inputs], `network.I.bias` int32 [outputs],
+/// `network.I.scale` float32 [outputs]; and `network.head` int8 [y, x, channels], of the last one's outputs.
 
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +40,7 @@
 #include "filterbank/descriptor.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
+#include "filterbank/network.hpp"
 
 namespace sightline::filterbank {
 
@@ -64,6 +72,7 @@ struct Model {
   double threshold = 0;    ///< score at which an object is reported unless the user says otherwise
   std::string provenance;  ///< JSON text
   std::optional<WindowEvaluation> evaluation;
+  Network network;  ///< empty where the model has none; the same for all sizes; linear classifiers only
 
   /// Of a cell's histogram.
   int bins() const { return descriptor.bins(dictionary.size()); }
@@ -83,7 +92,7 @@ inline constexpr int kLargestModelSize = 1 << 20;
 
 /// Reads and validates a model in all the sizes that the file holds, ascending. Throws Error (model) naming
 /// the file, the field and what is wrong with it.
-/// @param max_bytes  larger files are refused
+/// @param max_bytes  larger files are refused, and so are networks that take more in all sizes together
 std::vector<Model> load_models(const std::filesystem::path& file,
                                std::uint64_t max_bytes = std::uint64_t{kMaxModelSize} << 20);
 
@@ -94,13 +103,14 @@ Model load_model(const std::filesystem::path& file, std::optional<int> filters =
 
 /// Writes a model in one or more sizes, ascending; an existing file is replaced at once or not at all. All
 /// but dictionary, weights, bias, scale, threshold, provenance and evaluation is written as in the last.
-/// Throws std::invalid_argument where a dictionary is not the beginning of the next.
+/// Throws std::invalid_argument where a dictionary is not the beginning of the next, or where a network is
+/// not usable, has another window than the model, or comes with a classifier that is not linear.
 void save_models(std::span<const Model> sizes, const std::filesystem::path& file);
 void save_model(const Model& model, const std::filesystem::path& file);
 
 /// Puts the model's evaluation into the file that the model was loaded from, and leaves everything else in it
 /// as it is. The file is replaced at once or not at all. Throws Error (failed) where the file holds another
-/// classifier by now, and Error (model) where it is not usable.
+/// classifier or network by now, and Error (model) where it is not usable.
 void store_evaluation(const Model& model, const std::filesystem::path& file);
 
 }  // namespace sightline::filterbank

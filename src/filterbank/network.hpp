@@ -37,6 +37,7 @@ struct Convolution {
   Size output_size(Size input) const {
     return {(input.width + stride - 1) / stride, (input.height + stride - 1) / stride};
   }
+  friend bool operator==(const Convolution&, const Convolution&) = default;
 };
 
 /// Channels come in whole vectors of the widest instruction set, and few enough to bound the work.
@@ -60,6 +61,8 @@ struct Network {
   double weight = 0;
   double limit = 0;
 
+  std::string provenance;  ///< JSON text: how it was trained
+
   bool empty() const { return convolutions.empty(); }
   double final_score(double score, double evidence) const {
     return score + weight * (evidence < -limit ? -limit : evidence > limit ? limit : evidence);
@@ -67,6 +70,7 @@ struct Network {
   /// Of a window that the gate rejects, where one is asked for all the same: no better than any that it lets
   /// through with the same first score.
   double rejected_score(double score) const { return score - weight * limit; }
+  friend bool operator==(const Network&, const Network&) = default;
 };
 
 /// What is wrong with a network, in words: shapes that do not fit together, weights or numbers out of range,
