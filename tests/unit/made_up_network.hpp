@@ -1,0 +1,53 @@
+#pragma once
+/// Small networks for the tests of a model's second look.
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "filterbank/network.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline::test {
+
+/// A convolution of random weights.
+inline filterbank::Convolution random_convolution(int size, int stride, int inputs, int outputs,
+                                                  std::mt19937_64& engine) {
+  filterbank::Convolution convolution{.size = size,
+                                      .stride = stride,
+                                      .inputs = inputs,
+                                      .outputs = outputs,
+                                      .weights = {},
+                                      .bias = {},
+                                      .scale = {}};
+  convolution.weights.resize(static_cast<std::size_t>(outputs) * size * size * inputs);
+  for (std::int8_t& w : convolution.weights) w = static_cast<std::int8_t>(random_int(engine, -64, 64));
+  for (int i = 0; i < outputs; ++i) {
+    convolution.bias.push_back(random_int(engine, -100'000, 100'000));
+    convolution.scale.push_back(1.0f / static_cast<float>(random_int(engine, 100, 1000)));
+  }
+  return convolution;
+}
+
+/// Three convolutions, of 3x3, 1x1 and 5x5 inputs, the first and the last of stride 2, and a head.
+inline filterbank::Network random_network(Size window, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  filterbank::Network network;
+  network.window = window;
+  network.convolutions = {random_convolution(3, 2, 1, 16, engine), random_convolution(1, 1, 16, 32, engine),
+                          random_convolution(5, 2, 32, 16, engine)};
+  Size size = window;
+  for (const filterbank::Convolution& convolution : network.convolutions)
+    size = convolution.output_size(size);
+  network.head.resize(static_cast<std::size_t>(size.width) * size.height * 16);
+  for (std::int8_t& w : network.head) w = static_cast<std::int8_t>(random_int(engine, -64, 64));
+  network.head_bias = -54321;
+  network.head_scale = 1.0 / 3000;
+  network.gate = -1.1;
+  network.weight = 0.3;
+  network.limit = 7.7;
+  network.provenance = R"({"network":"made up"})";
+  return network;
+}
+
+}  // namespace sightline::test
