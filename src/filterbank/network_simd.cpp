@@ -131,6 +131,64 @@ HWY_INLINE std::int32_t word_at(const std::uint8_t* bytes) {
   return word;
 }
 
+using VFloats = hn::VFromD<hn::Rebind<float, Words>>;
+
+// What remains to be done is to round it and to clamp it, from below and above: more than 32 bits cannot be
+// rounded.
+HWY_INLINE VFloats scaled(VWords sum, VFloats scale) {
+  const hn::Rebind<float, Words> d;
+  return hn::Min(hn::Mul(hn::ConvertTo(d, sum), scale), hn::Set(d, 255.0F));
+}
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+// Four vectors of outputs one after the other. Packing clamps.
+HWY_INLINE __m512i bytes_of(VFloats a, VFloats b, VFloats c, VFloats d) {
+  const __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(a.raw), _mm512_cvtps_epi32(b.raw));
+  const __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(c.raw), _mm512_cvtps_epi32(d.raw));
+  // Every 128 bits of it have four outputs of each of the vectors.
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+}
+#endif
+
+// `sum`, of `to_step` bytes a pixel.
+template <int kVectors, int kPixels>
+HWY_INLINE void store_outputs(const VWords (&sum)[kPixels][kVectors], const float* scales, std::uint8_t* to,
+                              std::ptrdiff_t to_step) {
+  const hn::Rebind<float, Words> df;
+  const int lanes = static_cast<int>(hn::Lanes(df));
+  VFloats scale[kVectors];
+  for (int v = 0; v < kVectors; ++v) scale[v] = hn::LoadU(df, scales + v * lanes);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (kVectors == 2 && kPixels % 2 == 0) {
+    for (int p = 0; p < kPixels; p += 2, to += 2 * to_step) {
+      const __m512i bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p][1], scale[1]),
+                                     scaled(sum[p + 1][0], scale[0]), scaled(sum[p + 1][1], scale[1]));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_castsi512_si256(bytes));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + to_step), _mm512_extracti64x4_epi64(bytes, 1));
+    }
+    return;
+  } else if constexpr (kVectors == 1 && kPixels % 4 == 0) {
+    for (int p = 0; p < kPixels; p += 4, to += 4 * to_step) {
+      const __m512i bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p + 1][0], scale[0]),
+                                     scaled(sum[p + 2][0], scale[0]), scaled(sum[p + 3][0], scale[0]));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm512_extracti32x4_epi32(bytes, 1));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * to_step), _mm512_extracti32x4_epi32(bytes, 2));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * to_step), _mm512_extracti32x4_epi32(bytes, 3));
+    }
+    return;
+  }
+#endif
+  const hn::Rebind<std::uint8_t, Words> d8;
+  for (int p = 0; p < kPixels; ++p) {
+    for (int v = 0; v < kVectors; ++v) {
+      const auto value = hn::NearestInt(scaled(sum[p][v], scale[v]));
+      hn::StoreU(hn::DemoteTo(d8, value), d8, to + p * to_step + v * lanes);
+    }
+  }
+}
+
 // What `outputs_of` reads and writes, for its first pixel.
 struct Place {
   const std::uint8_t* from;
@@ -145,8 +203,6 @@ struct Place {
 template <int kVectors, int kPixels, int kRowWords, int kStep>
 HWY_INLINE void outputs_of(const Layer& layer, int output, const Place& place) {
   const Words d;
-  const hn::Rebind<float, Words> df;
-  const hn::Rebind<std::uint8_t, Words> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int row_words = kRowWords > 0 ? kRowWords : layer.row_words;
   const std::ptrdiff_t step = kStep > 0 ? kStep : place.step;
@@ -172,14 +228,7 @@ HWY_INLINE void outputs_of(const Layer& layer, int output, const Place& place) {
       }
     }
   }
-  for (int v = 0; v < kVectors; ++v) {
-    const auto scale = hn::LoadU(df, layer.scale.data() + output + v * lanes);
-    for (int p = 0; p < kPixels; ++p) {
-      const auto product = hn::Mul(hn::ConvertTo(df, sum[p][v]), scale);
-      const auto value = hn::NearestInt(hn::Min(product, hn::Set(df, 255.0F)));
-      hn::StoreU(hn::DemoteTo(d8, value), d8, place.to + p * place.to_step + v * lanes);
-    }
-  }
+  store_outputs<kVectors, kPixels>(sum, layer.scale.data() + output, place.to, place.to_step);
 }
 
 // `from` and `to`: the first value of a picture whose border is right, and of one whose border is not
@@ -203,18 +252,29 @@ HWY_INLINE void convolve_outputs(const Layer& layer, int output, const Picture& 
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr int kPixelsAtOnce = 8;  // 32 registers
+constexpr int kSumsAtOnce = 16;  // of 32 registers
 #else
-constexpr int kPixelsAtOnce = 4;
+constexpr int kSumsAtOnce = 8;
 #endif
 
 template <int kVectors>
 HWY_INLINE void convolve_vectors(const Layer& layer, int output, const Picture& input,
                                  const std::uint8_t* from, const Picture& to_picture, std::uint8_t* to) {
-  if (to_picture.size.width < kPixelsAtOnce) {
-    convolve_outputs<kVectors, 1, 0, 0>(layer, output, input, from, to_picture, to);
+  constexpr int kPixels = kSumsAtOnce / kVectors;
+  const int width = to_picture.size.width;
+  if (width < 4) return convolve_outputs<kVectors, 1, 0, 0>(layer, output, input, from, to_picture, to);
+  if (width < kPixels) return convolve_outputs<kVectors, 4, 0, 0>(layer, output, input, from, to_picture, to);
+  if (input.channels > 1)
+    return convolve_outputs<kVectors, kPixels, 0, 0>(layer, output, input, from, to_picture, to);
+  // Windows: short rows of kernels.
+  if (layer.row_words == 2 && layer.stride == 2) {
+    convolve_outputs<kVectors, kPixels, 2, 2>(layer, output, input, from, to_picture, to);
+  } else if (layer.row_words == 2) {
+    convolve_outputs<kVectors, kPixels, 2, 1>(layer, output, input, from, to_picture, to);
+  } else if (layer.stride == 2) {
+    convolve_outputs<kVectors, kPixels, 1, 2>(layer, output, input, from, to_picture, to);
   } else {
-    convolve_outputs<kVectors, kPixelsAtOnce, 0, 0>(layer, output, input, from, to_picture, to);
+    convolve_outputs<kVectors, kPixels, 1, 1>(layer, output, input, from, to_picture, to);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "filterbank/network.hpp"
 #include "filterbank/random.hpp"
