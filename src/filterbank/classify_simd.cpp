@@ -12,47 +12,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "filterbank/kernels.hpp"
 #include "filterbank/patterns.hpp"
 
 HWY_BEFORE_NAMESPACE();
-#include "base/vnni_target.hpp"
+#include "base/dot4.hpp"
 namespace sightline::filterbank::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+using sightline::HWY_NAMESPACE::dot4;
 
 using F32 = hn::CappedTag<float, kLanePad>;
 using I32 = hn::RebindToSigned<F32>;
 using VI32 = hn::VFromD<I32>;
-
-// sum + dot product of four unsigned features and four signed weights in each lane.
-HWY_INLINE VI32 dot4(VI32 features, VI32 weights, VI32 sum) {
-#if SIGHTLINE_VNNI
-  return VI32{_mm512_dpbusd_epi32(sum.raw, features.raw, weights.raw)};
-#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return VI32{_mm512_add_epi32(
-      sum.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(features.raw, weights.raw), _mm512_set1_epi16(1)))};
-#elif HWY_TARGET == HWY_AVX2
-  return VI32{_mm256_add_epi32(
-      sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(features.raw, weights.raw), _mm256_set1_epi16(1)))};
-#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-  return VI32{_mm_add_epi32(sum.raw,
-                            _mm_madd_epi16(_mm_maddubs_epi16(features.raw, weights.raw), _mm_set1_epi16(1)))};
-#else
-  const I32 d;
-  const hn::RebindToUnsigned<I32> du;
-  const auto unsigned_byte = [&](auto shifted) {
-    return hn::BitCast(d, hn::ShiftRight<24>(hn::BitCast(du, shifted)));
-  };
-  sum = hn::Add(sum, hn::Mul(unsigned_byte(hn::ShiftLeft<24>(features)),
-                             hn::ShiftRight<24>(hn::ShiftLeft<24>(weights))));
-  sum = hn::Add(sum, hn::Mul(unsigned_byte(hn::ShiftLeft<16>(features)),
-                             hn::ShiftRight<24>(hn::ShiftLeft<16>(weights))));
-  sum = hn::Add(
-      sum, hn::Mul(unsigned_byte(hn::ShiftLeft<8>(features)), hn::ShiftRight<24>(hn::ShiftLeft<8>(weights))));
-  return hn::Add(sum, hn::Mul(unsigned_byte(features), hn::ShiftRight<24>(weights)));
-#endif
-}
+static_assert(std::is_same_v<VI32, sightline::HWY_NAMESPACE::VWords>);
 
 // What project_row makes of its sums.
 HWY_INLINE void store_components(const VI32* sum, std::ptrdiff_t pitch, std::int32_t* components) {

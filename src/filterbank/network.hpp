@@ -15,6 +15,8 @@
 /// The head: `evidence = (sum of weight times output of the last convolution + bias) * scale`, the sum in
 /// int32; the logarithm of the odds that the window holds an object, as far as it was trained for that.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -85,22 +87,49 @@ class PackedNetwork {
   explicit PackedNetwork(const Network& network);
 
   Size window() const { return window_; }
+  /// A word of four weights for each of 16 outputs: a cache line and the widest vector.
+  struct alignas(64) Weights {
+    std::array<std::int32_t, kChannelUnit> words{};
+  };
   struct Layer {
-    int size = 0, stride = 0, inputs = 0, outputs = 0;
-    Size input, output;                 ///< without borders
-    std::vector<std::int32_t> weights;  ///< words of four weights, in the order in which they are used
-    std::vector<std::int32_t> bias;     ///< less what the first layer's offset of inputs adds
+    int size = 0, stride = 0, outputs = 0;
+    int row_words = 0;  ///< of a row of its kernel: size * inputs / 4, rounded up
+    std::vector<Weights>
+        weights;  ///< [16 outputs][y][word of row]; of a word that is not whole, the rest is 0
+    std::vector<std::int32_t> bias;  ///< less what the first layer's offset of inputs adds, modulo 2^32
     std::vector<float> scale;
   };
   std::span<const Layer> layers() const { return layers_; }
+
+  /// What a layer reads, as it lies in the scratch memory: [y][x][channel], with a border all round of half
+  /// its kernel. Two memories in turn hold them all.
+  struct Picture {
+    Size size;  ///< without its border
+    int channels = 0;
+    int border = 0;
+    std::ptrdiff_t pitch = 0;  ///< bytes from row to row
+    std::size_t offset = 0;    ///< of its border's first row, in bytes of scratch; a multiple of 64
+    std::ptrdiff_t row_bytes() const { return static_cast<std::ptrdiff_t>(size.width) * channels; }
+    std::ptrdiff_t border_bytes() const { return static_cast<std::ptrdiff_t>(border) * channels; }
+  };
+  /// One more than there are layers: the last is what the head reads.
+  std::span<const Picture> pictures() const { return pictures_; }
+
+  /// Filled up with zeros to a multiple of kPictureUnit.
   std::span<const std::int8_t> head() const { return head_; }
   /// Bytes of scratch that `look` needs.
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   double evidence(std::int32_t sum) const { return (static_cast<double>(sum) + bias_) * scale_; }
 
+  /// Kernels read and write whole vectors.
+  static constexpr std::ptrdiff_t kPictureUnit = 64;
+  /// Bytes between the ends of the window's rows, border included. A kernel's row is read in whole words.
+  static constexpr std::ptrdiff_t kWindowGap = 16;
+
  private:
   Size window_;
   std::vector<Layer> layers_;
+  std::vector<Picture> pictures_;
   std::vector<std::int8_t> head_;
   double bias_ = 0;
   double scale_ = 1;

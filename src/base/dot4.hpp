@@ -1,0 +1,44 @@
+// Included by SIMD sources right after HWY_BEFORE_NAMESPACE(), once per instruction set: deliberately no
+// include guard. Brings base/vnni_target.hpp with it.
+//
+// The dot product of bytes that the kernels count with. Without VNNI, the products of two neighbours must
+// add up to 16 signed bits: whoever makes the weights sees to that.
+#include "base/vnni_target.hpp"
+
+namespace sightline::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Words of four bytes, at most 16 of them.
+using Words = hn::CappedTag<std::int32_t, 16>;
+using VWords = hn::VFromD<Words>;
+
+// sum + dot product of four unsigned bytes and four signed weights in each lane.
+HWY_INLINE VWords dot4(VWords values, VWords weights, VWords sum) {
+#if SIGHTLINE_VNNI
+  return VWords{_mm512_dpbusd_epi32(sum.raw, values.raw, weights.raw)};
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return VWords{_mm512_add_epi32(
+      sum.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(values.raw, weights.raw), _mm512_set1_epi16(1)))};
+#elif HWY_TARGET == HWY_AVX2
+  return VWords{_mm256_add_epi32(
+      sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(values.raw, weights.raw), _mm256_set1_epi16(1)))};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  return VWords{
+      _mm_add_epi32(sum.raw, _mm_madd_epi16(_mm_maddubs_epi16(values.raw, weights.raw), _mm_set1_epi16(1)))};
+#else
+  const Words d;
+  const hn::RebindToUnsigned<I32> du;
+  const auto unsigned_byte = [&](auto shifted) {
+    return hn::BitCast(d, hn::ShiftRight<24>(hn::BitCast(du, shifted)));
+  };
+  sum = hn::Add(
+      sum, hn::Mul(unsigned_byte(hn::ShiftLeft<24>(values)), hn::ShiftRight<24>(hn::ShiftLeft<24>(weights))));
+  sum = hn::Add(
+      sum, hn::Mul(unsigned_byte(hn::ShiftLeft<16>(values)), hn::ShiftRight<24>(hn::ShiftLeft<16>(weights))));
+  sum = hn::Add(
+      sum, hn::Mul(unsigned_byte(hn::ShiftLeft<8>(values)), hn::ShiftRight<24>(hn::ShiftLeft<8>(weights))));
+  return hn::Add(sum, hn::Mul(unsigned_byte(values), hn::ShiftRight<24>(weights)));
+#endif
+}
+
+}  // namespace sightline::HWY_NAMESPACE
