@@ -27,7 +27,7 @@ HWY_INLINE VWords dot4(VWords values, VWords weights, VWords sum) {
       _mm_add_epi32(sum.raw, _mm_madd_epi16(_mm_maddubs_epi16(values.raw, weights.raw), _mm_set1_epi16(1)))};
 #else
   const Words d;
-  const hn::RebindToUnsigned<I32> du;
+  const hn::RebindToUnsigned<Words> du;
   const auto unsigned_byte = [&](auto shifted) {
     return hn::BitCast(d, hn::ShiftRight<24>(hn::BitCast(du, shifted)));
   };

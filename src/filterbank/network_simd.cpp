@@ -140,15 +140,28 @@ HWY_INLINE VFloats scaled(VWords sum, VFloats scale) {
   return hn::Min(hn::Mul(hn::ConvertTo(d, sum), scale), hn::Set(d, 255.0F));
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#undef SIGHTLINE_PACKED_OUTPUTS
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+#define SIGHTLINE_PACKED_OUTPUTS 1
+#if HWY_TARGET <= HWY_AVX3
 // Four vectors of outputs one after the other. Packing clamps.
-HWY_INLINE __m512i bytes_of(VFloats a, VFloats b, VFloats c, VFloats d) {
+HWY_INLINE VBytes bytes_of(VFloats a, VFloats b, VFloats c, VFloats d) {
   const __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(a.raw), _mm512_cvtps_epi32(b.raw));
   const __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(c.raw), _mm512_cvtps_epi32(d.raw));
   // Every 128 bits of it have four outputs of each of the vectors.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+  return VBytes{_mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high))};
 }
+#else
+HWY_INLINE VBytes bytes_of(VFloats a, VFloats b, VFloats c, VFloats d) {
+  const __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(a.raw), _mm256_cvtps_epi32(b.raw));
+  const __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(c.raw), _mm256_cvtps_epi32(d.raw));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  return VBytes{_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order)};
+}
+#endif
+#else
+#define SIGHTLINE_PACKED_OUTPUTS 0
 #endif
 
 // `sum`, of `to_step` bytes a pixel.
@@ -159,23 +172,27 @@ HWY_INLINE void store_outputs(const VWords (&sum)[kPixels][kVectors], const floa
   const int lanes = static_cast<int>(hn::Lanes(df));
   VFloats scale[kVectors];
   for (int v = 0; v < kVectors; ++v) scale[v] = hn::LoadU(df, scales + v * lanes);
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#if SIGHTLINE_PACKED_OUTPUTS
   if constexpr (kVectors == 2 && kPixels % 2 == 0) {
+    const hn::Half<Bytes> half;
     for (int p = 0; p < kPixels; p += 2, to += 2 * to_step) {
-      const __m512i bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p][1], scale[1]),
-                                     scaled(sum[p + 1][0], scale[0]), scaled(sum[p + 1][1], scale[1]));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_castsi512_si256(bytes));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + to_step), _mm512_extracti64x4_epi64(bytes, 1));
+      const VBytes bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p][1], scale[1]),
+                                    scaled(sum[p + 1][0], scale[0]), scaled(sum[p + 1][1], scale[1]));
+      hn::StoreU(hn::LowerHalf(half, bytes), half, to);
+      hn::StoreU(hn::UpperHalf(half, bytes), half, to + to_step);
     }
     return;
-  } else if constexpr (kVectors == 1 && kPixels % 4 == 0) {
+  }
+#endif
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (kVectors == 1 && kPixels % 4 == 0) {
     for (int p = 0; p < kPixels; p += 4, to += 4 * to_step) {
-      const __m512i bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p + 1][0], scale[0]),
-                                     scaled(sum[p + 2][0], scale[0]), scaled(sum[p + 3][0], scale[0]));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm512_extracti32x4_epi32(bytes, 1));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * to_step), _mm512_extracti32x4_epi32(bytes, 2));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * to_step), _mm512_extracti32x4_epi32(bytes, 3));
+      const VBytes bytes = bytes_of(scaled(sum[p][0], scale[0]), scaled(sum[p + 1][0], scale[0]),
+                                    scaled(sum[p + 2][0], scale[0]), scaled(sum[p + 3][0], scale[0]));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes.raw));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm512_extracti32x4_epi32(bytes.raw, 1));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * to_step), _mm512_extracti32x4_epi32(bytes.raw, 2));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * to_step), _mm512_extracti32x4_epi32(bytes.raw, 3));
     }
     return;
   }

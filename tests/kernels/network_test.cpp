@@ -274,7 +274,7 @@ TEST_P(NetworkKernel, ManyConvolutionsAndALargeWindow) {
 // Sums near the ends of 32 bits.
 TEST_P(NetworkKernel, LargestSums) {
   Numbers numbers(4);
-  Network network = make_network({12, 12}, {{5, 1, 32}, {5, 1, 16}}, Fill::positive, numbers);
+  Network network = make_network({17, 12}, {{5, 1, 48}, {5, 1, 16}}, Fill::positive, numbers);
   for (Convolution& c : network.convolutions) {
     const std::int64_t reach = static_cast<std::int64_t>(c.size) * c.size * c.inputs * kMaxNetworkWeight *
                                (c.inputs == 1 ? 127 : 255);
@@ -286,11 +286,11 @@ TEST_P(NetworkKernel, LargestSums) {
       }
       const std::int64_t bias = std::numeric_limits<std::int32_t>::max() - reach;
       c.bias[i] = static_cast<std::int32_t>(up ? bias : i % 4 == 1 ? -bias : bias);
-      c.scale[i] = i % 3 == 0 ? 1.0F : 1e-7F;
+      c.scale[i] = i % 3 == 0 ? 1e9F : 1e-7F;
     }
   }
   for (const test::Pattern pattern : test::kPatterns)
-    check(network, make_window({12, 12}, pattern, numbers).view());
+    check(network, make_window({17, 12}, pattern, numbers).view());
 }
 
 TEST_P(NetworkKernel, BottomUpWindow) {
