@@ -135,6 +135,12 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   command
       .add_flag("--exact", exact_, "The plain method: filters every scale, classifies every window; slower")
       ->group(group);
+  command
+      .add_flag(
+          "--no-verify", no_verify_,
+          "Without the second look of the model's network: faster, more false boxes; models without one "
+          "have none")
+      ->group(group);
   command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
       ->group(group);
   const std::string schedule = "Schedule";
@@ -192,6 +198,7 @@ void DetectorOptions::check_options(const Config& config) const {
   refuse(is_cascade && filters_, "--filters");
   refuse(is_cascade && real_levels_, "--real-levels");
   refuse(is_cascade && exact_, "--exact");
+  refuse(is_cascade && no_verify_, "--no-verify");
   refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
   refuse(!is_cascade && min_neighbors_, "--min-neighbors");
   refuse(!is_cascade && !kernels_.empty(), "--kernels");
@@ -213,6 +220,7 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   if (max_size_) config.set("detector", "max_size", *max_size_);
   if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
   if (exact_) config.set("detector", "exact", 1.0);
+  if (no_verify_) config.set("detector", "verify", 0.0);
   if (!kernels_.empty()) config.set("detector", "kernels", kernels_);
   if (max_candidates_) config.set("detector", "max_candidates", static_cast<double>(*max_candidates_));
   if (max_model_size_) config.set("detector", "max_model_size", static_cast<double>(*max_model_size_));

@@ -86,6 +86,7 @@ class DetectorOptions {
   std::optional<double> min_size_;
   std::optional<int> real_levels_;
   bool exact_ = false;
+  bool no_verify_ = false;
   std::optional<double> max_size_;
   std::optional<int> min_neighbors_;
   std::optional<int> max_candidates_;

@@ -78,20 +78,40 @@ struct WindowArguments {
   std::string arithmetic = "exact";
   double scale_step = 1.2;
   int real_levels = 0;
+  bool no_verify = false;
   bool store = false;
   std::string data;
   std::optional<int> max_model_size;
   ReportArguments report;
 };
 
+constexpr double kAnyScore = -1e9;
+
+// Scores all windows of a frame; with a network, those that it looks at are the workspace's candidates then.
+// False where the frame is too small.
+bool score_all(const filterbank::FilterbankDetector& detector, filterbank::FilterbankWorkspace& workspace,
+               GrayView frame) {
+  if (!detector.prepare(workspace, frame)) return false;
+  detector.score_windows(workspace);
+  if (detector.verifies()) detector.run_stage(filterbank::kVerify, workspace);
+  return true;
+}
+
+// Of a window that the network does not look at, or where there is none.
+double score_unseen(const filterbank::FilterbankDetector& detector, double score) {
+  return detector.verifies() ? detector.model().network.rejected_score(score) : score;
+}
+
 double score_centre(const filterbank::FilterbankDetector& detector,
                     filterbank::FilterbankWorkspace& workspace, const Image<std::uint8_t>& image,
                     const std::string& name) {
   const auto centred = filterbank::centre_window(image.view(), detector.model().window);
   if (!centred) throw Error(ExitCode::input, "'" + name + "' is smaller than the model's window");
-  detector.prepare(workspace, centred->view);
-  detector.score_windows(workspace);
-  return detector.score(workspace.levels[0], centred->x, centred->y);
+  score_all(detector, workspace, centred->view);
+  for (const filterbank::Candidate& c : workspace.candidates) {
+    if (detector.verifies() && c.level == 0 && c.x == centred->x && c.y == centred->y) return c.score;
+  }
+  return score_unseen(detector, detector.score(workspace.levels[0], centred->x, centred->y));
 }
 
 // What the rates at 1e-5 need, to stand on more than a window or two.
@@ -156,6 +176,9 @@ WindowScores score_windows(const filterbank::Model& model, const WindowArguments
   options.scale_step = a.scale_step;
   options.real_levels = a.real_levels;
   if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
+  options.verify = !a.no_verify;
+  if (!model.network.empty()) options.threshold = kAnyScore;  // it looks at all that its gate lets through
+  options.max_candidates = kMostCandidates;
   const filterbank::FilterbankDetector scanner(model, options);
   options.max_size = model.object.height;
   const filterbank::FilterbankDetector single(model, options);
@@ -178,14 +201,19 @@ WindowScores score_windows(const filterbank::Model& model, const WindowArguments
     throw_if_stopped();
     const Image<std::uint8_t> image = negatives.load(i);
     filterbank::FilterbankWorkspace& workspace = local();
-    if (!scanner.prepare(workspace, image.view())) return;
-    scanner.score_windows(workspace);
+    if (!score_all(scanner, workspace, image.view())) return;
     NegativeScores& found = negative_scores.local();
     for (const filterbank::Level& level : workspace.levels) {
       for (int y = 0; y < level.windows_y; ++y) {
-        for (int x = 0; x < level.windows_x; ++x) found.add(scanner.score(level, x, y));
+        for (int x = 0; x < level.windows_x; ++x) {
+          const double score = scanner.score(level, x, y);
+          if (!scanner.verifies() || score < scanner.first_threshold())
+            found.add(score_unseen(scanner, score));
+        }
       }
     }
+    if (!scanner.verifies()) return;
+    for (const filterbank::Candidate& looked_at : workspace.candidates) found.add(looked_at.score);
   });
   for (const NegativeScores& found : negative_scores) scores.negatives.merge(found);
   return scores;
@@ -221,9 +249,10 @@ void store_windows(const Contender& contender, const WindowArguments& a, const W
 }
 
 int run_windows(const WindowArguments& a) {
-  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0)) {
-    throw Error(ExitCode::usage, "--store keeps what exact arithmetic gives on every scale",
-                "leave out --store, or --arithmetic and --real-levels");
+  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0 || a.no_verify)) {
+    throw Error(ExitCode::usage,
+                "--store keeps what exact arithmetic and the whole model give on every scale",
+                "leave out --store, or --arithmetic, --real-levels and --no-verify");
   }
   const std::vector<Contender> contenders = load_contenders(a);
   const FileImageSet positives(a.positives, a.folder);
@@ -283,6 +312,8 @@ void add_windows(CLI::App& evaluate, Common& common) {
   command->add_option("--arithmetic", a->arithmetic, "exact or float")
       ->check(CLI::IsMember({"exact", "float"}))
       ->capture_default_str();
+  command->add_flag("--no-verify", a->no_verify,
+                    "Without the network's second look, where the model has one");
   CLI::Option* store = command->add_flag(
       "--store", a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   command

@@ -14,7 +14,7 @@ namespace {
 constexpr StageInfo kStages[] = {
     {"pyramid", "frame", "images", true},     {"filter", "images", "votes", true},
     {"histogram", "votes", "features", true}, {"classify", "features", "candidates"},
-    {"group", "candidates", "detections"},
+    {"verify", "candidates", "candidates"},   {"group", "candidates", "detections"},
 };
 
 std::string accuracy_text(const WindowEvaluation& evaluation) {
@@ -43,10 +43,18 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
   }
   plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
+  verifies_ = options.verify && !model_.network.empty();
+  if (verifies_) network_ = PackedNetwork(model_.network);
+  first_threshold_ = options.threshold;
+  // What the strongest evidence could not lift over the threshold needs no second look.
+  if (verifies_)
+    first_threshold_ =
+        std::max(model_.network.gate, options.threshold - model_.network.weight * model_.network.limit);
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   const Descriptor& descriptor = model_.descriptor;
   if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
+  if (verifies_) info_.model += ", a network";
   if (describes_in_float() && !descriptor.standard()) {
     const std::string what =
         "a model with another descriptor than the standard one (" + describe(descriptor) + ")";
@@ -57,16 +65,19 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.filters = model_.dictionary.size();
   if (model_.evaluation) {
     info_.accuracy = accuracy_text(*model_.evaluation);
-    const bool plain = options_.real_levels == 0 && options_.screen_margin == kInfinite;
-    if (!plain) info_.accuracy += " (the plain method)";
+    if (options_.real_levels != 0 || options_.screen_margin < kInfinite)
+      info_.accuracy += " (the plain method)";
+    if (!verifies_ && !model_.network.empty()) info_.accuracy += " (with its network)";
   }
-  info_.cost_key =
-      "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
-      std::to_string(model_.templates()) + " templates, step " + std::to_string(options.scale_step) +
-      ", sizes " + std::to_string(options.min_size) + " to " + std::to_string(options.max_size) +
-      (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
-      (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
-      std::to_string(options_.real_levels) + " real levels, margin " + std::to_string(options_.screen_margin);
+  info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
+                   std::to_string(model_.templates()) + " templates, step " +
+                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
+                   " to " + std::to_string(options.max_size) +
+                   (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+                   (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
+                   std::to_string(options_.real_levels) + " real levels, margin " +
+                   std::to_string(options_.screen_margin) +
+                   (verifies_ ? ", verified from " + std::to_string(first_threshold_) : "");
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 
@@ -79,19 +90,19 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     template_energies_.push_back(energy);
   }
 
-  // The smallest raw score whose score reaches the threshold: found by division, then made exact.
+  // The smallest raw score whose score reaches the first threshold: found by division, then made exact.
   constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
   constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
-  const double estimate = std::ceil(options.threshold / model_.scale - static_cast<double>(model_.bias));
+  const double estimate = std::ceil(first_threshold_ / model_.scale - static_cast<double>(model_.bias));
   raw_threshold_ = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
-  while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= options.threshold) --raw_threshold_;
-  while (raw_threshold_ < kHighest && score_of(raw_threshold_) < options.threshold) ++raw_threshold_;
+  while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= first_threshold_) --raw_threshold_;
+  while (raw_threshold_ < kHighest && score_of(raw_threshold_) < first_threshold_) ++raw_threshold_;
 
   screens_ = options_.screen_margin < kInfinite;
   if (!screens_) return;
   screen_ = Screen(weights_[0]);
   const double lowest =
-      (options.threshold - options_.screen_margin) / model_.scale - static_cast<double>(model_.bias);
+      (first_threshold_ - options_.screen_margin) / model_.scale - static_cast<double>(model_.bias);
   screen_threshold_ =
       static_cast<std::int32_t>(std::clamp(std::ceil(lowest / screen_.unit()), kLowest, kHighest));
 }
@@ -108,7 +119,7 @@ bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Share 
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
   for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
-  w.projected = false;
+  w.projected = w.has_octaves = false;
   w.candidates.clear();
   w.detections.clear();
   if (w.frame_size != frame.size()) {
@@ -135,7 +146,7 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
 }
 
 std::size_t FilterbankDetector::divisible_stages() const {
-  return kGroup;
+  return kVerify;
 }
 
 void FilterbankDetector::join(Workspace& workspace, Workspace& other) const {
@@ -163,6 +174,10 @@ std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
   std::vector<WorkCount> counts{{"windows", windows}};
   if (screens()) counts.push_back({"left after the screen", classified});
   counts.push_back({"left after classify", static_cast<std::int64_t>(w.candidates.size())});
+  if (verifies()) {
+    verify(w);
+    counts.push_back({"left after verify", static_cast<std::int64_t>(w.candidates.size())});
+  }
   return counts;
 }
 
@@ -171,7 +186,7 @@ std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace)
 }
 
 void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
-  for (std::size_t stage = kPyramid; stage < kGroup; ++stage) run_stage(stage, workspace);
+  for (std::size_t stage = kPyramid; stage < kVerify; ++stage) run_stage(stage, workspace);
 }
 
 void FilterbankDetector::copy_features(const Level& level, int x, int y,
@@ -218,6 +233,7 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
                                .value_or(options.max_candidates);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
+  options.verify = config.flag("detector", "verify", true);
   const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
   const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The filter-bank detector: pyramid, filter, histogram, classify, group.
+/// The filter-bank detector: pyramid, filter, histogram, classify, verify, group.
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
@@ -22,7 +22,7 @@
 namespace sightline::filterbank {
 
 /// The detector's stages, in order.
-enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kGroup };
+enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kVerify, kGroup };
 
 /// Which arithmetic the stages use.
 enum class Arithmetic {
@@ -39,14 +39,16 @@ struct Options {
   double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
   double max_size = 0;      ///< of the largest; 0: as large as the frame allows
   double threshold = 0;     ///< lowest score that is reported
+  /// Whether the model's network, where it has one, takes a second look at what the classifier lets through.
+  bool verify = true;
   double max_overlap = 0.65;   ///< see suppress_non_maxima
-  int max_candidates = 20000;  ///< windows over the threshold kept for grouping, the best ones
+  int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
   /// Levels an octave that are filtered; the others sum up the votes of the nearest one (real_levels.hpp).
   /// 0: all are. Exact arithmetic only.
   int real_levels = 0;
-  /// Windows are rejected whose estimate (class Screen) is further than this below the threshold; infinite:
-  /// none are. Linear classifier and exact arithmetic only.
+  /// Windows are rejected whose estimate (class Screen) is further than this below what `classify` lets
+  /// through; infinite: none are. Linear classifier and exact arithmetic only.
   double screen_margin = std::numeric_limits<double>::infinity();
 };
 
@@ -66,7 +68,7 @@ struct Level {
   CellEdges edges;      ///< of its cells in those votes
   Rows windows;         ///< rows of windows that this workspace's share of the frame holds; all, mostly
   LevelRows rows;
-  std::unique_ptr<Resizer> resizer;
+  std::unique_ptr<Resizer> resizer;  ///< of real levels, and of all where windows are verified
   PaddedImage image;
   Image<std::uint32_t> votes;
   AlignedBuffer<std::uint8_t> features;
@@ -85,6 +87,8 @@ struct Level {
 
   int windows_x = 0;
   int windows_y = 0;
+
+  Image<std::uint8_t> looked_at;  ///< what `verify` looks at, as in the image; only rows that it needs
 };
 
 /// A part of one stage's work that one thread does: rows [begin, end) of one level.
@@ -94,12 +98,12 @@ struct Band {
   int end = 0;
 };
 
-/// A window whose score reaches the threshold: window (x, y) of a level. Ordered by level, y, x.
+/// A window that may be reported: window (x, y) of a level. Ordered by level, y, x.
 struct Candidate {
   std::int32_t level = 0;
   std::int32_t x = 0;
   std::int32_t y = 0;
-  double score = 0;
+  double score = 0;  ///< the classifier's; once verified, the final one
   friend bool operator<(const Candidate& a, const Candidate& b) {
     return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
   }
@@ -123,6 +127,9 @@ class FilterbankWorkspace : public Workspace {
   PictureView frame;
   Image<std::uint8_t> converted;             ///< luma of a frame in colour
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
+  bool has_octaves = false;                  ///< of this frame, and its luma
+  /// The frame halved so many times, once that is there.
+  GrayView octave(int index) const;
   std::vector<Level> levels;
   ProductMemory images, votes, features;
   bool projected = false;  ///< the frame's components are there
@@ -132,6 +139,8 @@ class FilterbankWorkspace : public Workspace {
   }
   std::vector<Band> image_bands, filter_bands, cell_bands, block_bands, window_bands;
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
+  oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> look_scratch;
+  std::vector<Band> looked_at_bands;
   std::vector<std::vector<Candidate>> band_candidates;  ///< by window band
   std::vector<Candidate> candidates;
   std::vector<Detection> detections;
@@ -156,17 +165,22 @@ class FilterbankDetector : public Detector {
   const Model& model() const { return model_; }
   const Options& options() const { return options_; }
 
-  /// Runs the stages before `group`, so that every window has its score.
+  /// Runs the stages before `verify`, so that every window has the classifier's score.
   void score_windows(FilterbankWorkspace& workspace) const;
-  /// Score of a window whose first cell is (x, y) of the level, once scored.
+  /// The classifier's score of a window whose first cell is (x, y) of the level, once scored.
   double score(const Level& level, int x, int y) const;
   /// The object's box in frame pixels for a window of the level.
   Box box(const Level& level, int x, int y) const;
 
   /// Appends the candidates of a band of windows whose scores are in the level.
   void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
-  /// The lowest raw score that is reported: exactly the windows whose `score` reaches the threshold.
+  /// The lowest of the classifier's scores that `classify` lets through: the threshold, or what the network
+  /// is to look at that could still reach it.
+  double first_threshold() const { return first_threshold_; }
+  /// The same as a raw score: exactly the windows whose `score` reaches it.
   std::int32_t raw_threshold() const { return raw_threshold_; }
+  /// Whether a network takes a second look.
+  bool verifies() const { return verifies_; }
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
@@ -199,6 +213,9 @@ class FilterbankDetector : public Detector {
   void lay_out(FilterbankWorkspace& workspace) const;
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
   void classify(FilterbankWorkspace& workspace) const;
+  void keep_best(FilterbankWorkspace& workspace) const;
+  void make_looked_at(FilterbankWorkspace& workspace) const;
+  void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;
 
   Model model_;
@@ -206,7 +223,10 @@ class FilterbankDetector : public Detector {
   PyramidOptions pyramid_;
   DetectorInfo info_;
   CandidateLimit limit_;
+  double first_threshold_ = 0;
   std::int32_t raw_threshold_ = 0;
+  bool verifies_ = false;
+  PackedNetwork network_;
   bool screens_ = false;
   Screen screen_;
   std::int32_t screen_threshold_ = 0;
@@ -250,9 +270,9 @@ inline constexpr double kScreenMargin = 0.75;
 
 /// What make_filterbank_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {
-    "model",     "filters",        "scale_step",    "min_size",    "max_size",
-    "threshold", "max_overlap",    "arithmetic",    "real_levels", "screen_margin",
-    "exact",     "max_candidates", "max_model_size"};
+    "model",     "filters",        "scale_step",     "min_size",    "max_size",
+    "threshold", "max_overlap",    "arithmetic",     "real_levels", "screen_margin",
+    "exact",     "max_candidates", "max_model_size", "verify"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -68,7 +68,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const std::vector<int> real = real_levels(plan, pyramid_.step, options_.real_levels);
   int octaves = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
+    if (verifies_ || real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
   }
   w.octaves.resize(octaves);
   for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
@@ -88,18 +88,20 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     level.real = real[i];
     level.is_real = real[i] == static_cast<int>(i);
     level.layout = {};
-    if (level.is_real) {
+    level.resizer = nullptr;
+    if (level.is_real || verifies_) {
       const Size source = plan[i].octave == 0 ? frame
                                               : Size{w.octaves[plan[i].octave - 1].width(),
                                                      w.octaves[plan[i].octave - 1].height()};
       level.resizer =
           std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+    }
+    if (level.is_real) {
       level.edges = CellEdges(grid);
       level.layout.images = take(next.images, PaddedImage::bytes_for(size));
       level.layout.votes =
           take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
     } else {
-      level.resizer = nullptr;
       level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
     }
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;

@@ -10,7 +10,8 @@
 namespace sightline::filterbank {
 namespace {
 
-constexpr int kRowsAtOnce = 32;  ///< of a task whose frame is not cut into bands beforehand
+constexpr int kRowsAtOnce = 32;   ///< of a task whose frame is not cut into bands beforehand
+constexpr int kWindowsALook = 4;  ///< of a task of `verify`
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
@@ -27,16 +28,30 @@ void for_each_band(int height, FilterbankWorkspace& w, const Work& work) {
       &w.work);
 }
 
-GrayView luma_of_frame(FilterbankWorkspace& w) {
-  if (w.frame.is_gray()) return w.frame.gray();
-  const PackedView& colour = w.frame.colour();
-  w.converted.resize(colour.width, colour.height);
-  const ImageView<std::uint8_t> target = w.converted.view();
-  for_each_band(colour.height, w, [&](int begin, int end) { to_gray(colour, target, begin, end); });
-  return target;
+// Luma and octaves are made once a frame, by the stage that first needs them.
+void make_octaves(FilterbankWorkspace& w) {
+  if (w.has_octaves) return;
+  if (!w.frame.is_gray()) {
+    const PackedView& colour = w.frame.colour();
+    w.converted.resize(colour.width, colour.height);
+    const ImageView<std::uint8_t> target = w.converted.view();
+    for_each_band(colour.height, w, [&](int begin, int end) { to_gray(colour, target, begin, end); });
+  }
+  GrayView source = w.octave(0);
+  for (Image<std::uint8_t>& octave : w.octaves) {
+    const ImageView<std::uint8_t> target = octave.view();
+    for_each_band(target.height(), w, [&](int begin, int end) { halve(source, target, begin, end); });
+    source = target;
+  }
+  w.has_octaves = true;
 }
 
 }  // namespace
+
+GrayView FilterbankWorkspace::octave(int index) const {
+  if (index > 0) return octaves[index - 1].view();
+  return frame.is_gray() ? frame.gray() : converted.view();
+}
 
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
@@ -62,18 +77,10 @@ void FilterbankWorkspace::bind_features() {
 }
 
 void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
-  const GrayView frame = luma_of_frame(w);
-  GrayView source = frame;
-  for (Image<std::uint8_t>& octave : w.octaves) {
-    const ImageView<std::uint8_t> target = octave.view();
-    for_each_band(target.height(), w, [&](int begin, int end) { halve(source, target, begin, end); });
-    source = target;
-  }
+  make_octaves(w);
   w.bind_images();
   for_each(w.image_bands, w, [&](Level& level, const Band& band) {
-    const GrayView from =
-        level.plan.octave == 0 ? frame : std::as_const(w.octaves[level.plan.octave - 1]).view();
-    level.resizer->run(from, level.image.view(), band.begin, band.end);
+    level.resizer->run(w.octave(level.plan.octave), level.image.view(), band.begin, band.end);
     level.image.fill_border(band.begin, band.end);
   });
 }
@@ -107,6 +114,9 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
       if (options_.arithmetic == Arithmetic::exact) w.bind_features();
       if (screens_ && !w.projected) project(w);
       classify(w);
+      break;
+    case kVerify:
+      if (verifies_) verify(w);
       break;
     case kGroup:
       group(w);
@@ -223,8 +233,7 @@ void FilterbankDetector::collect_candidates(const Level& level, const Band& band
   for (int y = band.begin; y < band.end; ++y) {
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
     for (int x = 0; x < level.windows_x; ++x) {
-      if (exact ? level.scores[row + x] >= raw_threshold_
-                : level.float_scores[row + x] >= options_.threshold) {
+      if (exact ? level.scores[row + x] >= raw_threshold_ : level.float_scores[row + x] >= first_threshold_) {
         found.push_back({band.level, x, y, score(level, x, y)});
       }
     }
@@ -269,10 +278,64 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
   if (count > 0) finish();
 }
 
-void FilterbankDetector::group(FilterbankWorkspace& w) const {
+// The candidates' pixels, of all levels that have any, wherever the pyramid was made and whichever of its
+// levels were: a band of rows where a candidate lies in it.
+void FilterbankDetector::make_looked_at(FilterbankWorkspace& w) const {
+  make_octaves(w);
+  const int height = model_.window.pixels().height;
+  w.looked_at_bands.clear();
+  for (const Candidate& c : w.candidates) {  // in the order of levels and rows
+    const Size size = w.levels[c.level].plan.size;
+    const int first = c.y * kCell / kRowsAtOnce;
+    const int last = (c.y * kCell + height - 1) / kRowsAtOnce;
+    for (int band = first; band <= last; ++band) {
+      const int begin = band * kRowsAtOnce;
+      if (!w.looked_at_bands.empty()) {
+        const Band& latest = w.looked_at_bands.back();
+        if (latest.level == c.level && latest.begin >= begin) continue;
+      }
+      w.levels[c.level].looked_at.resize(size.width, size.height);
+      w.looked_at_bands.push_back({c.level, begin, std::min(begin + kRowsAtOnce, size.height)});
+    }
+  }
+  for_each(w.looked_at_bands, w, [&](Level& level, const Band& band) {
+    level.resizer->run(w.octave(level.plan.octave), level.looked_at.view(), band.begin, band.end);
+  });
+}
+
+void FilterbankDetector::verify(FilterbankWorkspace& w) const {
+  keep_best(w);
+  std::sort(w.candidates.begin(), w.candidates.end());
+  make_looked_at(w);
+  const std::size_t count = w.candidates.size();
+  parallel_for_isolated((count + kWindowsALook - 1) / kWindowsALook,
+                        [&](std::size_t task) {
+                          AlignedBuffer<std::uint8_t>& scratch = w.look_scratch.local();
+                          scratch.resize(network_.scratch_bytes());
+                          const std::size_t end = std::min(count, (task + 1) * kWindowsALook);
+                          for (std::size_t i = task * kWindowsALook; i < end; ++i) {
+                            Candidate& c = w.candidates[i];
+                            const GrayView image = std::as_const(w.levels[c.level].looked_at).view();
+                            const Size size = network_.window();
+                            const GrayView window(
+                                image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
+                                size.height, image.stride());
+                            const double evidence = network_.evidence(look(network_, window, scratch.data()));
+                            c.score = model_.network.final_score(c.score, evidence);
+                          }
+                        },
+                        &w.work);
+  std::erase_if(w.candidates, [&](const Candidate& c) { return c.score < options_.threshold; });
+}
+
+void FilterbankDetector::keep_best(FilterbankWorkspace& w) const {
   limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
     return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
   });
+}
+
+void FilterbankDetector::group(FilterbankWorkspace& w) const {
+  keep_best(w);
   std::vector<Detection> candidates;
   candidates.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)

@@ -63,7 +63,7 @@ struct Network {
   double weight = 0;
   double limit = 0;
 
-  std::string provenance;  ///< JSON text: how it was trained
+  std::string provenance{};  ///< JSON text: how it was trained
 
   bool empty() const { return convolutions.empty(); }
   double final_score(double score, double evidence) const {

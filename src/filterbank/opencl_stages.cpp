@@ -283,10 +283,10 @@ void OpenClStages::complete(DeviceSlot& slot, Workspace& workspace) const {
 
 void OpenClStages::run(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
   prepare(slot, workspace, supported());
-  submit(slot, workspace, kPyramid, kGroup);
+  submit(slot, workspace, kPyramid, kVerify);
   slot.impl_->queue.wait(slot.done);
   complete(slot, workspace);
-  impl_->detector->run_stage(kGroup, workspace);
+  for (const std::size_t stage : {kVerify, kGroup}) impl_->detector->run_stage(stage, workspace);
 }
 
 void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) const {

@@ -13,7 +13,8 @@ using test::first_difference;
 using test::Pattern;
 using test::random_dictionary;
 
-constexpr std::size_t kPyramid = 0, kHistogram = 2, kClassify = 3, kGroup = 4;  // stages of the detector
+constexpr std::size_t kPyramid = 0, kHistogram = 2, kClassify = 3, kVerify = 4,
+                      kGroup = 5;  // stages of the detector
 
 std::vector<Detection> detect_on_cpu(const FilterbankDetector& detector, FilterbankWorkspace& w) {
   detector.run_stage(kPyramid, w);
@@ -21,7 +22,7 @@ std::vector<Detection> detect_on_cpu(const FilterbankDetector& detector, Filterb
     reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary, 0,
                                  level.plan.size.height, level.responses.view(), level.indices.view());
   }
-  for (const std::size_t stage : {kHistogram, kClassify, kGroup}) detector.run_stage(stage, w);
+  for (const std::size_t stage : {kHistogram, kClassify, kVerify, kGroup}) detector.run_stage(stage, w);
   return detector.take_detections(w);
 }
 

@@ -218,14 +218,14 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
       auto& w = static_cast<FilterbankWorkspace&>(*workspaces.back());
       ASSERT_TRUE(detector.prepare(w, frame));
       stages.prepare(slots.back(), w, stages.supported());
-      stages.submit(slots.back(), w, kPyramid, kGroup);
+      stages.submit(slots.back(), w, kPyramid, kVerify);
     }
     const auto cpu = detector.make_workspace();
     for (std::size_t k = slots.size(); k-- > 0;) {
       auto& w = static_cast<FilterbankWorkspace&>(*workspaces[k]);
       opencl::Queue(context).wait(slots[k].done);
       stages.complete(slots[k], w);
-      detector.run_stage(kGroup, w);
+      for (const std::size_t stage : {kVerify, kGroup}) detector.run_stage(stage, w);
       const std::vector<Detection> found = detector.take_detections(w);
       EXPECT_FALSE(found.empty());
       EXPECT_EQ(found, detect(detector, *cpu, frames.views[k])) << "slot " << k;
