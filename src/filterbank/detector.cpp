@@ -77,7 +77,9 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                    (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
                    std::to_string(options_.real_levels) + " real levels, margin " +
                    std::to_string(options_.screen_margin) +
-                   (verifies_ ? ", verified from " + std::to_string(first_threshold_) : "");
+                   (verifies_ ? (options_.verify_all ? ", all verified from " : ", peaks verified from ") +
+                                    std::to_string(first_threshold_)
+                              : "");
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
 
@@ -239,6 +241,7 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   if (!config.flag("detector", "exact", false)) {
     options.real_levels = real.value_or(kRealLevels);
     options.screen_margin = margin.value_or(kScreenMargin);
+    options.verify_all = config.flag("detector", "verify_all", false);
   }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");
   if (arithmetic == "float") {

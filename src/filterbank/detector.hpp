@@ -41,6 +41,9 @@ struct Options {
   double threshold = 0;     ///< lowest score that is reported
   /// Whether the model's network, where it has one, takes a second look at what the classifier lets through.
   bool verify = true;
+  /// It looks at all of these windows; otherwise, of windows that lie next to each other on a level, only at
+  /// the best by the classifier's score, and the others are rejected.
+  bool verify_all = true;
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
@@ -214,6 +217,7 @@ class FilterbankDetector : public Detector {
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
   void classify(FilterbankWorkspace& workspace) const;
   void keep_best(FilterbankWorkspace& workspace) const;
+  static void keep_peaks(std::vector<Candidate>& candidates);
   void make_looked_at(FilterbankWorkspace& workspace) const;
   void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;
@@ -272,7 +276,7 @@ inline constexpr double kScreenMargin = 0.75;
 inline constexpr const char* kConfigKeys[] = {
     "model",     "filters",        "scale_step",     "min_size",    "max_size",
     "threshold", "max_overlap",    "arithmetic",     "real_levels", "screen_margin",
-    "exact",     "max_candidates", "max_model_size", "verify"};
+    "exact",     "max_candidates", "max_model_size", "verify",      "verify_all"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -1,5 +1,6 @@
 // The stages of the filter-bank detector on the CPU.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -278,6 +279,29 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
   if (count > 0) finish();
 }
 
+// In the order of levels, rows and columns, before and after. Neighbours that are not there are below the
+// threshold, and so below those that are.
+void FilterbankDetector::keep_peaks(std::vector<Candidate>& candidates) {
+  std::vector<Candidate> peaks;
+  std::array<std::size_t, 3>
+      next{};  // where the search for neighbours in the row above, this one, below begins
+  for (const Candidate& c : candidates) {
+    bool best = true;
+    for (int dy = -1; dy <= 1; ++dy) {
+      std::size_t& i = next[dy + 1];
+      const Candidate first{c.level, c.x - 1, c.y + dy, 0};
+      while (i < candidates.size() && candidates[i] < first) ++i;
+      for (std::size_t k = i; k < candidates.size(); ++k) {
+        const Candidate& other = candidates[k];
+        if (other.level != c.level || other.y != c.y + dy || other.x > c.x + 1) break;
+        best &= other.score < c.score || (other.score == c.score && !(other < c));
+      }
+    }
+    if (best) peaks.push_back(c);
+  }
+  candidates = std::move(peaks);
+}
+
 // The candidates' pixels, of all levels that have any, wherever the pyramid was made and whichever of its
 // levels were: a band of rows where a candidate lies in it.
 void FilterbankDetector::make_looked_at(FilterbankWorkspace& w) const {
@@ -306,6 +330,7 @@ void FilterbankDetector::make_looked_at(FilterbankWorkspace& w) const {
 void FilterbankDetector::verify(FilterbankWorkspace& w) const {
   keep_best(w);
   std::sort(w.candidates.begin(), w.candidates.end());
+  if (!options_.verify_all) keep_peaks(w.candidates);
   make_looked_at(w);
   const std::size_t count = w.candidates.size();
   parallel_for_isolated((count + kWindowsALook - 1) / kWindowsALook,
