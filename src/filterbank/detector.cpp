@@ -24,6 +24,14 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
+// What the strongest evidence could not lift over the threshold needs no second look. A little less, since
+// the final score, a sum, is rounded and may reach the threshold where the difference does not.
+double worth_a_look(const Network& network, double threshold) {
+  const double lift = network.weight * network.limit;
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
+  return threshold - lift - rounding;
+}
+
 FilterbankWorkspace& own(Workspace& workspace) {
   return static_cast<FilterbankWorkspace&>(workspace);
 }
@@ -46,10 +54,8 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   verifies_ = options.verify && !model_.network.empty();
   if (verifies_) network_ = PackedNetwork(model_.network);
   first_threshold_ = options.threshold;
-  // What the strongest evidence could not lift over the threshold needs no second look.
   if (verifies_)
-    first_threshold_ =
-        std::max(model_.network.gate, options.threshold - model_.network.weight * model_.network.limit);
+    first_threshold_ = std::max(model_.network.gate, worth_a_look(model_.network, options.threshold));
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   const Descriptor& descriptor = model_.descriptor;
