@@ -1,7 +1,9 @@
 #pragma once
 /// Small networks for the tests of a model's second look.
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -48,6 +50,24 @@ inline filterbank::Network random_network(Size window, unsigned seed) {
   network.limit = 7.7;
   network.provenance = R"({"network":"made up"})";
   return network;
+}
+
+/// Moves and scales the head so that the evidence of windows of the picture lies about 0, on both sides
+/// alike, and is 1 or so where it is not near.
+inline void centre_evidence(filterbank::Network& network, GrayView picture) {
+  std::vector<std::int32_t> sums;
+  for (int y = 0; y + network.window.height <= picture.height(); y += 8) {
+    for (int x = 0; x + network.window.width <= picture.width(); x += 8) {
+      sums.push_back(filterbank::reference::look(
+          network, {picture.row(y) + x, network.window.width, network.window.height, picture.stride()}));
+    }
+  }
+  std::sort(sums.begin(), sums.end());
+  const std::int32_t median = sums.at(sums.size() / 2);
+  double deviation = 1;
+  for (const std::int32_t sum : sums) deviation += std::abs(static_cast<double>(sum) - median);
+  network.head_bias = -median;
+  network.head_scale = static_cast<double>(sums.size()) / deviation;
 }
 
 }  // namespace sightline::test
