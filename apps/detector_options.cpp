@@ -207,7 +207,10 @@ void DetectorOptions::check_options(const Config& config) const {
 Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   Config config = load_config();
   check_options(config);
-  if (!model_.empty()) config.set("detector", "model", model_);
+  if (!model_.empty()) {
+    config.set("detector", "model", model_);
+    config.leave_out("detector", "filters");  // a size of the configuration's own model
+  }
   const std::optional<int> neighbors = min_neighbors_ ? min_neighbors_ : fallbacks.min_neighbors;
   if (neighbors && is_for_cascades(config))
     config.set("detector", "min_neighbors", static_cast<double>(*neighbors));

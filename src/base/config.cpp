@@ -20,10 +20,12 @@ struct Config::Data {
   std::map<std::string, const toml::table*> sections;
   std::string heading;  // of the only section, where it is not its name
   std::map<std::pair<std::string, std::string>, Value> overrides;
+  std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
+    if (left_out.contains({section, key})) return nullptr;
     const auto found = sections.find(section);
     return found == sections.end() ? nullptr : found->second->get(key);
   }
@@ -98,6 +100,10 @@ Config Config::parse(std::string_view text, const std::string& name) {
 
 void Config::set(const std::string& section, const std::string& key, Value value) {
   data_->overrides[{section, key}] = std::move(value);
+}
+
+void Config::leave_out(const std::string& section, const std::string& key) {
+  data_->left_out.insert({section, key});
 }
 
 std::string Config::text(const std::string& section, const std::string& key,

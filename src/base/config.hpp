@@ -32,6 +32,8 @@ class Config {
 
   /// Overrides or adds `section.key`.
   void set(const std::string& section, const std::string& key, Value value);
+  /// Leaves out what the file says for `section.key`.
+  void leave_out(const std::string& section, const std::string& key);
 
   /// Values by section and key. Each throws Error (usage), with file, line and key, where the value has
   /// another type or lies outside the given range. Reading a key marks it as known.

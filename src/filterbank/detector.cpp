@@ -246,7 +246,8 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {
     options.real_levels = real.value_or(kRealLevels);
-    options.screen_margin = margin.value_or(kScreenMargin);
+    const bool verified = options.verify && !model.network.empty();
+    options.screen_margin = margin.value_or(verified ? kVerifiedScreenMargin : kScreenMargin);
     options.verify_all = config.flag("detector", "verify_all", false);
   }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");

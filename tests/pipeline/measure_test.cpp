@@ -128,15 +128,15 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
   ASSERT_EQ(names_in(json), std::vector<std::string>{"cpu"});
   const Json& cpu = json.at("schedules")[0];
   expect_sensible(cpu);
-  EXPECT_EQ(cpu.at("mapping"), "pyramid=cpu filter=cpu histogram=cpu classify=cpu group=cpu");
+  EXPECT_EQ(cpu.at("mapping"), "pyramid=cpu filter=cpu histogram=cpu classify=cpu verify=cpu group=cpu");
   double stages = 0;
   std::vector<std::string> names;
   for (const Json& stage : cpu.at("stages")) {
     names.push_back(stage.at("name"));
     if (names.back() != "decode" && names.back() != "output") stages += stage.at("ms_alone").get<double>();
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"decode", "pyramid", "filter", "histogram", "classify", "group",
-                                             "output"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"decode", "pyramid", "filter", "histogram", "classify", "verify",
+                                             "group", "output"}));
   EXPECT_GT(stages, 0);
 
   const std::string csv = read_text(folder_ / "m.csv");

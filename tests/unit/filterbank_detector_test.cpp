@@ -357,8 +357,7 @@ TEST(FilterbankDetector, StagesAreNamedInOrder) {
   const FilterbankDetector detector(random_model(9, 22), {});
   std::vector<std::string> names;
   for (const StageInfo& stage : detector.stages()) names.emplace_back(stage.name);
-  EXPECT_THAT(names,
-              ::testing::ElementsAre("pyramid", "filter", "histogram", "classify", "group"));
+  EXPECT_THAT(names, ::testing::ElementsAre("pyramid", "filter", "histogram", "classify", "verify", "group"));
   EXPECT_EQ(detector.info().labels, std::vector<std::string>{"thing"});
   const auto workspace = detector.make_workspace();
   EXPECT_THAT(test::error_of(ExitCode::failed, [&] { detector.run_stage(6, *workspace); }),
@@ -382,9 +381,11 @@ TEST(FilterbankDetector, FromConfiguration) {
   config.set("detector", "arithmetic", std::string("float"));
   EXPECT_EQ(make_filterbank_detector(config)->info().threshold, 7.0);
   config.set("detector", "arithmetic", std::string("fixed"));
-  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { make_filterbank_detector(config); }), HasSubstr("'fixed'"));
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { make_filterbank_detector(config); }),
+              HasSubstr("'fixed'"));
   config.set("detector", "model", std::string((folder / "none.safetensors").string()));
-  EXPECT_THAT(test::error_of(ExitCode::model, [&] { make_filterbank_detector(config); }), HasSubstr("none.safetensors"));
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { make_filterbank_detector(config); }),
+              HasSubstr("none.safetensors"));
 }
 
 }  // namespace
