@@ -111,9 +111,9 @@ TEST_F(CascadeProgram, ADetectorInsideTheBoxesOfAnother) {
       count_labels(run({"-q", "detect", folder_ / "a.png", "-c", config, "--min-neighbors", "100000"}))
           .empty());
   // A family does not matter: cascades in the boxes of people.
-  const std::string mixed =
-      file("mixed.toml", "[detector]\nmodel = \"" + std::string(SIGHTLINE_SOURCE_DIR) +
-                             "/configs/models/people.safetensors\"\nthreshold = -4\n" + inner_);
+  const std::string mixed = file(
+      "mixed.toml", "[detector]\nmodel = \"" + std::string(SIGHTLINE_SOURCE_DIR) +
+                        "/configs/models/people.safetensors\"\nthreshold = -4\nverify = false\n" + inner_);
   const Outcome people = run({"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
   EXPECT_EQ(people.exit_code, 0) << people.err;
   EXPECT_GT(count_labels(people)["person"], 0);

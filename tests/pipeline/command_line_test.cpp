@@ -229,7 +229,8 @@ TEST(CommandLine, MisspeltOption) {
 
 TEST(CommandLine, TheLastOfSeveralCounts) {
   const std::string clip = moving_clip(120, 200, 1);
-  const std::vector<std::string> detect{"-q", "detect", clip, "--device", "none", "--scale-step", "1.3"};
+  const std::vector<std::string> detect{"-q",   "detect",      clip,           "--device",
+                                        "none", "--no-verify", "--scale-step", "1.3"};
   const auto found = [&](const std::vector<std::string>& thresholds) {
     return expect_run(0, "", detect + thresholds).out.find("score") != std::string::npos;
   };

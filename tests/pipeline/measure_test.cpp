@@ -121,7 +121,7 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
   EXPECT_EQ(json.at("width"), 200);
   EXPECT_EQ(json.at("height"), 240);
   EXPECT_EQ(json.at("decoding"), true);
-  EXPECT_EQ(json.at("filters"), 50);
+  EXPECT_EQ(json.at("filters"), 25);
   EXPECT_EQ(json.at("best"), "cpu");
   EXPECT_THAT(json.at("program").get<std::string>(), HasSubstr("sightline "));
   EXPECT_THAT(json.at("machine").get<std::string>(), HasSubstr("1 of "));
