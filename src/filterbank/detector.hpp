@@ -144,6 +144,7 @@ class FilterbankWorkspace : public Workspace {
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
   oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> look_scratch;
   std::vector<Band> looked_at_bands;
+  std::vector<Candidate> peaks;                         ///< made of the candidates, then in their place
   std::vector<std::vector<Candidate>> band_candidates;  ///< by window band
   std::vector<Candidate> candidates;
   std::vector<Detection> detections;
@@ -217,7 +218,7 @@ class FilterbankDetector : public Detector {
   void plan_share(FilterbankWorkspace& workspace, Share share) const;
   void classify(FilterbankWorkspace& workspace) const;
   void keep_best(FilterbankWorkspace& workspace) const;
-  static void keep_peaks(std::vector<Candidate>& candidates);
+  static void keep_peaks(FilterbankWorkspace& workspace);
   void make_looked_at(FilterbankWorkspace& workspace) const;
   void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;

@@ -281,10 +281,10 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
 
 // In the order of levels, rows and columns, before and after. Neighbours that are not there are below the
 // threshold, and so below those that are.
-void FilterbankDetector::keep_peaks(std::vector<Candidate>& candidates) {
-  std::vector<Candidate> peaks;
-  std::array<std::size_t, 3>
-      next{};  // where the search for neighbours in the row above, this one, below begins
+void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
+  const std::vector<Candidate>& candidates = w.candidates;
+  w.peaks.clear();
+  std::array<std::size_t, 3> next{};  // the rows above, of and below: where neighbours are searched from
   for (const Candidate& c : candidates) {
     bool best = true;
     for (int dy = -1; dy <= 1; ++dy) {
@@ -297,9 +297,9 @@ void FilterbankDetector::keep_peaks(std::vector<Candidate>& candidates) {
         best &= other.score < c.score || (other.score == c.score && !(other < c));
       }
     }
-    if (best) peaks.push_back(c);
+    if (best) w.peaks.push_back(c);
   }
-  candidates = std::move(peaks);
+  std::swap(w.candidates, w.peaks);
 }
 
 // The candidates' pixels, of all levels that have any, wherever the pyramid was made and whichever of its
@@ -330,7 +330,8 @@ void FilterbankDetector::make_looked_at(FilterbankWorkspace& w) const {
 void FilterbankDetector::verify(FilterbankWorkspace& w) const {
   keep_best(w);
   std::sort(w.candidates.begin(), w.candidates.end());
-  if (!options_.verify_all) keep_peaks(w.candidates);
+  if (!options_.verify_all) keep_peaks(w);
+  if (w.candidates.empty()) return;
   make_looked_at(w);
   const std::size_t count = w.candidates.size();
   parallel_for_isolated((count + kWindowsALook - 1) / kWindowsALook,

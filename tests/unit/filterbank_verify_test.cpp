@@ -436,5 +436,40 @@ TEST_F(FilterbankVerify, FromConfiguration) {
               ::testing::HasSubstr("'verify' must be true or false"));
 }
 
+// Of neighbours on a level the best by the classifier's score; of equal ones the first.
+TEST_F(FilterbankVerify, PeaksAlone) {
+  const Model model = model_with_network();
+  Options options = options_of(kAnyScore);
+  options.verify_all = false;
+  const FilterbankDetector detector(model, options);
+  Image<std::uint8_t> tiles(200, 260);  // equal windows, at least on the first level
+  const Image<std::uint8_t> tile = random_picture({8, 8}, 5);
+  for (int y = 0; y < tiles.height(); ++y) {
+    for (int x = 0; x < tiles.width(); ++x) tiles.view().row(y)[x] = tile.view().at(x % 8, y % 8);
+  }
+  Image<std::uint8_t> random = random_picture({300, 280}, 31);
+  for (Image<std::uint8_t>* picture : {&random, &tiles}) {
+    const Looks looks(model, options, picture->view());
+    Scores peaks;
+    for (const auto& [place, score] : looks.final) {
+      const auto [level, x, y] = place;
+      bool best = true;
+      for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+          const auto other = looks.first.find({level, x + dx, y + dy});
+          if (other == looks.first.end() || (dx == 0 && dy == 0)) continue;
+          const bool earlier = dy < 0 || (dy == 0 && dx < 0);
+          best &=
+              other->second < looks.first.at(place) || (other->second == looks.first.at(place) && !earlier);
+        }
+      }
+      if (best) peaks[place] = score;
+    }
+    ASSERT_FALSE(peaks.empty());
+    ASSERT_LT(peaks.size(), looks.final.size());
+    EXPECT_EQ(verified(detector, picture->view()), peaks);
+  }
+}
+
 }  // namespace
 }  // namespace sightline::filterbank
