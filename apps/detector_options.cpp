@@ -74,22 +74,25 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->default_str(kDefaultConfig)
       ->group(group);
   command
-      .add_option("-m,--model", model_,
-                  "Model file instead of the configuration's; an OpenCV cascade, an .xml file or the name of "
-                  "one that "
-                  "ships with OpenCV, needs no --config")
+      .add_option(
+          "-m,--model", model_,
+          "Model file instead of the configuration's, in its largest size unless --filters says otherwise; "
+          "an OpenCV cascade, an .xml file or the name of one that ships with OpenCV, needs no --config")
       ->group(group);
   if (with_filters) {
     command
-        .add_option("--filters", filters_,
-                    "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
-                    "filters are faster and miss more; the largest unless given")
+        .add_option(
+            "--filters", filters_,
+            "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
+            "filters are faster and miss more; the configuration's, or the largest of --model, unless "
+            "given")
         ->group(group);
   }
   command
-      .add_option("-t,--threshold", threshold_,
-                  "Lowest score that is reported; any number, lower finds more. Cascades score the windows "
-                  "that agree")
+      .add_option(
+          "-t,--threshold", threshold_,
+          "Lowest score that is reported; any number, lower finds more, down to what a model's network "
+          "looks at (--no-verify: to any). Cascades score the windows that agree")
       ->group(group);
   command
       .add_option("--scale-step", scale_step_,
@@ -111,10 +114,10 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->check(not_negative())
       ->group(group);
   command
-      .add_option(
-          "--max-candidates", max_candidates_,
-          "Windows of a frame over the threshold that are grouped into boxes: the best ones, and so no more "
-          "boxes than these (default: 20000; of cascades: 100000)")
+      .add_option("--max-candidates", max_candidates_,
+                  "Windows of a frame that the classifier leaves for the second look and grouping: the best "
+                  "ones, and "
+                  "so no more boxes than these (default: 20000; of cascades: 100000)")
       ->check(CLI::Range(1, kMostCandidates))
       ->group(group);
   add_model_size_option(command, max_model_size_, group);
@@ -133,7 +136,9 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->check(CLI::Range(0, 1000))
       ->group(group);
   command
-      .add_flag("--exact", exact_, "The plain method: filters every scale, classifies every window; slower")
+      .add_flag(
+          "--exact", exact_,
+          "The plain method: filters every scale, classifies every window, verifies all that is left; slower")
       ->group(group);
   command
       .add_flag(

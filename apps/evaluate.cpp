@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.hpp"
 #include "commands.hpp"
@@ -85,7 +86,7 @@ struct WindowArguments {
   ReportArguments report;
 };
 
-constexpr double kAnyScore = -1e9;
+constexpr double kAnyScore = -std::numeric_limits<double>::infinity();
 
 // Scores all windows of a frame; with a network, those that it looks at are the workspace's candidates then.
 // False where the frame is too small.
@@ -177,7 +178,8 @@ WindowScores score_windows(const filterbank::Model& model, const WindowArguments
   options.real_levels = a.real_levels;
   if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
   options.verify = !a.no_verify;
-  if (!model.network.empty()) options.threshold = kAnyScore;  // it looks at all that its gate lets through
+  if (options.verify && !model.network.empty())
+    options.threshold = kAnyScore;  // it looks at all that its gate lets through
   options.max_candidates = kMostCandidates;
   const filterbank::FilterbankDetector scanner(model, options);
   options.max_size = model.object.height;
@@ -293,10 +295,11 @@ void add_windows(CLI::App& evaluate, Common& common) {
                    "Model file instead of the configuration's; several times: a curve for each")
       ->allow_extra_args(false);
   command
-      ->add_option(
-          "--filters", a->filters,
-          "Size of the model's dictionary, of those it has; the largest unless given; several, as in "
-          "25,50,100: a curve for each")
+      ->add_option("--filters", a->filters,
+                   "Size of the model's dictionary, of those it has; the configuration's, or the largest of "
+                   "a --model, "
+                   "unless given; several, as in "
+                   "25,50,100: a curve for each")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_model_size_option(*command, a->max_model_size);

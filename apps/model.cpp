@@ -70,21 +70,10 @@ std::string describe_weights(const Model& model) {
                 percent * static_cast<double>(model.weights.size() - positive - negative));
 }
 
-// The multiply-adds of one window's convolutions and head.
-double multiply_adds(const filterbank::Network& network) {
-  Size size = network.window;
-  double sum = static_cast<double>(network.head.size());
-  for (const filterbank::Convolution& convolution : network.convolutions) {
-    size = convolution.output_size(size);
-    sum += static_cast<double>(size.width) * size.height * static_cast<double>(convolution.weights.size());
-  }
-  return sum;
-}
-
 std::string describe_network(const filterbank::Network& network) {
   const std::size_t count = network.convolutions.size();
   return format("%zu convolution%s, %.3g million multiply-adds a window; gate %g, weight %g, limit %g", count,
-                count == 1 ? "" : "s", 1e-6 * multiply_adds(network), network.gate, network.weight,
+                count == 1 ? "" : "s", 1e-6 * network.multiply_adds(), network.gate, network.weight,
                 network.limit);
 }
 

@@ -32,7 +32,7 @@ class Config {
 
   /// Overrides or adds `section.key`.
   void set(const std::string& section, const std::string& key, Value value);
-  /// Leaves out what the file says for `section.key`.
+  /// Leaves out what the file says for `section.key`; what `set` gave it stays.
   void leave_out(const std::string& section, const std::string& key);
 
   /// Values by section and key. Each throws Error (usage), with file, line and key, where the value has

@@ -84,7 +84,8 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                    std::to_string(options_.real_levels) + " real levels, margin " +
                    std::to_string(options_.screen_margin) +
                    (verifies_ ? (options_.verify_all ? ", all verified from " : ", peaks verified from ") +
-                                    std::to_string(first_threshold_)
+                                    std::to_string(first_threshold_) + " with " +
+                                    std::to_string(model_.network.multiply_adds()) + " operations"
                               : "");
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options.threshold;
@@ -242,13 +243,14 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
                                .value_or(options.max_candidates);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   options.verify = config.flag("detector", "verify", true);
+  const bool verify_all = config.flag("detector", "verify_all", false);
   const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
   const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {
     options.real_levels = real.value_or(kRealLevels);
     const bool verified = options.verify && !model.network.empty();
     options.screen_margin = margin.value_or(verified ? kVerifiedScreenMargin : kScreenMargin);
-    options.verify_all = config.flag("detector", "verify_all", false);
+    options.verify_all = verify_all;
   }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");
   if (arithmetic == "float") {

@@ -42,7 +42,8 @@ struct Options {
   /// Whether the model's network, where it has one, takes a second look at what the classifier lets through.
   bool verify = true;
   /// It looks at all of these windows; otherwise, of windows that lie next to each other on a level, only at
-  /// the best by the classifier's score, and the others are rejected.
+  /// the best by the classifier's score, and the others are rejected. All is the plain method; a
+  /// configuration has it with `exact`, or where it says so.
   bool verify_all = true;
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
@@ -67,7 +68,7 @@ struct Level {
   Grid grid;
   LevelLayout layout;
   int real = 0;         ///< the level whose votes its cells sum up
-  bool is_real = true;  ///< its own; otherwise it has neither resizer nor image nor votes
+  bool is_real = true;  ///< its own; otherwise it has neither image nor votes
   CellEdges edges;      ///< of its cells in those votes
   Rows windows;         ///< rows of windows that this workspace's share of the frame holds; all, mostly
   LevelRows rows;

@@ -279,8 +279,8 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
   if (count > 0) finish();
 }
 
-// In the order of levels, rows and columns, before and after. Neighbours that are not there are below the
-// threshold, and so below those that are.
+// In the order of levels, rows and columns, before and after. Neighbours that are not there have been found
+// worse, or were rejected on the screen's estimate.
 void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
   const std::vector<Candidate>& candidates = w.candidates;
   w.peaks.clear();

@@ -88,6 +88,16 @@ std::string wrong_head(const Network& n, Size size, int channels) {
 
 }  // namespace
 
+double Network::multiply_adds() const {
+  Size size = window;
+  auto sum = static_cast<double>(head.size());
+  for (const Convolution& convolution : convolutions) {
+    size = convolution.output_size(size);
+    sum += static_cast<double>(size.width) * size.height * static_cast<double>(convolution.weights.size());
+  }
+  return sum;
+}
+
 std::string what_is_wrong(const Network& network) {
   if (network.empty())
     return network.head.empty() ? wrong_decision(network) : "it has a head but no convolution";

@@ -66,11 +66,12 @@ struct Network {
   std::string provenance{};  ///< JSON text: how it was trained
 
   bool empty() const { return convolutions.empty(); }
+  /// Of one window's convolutions and head.
+  double multiply_adds() const;
   double final_score(double score, double evidence) const {
     return score + weight * (evidence < -limit ? -limit : evidence > limit ? limit : evidence);
   }
-  /// Of a window that the gate rejects, where one is asked for all the same: no better than any that it lets
-  /// through with the same first score.
+  /// Of a window that the gate rejects, where one is asked for all the same: below all that it lets through.
   double rejected_score(double score) const { return score - weight * limit; }
   friend bool operator==(const Network&, const Network&) = default;
 };
