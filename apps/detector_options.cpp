@@ -116,8 +116,7 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
   command
       .add_option("--max-candidates", max_candidates_,
                   "Windows of a frame that the classifier leaves for the second look and grouping: the best "
-                  "ones, and "
-                  "so no more boxes than these (default: 20000; of cascades: 100000)")
+                  "ones, and so no more boxes than these (default: 20000; of cascades: 100000)")
       ->check(CLI::Range(1, kMostCandidates))
       ->group(group);
   add_model_size_option(command, max_model_size_, group);

@@ -297,9 +297,7 @@ void add_windows(CLI::App& evaluate, Common& common) {
   command
       ->add_option("--filters", a->filters,
                    "Size of the model's dictionary, of those it has; the configuration's, or the largest of "
-                   "a --model, "
-                   "unless given; several, as in "
-                   "25,50,100: a curve for each")
+                   "a --model, unless given; several, as in 25,50,100: a curve for each")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_model_size_option(*command, a->max_model_size);

@@ -54,8 +54,8 @@ std::vector<std::string> manual_paragraphs(const std::string& name) {
   static const std::map<std::string, std::vector<std::string>> paragraphs{
       {"sightline",
        {"A detector is a chain of stages (pyramid, filter bank, cell histogram, classifier, a network's "
-        "second "
-        "look, grouping). Each stage can run on the CPU or on an OpenCL device; a schedule says which runs "
+        "second look, grouping). Each stage can run on the CPU or on an OpenCL device; a schedule says which "
+        "runs "
         "where and how many frames are "
         "in "
         "flight. The same frame gives the same boxes and scores under every schedule and on every processor.",

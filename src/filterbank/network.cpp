@@ -12,8 +12,6 @@ constexpr int kMaxWindowSide = 512;
 /// Inputs as the first convolution sees them lie in -127 to 127, those of the others in 0 to 255.
 constexpr int kMaxPixel = 127;
 constexpr int kMaxValue = 255;
-/// The packed form has the first convolution's inputs plus this, so that they are unsigned like the others.
-constexpr int kPixelOffset = 128;
 
 bool in_range(std::span<const std::int8_t> weights) {
   return std::all_of(weights.begin(), weights.end(), [](int w) { return std::abs(w) <= kMaxNetworkWeight; });
@@ -88,6 +86,12 @@ std::string wrong_head(const Network& n, Size size, int channels) {
 
 }  // namespace
 
+Size Network::output_size() const {
+  Size size = window;
+  for (const Convolution& convolution : convolutions) size = convolution.output_size(size);
+  return size;
+}
+
 double Network::multiply_adds() const {
   Size size = window;
   auto sum = static_cast<double>(head.size());
@@ -142,7 +146,8 @@ PackedNetwork::Layer pack(const Convolution& c, bool first) {
         sum += *weight;
       }
     }
-    if (first) layer.bias[output] = static_cast<std::int32_t>(layer.bias[output] - kPixelOffset * sum);
+    if (first)
+      layer.bias[output] = static_cast<std::int32_t>(layer.bias[output] - PackedNetwork::kPixelOffset * sum);
   }
   return layer;
 }

@@ -66,6 +66,8 @@ struct Network {
   std::string provenance{};  ///< JSON text: how it was trained
 
   bool empty() const { return convolutions.empty(); }
+  /// Of the last convolution's outputs, pixels.
+  Size output_size() const;
   /// Of one window's convolutions and head.
   double multiply_adds() const;
   double final_score(double score, double evidence) const {
@@ -95,8 +97,8 @@ class PackedNetwork {
   struct Layer {
     int size = 0, stride = 0, outputs = 0;
     int row_words = 0;  ///< of a row of its kernel: size * inputs / 4, rounded up
-    std::vector<Weights>
-        weights;  ///< [16 outputs][y][word of row]; of a word that is not whole, the rest is 0
+    /// [16 outputs][y][word of row]; of a word that is not whole, the rest is 0
+    std::vector<Weights> weights;
     std::vector<std::int32_t> bias;  ///< less what the first layer's offset of inputs adds, modulo 2^32
     std::vector<float> scale;
   };
@@ -122,6 +124,8 @@ class PackedNetwork {
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   double evidence(std::int32_t sum) const { return (static_cast<double>(sum) + bias_) * scale_; }
 
+  /// The first convolution's inputs lie in memory with this added, so that they are unsigned like the others.
+  static constexpr int kPixelOffset = 128;
   /// Kernels read and write whole vectors.
   static constexpr std::ptrdiff_t kPictureUnit = 64;
   /// Bytes between the ends of the window's rows, border included. A kernel's row is read in whole words.

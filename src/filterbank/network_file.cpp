@@ -57,8 +57,7 @@ Convolution read_convolution(const Safetensors& file, const Header& header, std:
 
 // Of what the last convolution gives.
 TensorShape head_shape(const Network& network) {
-  Size size = network.window;
-  for (const Convolution& convolution : network.convolutions) size = convolution.output_size(size);
+  const Size size = network.output_size();
   return {size.height, size.width, network.convolutions.back().outputs};
 }
 

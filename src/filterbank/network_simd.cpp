@@ -25,7 +25,7 @@ using VBytes = hn::VFromD<Bytes>;
 using Layer = PackedNetwork::Layer;
 using Picture = PackedNetwork::Picture;
 
-constexpr std::uint8_t kPixelOffset = 128;
+constexpr std::uint8_t kPixelOffset = PackedNetwork::kPixelOffset;
 
 // A multiple of 16 bytes.
 HWY_INLINE void fill(std::uint8_t* to, std::ptrdiff_t bytes, std::uint8_t value) {
@@ -33,8 +33,7 @@ HWY_INLINE void fill(std::uint8_t* to, std::ptrdiff_t bytes, std::uint8_t value)
   for (std::ptrdiff_t i = 0; i < bytes; i += 16) hn::StoreU(hn::Set(d, value), d, to + i);
 }
 
-// --- the window
-// --------------------------------------------------------------------------------------------
+// --- the window ---
 
 HWY_INLINE void copy_row(const std::uint8_t* from, int count, std::uint8_t* to) {
   const Bytes d;
@@ -111,8 +110,7 @@ HWY_INLINE void normalise(GrayView window, const Picture& picture, std::uint8_t*
   std::fill_n(begin + run, border * pitch, kPixelOffset);
 }
 
-// --- convolutions
-// ------------------------------------------------------------------------------------------
+// --- convolutions ---
 
 // Zeros all round: a row's right border and the next row's left border are one run.
 HWY_INLINE void clear_border(const Picture& picture, std::uint8_t* to) {
@@ -305,8 +303,7 @@ HWY_INLINE void convolve(const Layer& layer, const Picture& input, const std::ui
   if (output < layer.outputs) convolve_vectors<1>(layer, output, input, from, to_picture, to);
 }
 
-// --- all of it
-// ---------------------------------------------------------------------------------------------
+// --- all of it ---
 
 HWY_INLINE std::int32_t judge(std::span<const std::int8_t> head, const std::uint8_t* values) {
   const Words d;

@@ -42,17 +42,6 @@ Network random_network(int channels) {
   return network;
 }
 
-// Products with a weight of its own: borders count, what fills up vectors does not.
-double multiply_adds(const Network& network) {
-  double sum = static_cast<double>(network.head.size());
-  Size size = network.window;
-  for (const Convolution& c : network.convolutions) {
-    size = c.output_size(size);
-    sum += static_cast<double>(size.width) * size.height * static_cast<double>(c.weights.size());
-  }
-  return sum;
-}
-
 void BM_Look(benchmark::State& state) {
   const double dot_peak = benchmarks::peak_dot_products();
   const double peak = dot_peak > 0 ? dot_peak : benchmarks::peak_multiply_adds();
@@ -76,9 +65,9 @@ void BM_Look(benchmark::State& state) {
         packed, {all.row(y) + x, network.window.width, network.window.height, all.stride()}, scratch.data()));
   }
   state.counters["GMAC/s"] =
-      benchmark::Counter(multiply_adds(network) * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(network.multiply_adds() * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["peak_share"] =
-      benchmark::Counter(multiply_adds(network) / peak, benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(network.multiply_adds() / peak, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["windows/s"] = benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(BM_Look)->ArgName("channels")->Arg(32)->Arg(64)->Unit(benchmark::kMicrosecond)->UseRealTime();

@@ -27,9 +27,8 @@ class TrainNetwork : public testing::Test {
       make_clip(folder_ / ("negatives/" + n + ".png"),
                 "testsrc2=size=15" + n + "x180,hue=h=" + n + "0,trim=end_frame=1");
     }
-    std::ofstream list(folder_ / "list.txt");
-    for (int i = 0; i < 4; ++i) list << "positives/" << i << ".png\n";
-    list.close();
+    media::test::store(folder_ / "list.txt",
+                       "positives/0.png\npositives/1.png\npositives/2.png\npositives/3.png\n");
     expect_run(
         0, "",
         {"train", "filterbank", "--positives", folder_ / "list.txt", "--negatives", folder_ / "negatives",

@@ -38,9 +38,7 @@ inline filterbank::Network random_network(Size window, unsigned seed) {
   network.window = window;
   network.convolutions = {random_convolution(3, 2, 1, 16, engine), random_convolution(1, 1, 16, 32, engine),
                           random_convolution(5, 2, 32, 16, engine)};
-  Size size = window;
-  for (const filterbank::Convolution& convolution : network.convolutions)
-    size = convolution.output_size(size);
+  const Size size = network.output_size();
   network.head.resize(static_cast<std::size_t>(size.width) * size.height * 16);
   for (std::int8_t& w : network.head) w = static_cast<std::int8_t>(random_int(engine, -64, 64));
   network.head_bias = -54321;

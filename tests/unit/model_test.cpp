@@ -5,8 +5,7 @@
 
 #include <limits>
 
-#include "model/safetensors.hpp"
-#include "unit/filterbank_support.hpp"
+#include "unit/model_file_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -14,34 +13,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class ModelFile : public ::testing::Test {
+class ModelFile : public test::ModelFileTest {
  protected:
   ModelFile() { save_model(random_model(), file); }
 
   static Model random_model(ClassifierKind kind = ClassifierKind::linear, int templates = 1) {
     return test::random_model(9, 1, kind, templates);
   }
-
-  /// The complaint about the file after `change` was done to it; "" where it loads.
-  template <typename Change>
-  std::string complaint(const Change& change) const {
-    Safetensors container = Safetensors::load(file);
-    change(container);
-    container.save(changed);
-    const std::string message = test::error_of(ExitCode::model, [&] { load_model(changed); });
-    if (!message.empty()) {
-      EXPECT_THAT(message, HasSubstr(changed.string()));
-    }
-    return message;
-  }
-  /// The same with another text in the header.
-  std::string complaint_about(const std::string& key, const std::string& value) const {
-    return complaint([&](Safetensors& container) { container.metadata[key] = value; });
-  }
-
-  test::TemporaryFolder folder;
-  const std::filesystem::path file = folder / "model.safetensors";
-  const std::filesystem::path changed = folder / "changed.safetensors";
 };
 
 TEST_F(ModelFile, RoundTrip) {

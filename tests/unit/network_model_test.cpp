@@ -5,10 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "filterbank/model.hpp"
-#include "model/safetensors.hpp"
-#include "unit/filterbank_support.hpp"
 #include "unit/made_up_network.hpp"
+#include "unit/model_file_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -17,29 +15,14 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A file with a model in three sizes, and with a network.
-class NetworkFile : public ::testing::Test {
+class NetworkFile : public test::ModelFileTest {
  protected:
   NetworkFile() {
     for (Model& model : models) model.network = test::random_network(model.window.pixels(), 1);
     save_models(models, file);
   }
 
-  /// The complaint about the file after `change` was done to it; "" where it loads.
-  template <typename Change>
-  std::string complaint(const Change& change) const {
-    Safetensors container = Safetensors::load(file);
-    change(container);
-    container.save(changed);
-    const std::string message = test::error_of(ExitCode::model, [&] { load_model(changed); });
-    if (!message.empty()) {
-      EXPECT_THAT(message, HasSubstr(changed.string()));
-    }
-    return message;
-  }
-  /// The same with another text in the header.
-  std::string complaint_about(const std::string& key, const std::string& value) const {
-    return complaint([&](Safetensors& container) { container.metadata[key] = value; });
-  }
+  using ModelFileTest::complaint_about;
   /// The same with another array, of ones except for one value.
   template <typename T>
   std::string complaint_about(const std::string& name, const TensorShape& shape, T value = T{1},
@@ -70,9 +53,6 @@ class NetworkFile : public ::testing::Test {
   }
 
   std::vector<Model> models = test::random_sizes({3, 5, 9}, 1);
-  test::TemporaryFolder folder;
-  const std::filesystem::path file = folder / "model.safetensors";
-  const std::filesystem::path changed = folder / "changed.safetensors";
 };
 
 void expect_equal(const Network& a, const Network& b) {
