@@ -114,9 +114,10 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->check(not_negative())
       ->group(group);
   command
-      .add_option("--max-candidates", max_candidates_,
-                  "Windows of a frame that the classifier leaves for the second look and grouping: the best "
-                  "ones, and so no more boxes than these (default: 20000; of cascades: 100000)")
+      .add_option(
+          "--max-candidates", max_candidates_,
+          "Windows of a frame that the classifier leaves for the verification network and grouping: the best "
+          "ones, and so no more boxes than these (default: 20000; of cascades: 100000)")
       ->check(CLI::Range(1, kMostCandidates))
       ->group(group);
   add_model_size_option(command, max_model_size_, group);
@@ -129,7 +130,7 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
       ->group(group);
   command
       .add_option(
-          "--real-levels", real_levels_,
+          "--computed-scales", computed_scales_,
           "Scales in each octave that are filtered (default: the configuration's), the others follow from "
           "the nearest of them; 0: all")
       ->check(CLI::Range(0, 1000))
@@ -140,10 +141,9 @@ void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
           "The plain method: filters every scale, classifies every window, verifies all that is left; slower")
       ->group(group);
   command
-      .add_flag(
-          "--no-verify", no_verify_,
-          "Without the second look of the model's network: faster, more false boxes; models without one "
-          "have none")
+      .add_flag("--no-verify", no_verify_,
+                "Without the model's verification network: faster, more false boxes; models without one "
+                "have none")
       ->group(group);
   command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
       ->group(group);
@@ -200,7 +200,7 @@ void DetectorOptions::check_options(const Config& config) const {
                 "leave it out");
   };
   refuse(is_cascade && filters_, "--filters");
-  refuse(is_cascade && real_levels_, "--real-levels");
+  refuse(is_cascade && computed_scales_, "--computed-scales");
   refuse(is_cascade && exact_, "--exact");
   refuse(is_cascade && no_verify_, "--no-verify");
   refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
@@ -225,7 +225,7 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   if (scale_step_) config.set("detector", "scale_step", *scale_step_);
   if (min_size_) config.set("detector", "min_size", *min_size_);
   if (max_size_) config.set("detector", "max_size", *max_size_);
-  if (real_levels_) config.set("detector", "real_levels", static_cast<double>(*real_levels_));
+  if (computed_scales_) config.set("detector", "computed_scales", static_cast<double>(*computed_scales_));
   if (exact_) config.set("detector", "exact", 1.0);
   if (no_verify_) config.set("detector", "verify", 0.0);
   if (!kernels_.empty()) config.set("detector", "kernels", kernels_);

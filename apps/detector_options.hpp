@@ -11,9 +11,9 @@
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
-#include "detection/device_stages.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
+#include "processing/device_stages.hpp"
 
 namespace sightline::apps {
 
@@ -52,7 +52,7 @@ class DetectorOptions {
   /// @param with_filters  whether to take one size of the dictionary; see set_filters
   void add_to(CLI::App& command, bool with_filters = true);
   void set_filters(int filters) { filters_ = filters; }
-  /// Cascades: the form of the kernels on devices, see cascade::kKernelForms.
+  /// Cascades: the form of the kernels on devices, see cascade::kKernelVariants.
   void set_kernels(const std::string& form) { kernels_ = form; }
   const std::string& kernels() const { return kernels_; }
 
@@ -84,7 +84,7 @@ class DetectorOptions {
   std::optional<double> threshold_;
   std::optional<double> scale_step_;
   std::optional<double> min_size_;
-  std::optional<int> real_levels_;
+  std::optional<int> computed_scales_;
   bool exact_ = false;
   bool no_verify_ = false;
   std::optional<double> max_size_;

@@ -78,7 +78,7 @@ struct WindowArguments {
   std::vector<int> filters;
   std::string arithmetic = "exact";
   double scale_step = 1.2;
-  int real_levels = 0;
+  int computed_scales = 0;
   bool no_verify = false;
   bool store = false;
   std::string data;
@@ -175,11 +175,11 @@ WindowScores score_windows(const filterbank::Model& model, const WindowArguments
                            const FileImageSet& positives, const FileImageSet& negatives) {
   filterbank::Options options;
   options.scale_step = a.scale_step;
-  options.real_levels = a.real_levels;
+  options.computed_scales = a.computed_scales;
   if (a.arithmetic == "float") options.arithmetic = filterbank::Arithmetic::floating_point;
   options.verify = !a.no_verify;
   if (options.verify && !model.network.empty())
-    options.threshold = kAnyScore;  // it looks at all that its gate lets through
+    options.threshold = kAnyScore;  // it looks at all that its first-stage threshold lets through
   options.max_candidates = kMostCandidates;
   const filterbank::FilterbankDetector scanner(model, options);
   options.max_size = model.object.height;
@@ -251,10 +251,10 @@ void store_windows(const Contender& contender, const WindowArguments& a, const W
 }
 
 int run_windows(const WindowArguments& a) {
-  if (a.store && (a.arithmetic != "exact" || a.real_levels != 0 || a.no_verify)) {
+  if (a.store && (a.arithmetic != "exact" || a.computed_scales != 0 || a.no_verify)) {
     throw Error(ExitCode::usage,
                 "--store keeps what exact arithmetic and the whole model give on every scale",
-                "leave out --store, or --arithmetic, --real-levels and --no-verify");
+                "leave out --store, or --arithmetic, --computed-scales and --no-verify");
   }
   const std::vector<Contender> contenders = load_contenders(a);
   const FileImageSet positives(a.positives, a.folder);
@@ -306,15 +306,14 @@ void add_windows(CLI::App& evaluate, Common& common) {
       ->capture_default_str();
   command
       ->add_option(
-          "--real-levels", a->real_levels,
+          "--computed-scales", a->computed_scales,
           "Scales in each octave that are filtered, the others follow from the nearest of them; 0: all")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command->add_option("--arithmetic", a->arithmetic, "exact or float")
       ->check(CLI::IsMember({"exact", "float"}))
       ->capture_default_str();
-  command->add_flag("--no-verify", a->no_verify,
-                    "Without the network's second look, where the model has one");
+  command->add_flag("--no-verify", a->no_verify, "Without the verification network, where the model has one");
   CLI::Option* store = command->add_flag(
       "--store", a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   command

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/training.hpp"
+#include "filterbank/training/training.hpp"
 
 namespace sightline::apps {
 

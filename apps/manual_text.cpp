@@ -26,7 +26,7 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
         {"sightline live rtsp://camera/stream --track --record cam-%Y%m%d-%H%M%S.mp4 --rotate 10m --keep 144",
          "Records a network camera with what is found, a day of it, in pieces of ten minutes"},
         {"sightline live screen: --headless --detections people.jsonl",
-         "Searches the screen, without a window"}}},
+         "Searches the pre_rejection, without a window"}}},
       {"sightline measure",
        {{"sightline measure street.mp4 --preload 16 --report report.html", "Compares all schedules"},
         {"sightline measure street.mp4 --filters 12,25,50",
@@ -54,7 +54,8 @@ std::vector<std::string> manual_paragraphs(const std::string& name) {
   static const std::map<std::string, std::vector<std::string>> paragraphs{
       {"sightline",
        {"A detector is a chain of stages (pyramid, filter bank, cell histogram, classifier, a network's "
-        "second look, grouping). Each stage can run on the CPU or on an OpenCL device; a schedule says which "
+        "verification, grouping). Each stage can run on the CPU or on an OpenCL device; a schedule says "
+        "which "
         "runs "
         "where and how many frames are "
         "in "

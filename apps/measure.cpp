@@ -130,7 +130,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
     measurement.machine += fmt::format("; {}, driver {}", device.name, device.driver_version);
   }
   const DetectorInfo& info = engine.detector->info();
-  measurement.filters = info.filters;
+  measurement.variant = info.variant;
   measurement.kernels = detector.kernels();
   if (work) {
     measurement.work = *work;
@@ -161,7 +161,7 @@ int run(MeasureArguments a, int verbosity) {
     all.push_back(measure_one(a, detector, verbosity, same_windows ? &all.back().work : nullptr));
   };
   if (a.kernels == std::vector<std::string>{"all"})
-    a.kernels.assign(cascade::kKernelForms.begin(), cascade::kKernelForms.end());
+    a.kernels.assign(cascade::kKernelVariants.begin(), cascade::kKernelVariants.end());
   for (const int filters : a.filters)
     measure_variant(fmt::format("{} filters", filters), [&](auto& d) { d.set_filters(filters); });
   for (const std::string& kernels : a.kernels)
@@ -215,7 +215,7 @@ void add_measure(CLI::App& app, Common& common) {
       ->add_option(
           "--kernels", a->kernels,
           fmt::format("Cascades: forms of the device's kernels to compare, separated by commas, or all: {}",
-                      fmt::join(cascade::kKernelForms, ", ")))
+                      fmt::join(cascade::kKernelVariants, ", ")))
       ->delimiter(',')
       ->group(group);
   command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")

@@ -72,9 +72,10 @@ std::string describe_weights(const Model& model) {
 
 std::string describe_network(const filterbank::Network& network) {
   const std::size_t count = network.convolutions.size();
-  return format("%zu convolution%s, %.3g million multiply-adds a window; gate %g, weight %g, limit %g", count,
-                count == 1 ? "" : "s", 1e-6 * network.multiply_adds(), network.gate, network.weight,
-                network.limit);
+  return format(
+      "%zu convolution%s, %.3g million multiply-adds a window; first-stage threshold %g, weight %g, limit %g",
+      count, count == 1 ? "" : "s", 1e-6 * network.multiply_adds(), network.first_stage_threshold,
+      network.weight, network.limit);
 }
 
 // JSON with a line a value; anything else as it is.
@@ -139,7 +140,7 @@ void describe(const fs::path& file, const Model& model) {
   print("threshold", format("%g", model.threshold));
   print_provenance("provenance", model.provenance);
   if (model.network.empty()) return;
-  print("second look", describe_network(model.network));
+  print("network", describe_network(model.network));
   print_provenance("its provenance", model.network.provenance);
 }
 

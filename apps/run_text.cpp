@@ -31,8 +31,8 @@ std::string problems_text(const pipeline::RunReport& report) {
   if (report.failed > 0) {
     text += fmt::format("{} frame(s) failed, the first because: {}\n", report.failed, report.first_failure);
   }
-  if (report.redone > 0) {
-    text += fmt::format("{} frame(s) searched again on the CPU, because the device failed\n", report.redone);
+  if (report.retried > 0) {
+    text += fmt::format("{} frame(s) searched again on the CPU, because the device failed\n", report.retried);
   }
   if (report.decode_errors > 0) text += fmt::format("{} decode error(s)\n", report.decode_errors);
   return text;

@@ -9,7 +9,7 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "commands.hpp"
-#include "filterbank/training.hpp"
+#include "filterbank/training/training.hpp"
 #include "image_set.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
@@ -206,17 +206,17 @@ void add_train(CLI::App& app, Common& common) {
       ->capture_default_str();
   command
       ->add_option(
-          "--close-copies", o.close_copies,
+          "--jittered-copies", o.jittered_copies,
           "Copies of each positive to train on as well, a little shifted, zoomed, mirrored or blurred")
       ->check(CLI::Range(0, 20))
       ->capture_default_str();
   command
-      ->add_option("--covered-copies", o.covered_copies,
+      ->add_option("--occluded-copies", o.occluded_copies,
                    "Further copies that are partly covered by another positive, as objects hide each other")
       ->check(CLI::Range(0, 20))
       ->capture_default_str();
   command
-      ->add_option("--negative-copies", o.negative_copies,
+      ->add_option("--augmented-negatives", o.augmented_negatives,
                    "Copies of each negative picture to search as well: its mirror image, then enlarged ones")
       ->check(CLI::Range(0, 20))
       ->capture_default_str();

@@ -1,4 +1,4 @@
-// `sightline tune`: the fastest form of every kernel on a device.
+// `sightline tune`: the fastest variant of every kernel on a device.
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
-#include "filterbank/tuner.hpp"
+#include "filterbank/opencl/tuner.hpp"
 #include "media/reader.hpp"
 #include "opencl/probe.hpp"
 
@@ -40,16 +40,16 @@ int run(const TuneArguments& a) {
               context.device().driver_version.c_str(), 1e-9 * peak);
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               detector->options().scale_step);
-  std::printf("   %-60s %10s %10s %8s\n", "form", "ms", "GMAC/s", "of peak");
+  std::printf("   %-60s %10s %10s %8s\n", "variant", "ms", "GMAC/s", "of peak");
   const filterbank::KernelTuning best =
       filterbank::tune(*detector, context, &cache, frame->view(), [&](const filterbank::TuningTrial& trial) {
         if (!trial.failure.empty()) {
-          std::printf("   %-60s %10s\n", trial.form.c_str(), "-");
+          std::printf("   %-60s %10s\n", trial.variant.c_str(), "-");
           spdlog::debug("{}", trial.failure);
           return;
         }
         std::printf("%s %-60s %10.3f", trial.best ? " *" : "  ",
-                    (trial.form + (trial.exact ? "" : " (inexact)")).c_str(), 1e3 * trial.seconds);
+                    (trial.variant + (trial.exact ? "" : " (inexact)")).c_str(), 1e3 * trial.seconds);
         if (trial.multiply_adds > 0) {
           const double rate = trial.multiply_adds / trial.seconds;
           std::printf(" %10.0f %7.0f%%", 1e-9 * rate, 100 * rate / peak);
@@ -58,14 +58,14 @@ int run(const TuneArguments& a) {
       });
   const filterbank::FrameTimes times =
       filterbank::time_frame(*detector, context, &cache, frame->view(), best);
-  std::printf("\nA whole frame with the best forms:");
+  std::printf("\nA whole frame with the best variants:");
   for (const auto& stage : times.stages) std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
   std::printf("\n%.3f ms on the device, %.3f ms from the host's frame to the host's detections\n",
               1e3 * times.device, 1e3 * times.host);
   if (a.dry) return 0;
   const filterbank::TuningDatabase database(filterbank::TuningDatabase::default_file());
   database.store(context.device(), detector->model().dictionary.size(), best);
-  std::printf("\nThe forms marked * are used from now on (%s).\n", database.file().string().c_str());
+  std::printf("\nThe variants marked * are used from now on (%s).\n", database.file().string().c_str());
   return 0;
 }
 
@@ -73,7 +73,7 @@ int run(const TuneArguments& a) {
 
 void add_tune(CLI::App& app, Common& common) {
   CLI::App* command = app.add_subcommand(
-      "tune", "Time the forms of every kernel on a device, and use the fastest from then on");
+      "tune", "Time the variants of every kernel on a device, and use the fastest from then on");
   auto a = std::make_shared<TuneArguments>();
   command->add_option("input", a->input, "Video or picture whose first frame is used")->capture_default_str();
   command->add_option("-c,--config", a->config, "Pipeline whose detector is tuned")->capture_default_str();

@@ -26,10 +26,10 @@ bool drifted(double ratio) {
 
 }  // namespace
 
-Adaptive::Adaptive(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+Adaptive::Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
                    const Planned& planned, Goal goal, int in_flight)
     : pipeline_(pipeline),
-      detector_(detector),
+      processor_(processor),
       device_(device),
       costs_(planned.costs),
       goal_(goal),
@@ -73,7 +73,7 @@ void Adaptive::close_window(std::int64_t now) {
       replan(now, loads, *home_reference_);
       return;
     }
-    spdlog::info("auto: tried again, and as planned: {}", describe(home_, detector_));
+    spdlog::info("auto: tried again, and as planned: {}", describe(home_, processor_));
     pause_ = kFirstPause;
     reference_ = home_reference_;
   }
@@ -106,7 +106,7 @@ void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& referen
     return;
   }
   const FrameCosts costs = costs_seen();
-  const std::vector<Alternative> alternatives = weigh(costs, detector_, device_, goal_, in_flight_);
+  const std::vector<Alternative> alternatives = weigh(costs, processor_, device_, goal_, in_flight_);
   const Alternative& best = alternatives.front();
   const double gain = goal_ == Goal::latency
                           ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)
@@ -118,7 +118,7 @@ void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& referen
     reference_ = loads;  // this is how it is now
     return;
   }
-  spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, detector_),
+  spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, processor_),
                best.schedule.in_flight);
   switch_to(best.schedule, now);
   try_again_ = current_ == home_ ? 0 : now + pause_;
@@ -130,7 +130,7 @@ FrameCosts Adaptive::costs_seen() const {
   FrameCosts costs = costs_;
   for (std::size_t i = 0; i < costs.stages.size(); ++i) {
     StageCost& stage = costs.stages[i];
-    const bool divided = current_.split > 0 && i < costs.divisible;
+    const bool divided = current_.split > 0 && i < costs.partitionable;
     const double cpu = divided || !current_.on_device[i] ? cpu_scale_ : std::max(cpu_scale_, 1.0);
     const double device = divided || current_.on_device[i] ? device_scale_ : std::max(device_scale_, 1.0);
     stage.cpu *= cpu;
@@ -147,7 +147,7 @@ void Adaptive::go_home(std::int64_t now) {
   pause_ = kFirstPause;
   try_again_ = 0;
   if (current_ != home_) {
-    spdlog::info("auto: the processors are as planned again: {}", describe(home_, detector_));
+    spdlog::info("auto: the processors are as planned again: {}", describe(home_, processor_));
     switch_to(home_, now);
   }
   reference_ = home_reference_;

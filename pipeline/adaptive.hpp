@@ -17,8 +17,8 @@ namespace sightline::pipeline {
 /// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own.
 class Adaptive : public TraceSink {
  public:
-  Adaptive(Pipeline& pipeline, const Detector& detector, const DeviceStages* device, const Planned& planned,
-           Goal goal, int in_flight = 0);
+  Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
+           const Planned& planned, Goal goal, int in_flight = 0);
 
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
@@ -44,7 +44,7 @@ class Adaptive : public TraceSink {
   void go_home(std::int64_t now);
 
   Pipeline& pipeline_;
-  const Detector& detector_;
+  const FrameProcessor& processor_;
   const DeviceStages* device_;
   FrameCosts costs_;  ///< as planned
   Goal goal_;

@@ -98,9 +98,9 @@ int lane_order(const Span& span) {
 
 }  // namespace
 
-ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path), unfinished_(path) {
+ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path), atomic_file_(path) {
   errno = 0;
-  file_.open(unfinished_.place(), std::ios::binary | std::ios::trunc);
+  file_.open(atomic_file_.place(), std::ios::binary | std::ios::trunc);
   if (!file_ || fault::strikes(fault::Kind::open, "trace")) fail(errno);
   buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   buffer_.reserve(kBufferSize * 2);
@@ -150,7 +150,7 @@ void ChromeTraceWriter::finish() {
   errno = 0;
   file_.close();
   if (!file_) fail(errno);
-  if (const std::error_code error = unfinished_.finish()) fail(error.value());
+  if (const std::error_code error = atomic_file_.finish()) fail(error.value());
   finished_ = true;
 }
 
@@ -190,7 +190,7 @@ void ChromeTraceWriter::write_span(const FrameTrace& trace, const Span& span, Pl
   // How many threads worked on it, on average: tells a stage that does not spread from one that does.
   if (span.work > 0 && duration > 0)
     more = fmt::format(",\"threads\":{:.2f}", static_cast<double>(span.work) / static_cast<double>(duration));
-  if (span.share > 0) more += ",\"share\":\"device\"";
+  if (span.partition > 0) more += ",\"share\":\"device\"";
   event(fmt::format(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{}{},)"
                     R"("args":{{"frame":{},"slot":{}{}}}}})",
                     json_string(name), activity, at.process, at.thread, microseconds(span.start - origin_),
@@ -220,18 +220,19 @@ void ChromeTraceWriter::write_frame(const FrameTrace& trace) {
   }
 }
 
-/// From span to span of a share. Where a frame is split, the device's share starts after the last span of the
-/// CPU's that had ended by then, and leads to the first of the CPU's that starts after its end.
+/// From span to span of a partition. Where a frame is split, the device's share starts after the last span of
+/// the CPU's that had ended by then, and leads to the first of the CPU's that starts after its end.
 void ChromeTraceWriter::write_arrows(const FrameTrace& trace) {
   const auto spans = trace.spans;
   constexpr std::size_t kNone = ~std::size_t{0};
-  const auto counts = [&](std::size_t i, int share) {
-    return spans[i].activity != Activity::wait && spans[i].end > spans[i].start && spans[i].share == share;
+  const auto counts = [&](std::size_t i, int partition) {
+    return spans[i].activity != Activity::wait && spans[i].end > spans[i].start &&
+           spans[i].partition == partition;
   };
   // The last span of a share before span i; of those that had ended by a time.
-  const auto before = [&](std::size_t i, int share, std::int64_t ended_by) {
+  const auto before = [&](std::size_t i, int partition, std::int64_t ended_by) {
     while (i-- > 0) {
-      if (counts(i, share) && spans[i].end <= ended_by) return i;
+      if (counts(i, partition) && spans[i].end <= ended_by) return i;
     }
     return kNone;
   };
@@ -239,10 +240,10 @@ void ChromeTraceWriter::write_arrows(const FrameTrace& trace) {
   const std::size_t last_on_device = before(spans.size(), 1, kAnyTime);
   bool joined = last_on_device == kNone;
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    for (const int share : {0, 1}) {
-      if (!counts(i, share)) continue;
-      const std::size_t own = before(i, share, kAnyTime);
-      const std::size_t origin = own == kNone && share == 1 ? before(i, 0, spans[i].start) : own;
+    for (const int partition : {0, 1}) {
+      if (!counts(i, partition)) continue;
+      const std::size_t own = before(i, partition, kAnyTime);
+      const std::size_t origin = own == kNone && partition == 1 ? before(i, 0, spans[i].start) : own;
       if (origin != kNone) write_arrow(origin, i, spans);
     }
     if (!joined && counts(i, 0) && i > last_on_device && spans[i].start >= spans[last_on_device].end) {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/unfinished.hpp"
+#include "base/atomic_file.hpp"
 #include "pipeline/trace.hpp"
 
 namespace sightline::pipeline {
@@ -38,8 +38,8 @@ class ChromeTraceWriter : public TraceSink {
   ChromeTraceWriter(const ChromeTraceWriter&) = delete;
   ChromeTraceWriter& operator=(const ChromeTraceWriter&) = delete;
 
-  /// Called before the first frame. A further call, for the next source of the same detector, keeps the lanes
-  /// and the clock.
+  /// Called before the first frame. A further call, for the next source of the same processor, keeps the
+  /// lanes and the clock.
   void begin(const TraceInfo& info) override;
   /// Throws Error (failed) where the output cannot take it. Spans that name a stage or a processor that
   /// TraceInfo lacks are shown with its number.
@@ -76,7 +76,7 @@ class ChromeTraceWriter : public TraceSink {
   std::string source_suffix(int source) const;
 
   std::filesystem::path path_;
-  UnfinishedFile unfinished_;
+  AtomicFile atomic_file_;
   std::ofstream file_;
   std::string buffer_;
   TraceInfo info_;

@@ -30,13 +30,13 @@ Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
     sums.turns = 1;
     for (std::size_t i = 0; i < count; ++i) {
       const StageCost stage = at_least_nothing(costs.stages[i]);
-      const bool divided = i < costs.divisible;
+      const bool divided = i < costs.partitionable;
       sums.cpu += stage.cpu * (divided ? 1 - device : 1);
       sums.work += stage.work * (divided ? 1 - device : 1);
       if (divided) sums.device += stage.device * device;
     }
     sums.upload = costs.stages.front().upload;
-    if (costs.divisible > 0) sums.download = costs.stages[costs.divisible - 1].download;
+    if (costs.partitionable > 0) sums.download = costs.stages[costs.partitionable - 1].download;
     return sums;
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ Sums sums_of(const FrameCosts& costs, const Schedule& schedule) {
 
 bool is_known(const FrameCosts& costs, const Schedule& schedule) {
   for (std::size_t i = 0; i < costs.stages.size(); ++i) {
-    const bool divided = schedule.split > 0 && i < costs.divisible;
+    const bool divided = schedule.split > 0 && i < costs.partitionable;
     const bool on_device = divided || schedule.on_device[i];
     const bool on_cpu = divided || !schedule.on_device[i];
     if (on_device && costs.stages[i].device < 0) return false;
@@ -98,7 +98,7 @@ double latency_of(const FrameCosts& costs, const Schedule& schedule) {
   const double device = sums.device + sums.upload + sums.download + sums.turns * costs.turnaround;
   if (schedule.split <= 0) return costs.decode + sums.cpu + device;
   double after = 0;  // what follows the shares, on the CPU
-  for (std::size_t i = costs.divisible; i < costs.stages.size(); ++i)
+  for (std::size_t i = costs.partitionable; i < costs.stages.size(); ++i)
     after += std::max(costs.stages[i].cpu, 0.0);
   return costs.decode + std::max(sums.cpu - after, device) + after;
 }

@@ -21,8 +21,8 @@ struct StageCost {
 /// All of a frame on a machine.
 struct FrameCosts {
   std::vector<StageCost> stages;
-  std::size_t divisible = 0;  ///< see Detector::divisible_stages
-  int threads = 1;            ///< of the CPU
+  std::size_t partitionable = 0;  ///< see FrameProcessor::partitionable_stages
+  int threads = 1;                ///< of the CPU
   /// Cores that the device takes from the CPU while it works: 0 for a GPU; a CPU device's own where it has
   /// cores to itself.
   int shared_cores = 0;

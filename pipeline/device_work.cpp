@@ -61,10 +61,10 @@ void Pipeline::Impl::submit(Slot& slot) {
   Outstanding& outstanding = *slot.outstanding;
   outstanding.open(*this, slot);
   try {
-    if (device_lost_) throw Error(ExitCode::failed, "the device was taken out");
+    if (device_lost_) throw Error(ExitCode::failed, "the device was disabled");
     const bool split = slot.plan->schedule.split > 0;
     const Segment segment =
-        split ? Segment{true, 0, detector_.divisible_stages()} : slot.plan->segments[slot.segment];
+        split ? Segment{true, 0, processor_.partitionable_stages()} : slot.plan->segments[slot.segment];
     device_->submit(*slot.device, slot.device_workspace(), segment.first, segment.last);
     if (poller_.joinable()) {
       const std::lock_guard lock(device_mutex_);
@@ -82,7 +82,7 @@ void Pipeline::Impl::submit(Slot& slot) {
 
 void Pipeline::Impl::back_from_device(Slot& slot) {
   if (slot.device_failed) set_message(slot.device_error, device_failure_);
-  if (!slot.device_error.empty()) take_out(slot.device_error);  // before it gets the next one
+  if (!slot.device_error.empty()) disable_device(slot.device_error);  // before it gets the next one
   next_to_device();
   if (slot.device_error.empty()) {
     try {
@@ -93,9 +93,9 @@ void Pipeline::Impl::back_from_device(Slot& slot) {
     }
   }
   if (slot.plan->schedule.split > 0) {
-    share_done(slot);
+    partition_done(slot);
   } else if (!slot.device_error.empty()) {
-    redo_on_cpu(slot, slot.device_error);
+    retry_on_cpu(slot, slot.device_error);
   } else {
     slot.ready[0] = now_ns();
     ++slot.segment;
@@ -103,21 +103,21 @@ void Pipeline::Impl::back_from_device(Slot& slot) {
   }
 }
 
-void Pipeline::Impl::take_out(const std::string& error) {
+void Pipeline::Impl::disable_device(const std::string& error) {
   {
     const std::lock_guard lock(mutex_);
     if (device_lost_.exchange(true)) return;
     plan_ = &cpu_plan_;
     changed_.notify_all();
   }
-  spdlog::warn("{}. The device is taken out: this frame and all that follow are searched on the CPU", error);
+  spdlog::warn("{}. The device is disabled: this frame and all that follow are searched on the CPU", error);
 }
 
 void Pipeline::Impl::log_device_spans(Slot& slot) {
   const std::string& name = device_->context().name();
-  const std::uint8_t share = slot.plan->schedule.split > 0;
-  std::vector<Span>& spans = slot.spans[share];
-  std::int64_t ready = slot.ready[share];
+  const std::uint8_t partition = slot.plan->schedule.split > 0;
+  std::vector<Span>& spans = slot.spans[partition];
+  std::int64_t ready = slot.ready[partition];
   bool first = true;
   for (const DeviceSpan& part : slot.device->spans) {
     const auto host = [&](std::uint64_t device_ns) {
@@ -127,11 +127,11 @@ void Pipeline::Impl::log_device_spans(Slot& slot) {
     const std::int64_t end = host(part.end().times(name).ended);
     const auto stage = static_cast<std::uint8_t>(part.stage);
     if (std::exchange(first, false))
-      spans.push_back({Activity::wait, stage, 1, share, ready, std::max(ready, start), 0});
+      spans.push_back({Activity::wait, stage, 1, partition, ready, std::max(ready, start), 0});
     const Activity activity = part.kind == DeviceSpan::Kind::upload     ? Activity::upload
                               : part.kind == DeviceSpan::Kind::download ? Activity::download
                                                                         : Activity::run;
-    spans.push_back({activity, stage, 1, share, start, end, 0});
+    spans.push_back({activity, stage, 1, partition, start, end, 0});
   }
 }
 
@@ -162,7 +162,7 @@ void Pipeline::Impl::poll(const std::stop_token& stop) {
 
 // Now and then, while frames are in flight: a device that does not answer must not stall the run.
 void Pipeline::Impl::watch() {
-  if (!device_) return;  // one that is taken out may still have frames
+  if (!device_) return;  // one that is disabled may still have frames
   const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
   const std::scoped_lock lock(mutex_, device_mutex_);
   for (const std::unique_ptr<Slot>& slot : slots_) {
@@ -173,7 +173,7 @@ void Pipeline::Impl::watch() {
     for (const DeviceSpan& span : slot->device->spans) {
       if (span.end().state() == opencl::Event::State::complete) continue;
       if (span.kind == DeviceSpan::Kind::stage)
-        stage = "stage '" + std::string(detector_.stages()[span.stage].name) + "'";
+        stage = "stage '" + std::string(processor_.stages()[span.stage].name) + "'";
       break;
     }
     std::string error = fmt::format("{} on '{}' has not finished within {:g} s", stage,
@@ -201,7 +201,7 @@ void Pipeline::Impl::keep_clock() {
   try {
     clock_.synchronise(*clock_queue_);
   } catch (const std::exception& e) {
-    take_out(e.what());
+    disable_device(e.what());
   }
 }
 

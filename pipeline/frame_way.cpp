@@ -5,6 +5,16 @@
 
 namespace sightline::pipeline {
 
+namespace {
+
+// Of whatever kind it is.
+void clear_found(FrameResult& result) {
+  result.objects.clear();
+  result.output.reset();
+}
+
+}  // namespace
+
 void Pipeline::Impl::step(Token token) {
   Slot& slot = *token.slot;
   try {
@@ -26,7 +36,7 @@ void Pipeline::Impl::begin(Slot& slot) {
   result.width = slot.frame.size().width;
   result.height = slot.frame.size().height;
   result.status = FrameStatus::ok;
-  result.objects.clear();
+  clear_found(result);
   result.message.clear();
   slot.cpu_error.clear();
   slot.device_error.clear();
@@ -41,7 +51,7 @@ void Pipeline::Impl::begin(Slot& slot) {
   const Schedule& schedule = slot.plan->schedule;
 
   slot.workspace->tuned = schedule.tuned;
-  if (!detector_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
+  if (!processor_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     result.status = FrameStatus::skipped;
     result.message = "the frame is smaller than the smallest object that is searched for";
     finish(slot);
@@ -50,14 +60,14 @@ void Pipeline::Impl::begin(Slot& slot) {
   if (schedule.uses_device()) {
     try {
       if (schedule.split > 0) {
-        if (!slot.device_share) slot.device_share = detector_.make_workspace();
-        slot.device_share->tuned = schedule.tuned;
-        detector_.prepare(*slot.device_share, slot.frame.view(), {0, schedule.split});
+        if (!slot.device_partition) slot.device_partition = processor_.make_workspace();
+        slot.device_partition->tuned = schedule.tuned;
+        processor_.prepare(*slot.device_partition, slot.frame.view(), {0, schedule.split});
       }
       if (!slot.device) slot.device = device_->make_slot();
-      device_->prepare(*slot.device, slot.device_workspace(), device_stages(schedule, detector_));
+      device_->prepare(*slot.device, slot.device_workspace(), device_stages(schedule, processor_));
     } catch (const std::exception& e) {
-      redo_on_cpu(slot, e.what());
+      retry_on_cpu(slot, e.what());
       return;
     }
   }
@@ -65,16 +75,16 @@ void Pipeline::Impl::begin(Slot& slot) {
     run_segments(slot);
     return;
   }
-  slot.shares_left = 2;
+  slot.partitions_left = 2;
   hand_to_device(slot);
   try {
-    run_on_cpu(slot, 0, detector_.divisible_stages());
+    run_on_cpu(slot, 0, processor_.partitionable_stages());
   } catch (const std::exception& e) {
     set_message(slot.cpu_error, e.what());
   } catch (...) {
     set_message(slot.cpu_error, "an unknown error");
   }
-  share_done(slot);
+  partition_done(slot);
 }
 
 void Pipeline::Impl::run_segments(Slot& slot) {
@@ -95,7 +105,7 @@ void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last)
     const auto index = static_cast<std::uint8_t>(stage);
     const std::int64_t start = now_ns();
     slot.workspace->work.take();
-    detector_.run_stage(stage, *slot.workspace);
+    processor_.run_stage(stage, *slot.workspace);
     const std::int64_t end = now_ns();
     if (stage == first) slot.spans[0].push_back({Activity::wait, index, 0, 0, slot.ready[0], start, 0});
     const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
@@ -104,45 +114,45 @@ void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last)
   }
 }
 
-// The second of a split frame's shares to be done goes on with the whole.
-void Pipeline::Impl::share_done(Slot& slot) {
-  if (slot.shares_left.fetch_sub(1) > 1) return;
+// The second of a split frame's partitions to be done goes on with the whole.
+void Pipeline::Impl::partition_done(Slot& slot) {
+  if (slot.partitions_left.fetch_sub(1) > 1) return;
   if (!slot.device_error.empty()) {
-    redo_on_cpu(slot, slot.device_error);
+    retry_on_cpu(slot, slot.device_error);
     return;
   }
   if (slot.cpu_error.empty()) {
-    detector_.join(*slot.workspace, *slot.device_share);
+    processor_.merge(*slot.workspace, *slot.device_partition);
     slot.ready[0] = now_ns();
-    run_on_cpu(slot, detector_.divisible_stages(), detector_.stages().size());
+    run_on_cpu(slot, processor_.partitionable_stages(), processor_.stages().size());
   }
   finish(slot);
 }
 
-void Pipeline::Impl::redo_on_cpu(Slot& slot, const std::string& error) {
-  take_out(error);
+void Pipeline::Impl::retry_on_cpu(Slot& slot, const std::string& error) {
+  disable_device(error);
   if (slot.abandoned) {  // the device may still write to them, for ever
     keep_forever(slot.device.release());
-    keep_forever(slot.device_share.release());
+    keep_forever(slot.device_partition.release());
     slot.abandoned = false;
   }
-  ++slot.stream->accounts.redone;
+  ++slot.stream->accounts.retried;
   slot.plan = &cpu_plan_;
   slot.segment = 0;
   slot.ready[0] = now_ns();
   slot.cpu_error.clear();
   for (Span& span : slot.spans[0]) span.work = 0;
-  detector_.prepare(*slot.workspace, slot.frame.view());
+  processor_.prepare(*slot.workspace, slot.frame.view());
   run_segments(slot);
 }
 
 void Pipeline::Impl::finish(Slot& slot) {
   if (!slot.cpu_error.empty()) {
     slot.result.status = FrameStatus::failed;
-    slot.result.objects.clear();
+    clear_found(slot.result);
     set_message(slot.result.message, slot.cpu_error);
   } else if (slot.result.status == FrameStatus::ok) {
-    slot.result.objects = detector_.take_detections(*slot.workspace);
+    processor_.take_result(*slot.workspace, slot.result);
   }
   slot.stream->in_order->try_put(&slot);
 }

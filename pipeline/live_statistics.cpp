@@ -171,7 +171,7 @@ LiveStatistics::Snapshot LiveStatistics::snapshot(std::int64_t now, std::int64_t
   return snapshot;
 }
 
-// Of a processor: "decode", "upload", the detector's stages, "download".
+// Of a processor: "decode", "upload", the processor's stages, "download".
 std::size_t LiveStatistics::rows_per_processor() const {
   return info_.stages.size() + 3;
 }

@@ -15,10 +15,14 @@ namespace sightline::pipeline {
 namespace {
 
 // What a run found, in order.
-class FoundObjects : public Sink {
+class FoundResults : public Sink {
  public:
-  void accept(const media::Frame&, const FrameResult& result) override { objects.push_back(result.objects); }
-  std::vector<std::vector<Detection>> objects;
+  void accept(const media::Frame&, const FrameResult& result) override {
+    FrameResult& kept = results.emplace_back();  // what was found, without the words
+    kept.objects = result.objects;
+    kept.output = result.output;
+  }
+  std::vector<FrameResult> results;
 };
 
 double mean(const std::vector<double>& values) {
@@ -29,17 +33,18 @@ double mean(const std::vector<double>& values) {
 
 class Measurer {
  public:
-  Measurer(const Detector& detector, const DeviceStages* device, const std::vector<media::Frame>& frames,
-           const SourceMaker& make_source, bool decode, const MeasureOptions& options)
-      : detector_(detector),
+  Measurer(const FrameProcessor& processor, const DeviceStages* device,
+           const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
+           const MeasureOptions& options)
+      : processor_(processor),
         device_(device),
         frames_(frames),
         make_source_(make_source),
         options_(options),
-        pipeline_(detector, device, named_schedule("cpu", detector, nullptr, 1), {options.threads}) {
+        pipeline_(processor, device, named_schedule("cpu", processor, nullptr, 1), {options.threads}) {
     result_.decoding = decode;
     result_.frame_size = frames.front().size();
-    result_.model = detector.info().model;
+    result_.model = processor.info().model;
   }
 
   Measurement run() {
@@ -47,7 +52,7 @@ class Measurer {
       if (name != "auto") schedule_of(name);
     }
     say("measuring each stage alone");
-    costs_ = calibrate(pipeline_, detector_, device_, frames_, options_.stop);
+    costs_ = calibrate(pipeline_, processor_, device_, frames_, options_.stop);
     if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the calibration");
     if (result_.decoding) costs_.decode = decode_seconds();
     choose_meters();
@@ -119,13 +124,13 @@ class Measurer {
   // Of a name, or of a mapping in letters: "gggcc".
   Schedule schedule_of(const std::string& name) const {
     const bool letters =
-        name.size() == detector_.stages().size() && name.find_first_not_of("cg") == std::string::npos;
-    if (!letters) return named_schedule(name, detector_, device_, pipeline_.threads());
+        name.size() == processor_.stages().size() && name.find_first_not_of("cg") == std::string::npos;
+    if (!letters) return named_schedule(name, processor_, device_, pipeline_.threads());
     Schedule schedule;
     schedule.name = name;
     for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
     schedule.in_flight = default_in_flight(schedule, pipeline_.threads());
-    check_schedule(schedule, detector_, device_);
+    check_schedule(schedule, processor_, device_);
     return schedule;
   }
 
@@ -136,7 +141,7 @@ class Measurer {
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
       plan.stop = options_.stop;
-      const Planned planned = plan_schedule(pipeline_, detector_, device_, frames_, plan);
+      const Planned planned = plan_schedule(pipeline_, processor_, device_, frames_, plan);
       subject.schedule = planned.schedule;
       subject.schedule.name = "auto";
     } else {
@@ -152,7 +157,7 @@ class Measurer {
   double even_split() const {
     double cpu = 0;
     double device = 0;
-    for (std::size_t i = 0; i < costs_.divisible; ++i) {
+    for (std::size_t i = 0; i < costs_.partitionable; ++i) {
       cpu += costs_.stages[i].work / costs_.threads;
       device += costs_.stages[i].device;
     }
@@ -169,7 +174,7 @@ class Measurer {
     const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
-    if (report.redone > 0 || pipeline_.device_lost())
+    if (report.retried > 0 || pipeline_.device_lost())
       throw Error(ExitCode::failed, "the device failed during the measurement");
     statistics.trim(trim);
     return statistics;
@@ -179,7 +184,7 @@ class Measurer {
     say(subject.schedule.name + ", one frame at a time");
     Schedule schedule = subject.schedule;
     schedule.in_flight = 1;
-    FoundObjects found;
+    FoundResults found;
     const TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
     compare(found, subject);
     subject.alone = statistics.row_seconds();
@@ -193,14 +198,14 @@ class Measurer {
 
   void measure_once(Subject& subject) {
     const auto warm_up = static_cast<std::size_t>(std::max(4, 2 * subject.schedule.in_flight));
-    FoundObjects found;
+    FoundResults found;
     reset_peak_resident_bytes();
     for (const auto& meter : meters_) meter->start();
     const TraceStatistics statistics = run_schedule(
         subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up, found);
     for (const auto& meter : meters_) meter->stop();
     for (const auto& meter : meters_)
-      subject.joules += meter->joules() / static_cast<double>(found.objects.size());
+      subject.joules += meter->joules() / static_cast<double>(found.results.size());
     compare(found, subject);
 
     ScheduleResult& result = subject.result;
@@ -227,32 +232,33 @@ class Measurer {
   }
 
   // The product's promise: the same objects under every schedule.
-  void compare(const FoundObjects& found, const Subject& subject) {
-    if (found.objects.size() > expected_.size()) {
+  void compare(const FoundResults& found, const Subject& subject) {
+    if (found.results.size() > expected_.size()) {
       for (std::size_t i = 0; i < expected_.size(); ++i)
-        expect_same(found.objects[i], expected_[i], i, subject);
-      expected_ = found.objects;
+        expect_same(found.results[i], expected_[i], i, subject);
+      expected_ = found.results;
       return;
     }
-    for (std::size_t i = 0; i < found.objects.size(); ++i)
-      expect_same(found.objects[i], expected_[i], i, subject);
+    for (std::size_t i = 0; i < found.results.size(); ++i)
+      expect_same(found.results[i], expected_[i], i, subject);
   }
-  static void expect_same(const std::vector<Detection>& a, const std::vector<Detection>& b, std::size_t frame,
+  static void expect_same(const FrameResult& a, const FrameResult& b, std::size_t frame,
                           const Subject& subject) {
-    if (a == b) return;
+    const std::string what = difference(a, b);
+    if (what.empty()) return;
     throw Error(ExitCode::failed,
-                fmt::format("schedule {} finds other objects in frame {} than the schedules before",
-                            subject.schedule.name, frame + 1),
+                fmt::format("schedule {} finds something else in frame {} than the schedules before: {}",
+                            subject.schedule.name, frame + 1, what),
                 "this is a defect of a driver or of Sightline: report it");
   }
 
   std::string processor_of(std::size_t row, const Schedule& schedule) const {
     const std::string device = device_ ? device_->context().name() : "";
-    const std::size_t stages = detector_.stages().size();
+    const std::size_t stages = processor_.stages().size();
     if (row == stages + 1 || row == stages + 2) return device;
     if (row == 0 || row > stages) return "CPU";
     const std::size_t stage = row - 1;
-    if (schedule.split > 0 && stage < detector_.divisible_stages()) return "CPU and " + device;
+    if (schedule.split > 0 && stage < processor_.partitionable_stages()) return "CPU and " + device;
     return schedule.on_device[stage] ? device : "CPU";
   }
 
@@ -260,7 +266,7 @@ class Measurer {
     ScheduleResult& result = subject.result;
     const Schedule& schedule = subject.schedule;
     result.schedule = schedule.name;
-    result.mapping = describe(schedule, detector_);
+    result.mapping = describe(schedule, processor_);
     result.in_flight = schedule.in_flight;
     result.split = schedule.split;
     std::vector<double> sorted = result.fps;
@@ -273,7 +279,7 @@ class Measurer {
     result.latency_p95 = percentile(subject.latencies, 0.95);
     result.latency_p99 = percentile(subject.latencies, 0.99);
     if (!device_) {  // nothing is copied
-      const auto copies = static_cast<std::ptrdiff_t>(detector_.stages().size() + 1);
+      const auto copies = static_cast<std::ptrdiff_t>(processor_.stages().size() + 1);
       result.overlap.erase(result.overlap.begin() + copies, result.overlap.begin() + copies + 2);
       for (std::vector<double>& row : result.overlap)
         row.erase(row.begin() + copies, row.begin() + copies + 2);
@@ -306,7 +312,7 @@ class Measurer {
     return std::move(result);
   }
 
-  const Detector& detector_;
+  const FrameProcessor& processor_;
   const DeviceStages* device_;
   const std::vector<media::Frame>& frames_;
   const SourceMaker& make_source_;
@@ -316,16 +322,16 @@ class Measurer {
   std::vector<std::unique_ptr<Meter>> meters_;
   std::vector<Subject> subjects_;
   std::vector<std::string> row_names_;
-  std::vector<std::vector<Detection>> expected_;  ///< by frame
+  std::vector<FrameResult> expected_;  ///< by frame; what was found alone
   Measurement result_;
 };
 
 }  // namespace
 
-Measurement measure(const Detector& detector, const DeviceStages* device,
+Measurement measure(const FrameProcessor& processor, const DeviceStages* device,
                     const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
                     const MeasureOptions& options) {
-  return Measurer(detector, device, frames, make_source, decode, options).run();
+  return Measurer(processor, device, frames, make_source, decode, options).run();
 }
 
 }  // namespace sightline::pipeline

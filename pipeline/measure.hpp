@@ -41,7 +41,7 @@ using SourceMaker = std::function<std::unique_ptr<Source>(std::int64_t count)>;
 /// Fills all of the measurement that the pipeline knows: not input, program, machine.
 /// @param frames  some of the source, of one size, for calibrating
 /// @param decode  whether the source decodes; else its frames are in memory
-Measurement measure(const Detector& detector, const DeviceStages* device,
+Measurement measure(const FrameProcessor& processor, const DeviceStages* device,
                     const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
                     const MeasureOptions& options);
 

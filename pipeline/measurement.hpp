@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "detection/detector.hpp"
 #include "image/view.hpp"
 #include "pipeline/trace.hpp"
+#include "processing/frame_processor.hpp"
 
 namespace sightline::pipeline {
 
@@ -20,7 +20,7 @@ struct TracedFrame {
 };
 
 struct StageResult {
-  std::string name;       ///< "decode", a stage of the detector, "upload", "download" or "output"
+  std::string name;       ///< "decode", a stage of the processor, "upload", "download" or "output"
   std::string processor;  ///< "CPU", or the device's name
   double seconds = 0;     ///< a frame, mean: from start to end of the stage; of a copy: on the device
   double alone = 0;       ///< the same with nothing else running (one frame at a time)
@@ -60,8 +60,8 @@ struct Measurement {
   std::string input;
   Size frame_size;
   bool decoding = false;        ///< frames were decoded during the run; else they were held in memory
-  std::string model;            ///< detector's description
-  int filters = 0;              ///< dictionary size, 0 if the detector has none
+  std::string model;            ///< processor's description
+  std::string variant;          ///< which of the model's sizes ("25 filters"); empty where there is one
   std::string kernels;          ///< form of the device's kernels, where one was asked for
   std::vector<WorkCount> work;  ///< of the first frame
   std::string program;          ///< version and instruction set

@@ -163,7 +163,7 @@ Json as_json(const Measurement& m) {
             {"height", m.frame_size.height},
             {"decoding", m.decoding},
             {"model", m.model},
-            {"filters", m.filters},
+            {"variant", optional_text(m.variant)},
             {"kernels", optional_text(m.kernels)},
             {"meter", optional_text(m.meter)},
             {"meter_note", optional_text(m.meter_note)},
@@ -200,7 +200,7 @@ std::string csv_row(const Measurement& m, const ScheduleResult& s) {
   const std::vector<std::string> fields{field(m.input),
                                         std::to_string(m.frame_size.width),
                                         std::to_string(m.frame_size.height),
-                                        std::to_string(m.filters),
+                                        field(m.variant),
                                         field(s.schedule),
                                         field(s.mapping),
                                         std::to_string(s.in_flight),
@@ -255,7 +255,7 @@ std::string spread(const ScheduleResult& s) {
 
 std::string subject(const Measurement& m) {
   std::string text = fmt::format("{}, {}x{}", m.input, m.frame_size.width, m.frame_size.height);
-  if (m.filters > 0) text += fmt::format(", {} filters", m.filters);
+  if (!m.variant.empty()) text += ", " + m.variant;
   if (!m.kernels.empty()) text += fmt::format(", {} kernels", m.kernels);
   return text;
 }
@@ -343,7 +343,7 @@ std::string work_table(const Measurement& measurement) {
 
 // What tells a measurement from those beside it.
 std::string variant(const Measurement& m) {
-  return m.kernels.empty() ? fmt::format("{} filters", m.filters) : m.kernels;
+  return m.kernels.empty() ? m.variant : m.kernels;
 }
 
 // Variants of a detector, a line each for every schedule that they all have.
@@ -395,7 +395,7 @@ std::string measurements_as_json(std::span<const Measurement> measurements) {
 
 std::string measurements_as_csv(std::span<const Measurement> measurements) {
   std::string text =
-      "input,width,height,filters,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
+      "input,width,height,variant,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
       "latency_p50_ms,latency_p95_ms,latency_p99_ms,bound_fps,bound_by,bound_share,overlap_factor,"
       "utilisation,peak_memory_bytes,joules_per_frame,model,machine,program,kernels\n";
   for (const Measurement& measurement : measurements) {

@@ -24,16 +24,17 @@ void set_times(Slot& slot, std::int64_t asked) {
 
 }  // namespace
 
-Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+Pipeline::Impl::Impl(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
                      const PipelineOptions& options)
-    : detector_(detector),
+    : processor_(processor),
       device_(device),
       options_(options),
       arena_(options.threads > 0 ? options.threads : hardware_threads(), 0),
       workers_(oneapi::tbb::global_control::max_allowed_parallelism,
                static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1) {
+  check_contract(processor.stages(), processor.resources());
   cpu_plan_.schedule.in_flight = default_in_flight(cpu_plan_.schedule, threads());
-  cpu_plan_.segments = segments_of(cpu_plan_.schedule, detector.stages().size());
+  cpu_plan_.segments = segments_of(cpu_plan_.schedule, processor.stages().size());
   set_schedule(schedule);
   // The graph runs its tasks in the arena that it is made in.
   arena_.execute([&] {
@@ -52,7 +53,7 @@ Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const
     try {
       clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
     } catch (const std::exception& e) {
-      take_out(e.what());
+      disable_device(e.what());
     }
     // Where copies are needed, those of one frame overlap with the kernels of another.
     device_limit_ = device_->context().device().unified_memory ? 1 : 6;
@@ -64,13 +65,13 @@ Pipeline::Impl::Impl(const Detector& detector, const DeviceStages* device, const
 }
 
 void Pipeline::Impl::set_schedule(Schedule schedule) {
-  check_schedule(schedule, detector_, device_);
+  check_schedule(schedule, processor_, device_);
   if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads());
   const std::lock_guard lock(mutex_);
   auto plan = std::find_if(plans_.begin(), plans_.end(),
                            [&](const Plan& known) { return known.schedule == schedule; });
   if (plan == plans_.end())
-    plan = plans_.insert(plans_.end(), {schedule, segments_of(schedule, detector_.stages().size())});
+    plan = plans_.insert(plans_.end(), {schedule, segments_of(schedule, processor_.stages().size())});
   plan_ = device_lost_ && schedule.uses_device() ? &cpu_plan_ : &*plan;
   changed_.notify_all();
 }
@@ -92,7 +93,7 @@ Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
     auto slot = std::make_unique<Slot>();
     slot->index = static_cast<int>(slots_.size());
     for (std::vector<Span>& spans : slot->spans) spans.reserve(32);
-    slot->workspace = detector_.make_workspace();
+    slot->workspace = processor_.make_workspace();
     free_slots_.reserve(slots_.size() + 1);  // `release` must not need memory
     slots_.push_back(std::move(slot));
     free_slots_.push_back(slots_.back().get());
@@ -164,7 +165,7 @@ void Pipeline::Impl::start_feeders(std::deque<StreamState>& states, const RunOpt
 
 TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   TraceInfo info;
-  for (const StageInfo& stage : detector_.stages()) info.stages.emplace_back(stage.name);
+  for (const StageInfo& stage : processor_.stages()) info.stages.emplace_back(stage.name);
   info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
   if (device_) info.processors.push_back(device_->context().name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
@@ -181,7 +182,7 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
     try {
       clock_.synchronise(*clock_queue_);
     } catch (const std::exception& e) {
-      take_out(e.what());
+      disable_device(e.what());
     }
   }
   error_ = nullptr;
@@ -236,9 +237,9 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
   return reports;
 }
 
-Pipeline::Pipeline(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+Pipeline::Pipeline(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
                    const PipelineOptions& options)
-    : impl_(std::make_unique<Impl>(detector, device, schedule, options)) {}
+    : impl_(std::make_unique<Impl>(processor, device, schedule, options)) {}
 Pipeline::~Pipeline() = default;
 int Pipeline::threads() const {
   return impl_->threads();

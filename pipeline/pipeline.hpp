@@ -1,5 +1,6 @@
 #pragma once
-/// Runs a detector over sources: stages mapped to processors, several frames in flight, results in order.
+/// Runs a frame processor over sources: stages mapped to processors, several frames in flight, results in
+/// order.
 
 #include <atomic>
 #include <functional>
@@ -9,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "detection/detector.hpp"
 #include "media/reader.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/trace.hpp"
+#include "processing/frame_processor.hpp"
 
 namespace sightline::pipeline {
 
@@ -59,10 +60,10 @@ struct RunReport {
   std::int64_t failed = 0;
   std::int64_t objects = 0;
   std::int64_t decode_errors = 0;
-  std::int64_t redone = 0;  ///< frames that a device failed on and the CPU did again
+  std::int64_t retried = 0;  ///< frames that a device failed on and the CPU did again
   double seconds = 0;
   bool stopped = false;           ///< by request, before the end of the source
-  std::vector<StageTime> stages;  ///< decode, the detector's own, transfers where there are any, output
+  std::vector<StageTime> stages;  ///< decode, the processor's own, transfers where there are any, output
   std::string first_failure;      ///< message of the first failed frame
 
   /// Adds another source's run.
@@ -91,22 +92,22 @@ struct PipelineOptions {
   bool poll_device = false;
 };
 
-/// A detector with a schedule and the slots that it runs in. Slots are kept between runs.
+/// A frame processor with a schedule and the slots that it runs in. Slots are kept between runs.
 ///
 /// Frames enter with a free slot only, so that memory is bounded. Each goes through the segments of its
 /// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
 /// for them. Results do not depend on the schedule.
 ///
 /// A frame whose detection throws becomes a failed FrameResult and the run goes on. A device that fails, or
-/// does not answer, is taken out: its frames are redone on the CPU, and all that follow stay there; the log
+/// does not answer, is disabled: its frames are retried on the CPU, and all that follow stay there; the log
 /// says so once. An error of a source or of a sink ends the run and is thrown from `run`. Thread-safety: one
 /// `run` at a time; `set_schedule` from any thread.
 class Pipeline {
  public:
-  /// Throws Error (usage) where detector and device cannot run the schedule.
-  /// @param detector  must outlive the pipeline
+  /// Throws Error (usage) where processor and device cannot run the schedule.
+  /// @param processor  must outlive the pipeline
   /// @param device    its stages on a device, must outlive the pipeline; may be null
-  Pipeline(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+  Pipeline(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
            const PipelineOptions& options = {});
   ~Pipeline();
 
@@ -114,7 +115,7 @@ class Pipeline {
   Schedule schedule() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Whether the device was taken out.
+  /// Whether the device was disabled.
   bool device_lost() const;
 
   /// Runs until the sources end or `stop` is set. Several sources share the processors evenly. One report a

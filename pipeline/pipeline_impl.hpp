@@ -39,7 +39,7 @@ struct StreamState {
 
 class Pipeline::Impl : public Outstanding::Receiver {
  public:
-  Impl(const Detector& detector, const DeviceStages* device, const Schedule& schedule,
+  Impl(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
        const PipelineOptions& options);
   ~Impl() override { graph_->wait_for_all(); }
 
@@ -73,19 +73,19 @@ class Pipeline::Impl : public Outstanding::Receiver {
   void next_to_device();
   void submit(Slot& slot);
   void back_from_device(Slot& slot);
-  void share_done(Slot& slot);
-  void redo_on_cpu(Slot& slot, const std::string& error);
+  void partition_done(Slot& slot);
+  void retry_on_cpu(Slot& slot, const std::string& error);
   void finish(Slot& slot);
   void deliver(StreamState& stream, Slot& slot);
 
-  void take_out(const std::string& error);
+  void disable_device(const std::string& error);
   void log_device_spans(Slot& slot);
   void poll(const std::stop_token& stop);
   void watch();
   void keep_clock();
   TraceInfo trace_info(std::span<Stream> streams) const;
 
-  const Detector& detector_;
+  const FrameProcessor& processor_;
   const DeviceStages* device_;
   PipelineOptions options_;
   std::string device_failure_;  ///< what is said of a device that has failed

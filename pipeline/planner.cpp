@@ -18,7 +18,7 @@
 namespace sightline::pipeline {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageCost, cpu, work, device, upload, download)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, divisible, threads, shared_cores, cores, decode,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, partitionable, threads, shared_cores, cores, decode,
                                    turnaround)
 
 namespace {
@@ -106,7 +106,7 @@ void rank(std::vector<Alternative>& alternatives, Goal goal) {
   });
 }
 
-std::string key_of(const Detector& detector, const DeviceStages* device, Size size, int threads,
+std::string key_of(const FrameProcessor& processor, const DeviceStages* device, Size size, int threads,
                    const PlanOptions& options) {
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
@@ -114,7 +114,7 @@ std::string key_of(const Detector& detector, const DeviceStages* device, Size si
     const opencl::DeviceInfo& info = device->context().device();
     key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
   }
-  return key + " | " + detector.info().cost_key + " | " + std::to_string(size.width) + "x" +
+  return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
          std::to_string(size.height) + " | goal " + std::to_string(static_cast<int>(options.goal)) +
          " | in flight " + std::to_string(options.in_flight);
 }
@@ -141,7 +141,7 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   a.schedule.tuned = json.value("tuned", 0);
   const auto on_device = json.at("on_device").get<unsigned long>();
   if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
-    throw std::runtime_error("no mapping of the detector's stages");
+    throw std::runtime_error("no mapping of the processor's stages");
   a.schedule.on_device = StageSet(on_device);
   a.predicted_fps = json.at("predicted_fps").get<double>();
   a.predicted_latency = json.at("predicted_latency").get<double>();
@@ -153,8 +153,8 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   return a;
 }
 
-std::optional<Planned> remembered(const JsonStore& store, const std::string& key, const Detector& detector,
-                                  const DeviceStages* device) {
+std::optional<Planned> remembered(const JsonStore& store, const std::string& key,
+                                  const FrameProcessor& processor, const DeviceStages* device) {
   const nlohmann::json json = store.find(key);
   if (json.is_null()) return std::nullopt;
   try {
@@ -162,12 +162,12 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
     planned.remembered = true;
     json.at("costs").get_to(planned.costs);
     for (const nlohmann::json& one : json.at("alternatives"))
-      planned.alternatives.push_back(alternative_from(one, detector.stages().size()));
-    if (planned.alternatives.empty() || planned.costs.stages.size() != detector.stages().size())
+      planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
+    if (planned.alternatives.empty() || planned.costs.stages.size() != processor.stages().size())
       return std::nullopt;
     planned.alternatives.front().chosen = true;
     planned.schedule = planned.alternatives.front().schedule;
-    check_schedule(planned.schedule, detector, device);
+    check_schedule(planned.schedule, processor, device);
     return planned;
   } catch (const std::exception& e) {
     spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
@@ -176,7 +176,7 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
   }
 }
 
-// What the detector lets a schedule tune is tried for the best mapping, and for the best one in which stages
+// What the processor lets a schedule tune is tried for the best mapping, and for the best one in which stages
 // on both processors share a frame.
 std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
   std::vector<Schedule> mappings;
@@ -215,13 +215,13 @@ std::filesystem::path default_plan_file() {
   return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "schedules.json";
 }
 
-FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+FrameCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
   constexpr std::int64_t kFrames = 7;
-  const std::size_t count = detector.stages().size();
+  const std::size_t count = processor.stages().size();
   FrameCosts costs;
   costs.stages.resize(count);
-  costs.divisible = detector.divisible_stages();
+  costs.partitionable = processor.partitionable_stages();
   costs.threads = pipeline.threads();
   costs.cores = hardware_threads();
   Schedule schedule{"calibration", {}, 1, 0};
@@ -245,9 +245,9 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
     schedule.on_device = mappings[i];
     if (schedule.on_device.none()) continue;
     try {
-      check_schedule(schedule, detector, device);
+      check_schedule(schedule, processor, device);
     } catch (const Error&) {
-      continue;  // a combination that this detector does not have
+      continue;  // a combination that this processor does not have
     }
     const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2, stop);
     if (pipeline.device_lost() || is_set(stop)) return costs;
@@ -263,13 +263,13 @@ FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceS
   return costs;
 }
 
-std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
-                               Goal goal, int in_flight) {
+std::vector<Alternative> weigh(const FrameCosts& costs, const FrameProcessor& processor,
+                               const DeviceStages* device, Goal goal, int in_flight) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
     if (schedule.uses_device() && !is_known(costs, schedule)) return;
     try {
-      check_schedule(schedule, detector, device);
+      check_schedule(schedule, processor, device);
     } catch (const Error&) {
       return;
     }
@@ -285,7 +285,7 @@ std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector
     alternatives.push_back(std::move(a));
   };
   const StageSet supported = device ? device->supported() : StageSet();
-  const std::size_t count = detector.stages().size();
+  const std::size_t count = processor.stages().size();
   for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
     const StageSet mapping(bits);
     if ((mapping & ~supported).none())
@@ -296,7 +296,7 @@ std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector
   return alternatives;
 }
 
-Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
   auto meters =
       options.goal == Goal::energy ? processor_meters(options.meters) : std::vector<std::unique_ptr<Meter>>();
@@ -305,15 +305,15 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
                 "RAPL usually needs root; choose --goal throughput or latency");
   }
   const JsonStore store(options.file);
-  const std::string key = key_of(detector, device, frames.front().size(), pipeline.threads(), options);
-  if (auto known = remembered(store, key, detector, device)) {
+  const std::string key = key_of(processor, device, frames.front().size(), pipeline.threads(), options);
+  if (auto known = remembered(store, key, processor, device)) {
     pipeline.set_schedule(known->schedule);
     return *known;
   }
 
   Planned planned;
-  planned.costs = calibrate(pipeline, detector, device, frames, options.stop);
-  planned.alternatives = weigh(planned.costs, detector, device, options.goal, options.in_flight);
+  planned.costs = calibrate(pipeline, processor, device, frames, options.stop);
+  planned.alternatives = weigh(planned.costs, processor, device, options.goal, options.in_flight);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
   // What a stopped run or a lost device shows is not what the schedules do.
@@ -328,7 +328,7 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   for (std::size_t i = 0; i < tried; ++i) try_one(planned.alternatives[i]);
   rank(planned.alternatives, options.goal);
 
-  if (const Tunable* const tunable = detector.tunable()) {
+  if (const Tunable* const tunable = processor.tunable()) {
     for (const Schedule& mapping : worth_tuning(planned.alternatives)) {
       for (Alternative& tuned : tuned_to(*tunable, mapping, planned.alternatives)) {
         try_one(tuned);
@@ -359,7 +359,7 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   }
   const bool complete = !spoilt();
   if (pipeline.device_lost())
-    planned.alternatives = weigh(planned.costs, detector, nullptr, options.goal, options.in_flight);
+    planned.alternatives = weigh(planned.costs, processor, nullptr, options.goal, options.in_flight);
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
@@ -375,7 +375,7 @@ Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const Device
   return planned;
 }
 
-std::string explain(const Planned& planned, const Detector& detector, std::size_t rows) {
+std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows) {
   std::string text = fmt::format("{:2}{:<62} {:>6} {:>9} {:>9} {:>9}  {}\n", "", "mapping", "flight",
                                  "predicted", "achieved", "latency", "bound by");
   std::size_t row = 0;
@@ -384,7 +384,7 @@ std::string explain(const Planned& planned, const Detector& detector, std::size_
     const std::string achieved = a.achieved_fps > 0 ? fmt::format("{:.1f}", a.achieved_fps) : "-";
     const double latency = a.achieved_latency > 0 ? a.achieved_latency : a.predicted_latency;
     text += fmt::format("{:2}{:<62} {:>6} {:>9.1f} {:>9} {:>6.1f} ms  {}\n", a.chosen ? "*" : "",
-                        describe(a.schedule, detector), a.schedule.in_flight, a.predicted_fps, achieved,
+                        describe(a.schedule, processor), a.schedule.in_flight, a.predicted_fps, achieved,
                         1e3 * latency, a.bound_by);
   }
   text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"

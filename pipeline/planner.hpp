@@ -55,23 +55,23 @@ std::filesystem::path default_plan_file();
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
 /// the mappings that show them. The pipeline must not be running; its schedule is changed. Where
 /// `stop` is set or the device is lost, some costs stay unknown.
-FrameCosts calibrate(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+FrameCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr);
 
 /// All mappings of stages to processors and nine splits, with the frames in flight that suit them, by falling
 /// predicted merit for the goal. Those on the device with a stage of unknown cost are left out.
-std::vector<Alternative> weigh(const FrameCosts& costs, const Detector& detector, const DeviceStages* device,
-                               Goal goal, int in_flight = 0);
+std::vector<Alternative> weigh(const FrameCosts& costs, const FrameProcessor& processor,
+                               const DeviceStages* device, Goal goal, int in_flight = 0);
 
-/// Calibrates (or remembers), weighs, tries the most promising ones, then what the detector lets a schedule
+/// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
 /// tune, and returns the best. A plan that was
 /// stopped, or lost its device, is not remembered. Throws Error
 /// (usage) for the goal energy where no meter can be used.
 /// @param frames  some of the source, all of one size
-Planned plan_schedule(Pipeline& pipeline, const Detector& detector, const DeviceStages* device,
+Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
 
 /// The table of alternatives for people: the best `rows` of them.
-std::string explain(const Planned& planned, const Detector& detector, std::size_t rows = 12);
+std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
 
 }  // namespace sightline::pipeline

@@ -300,7 +300,7 @@ Json timeline(const ScheduleResult& s) {
   for (const TracedFrame& frame : s.timeline) {
     Json spans = Json::array();
     for (const Span& span : frame.spans) {
-      spans.push_back({static_cast<int>(span.activity), span.stage, span.processor, span.share,
+      spans.push_back({static_cast<int>(span.activity), span.stage, span.processor, span.partition,
                        microseconds(span.start), microseconds(span.end)});
     }
     frames.push_back({frame.frame, frame.slot, spans});

@@ -29,11 +29,11 @@ function layOut(schedule, processors, stages) {
   for (const [frame, slot, spans] of schedule.frames) {
     const start = Math.min(...spans.map((s) => s[4])), end = Math.max(...spans.map((s) => s[5]));
     if (spans.length) all.push({lane: lane([-1, 0], "Frames", "in flight"), frame, slot, whole: true, start, end});
-    for (const [kind, stage, processor, share, from, to] of spans) {
+    for (const [kind, stage, processor, partition, from, to] of spans) {
       const order = [processor, kind === DECODE ? -2 : kind === 3 ? -1 : kind === 4 ? 300 : kind === 5 ? 301 : stage];
       const name = kind === RUN || kind === WAIT ? stages[stage] ?? "stage " + stage : kinds[kind];
       all.push({lane: lane(order, processors[processor] ?? "processor " + processor, name),
-                frame, slot, kind, stage, processor, share, start: from, end: to});
+                frame, slot, kind, stage, processor, partition, start: from, end: to});
     }
   }
   all.sort((a, b) => a.start - b.start);
@@ -230,7 +230,7 @@ class Timeline {
     if (span) {
       const name = span.whole ? "whole way" : (span.kind === WAIT ? "waits for " : "") + span.lane.name;
       tip.replaceChildren(element("b", {}, `Frame ${span.frame} · ${name}`), element("br"),
-        (span.whole ? "" : span.lane.group + " · ") + "slot " + span.slot + (span.share ? " · device's share" : ""),
+        (span.whole ? "" : span.lane.group + " · ") + "slot " + span.slot + (span.partition ? " · device's share" : ""),
         element("br"),
         `from ${ms(span.start / 1000)}, takes ${ms((span.end - span.start) / 1000)}`);
       const right = event.clientX + 14 + tip.offsetWidth > innerWidth;

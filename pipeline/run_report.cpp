@@ -22,7 +22,7 @@ void RunAccounts::add(std::size_t account, const Span& span) {
 void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
   ++counts_.frames;
   counts_.skipped += result.status == FrameStatus::skipped;
-  counts_.objects += static_cast<std::int64_t>(result.objects.size());
+  counts_.objects += result.count();
   if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
     counts_.first_failure = result.message;
     spdlog::warn("frame {} could not be searched: {}", result.frame, result.message);
@@ -58,7 +58,7 @@ Progress RunAccounts::progress() const {
 RunReport RunAccounts::report() const {
   RunReport report = counts_;
   report.seconds = seconds();
-  report.redone = redone;
+  report.retried = retried;
   const std::size_t stages = info_.stages.size();
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     const Account& account = accounts_[i];
@@ -87,7 +87,7 @@ void RunReport::add(const RunReport& other) {
   failed += other.failed;
   objects += other.objects;
   decode_errors += other.decode_errors;
-  redone += other.redone;
+  retried += other.retried;
   seconds += other.seconds;
   stopped |= other.stopped;
   for (const StageTime& stage : other.stages) {

@@ -7,7 +7,7 @@
 
 namespace sightline::pipeline {
 
-/// Counts and times of one stream. One thread at a time, but for `redone`.
+/// Counts and times of one stream. One thread at a time, but for `retried`.
 class RunAccounts {
  public:
   explicit RunAccounts(const TraceInfo& info);
@@ -17,7 +17,7 @@ class RunAccounts {
   RunReport report() const;
 
   std::optional<std::int64_t> total;
-  std::atomic<std::int64_t> redone{0};
+  std::atomic<std::int64_t> retried{0};
 
  private:
   struct Account {
@@ -30,7 +30,7 @@ class RunAccounts {
 
   const TraceInfo& info_;
   RunReport counts_;
-  std::vector<Account> accounts_;  ///< decode, the detector's stages, upload, download, output
+  std::vector<Account> accounts_;  ///< decode, the processor's stages, upload, download, output
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -13,20 +13,19 @@ namespace {
 constexpr std::array<std::string_view, 5> kNames{"cpu", "gpu", "specialized", "overlap", "split"};
 constexpr double kDefaultSplit = 0.5;
 
-std::size_t stage_named(std::string_view name, const Detector& detector) {
-  const auto stages = detector.stages();
+std::size_t stage_named(std::string_view name, const FrameProcessor& processor) {
+  const auto stages = processor.stages();
   std::string known;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (stages[i].name == name) return i;
     known += (known.empty() ? "" : ", ") + std::string(stages[i].name);
   }
-  throw Error(ExitCode::usage, "the detector has no stage '" + std::string(name) + "'",
-              "its stages are " + known);
+  throw Error(ExitCode::usage, "there is no stage '" + std::string(name) + "'", "its stages are " + known);
 }
 
-StageSet suited_stages(const Detector& detector) {
+StageSet suited_stages(const FrameProcessor& processor) {
   StageSet suited;
-  const auto stages = detector.stages();
+  const auto stages = processor.stages();
   for (std::size_t i = 0; i < stages.size(); ++i) suited[i] = stages[i].suits_device;
   return suited;
 }
@@ -42,7 +41,7 @@ int tuned_value(const std::string& text, const Tunable& tunable) {
 }
 
 // Applies "filter=gpu,classify=cpu".
-void apply_map(const std::string& map, const Detector& detector, Schedule& schedule) {
+void apply_map(const std::string& map, const FrameProcessor& processor, Schedule& schedule) {
   std::string separated = map;  // spaces as `describe` has them will do as well
   std::replace(separated.begin(), separated.end(), ' ', ',');
   std::istringstream items(separated);
@@ -51,7 +50,7 @@ void apply_map(const std::string& map, const Detector& detector, Schedule& sched
     if (item.empty()) continue;
     const std::size_t sign = item.find('=');
     const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
-    const Tunable* const tunable = detector.tunable();
+    const Tunable* const tunable = processor.tunable();
     if (tunable && item.substr(0, sign) == tunable->name) {
       schedule.tuned = tuned_value(where, *tunable);
       continue;
@@ -61,7 +60,7 @@ void apply_map(const std::string& map, const Detector& detector, Schedule& sched
                   "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
                   "whatever it is");
     }
-    schedule.on_device[stage_named(item.substr(0, sign), detector)] = where != "cpu";
+    schedule.on_device[stage_named(item.substr(0, sign), processor)] = where != "cpu";
   }
   schedule.split = 0;
   schedule.name = "custom";
@@ -93,7 +92,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   if (request.goal.empty()) request.goal = goal;
 }
 
-Schedule named_schedule(std::string_view name, const Detector& detector, const DeviceStages* device,
+Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const DeviceStages* device,
                         int threads) {
   Schedule schedule;
   schedule.name = name;
@@ -108,25 +107,25 @@ Schedule named_schedule(std::string_view name, const Detector& detector, const D
   }
   if (name == "gpu") schedule.on_device = device->supported();
   if (name == "specialized" || name == "overlap") {
-    schedule.on_device = suited_stages(detector) & device->supported();
+    schedule.on_device = suited_stages(processor) & device->supported();
   }
   if (name == "specialized") schedule.in_flight = 1;
   if (name == "split") schedule.split = kDefaultSplit;
   if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads);
-  check_schedule(schedule, detector, device);
+  check_schedule(schedule, processor, device);
   return schedule;
 }
 
-Schedule resolve(const ScheduleRequest& request, const Detector& detector, const DeviceStages* device,
+Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const DeviceStages* device,
                  int threads) {
   const std::string name = !request.name.empty() ? request.name : request.split > 0 ? "split" : "cpu";
-  Schedule schedule = named_schedule(name, detector, device, threads);
+  Schedule schedule = named_schedule(name, processor, device, threads);
   if (!request.map.empty()) {
     if (request.split > 0) {
       throw Error(ExitCode::usage, "--map and --split exclude each other",
-                  "a split frame has its divisible stages on both processors");
+                  "a split frame has its partitionable stages on both processors");
     }
-    apply_map(request.map, detector, schedule);
+    apply_map(request.map, processor, schedule);
     schedule.in_flight = default_in_flight(schedule, threads);
   }
   if (request.split > 0) {
@@ -136,20 +135,19 @@ Schedule resolve(const ScheduleRequest& request, const Detector& detector, const
     schedule.split = request.split;
   }
   if (request.in_flight > 0) schedule.in_flight = request.in_flight;
-  check_schedule(schedule, detector, device);
+  check_schedule(schedule, processor, device);
   return schedule;
 }
 
-void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device) {
+void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const DeviceStages* device) {
   if (!(schedule.split >= 0 && schedule.split < 1)) {
     throw Error(ExitCode::usage,
                 "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
                 "give --split a number between 0 and 1");
   }
-  const Tunable* const tunable = detector.tunable();
+  const Tunable* const tunable = processor.tunable();
   if (schedule.tuned < 0 || schedule.tuned > (tunable ? tunable->largest : 0)) {
-    throw Error(ExitCode::usage,
-                "the detector cannot be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
+    throw Error(ExitCode::usage, "it cannot be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
                 "leave it out");
   }
   if (!schedule.uses_device()) return;
@@ -157,9 +155,9 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
                 "name one with --device; `sightline devices` lists them");
   }
-  const auto stages = detector.stages();
+  const auto stages = processor.stages();
   const StageSet supported = device->supported();
-  const StageSet wanted = device_stages(schedule, detector);
+  const StageSet wanted = device_stages(schedule, processor);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (wanted[i] && !supported[i]) {
       throw Error(ExitCode::usage,
@@ -167,15 +165,15 @@ void check_schedule(const Schedule& schedule, const Detector& detector, const De
                   "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
     }
   }
-  if (schedule.split > 0 && detector.divisible_stages() == 0) {
-    throw Error(ExitCode::usage, "this detector cannot split frames", "use another schedule");
+  if (schedule.split > 0 && processor.partitionable_stages() == 0) {
+    throw Error(ExitCode::usage, "this processor cannot split frames", "use another schedule");
   }
   device->check(wanted);
 }
 
-StageSet device_stages(const Schedule& schedule, const Detector& detector) {
+StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor) {
   StageSet stages = schedule.on_device;
-  for (std::size_t i = 0; schedule.split > 0 && i < detector.divisible_stages(); ++i) stages.set(i);
+  for (std::size_t i = 0; schedule.split > 0 && i < processor.partitionable_stages(); ++i) stages.set(i);
   return stages;
 }
 
@@ -186,9 +184,9 @@ int default_in_flight(const Schedule& schedule, int threads) {
   return schedule.split > 0 ? 2 : 4;
 }
 
-std::string describe(const Schedule& schedule, const Detector& detector) {
+std::string describe(const Schedule& schedule, const FrameProcessor& processor) {
   const std::string tuned =
-      schedule.tuned > 0 ? " " + std::string(detector.tunable()->name) + "=" + std::to_string(schedule.tuned)
+      schedule.tuned > 0 ? " " + std::string(processor.tunable()->name) + "=" + std::to_string(schedule.tuned)
                          : "";
   if (schedule.split > 0) {
     std::ostringstream text;
@@ -197,7 +195,7 @@ std::string describe(const Schedule& schedule, const Detector& detector) {
     return text.str();
   }
   std::string text;
-  const auto stages = detector.stages();
+  const auto stages = processor.stages();
   for (std::size_t i = 0; i < stages.size(); ++i) {
     text += (i == 0 ? "" : " ") + std::string(stages[i].name) + (schedule.on_device[i] ? "=gpu" : "=cpu");
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "detection/device_stages.hpp"
+#include "processing/device_stages.hpp"
 
 namespace sightline::pipeline {
 
@@ -16,10 +16,10 @@ struct Schedule {
   std::string name = "cpu";  ///< of a named schedule, or "custom"
   StageSet on_device;        ///< the stages that run on the device; the others run on the CPU
   int in_flight = 0;         ///< frames at once (slots); 0: as many as suit the mapping
-  /// Above 0: frames are split. The device does this share of each frame's divisible stages, the CPU the rest
-  /// at the same time; `on_device` is then empty.
+  /// Above 0: frames are split. The device does this share of each frame's partitionable stages, the CPU the
+  /// rest at the same time; `on_device` is then empty.
   double split = 0;
-  int tuned = 0;  ///< the detector's tunable (Detector::tunable); 0: the detector's own choice
+  int tuned = 0;  ///< the processor's tunable (FrameProcessor::tunable); 0: the processor's own choice
   friend bool operator==(const Schedule&, const Schedule&) = default;
 
   bool uses_device() const { return on_device.any() || split > 0; }
@@ -41,28 +41,28 @@ std::span<const std::string_view> schedule_names();
 /// goal. Throws Error (usage).
 void read_schedule(const Config& config, ScheduleRequest& request);
 
-/// The named schedule for a detector and the machine; not `auto`. Throws Error (usage) where it needs a
-/// device and `device` is null, or where the detector or the device cannot do it, saying which stage.
-Schedule named_schedule(std::string_view name, const Detector& detector, const DeviceStages* device,
+/// the named schedule for a processor and the machine; not `auto`. Throws Error (usage) where it needs a
+/// device and `device` is null, or where the processor or the device cannot do it, saying which stage.
+Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const DeviceStages* device,
                         int threads);
 
 /// The schedule of a request that is not `auto`, checked. Throws Error (usage).
-Schedule resolve(const ScheduleRequest& request, const Detector& detector, const DeviceStages* device,
+Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const DeviceStages* device,
                  int threads);
 
-/// Throws Error (usage) unless detector and device can run it: the stage without an implementation is named.
-void check_schedule(const Schedule& schedule, const Detector& detector, const DeviceStages* device);
+/// Throws Error (usage) unless processor and device can run it: the stage without an implementation is named.
+void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const DeviceStages* device);
 
-/// The stages that the device has a part in: those mapped to it or, where frames are split, the divisible
+/// The stages that the device has a part in: those mapped to it or, where frames are split, the partitionable
 /// ones.
-StageSet device_stages(const Schedule& schedule, const Detector& detector);
+StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor);
 
 /// Frames in flight that suit a mapping where none are asked for.
 int default_in_flight(const Schedule& schedule, int threads);
 
 /// "pyramid=gpu filter=gpu histogram=gpu classify=cpu group=cpu", "split 0.70": what `--map` and `--split`
-/// take. What is tuned comes last: "... scan_stages=4".
-std::string describe(const Schedule& schedule, const Detector& detector);
+/// take. What is tuned comes last: "... early_stages=4".
+std::string describe(const Schedule& schedule, const FrameProcessor& processor);
 
 /// Consecutive stages on one processor: the unit in which a frame moves.
 struct Segment {

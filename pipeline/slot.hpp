@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "detection/device_stages.hpp"
 #include "media/frame.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/trace.hpp"
+#include "processing/device_stages.hpp"
 
 namespace sightline::pipeline {
 
@@ -75,12 +75,12 @@ struct Slot {
   FrameResult result;
 
   const Plan* plan = nullptr;
-  std::size_t segment = 0;                  ///< next of the plan's
-  std::unique_ptr<Workspace> workspace;     ///< in a split: the CPU's share, then the whole
-  std::unique_ptr<Workspace> device_share;  ///< in a split: the device's share
+  std::size_t segment = 0;                      ///< next of the plan's
+  std::unique_ptr<Workspace> workspace;         ///< in a split: the CPU's partition, then the whole
+  std::unique_ptr<Workspace> device_partition;  ///< in a split: the device's partition
   std::unique_ptr<DeviceSlot> device;
   std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
-  std::atomic<int> shares_left{0};
+  std::atomic<int> partitions_left{0};
   std::string device_error;    ///< why the device's part has to be done again; empty if it has not
   bool device_failed = false;  ///< the device said so
   bool abandoned = false;      ///< the device never answered: its buffers may still be in use
@@ -94,7 +94,7 @@ struct Slot {
   int slots_in_use = 0;
 
   /// The workspace that the device works in.
-  Workspace& device_workspace() { return plan->schedule.split > 0 ? *device_share : *workspace; }
+  Workspace& device_workspace() { return plan->schedule.split > 0 ? *device_partition : *workspace; }
 };
 
 /// Keeps what a device that never answers may still write to until the process ends, where leak checkers can

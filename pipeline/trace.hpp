@@ -25,9 +25,9 @@ enum class Activity : std::uint8_t {
 /// mapped to it (opencl/clock.hpp).
 struct Span {
   Activity activity = Activity::run;
-  std::uint8_t stage = 0;      ///< of the detector; meaningless for decode and output
+  std::uint8_t stage = 0;      ///< of the processor; meaningless for decode and output
   std::uint8_t processor = 0;  ///< 0 is the CPU, others are devices: TraceInfo::processors
-  std::uint8_t share = 0;      ///< where a frame is split: 0 the CPU's share, 1 the device's
+  std::uint8_t partition = 0;  ///< where a frame is split: 0 the CPU's partition, 1 the device's
   std::int64_t start = 0;
   std::int64_t end = 0;
   /// CPU stages: core-nanoseconds of all threads together; 0 where not known.
@@ -52,7 +52,7 @@ struct FrameTrace {
 
 /// What the numbers in a trace stand for.
 struct TraceInfo {
-  std::vector<std::string> stages;      ///< of the detector
+  std::vector<std::string> stages;      ///< of the processor
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"
   std::vector<std::string> sources;
   int slots = 0;

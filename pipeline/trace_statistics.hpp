@@ -40,7 +40,7 @@ class TraceStatistics : public TraceSink {
   /// Seconds from admission to delivery, in rising order.
   std::vector<double> latencies() const;
 
-  /// Names of what is accounted for: "decode", the detector's stages, "upload", "download", "output".
+  /// Names of what is accounted for: "decode", the processor's stages, "upload", "download", "output".
   std::vector<std::string> row_names() const;
   /// The row of a span; none for waits.
   std::optional<std::size_t> row_of(const Span& span) const;
@@ -57,7 +57,7 @@ class TraceStatistics : public TraceSink {
 
   /// The costs that the run shows, where one frame at a time was in flight: what ran on the CPU, and what on
   /// the device, each the median over the frames. Adds to `costs`, whose stages must be as many as the
-  /// detector's.
+  /// processor's.
   void add_to(FrameCosts& costs) const;
 
  private:

@@ -76,6 +76,7 @@ BoxPart part_of(const Config& config) {
 
 std::unique_ptr<Detector> make_nested(const Config& config) {
   std::unique_ptr<Detector> detector = family_of(config).make(config);
+  check_contract(detector->stages(), detector->resources());
   std::vector<InsideDetector> inside;
   for (const Config& one : inside_of(config)) inside.push_back({make_nested(one), part_of(one)});
   if (inside.empty()) return detector;

@@ -1,4 +1,4 @@
-// Scan and verify: a cascade's stages on windows. src/cascade/kernels.hpp says what a window's result is;
+// Scan and finish: a cascade's stages on windows. src/cascade/kernels.hpp says what a window's result is;
 // windows here get the same one bit for bit.
 //
 // Build options:
@@ -18,7 +18,7 @@
 //
 //   PACKED                   `scan` takes stages below packed_stages from constant memory
 //
-//   VERIFY_GROUP             work-items that share a window of `verify`
+//   FINISH_GROUP             work-items that share a window of `finish`
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifndef LBP
@@ -554,13 +554,13 @@ kernel void keep_visited(global const CascadeLevel* restrict levels,
   }
 }
 
-// --- verify ---------------------------------------------------------------------------------------------
+// --- finish ---------------------------------------------------------------------------------------------
 
 // Stages [first, all) of the windows of `visited`: appends what passes, (level, x, y, 0) and the last stage's
 // sum, to `passed`, which is as long as `visited`; its first elements are its length and those of the other
 // two. A work-group takes a window at a time, where the order of a sum does not matter, else a window a
 // work-item.
-kernel __attribute__((reqd_work_group_size(VERIFY_GROUP, 1, 1))) void verify(
+kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const Element* restrict integrals, int stride, int plane,
     global const CascadeLevel* restrict levels, CASCADE_PARAMETERS, int first, int all, int capacity,
     global const int* restrict visited, global int* restrict passed) {
@@ -571,7 +571,7 @@ kernel __attribute__((reqd_work_group_size(VERIFY_GROUP, 1, 1))) void verify(
     passed[2] = visited[1];
   }
 #ifdef SUM_LONG
-  local Sum parts[VERIFY_GROUP];
+  local Sum parts[FINISH_GROUP];
   const int begin = get_group_id(0);
   const int every = get_num_groups(0);
 #else
@@ -589,9 +589,9 @@ kernel __attribute__((reqd_work_group_size(VERIFY_GROUP, 1, 1))) void verify(
     bool alive = true;
     for (int s = first; alive && s < all; ++s) {
 #ifdef SUM_LONG
-      parts[item] = stage_sum(&cascade, cascade.stages + s, at, norm, item, VERIFY_GROUP);
+      parts[item] = stage_sum(&cascade, cascade.stages + s, at, norm, item, FINISH_GROUP);
       barrier(CLK_LOCAL_MEM_FENCE);
-      for (int apart = VERIFY_GROUP / 2; apart > 0; apart /= 2) {
+      for (int apart = FINISH_GROUP / 2; apart > 0; apart /= 2) {
         if (item < apart) parts[item] += parts[item + apart];
         barrier(CLK_LOCAL_MEM_FENCE);
       }

@@ -3,8 +3,8 @@
 // Global size: (widest pitch, 1, rows of windows of all levels).
 kernel void candidates(global const int* restrict scores, constant Level* levels, global const Tile* restrict rows,
                        int threshold, int capacity,
-#ifdef SCREEN
-                       global const int* restrict screens, int screen_threshold,
+#ifdef PRE_REJECTION
+                       global const int* restrict estimates, int rejection_threshold,
 #endif
                        global int* restrict found) {
   const Tile row = rows[get_global_id(2)];
@@ -13,8 +13,8 @@ kernel void candidates(global const int* restrict scores, constant Level* levels
   if (x >= level->windows_x) return;
   const int score = scores[level->scores_offset + row.y * level->pitch + x];
   if (score < threshold) return;
-#ifdef SCREEN
-  if (screens[level->scores_offset + row.y * level->pitch + x] < screen_threshold) return;
+#ifdef PRE_REJECTION
+  if (estimates[level->scores_offset + row.y * level->pitch + x] < rejection_threshold) return;
 #endif
   const int place = atomic_inc(found);
   if (place < capacity) vstore4((int4)(row.level, x, row.y, score), place + 1, found);

@@ -18,8 +18,8 @@
 // Weights: [block x][quad][16 block y], four signed bytes a word; a block's quads are those of its four cells,
 // then the patterns'.
 //
-// With SCREEN, windows whose estimate (kernels project and screen) is below a threshold are passed over: RANK and SHIFT
-// are those of class Screen in src/filterbank/kernels.hpp.
+// With PRE_REJECTION, windows whose estimate (kernels project and pre-rejection) is below a threshold are passed over: RANK and SHIFT
+// are those of class PreRejection in src/filterbank/kernels.hpp.
 
 #define BY_PAD 16
 #define CELL_QUADS (BINS / 4)  // of one cell of a block
@@ -97,8 +97,8 @@ inline Sum dot4(Quad f, int w, Sum sum) {
 
 kernel void classify(global const uint* restrict features, constant Level* levels,
                      global const Tile* restrict tiles, global const int* restrict weights,
-#ifdef SCREEN
-                     global const int* restrict screens, int screen_threshold,
+#ifdef PRE_REJECTION
+                     global const int* restrict estimates, int rejection_threshold,
 #endif
                      global int* restrict scores) {
   const Tile tile = tiles[get_group_id(0)];
@@ -122,11 +122,11 @@ kernel void classify(global const uint* restrict features, constant Level* level
   global const int* weight = part_weights;
 #endif
   if (x >= level->windows_x) return;
-#ifdef SCREEN
+#ifdef PRE_REJECTION
   bool promising = false;
   for (int r = 0; r < ROWS && tile.y + r < level->windows_y; ++r) {
-    global const int* screen = screens + level->scores_offset + (tile.y + r) * pitch + x;
-    for (int i = 0; i < V && x + i < level->windows_x; ++i) promising |= screen[i] >= screen_threshold;
+    global const int* estimate = estimates + level->scores_offset + (tile.y + r) * pitch + x;
+    for (int i = 0; i < V && x + i < level->windows_x; ++i) promising |= estimate[i] >= rejection_threshold;
   }
   if (!promising) return;
 #endif
@@ -190,7 +190,7 @@ kernel void classify(global const uint* restrict features, constant Level* level
 #endif
 }
 
-#ifdef SCREEN
+#ifdef PRE_REJECTION
 // --- screen: an estimate of a window's sum from few components of its blocks ---------------------------------------
 
 // Components of V neighbouring blocks along the basis ([quad][RANK], four signed bytes a word), as
@@ -219,8 +219,8 @@ kernel void project(global const uint* restrict features, constant Level* levels
 
 // The sums of V neighbouring windows over component times weight ([block y][block x][RANK]). Global size
 // (widest pitch / V, 1, rows of windows).
-kernel void screen(global const int* restrict components, constant Level* levels, global const Tile* restrict rows,
-                   global const int* restrict weights, global int* restrict screens) {
+kernel void estimate(global const int* restrict components, constant Level* levels, global const Tile* restrict rows,
+                   global const int* restrict weights, global int* restrict estimates) {
   const Tile row = rows[get_global_id(2)];
   constant Level* level = levels + row.level;
   const int x = V * (int)get_global_id(0);
@@ -234,7 +234,7 @@ kernel void screen(global const int* restrict components, constant Level* levels
         sum += LOAD(component + r * pitch) * (intv)(weights[(by * BLOCKS_X + bx) * RANK + r]);
     }
   }
-  STORE(sum, screens + level->scores_offset + row.y * pitch + x);
+  STORE(sum, estimates + level->scores_offset + row.y * pitch + x);
 }
 #endif
 

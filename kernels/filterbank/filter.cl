@@ -11,8 +11,8 @@
 //   VARIANT_LOCAL     the same, the dictionary copied to local memory first
 // A dictionary entry is twelve floats: nine taps, what stands for its index, and padding.
 //
-// With SIGNS_APART (128 filters at most), responses below 0 vote for bin FILTERS + index: 254 - 2 * index stands for
-// the index, and the lowest bit for the sign. With PATTERNS, a vote has the pixel's local binary pattern in its
+// With SIGNS_APART (128 filters at most), responses below 0 response for bin FILTERS + index: 254 - 2 * index stands for
+// the index, and the lowest bit for the sign. With PATTERNS, a response has the pixel's local binary pattern in its
 // highest byte; the bins of the 256 codes follow the dictionary.
 
 #define ENTRY 12
@@ -32,7 +32,7 @@ inline floatv key_of(floatv response, float index) {
 #endif
 }
 
-inline uintv vote_of(floatv key) {
+inline uintv response_of(floatv key) {
 #ifdef SIGNS_APART
   const uintv bits = TO_UINT(key);
   const uintv index = (uintv)(127u) - ((bits & (uintv)(255u)) >> 1) + (bits & (uintv)(1u)) * (uintv)((uint)FILTERS);
@@ -43,7 +43,7 @@ inline uintv vote_of(floatv key) {
 }
 
 #ifdef PATTERNS
-// What the patterns of V pixels add to their votes: bit i of a code says whether neighbour i, clockwise from the upper
+// What the patterns of V pixels add to their responses: bit i of a code says whether neighbour i, clockwise from the upper
 // left, is at least as bright as the pixel.
 inline uintv patterns_of(const floatv upper[3], const floatv middle[3], const floatv lower[3],
 #ifdef VARIANT_LOCAL
@@ -74,7 +74,7 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
 #else
                    constant float* dictionary,
 #endif
-                   global uint* restrict votes) {
+                   global uint* restrict response_map) {
   const Tile tile = tiles[get_group_id(0)];
   constant Level* level = levels + tile.level;
   const int x = tile.x + V * (int)get_local_id(0);
@@ -101,13 +101,13 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
     }
     best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
   }
-  uint vote = vote_of(best);
+  uint packed_response = response_of(best);
 #ifdef PATTERNS
   float p[3][3];
   for (int i = 0; i < 9; ++i) p[i / 3][i % 3] = convert_float(image[(y + i / 3 - 1) * stride + x + i % 3 - 1]);
-  vote |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
+  packed_response |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
 #endif
-  votes[level->votes_offset + y * level->votes_stride + x] = vote;
+  response_map[level->response_map_offset + y * level->response_map_stride + x] = packed_response;
 
 #elif defined(VARIANT_UNROLLED)
   float p[3][3];
@@ -120,11 +120,11 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
     for (int i = 0; i < 9; ++i) response = fma(coefficients[k * ENTRY + i], p[i / 3][i % 3], response);
     best = fmax(best, key_of(response, coefficients[k * ENTRY + 9]));
   }
-  uint vote = vote_of(best);
+  uint packed_response = response_of(best);
 #ifdef PATTERNS
-  vote |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
+  packed_response |= patterns_of(p[0], p[1], p[2], dictionary + FILTERS * ENTRY);
 #endif
-  votes[level->votes_offset + y * level->votes_stride + x] = vote;
+  response_map[level->response_map_offset + y * level->response_map_stride + x] = packed_response;
 
 #else
   // Rows past the last one read the border row again; their results are not stored.
@@ -161,11 +161,11 @@ kernel void filter(global const uchar* restrict images, constant Level* levels, 
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
     if (y + r < level->height) {
-      uintv vote = vote_of(best[r]);
+      uintv packed_response = response_of(best[r]);
 #ifdef PATTERNS
-      vote |= patterns_of(p[r], p[r + 1], p[r + 2], dictionary + FILTERS * ENTRY);
+      packed_response |= patterns_of(p[r], p[r + 1], p[r + 2], dictionary + FILTERS * ENTRY);
 #endif
-      STORE(vote, votes + level->votes_offset + (y + r) * level->votes_stride + x);
+      STORE(packed_response, response_map + level->response_map_offset + (y + r) * level->response_map_stride + x);
     }
   }
 #endif

@@ -10,7 +10,7 @@
 //
 // | data       | element | order                                          |
 // |------------|---------|------------------------------------------------|
-// | responses  | float   | [y][x], as votes of the exact method           |
+// | responses  | float   | [y][x], as responses of the exact method           |
 // | indices    | uchar   | [y][x], the same                               |
 // | histograms | float   | [cell y][BINS][cell x], as roots               |
 // | features   | float   | [block y][4 cells][BINS][block x]              |
@@ -42,7 +42,7 @@ kernel void filter(global const uchar* restrict images, constant Level* levels,
       best_index = k;
     }
   }
-  const int at = level->votes_offset + y * level->votes_stride + x;
+  const int at = level->response_map_offset + y * level->response_map_stride + x;
   responses[at] = best;
   indices[at] = (uchar)best_index;
 }
@@ -58,9 +58,9 @@ kernel void histogram(global const float* restrict responses, global const uchar
   const int pitch = level->pitch;
   global float* sums = histograms + level->roots_offset + row.y * BINS * pitch + x;
   for (int bin = 0; bin < FILTERS; ++bin) sums[bin * pitch] = 0.0f;
-  const int first = level->votes_offset + row.y * 8 * level->votes_stride + x * 8;
+  const int first = level->response_map_offset + row.y * 8 * level->response_map_stride + x * 8;
   for (int i = 0; i < 64; ++i) {
-    const int at = first + i / 8 * level->votes_stride + i % 8;
+    const int at = first + i / 8 * level->response_map_stride + i % 8;
     sums[indices[at] * pitch] += responses[at];
   }
 }

@@ -1,29 +1,29 @@
-// Histogram: the votes of each cell summed by index; the square roots of the sums, and their total, both scaled to
-// 64 votes a cell. Cells' edges are in the tables: 8 pixels apart where the level has votes of its own.
+// Histogram: the responses of each cell summed by index; the square roots of the sums, and their total, both scaled to
+// 64 responses a cell. Cells' edges are in the tables: 8 pixels apart where the level has responses of its own.
 //
 // A tile is CELLS neighbouring cells of one row. Sums are integers, so their order does not matter.
 // Build options: BINS, PATTERN_BINS (0 where patterns are not counted; both multiples of 4), CELLS, and the variant:
 //   VARIANT_OWNER   a work-item a cell: no two touch the same sum (work-group CELLS x 1)
 //   VARIANT_ATOMIC  a work-item every eighth column of a cell's pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
-//   VARIANT_RACY    as ATOMIC without the atomics, as published: votes get lost. Inexact; for measurements only.
+//   VARIANT_RACY    as ATOMIC without the atomics, as published: responses get lost. Inexact; for measurements only.
 
 #define CELL_BINS (BINS + PATTERN_BINS)
 
 #if PATTERN_BINS > 0
-#define RESPONSE(vote) ((int)((vote) >> 8 & 0xFFFFu))
+#define RESPONSE(packed_response) ((int)((packed_response) >> 8 & 0xFFFFu))
 #else
-#define RESPONSE(vote) ((int)((vote) >> 8))
+#define RESPONSE(packed_response) ((int)((packed_response) >> 8))
 #endif
 
-// A vote for one of CELLS cells of which no other work-item counts votes now.
-inline void add_vote(uint vote, local int* sums) {
-  sums[(vote & 255u) * CELLS] += RESPONSE(vote);
+// A response for one of CELLS cells of which no other work-item counts responses now.
+inline void add_response(uint packed_response, local int* sums) {
+  sums[(packed_response & 255u) * CELLS] += RESPONSE(packed_response);
 #if PATTERN_BINS > 0
-  ++sums[(BINS + (vote >> 24)) * CELLS];
+  ++sums[(BINS + (packed_response >> 24)) * CELLS];
 #endif
 }
 
-kernel void histogram(global const uint* restrict votes, constant Level* levels, global const Tile* restrict tiles,
+kernel void histogram(global const uint* restrict response_map, constant Level* levels, global const Tile* restrict tiles,
                       global const int* restrict tables, global float* restrict roots, global int* restrict totals) {
   local int sums[CELL_BINS * CELLS];
   const Tile tile = tiles[get_group_id(0)];
@@ -33,7 +33,7 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
   for (int i = item; i < CELL_BINS * CELLS; i += items) sums[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
 
-  global const uint* image = votes + level->votes_offset;
+  global const uint* image = response_map + level->response_map_offset;
   global const int* columns = tables + level->cell_columns_offset + tile.x;
   global const int* rows = tables + level->cell_rows_offset + tile.y;
   const int top = rows[0];
@@ -43,20 +43,20 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
     const int begin = columns[item];
     const int end = columns[item + 1];
     for (int y = top; y < bottom; ++y) {
-      global const uint* row = image + y * level->votes_stride;
+      global const uint* row = image + y * level->response_map_stride;
       if (end - begin != 8) {
-        for (int x = begin; x < end; ++x) add_vote(row[x], sums + item);
+        for (int x = begin; x < end; ++x) add_response(row[x], sums + item);
         continue;
       }
-      const uint8 vote = vload8(0, row + begin);
-      add_vote(vote.s0, sums + item);
-      add_vote(vote.s1, sums + item);
-      add_vote(vote.s2, sums + item);
-      add_vote(vote.s3, sums + item);
-      add_vote(vote.s4, sums + item);
-      add_vote(vote.s5, sums + item);
-      add_vote(vote.s6, sums + item);
-      add_vote(vote.s7, sums + item);
+      const uint8 packed_response = vload8(0, row + begin);
+      add_response(packed_response.s0, sums + item);
+      add_response(packed_response.s1, sums + item);
+      add_response(packed_response.s2, sums + item);
+      add_response(packed_response.s3, sums + item);
+      add_response(packed_response.s4, sums + item);
+      add_response(packed_response.s5, sums + item);
+      add_response(packed_response.s6, sums + item);
+      add_response(packed_response.s7, sums + item);
     }
   }
 #else
@@ -65,15 +65,15 @@ kernel void histogram(global const uint* restrict votes, constant Level* levels,
     const int end = columns[cell + 1];
     for (int y = top; y < bottom; ++y) {
       for (int x = columns[cell] + item % 8; x < end; x += 8) {
-        const uint vote = image[y * level->votes_stride + x];
-        local int* sum = sums + (vote & 255u) * CELLS + cell;
+        const uint packed_response = image[y * level->response_map_stride + x];
+        local int* sum = sums + (packed_response & 255u) * CELLS + cell;
 #ifdef VARIANT_RACY
-        *sum += RESPONSE(vote);
+        *sum += RESPONSE(packed_response);
 #else
-        atomic_add(sum, RESPONSE(vote));
+        atomic_add(sum, RESPONSE(packed_response));
 #endif
 #if PATTERN_BINS > 0
-        atomic_inc(sums + (BINS + (vote >> 24)) * CELLS + cell);
+        atomic_inc(sums + (BINS + (packed_response >> 24)) * CELLS + cell);
 #endif
       }
     }

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;

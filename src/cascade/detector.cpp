@@ -12,10 +12,14 @@
 namespace sightline::cascade {
 namespace {
 
+// Numbers of kResources.
+enum : std::size_t { kOfFrame, kImages, kIntegrals, kSurvivors, kCandidates, kDetections };
+constexpr std::string_view kResources[] = {"frame",     "images",     "integrals",
+                                           "survivors", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
-    {"pyramid", "frame", "images", true},     {"integral", "images", "integrals", true},
-    {"scan", "integrals", "survivors", true}, {"verify", "survivors", "candidates"},
-    {"group", "candidates", "detections"},
+    {"pyramid", {kOfFrame}, {kImages}, true},   {"integral", {kImages}, {kIntegrals}, true},
+    {"scan", {kIntegrals}, {kSurvivors}, true}, {"finish", {kIntegrals, kSurvivors}, {kCandidates}},
+    {"group", {kCandidates}, {kDetections}},
 };
 
 constexpr double kSmallestStep = 1.001;
@@ -99,15 +103,16 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
-  if (!options_.kernels.empty() && std::ranges::find(kKernelForms, options_.kernels) == kKernelForms.end()) {
+  if (!options_.kernels.empty() &&
+      std::ranges::find(kKernelVariants, options_.kernels) == kKernelVariants.end()) {
     std::string forms;
-    for (const char* form : kKernelForms) forms += (forms.empty() ? "" : ", ") + std::string(form);
+    for (const char* form : kKernelVariants) forms += (forms.empty() ? "" : ", ") + std::string(form);
     throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + forms);
   }
   const int stages = static_cast<int>(model_.stages.size());
-  scan_stages_ = std::min(options_.scan_stages > 0 ? options_.scan_stages : stages, stages);
+  early_stages_ = std::min(options_.early_stages > 0 ? options_.early_stages : stages, stages);
 
-  tunable_ = {"scan_stages", stages, {}};
+  tunable_ = {"early_stages", stages, {}};
   for (const int choice : {2, 4, 8, 12}) {
     if (choice < stages) tunable_.choices.push_back(choice);
   }
@@ -118,10 +123,14 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   info_.labels = {options_.label.empty() ? label_of(model_.name) : options_.label};
   info_.cost_key = "cascade, " + model_.name + ", " + std::to_string(model_.nodes.size()) + " nodes, step " +
                    std::to_string(search.scale_step) + ", sizes " + std::to_string(search.min_size.height) +
-                   " to " + std::to_string(search.max_size.height) + ", " + std::to_string(scan_stages_) +
+                   " to " + std::to_string(search.max_size.height) + ", " + std::to_string(early_stages_) +
                    " stages scanned";
   info_.smallest_object = std::max(model_.window.height, search.min_size.height);
   info_.threshold = options_.threshold;
+}
+
+std::span<const std::string_view> CascadeDetector::resources() const {
+  return kResources;
 }
 
 std::span<const StageInfo> CascadeDetector::stages() const {
@@ -132,11 +141,11 @@ std::unique_ptr<Workspace> CascadeDetector::make_workspace() const {
   return std::make_unique<CascadeWorkspace>();
 }
 
-bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
+bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   CascadeWorkspace& w = own(workspace);
   w.frame = frame;
-  w.scan_stages = w.tuned > 0 ? std::min(w.tuned, tunable_.largest) : scan_stages_;
-  for (ProductMemory* product : {&w.images, &w.integrals}) product->lend(nullptr);
+  w.early_stages = w.tuned > 0 ? std::min(w.tuned, tunable_.largest) : early_stages_;
+  for (InterStageBuffer* product : {&w.images, &w.integrals}) product->lend(nullptr);
   w.survivors.clear();
   w.candidates.clear();
   w.detections.clear();
@@ -144,10 +153,10 @@ bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Share sha
     w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
     w.layout.frame = frame.size();
     lay_out(w);
-    plan_share(w, share);
+    plan_partition(w, partition);
     w.frame_size = frame.size();
-  } else if (w.share != share) {
-    plan_share(w, share);
+  } else if (w.partition != partition) {
+    plan_partition(w, partition);
   }
   return !w.layout.levels.empty();
 }
@@ -172,8 +181,8 @@ void CascadeDetector::lay_out(CascadeWorkspace& w) const {
 }
 
 // The work of a frame is its windows. A share ends inside a level at a row of windows; only there do
-// neighbouring shares make some rows of pixels both.
-void CascadeDetector::plan_share(CascadeWorkspace& w, Share share) const {
+// neighbouring partitions make some rows of pixels both.
+void CascadeDetector::plan_partition(CascadeWorkspace& w, Partition partition) const {
   double windows = 0;
   for (const Level& level : w.layout.levels)
     windows += static_cast<double>(level.windows.width) * level.windows.height;
@@ -189,7 +198,7 @@ void CascadeDetector::plan_share(CascadeWorkspace& w, Share share) const {
       return static_cast<int>(
           std::lround(std::clamp((part * windows - done) / own, 0.0, 1.0) * level.windows.height));
     };
-    work.windows = {row_at(share.begin), row_at(share.end)};
+    work.windows = {row_at(partition.begin), row_at(partition.end)};
     done += own;
     if (work.windows.empty()) continue;
     work.image = {work.windows.begin * level.step,
@@ -204,7 +213,7 @@ void CascadeDetector::plan_share(CascadeWorkspace& w, Share share) const {
     add(w.window_bands, work.windows, std::max(kBandWindows / level.windows.width, 1));
   }
   w.band_survivors.resize(w.window_bands.size());
-  w.share = share;
+  w.partition = partition;
 }
 
 void CascadeDetector::run_stage(std::size_t stage, Workspace& workspace) const {
@@ -219,8 +228,8 @@ void CascadeDetector::run_stage(std::size_t stage, Workspace& workspace) const {
     case kScan:
       scan(w);
       break;
-    case kVerify:
-      verify_survivors(w);
+    case kFinish:
+      finish_survivors(w);
       break;
     case kGroup:
       group(w);
@@ -253,12 +262,12 @@ void CascadeDetector::scan(CascadeWorkspace& w) const {
   for_each(w.window_bands, w, [&](const Band& band, std::size_t i) {
     w.band_survivors[i].clear();
     for (int row = band.begin; row < band.end; ++row)
-      scan_row(w.cascade, band.level, integrals, row, w.scan_stages, w.band_survivors[i]);
+      scan_row(w.cascade, band.level, integrals, row, w.early_stages, w.band_survivors[i]);
   });
   append_all(w.band_survivors, w.survivors);
 }
 
-void CascadeDetector::verify_survivors(CascadeWorkspace& w) const {
+void CascadeDetector::finish_survivors(CascadeWorkspace& w) const {
   const std::byte* const integrals = w.integrals.data();
   const std::span<const Survivor> all = w.survivors;
   const std::size_t chunks = (all.size() + kChunk - 1) / kChunk;
@@ -268,7 +277,7 @@ void CascadeDetector::verify_survivors(CascadeWorkspace& w) const {
       chunks,
       [&](std::size_t i) {
         const auto part = all.subspan(i * kChunk, std::min(kChunk, all.size() - i * kChunk));
-        verify(w.cascade, integrals, part, w.scan_stages, w.chunk_candidates[i]);
+        finish(w.cascade, integrals, part, w.early_stages, w.chunk_candidates[i]);
       },
       &w.work);
   append_all(w.chunk_candidates, w.candidates);
@@ -287,7 +296,7 @@ void CascadeDetector::group(CascadeWorkspace& w) const {
   std::erase_if(w.detections, [&](const Detection& d) { return d.score < options_.threshold; });
 }
 
-void CascadeDetector::join(Workspace& workspace, Workspace& other) const {
+void CascadeDetector::merge(Workspace& workspace, Workspace& other) const {
   std::vector<Candidate>& all = own(workspace).candidates;
   const std::vector<Candidate>& more = own(other).candidates;
   all.insert(all.end(), more.begin(), more.end());
@@ -350,7 +359,7 @@ std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   options.search.min_size = side("min_size");
   options.search.max_size = side("max_size");
   options.threshold = config.number("detector", "threshold", 0, -1e9, 1e9);
-  options.scan_stages = config.optional_whole_number("detector", "scan_stages", 0, kMaxStages).value_or(0);
+  options.early_stages = config.optional_whole_number("detector", "early_stages", 0, kMaxStages).value_or(0);
   options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
                                .value_or(options.max_candidates);
   options.label = config.text("detector", "label", "");

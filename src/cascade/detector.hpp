@@ -1,5 +1,5 @@
 #pragma once
-/// The cascade detector: pyramid, integral, scan, verify, group.
+/// The cascade detector: pyramid, integral, scan, finish, group.
 
 #include <array>
 #include <memory>
@@ -13,15 +13,15 @@
 #include "cascade/model.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
-#include "detection/product_memory.hpp"
+#include "processing/inter_stage_buffer.hpp"
 
 namespace sightline::cascade {
 
 /// The detector's stages, in order.
-enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kVerify, kGroup };
+enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kFinish, kGroup };
 
 /// Forms of the kernel `scan`, see KernelTuning.
-inline constexpr std::array kKernelForms = {
+inline constexpr std::array kKernelVariants = {
     "naive", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
 
 struct Options {
@@ -29,13 +29,13 @@ struct Options {
   int min_neighbors =
       3;  ///< as OpenCV's minNeighbors: groups of more windows than this are reported; 0: all are
   double threshold = 0;  ///< lowest score that is reported; see group_boxes
-  /// How many of the cascade's stages `scan` runs on all windows; `verify` runs the rest on what these leave.
+  /// How many of the cascade's stages `scan` runs on all windows; `finish` runs the rest on what these leave.
   /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
-  int scan_stages = 0;
+  int early_stages = 0;
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
   std::string label;             ///< of what is found; empty: the model's name
-  /// The form of the kernels on OpenCL devices, one of kKernelForms; empty: what is fastest. The result does
-  /// not depend on it.
+  /// The form of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
+  /// does not depend on it.
   std::string kernels;
 };
 
@@ -46,7 +46,7 @@ struct Rows {
   bool empty() const { return end <= begin; }
 };
 
-/// One level's part of the workspace's share of the frame.
+/// One level's part of the workspace's partition of the frame.
 struct LevelWork {
   SamplePlan samples;
   Rows windows;  ///< rows of windows
@@ -64,14 +64,14 @@ struct Band {
 class CascadeWorkspace : public Workspace {
  public:
   Size frame_size;
-  Share share;
-  int scan_stages = 1;  ///< of the frame: as tuned, or the detector's own
+  Partition partition;
+  int early_stages = 1;  ///< of the frame: as tuned, or the detector's own
   PictureView frame;
   Image<std::uint8_t> converted;  ///< luma of a frame in colour
   Layout layout;
   PackedCascade cascade;
   std::vector<LevelWork> levels;
-  ProductMemory images, integrals;
+  InterStageBuffer images, integrals;
   std::vector<Band> image_bands, integral_bands, window_bands;
   std::vector<std::vector<Survivor>> band_survivors;  ///< by window band
   std::vector<Survivor> survivors;                    ///< by level, y, x
@@ -93,12 +93,13 @@ class CascadeDetector : public Detector {
   CascadeDetector(Model model, const Options& options);
 
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
-  bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t divisible_stages() const override { return kGroup; }
-  void join(Workspace& workspace, Workspace& other) const override;
+  std::size_t partitionable_stages() const override { return kGroup; }
+  void merge(Workspace& workspace, Workspace& other) const override;
   const Tunable* tunable() const override { return &tunable_; }
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
@@ -107,20 +108,20 @@ class CascadeDetector : public Detector {
   const Model& model() const { return model_; }
   const Options& options() const { return options_; }
   /// Where a schedule does not say it: between 1 and the number of the cascade's stages.
-  int scan_stages() const { return scan_stages_; }
+  int early_stages() const { return early_stages_; }
 
  private:
   void lay_out(CascadeWorkspace& workspace) const;
-  void plan_share(CascadeWorkspace& workspace, Share share) const;
+  void plan_partition(CascadeWorkspace& workspace, Partition partition) const;
   void build_pyramid(CascadeWorkspace& workspace) const;
   void integrate_all(CascadeWorkspace& workspace) const;
   void scan(CascadeWorkspace& workspace) const;
-  void verify_survivors(CascadeWorkspace& workspace) const;
+  void finish_survivors(CascadeWorkspace& workspace) const;
   void group(CascadeWorkspace& workspace) const;
 
   Model model_;
   Options options_;
-  int scan_stages_ = 1;
+  int early_stages_ = 1;
   DetectorInfo info_;
   Tunable tunable_;
   CandidateLimit limit_;
@@ -137,7 +138,7 @@ bool ships_with_opencv(const std::string& name);
 
 /// What make_cascade_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",     "min_neighbors", "min_size",
-                                              "max_size",       "threshold",      "scan_stages",   "label",
+                                              "max_size",       "threshold",      "early_stages",  "label",
                                               "max_candidates", "max_model_size", "kernels"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);

@@ -129,8 +129,8 @@ void integrate(GrayView image, const Layout& layout, const Level& level, int pla
 void scan_row(const PackedCascade& cascade, int level, const std::byte* integrals, int row, int stages,
               std::vector<Survivor>& survivors);
 
-/// See reference::verify.
-void verify(const PackedCascade& cascade, const std::byte* integrals, std::span<const Survivor> survivors,
+/// See reference::finish.
+void finish(const PackedCascade& cascade, const std::byte* integrals, std::span<const Survivor> survivors,
             int first_stage, std::vector<Candidate>& candidates);
 
 namespace reference {
@@ -167,7 +167,7 @@ void scan_row(const Model& model, const Layout& layout, int level, const std::by
               int stages, std::vector<Survivor>& survivors);
 
 /// The remaining stages [first_stage, all) for windows that have passed the others: appends what passes.
-void verify(const Model& model, const Layout& layout, const std::byte* integrals,
+void finish(const Model& model, const Layout& layout, const std::byte* integrals,
             std::span<const Survivor> survivors, int first_stage, std::vector<Candidate>& candidates);
 
 }  // namespace reference

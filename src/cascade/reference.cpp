@@ -261,7 +261,7 @@ void scan_row(const Model& model, const Layout& layout, int level, const std::by
   }
 }
 
-void verify(const Model& model, const Layout& layout, const std::byte* integrals,
+void finish(const Model& model, const Layout& layout, const std::byte* integrals,
             std::span<const Survivor> survivors, int first_stage, std::vector<Candidate>& candidates) {
   const int last = static_cast<int>(model.stages.size());
   for (const Survivor& s : survivors) {

@@ -28,4 +28,10 @@ const char* to_string(FrameStatus status) {
   return "failed";
 }
 
+std::string difference(const FrameResult& a, const FrameResult& b) {
+  if (a.objects != b.objects) return "other objects";
+  if (!a.output || !b.output) return a.output == b.output ? "" : "an output where there was none";
+  return a.output->difference(*b.output);
+}
+
 }  // namespace sightline

@@ -2,8 +2,11 @@
 /// What a detector finds, and what becomes of a frame.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "processing/frame_output.hpp"
 
 namespace sightline {
 
@@ -52,6 +55,14 @@ struct FrameResult {
   std::vector<Detection> objects;  ///< by falling score, what was found inside others behind these
   std::string message;             ///< reason, where the status is not `ok`
   std::string picture = {};        ///< file name of a picture out of a folder, else empty
+  /// Of processors that leave something else than objects; null of the others.
+  std::shared_ptr<const FrameOutput> output = {};
+
+  /// Objects, or what the output counts.
+  std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }
 };
+
+/// Where the results of one frame differ in what was found, for people; empty where every bit is the same.
+std::string difference(const FrameResult& a, const FrameResult& b);
 
 }  // namespace sightline

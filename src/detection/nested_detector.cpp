@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "detection/device_stages.hpp"
+#include "processing/device_stages.hpp"
 
 namespace sightline {
 namespace {
 
-constexpr StageInfo kInside{"inside", "detections", "detections"};
 constexpr std::size_t kMostInside = 1000;  // objects of a box, the best ones
 constexpr int kMostObjects = 20'000;       // of a frame, before those that two boxes hold are made one
 constexpr double kSameObject = 0.5;        // of the smaller box
@@ -139,7 +138,10 @@ class NestedDetector::OuterStages : public DeviceStages {
 NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
     : outer_(std::move(outer)), inside_(std::move(inside)), info_(outer_->info()), limit_(kMostObjects) {
   stages_.assign(outer_->stages().begin(), outer_->stages().end());
-  stages_.push_back(kInside);
+  resources_.assign(outer_->resources().begin(), outer_->resources().end());
+  resources_.push_back("objects inside");
+  // Of the frame's pixels, in the boxes that the outer detector's last stage leaves.
+  stages_.push_back({"inside", stages_.back().writes | ResourceSet{kFrameResource}, {resources_.size() - 1}});
   for (const auto& [detector, part] : inside_) {
     if (!(part.left < part.right && part.top < part.bottom))
       throw Error(ExitCode::usage, "the part of a box that is searched inside is empty",
@@ -164,12 +166,12 @@ std::unique_ptr<Workspace> NestedDetector::make_workspace() const {
   return workspace;
 }
 
-bool NestedDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
+bool NestedDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   auto& w = static_cast<NestedWorkspace&>(workspace);
   w.frame = frame;
   w.detections.clear();
   w.outer->tuned = w.tuned;
-  return outer_->prepare(*w.outer, frame, share);
+  return outer_->prepare(*w.outer, frame, partition);
 }
 
 void NestedDetector::run_stage(std::size_t stage, Workspace& workspace) const {
@@ -225,8 +227,8 @@ std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Cro
   return objects;
 }
 
-void NestedDetector::join(Workspace& workspace, Workspace& other) const {
-  outer_->join(*static_cast<NestedWorkspace&>(workspace).outer, *static_cast<NestedWorkspace&>(other).outer);
+void NestedDetector::merge(Workspace& workspace, Workspace& other) const {
+  outer_->merge(*static_cast<NestedWorkspace&>(workspace).outer, *static_cast<NestedWorkspace&>(other).outer);
 }
 
 std::unique_ptr<DeviceStages> NestedDetector::make_device_stages(const opencl::ChosenDevice& device) const {

@@ -53,12 +53,13 @@ class NestedDetector : public Detector {
   ~NestedDetector() override;
 
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override { return resources_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override;
-  bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t divisible_stages() const override { return outer_->divisible_stages(); }
-  void join(Workspace& workspace, Workspace& other) const override;
+  std::size_t partitionable_stages() const override { return outer_->partitionable_stages(); }
+  void merge(Workspace& workspace, Workspace& other) const override;
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
   const Tunable* tunable() const override { return outer_->tunable(); }
@@ -75,7 +76,8 @@ class NestedDetector : public Detector {
 
   std::unique_ptr<Detector> outer_;
   std::vector<InsideDetector> inside_;
-  std::vector<std::vector<int>> labels_;  ///< of each detector inside: what its labels are here
+  std::vector<std::vector<int>> labels_;     ///< of each detector inside: what its labels are here
+  std::vector<std::string_view> resources_;  ///< the outer detector's, and what is found inside
   std::vector<StageInfo> stages_;
   DetectorInfo info_;
   CandidateLimit limit_;

@@ -90,7 +90,8 @@ void for_each_line(const std::filesystem::path& file,
     ++line.number;
     if (!trimmed(text).empty()) take(trimmed(text), line);
   }
-  if (in.bad() || fault::strikes(fault::Kind::read, "ground truth")) line.refuse("the file cannot be read further");
+  if (in.bad() || fault::strikes(fault::Kind::read, "ground truth"))
+    line.refuse("the file cannot be read further");
 }
 
 constexpr std::size_t kCornerFields = 5;  // name x1 y1 x2 y2

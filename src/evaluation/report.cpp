@@ -8,10 +8,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/markup.hpp"
-#include "base/unfinished.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline {
@@ -232,7 +232,7 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
 }
 
 void write_report(const std::filesystem::path& path, const std::string& text) {
-  UnfinishedFile unfinished(path);
+  AtomicFile unfinished(path);
   errno = 0;
   std::ofstream file(unfinished.place(), std::ios::binary);
   file << text;

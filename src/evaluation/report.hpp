@@ -36,7 +36,8 @@ std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit 
 std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
                           const std::string& title);
 
-/// Writes a report to a file, which has its name once it is whole. Throws Error(failed) with the path and the system's reason.
+/// Writes a report to a file, which has its name once it is whole. Throws Error(failed) with the path and the
+/// system's reason.
 void write_report(const std::filesystem::path& path, const std::string& text);
 
 /// "0.0648" -> "6.5%": three significant digits at most, for summaries.

@@ -32,22 +32,22 @@ static_assert(std::is_same_v<VI32, sightline::HWY_NAMESPACE::VWords>);
 // What project_row makes of its sums.
 HWY_INLINE void store_components(const VI32* sum, std::ptrdiff_t pitch, std::int32_t* components) {
   const I32 d;
-  for (int pair = 0; pair < Screen::kPairs; ++pair) {
-    const VI32 low = hn::And(hn::ShiftRight<Screen::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
-    const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<Screen::kShift>(sum[2 * pair + 1]));
+  for (int pair = 0; pair < PreRejection::kPairs; ++pair) {
+    const VI32 low = hn::And(hn::ShiftRight<PreRejection::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
+    const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<PreRejection::kShift>(sum[2 * pair + 1]));
     hn::StoreU(hn::Or(low, high), d, components + pair * pitch);
   }
 }
 
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components) {
   const I32 d;
   const hn::Repartition<std::uint8_t, I32> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int x = 0; x < grid.columns(); x += lanes) {
-    VI32 sum[Screen::kRank];
-    for (VI32& s : sum) s = hn::Set(d, 1 << (Screen::kShift - 1));
-    const std::int32_t* word = screen.basis().data();
+    VI32 sum[PreRejection::kRank];
+    for (VI32& s : sum) s = hn::Set(d, 1 << (PreRejection::kShift - 1));
+    const std::int32_t* word = pre_rejection.basis().data();
     const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
     for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
       const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
@@ -57,10 +57,12 @@ void project_row(const std::uint8_t* features, const Grid& grid, const Screen& s
   }
 }
 
-// A vector of blocks after the other, all its features; with a screen, these are projected on their way.
+// A vector of blocks after the other, all its features; with a pre-rejection, these are projected on their
+// way.
 template <bool kProject>
 HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
-                          const Screen* screen, std::uint8_t* features, std::int32_t* components) {
+                          const PreRejection* pre_rejection, std::uint8_t* features,
+                          std::int32_t* components) {
   const F32 df;
   const I32 di;
   const hn::Repartition<std::uint8_t, I32> d8;
@@ -87,8 +89,8 @@ HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const 
         hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
     const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
     const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
-    VI32 along[Screen::kRank];
-    for (VI32& a : along) a = hn::Set(di, 1 << (Screen::kShift - 1));
+    VI32 along[PreRejection::kRank];
+    for (VI32& a : along) a = hn::Set(di, 1 << (PreRejection::kShift - 1));
     // All four cells of a block for one quad after the other: they share the lines that they are read from.
     const float* root = roots + x;
     std::uint8_t* out = features + static_cast<std::ptrdiff_t>(x) * 4;
@@ -108,8 +110,8 @@ HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const 
       }
       if constexpr (kProject) {
         const std::int32_t* basis =
-            screen->basis().data() + static_cast<std::ptrdiff_t>(quad) * Screen::kRank;
-        for (int r = 0; r < Screen::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
+            pre_rejection->basis().data() + static_cast<std::ptrdiff_t>(quad) * PreRejection::kRank;
+        for (int r = 0; r < PreRejection::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
       }
     };
     for (int bin = 0; bin < grid.bins; bin += 4, root += 4 * roots_pitch, out += 4 * pitch) {
@@ -135,12 +137,13 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 }
 
 void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
-                               const Screen& screen, std::uint8_t* features, std::int32_t* components) {
+                               const PreRejection& pre_rejection, std::uint8_t* features,
+                               std::int32_t* components) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  normalise<true>(roots, totals, grid, epsilon, &screen, features, components);
+  normalise<true>(roots, totals, grid, epsilon, &pre_rejection, features, components);
 #else  // too few registers for both
   normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
-  HWY_NAMESPACE::project_row(features, grid, screen, components);
+  HWY_NAMESPACE::project_row(features, grid, pre_rejection, components);
 #endif
 }
 
@@ -317,10 +320,10 @@ void classify_windows(const std::uint8_t* features, const Grid& grid, const Pack
   }
 }
 
-void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
-                 int y_end, std::int32_t* sums) {
-  convolve_rows<Pairs>(reinterpret_cast<const std::uint8_t*>(components), grid, screen.weights(), y_begin,
-                       y_end, sums);
+void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRejection& pre_rejection,
+                   int y_begin, int y_end, std::int32_t* sums) {
+  convolve_rows<Pairs>(reinterpret_cast<const std::uint8_t*>(components), grid, pre_rejection.weights(),
+                       y_begin, y_end, sums);
 }
 
 }  // namespace sightline::filterbank::HWY_NAMESPACE
@@ -335,7 +338,7 @@ namespace sightline::filterbank {
 HWY_EXPORT(normalise_row);
 HWY_EXPORT(normalise_and_project_row);
 HWY_EXPORT(classify_rows);
-HWY_EXPORT(screen_rows);
+HWY_EXPORT(estimate_rows);
 HWY_EXPORT(classify_windows);
 HWY_EXPORT(project_row);
 
@@ -345,9 +348,10 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
 }
 
 void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
-                               const Screen& screen, std::uint8_t* features, std::int32_t* components) {
+                               const PreRejection& pre_rejection, std::uint8_t* features,
+                               std::int32_t* components) {
   HWY_DYNAMIC_DISPATCH(normalise_and_project_row)
-  (roots, totals, grid, epsilon, screen, features, components);
+  (roots, totals, grid, epsilon, pre_rejection, features, components);
 }
 
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
@@ -355,14 +359,14 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
   HWY_DYNAMIC_DISPATCH(classify_rows)(features, grid, weights, y_begin, y_end, scores);
 }
 
-void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
-                 int y_end, std::int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(screen_rows)(components, grid, screen, y_begin, y_end, sums);
+void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRejection& pre_rejection,
+                   int y_begin, int y_end, std::int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(estimate_rows)(components, grid, pre_rejection, y_begin, y_end, sums);
 }
 
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components) {
-  HWY_DYNAMIC_DISPATCH(project_row)(features, grid, screen, components);
+  HWY_DYNAMIC_DISPATCH(project_row)(features, grid, pre_rejection, components);
 }
 
 void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,

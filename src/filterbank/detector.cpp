@@ -11,10 +11,14 @@
 namespace sightline::filterbank {
 namespace {
 
+// Numbers of kResources.
+enum : std::size_t { kOfFrame, kImages, kResponses, kFeatures, kCandidates, kDetections };
+constexpr std::string_view kResources[] = {"frame",    "images",     "responses",
+                                           "features", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
-    {"pyramid", "frame", "images", true},     {"filter", "images", "votes", true},
-    {"histogram", "votes", "features", true}, {"classify", "features", "candidates"},
-    {"verify", "candidates", "candidates"},   {"group", "candidates", "detections"},
+    {"pyramid", {kOfFrame}, {kImages}, true},           {"filter", {kImages}, {kResponses}, true},
+    {"histogram", {kResponses}, {kFeatures}, true},     {"classify", {kFeatures}, {kCandidates}},
+    {"verify", {kOfFrame, kCandidates}, {kCandidates}}, {"group", {kCandidates}, {kDetections}},
 };
 
 std::string accuracy_text(const WindowEvaluation& evaluation) {
@@ -24,9 +28,9 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
-// What the strongest evidence could not lift over the threshold needs no second look. A little less, since
+// What the strongest logit could not lift over the threshold need not be verified. A little less, since
 // the final score, a sum, is rounded and may reach the threshold where the difference does not.
-double worth_a_look(const Network& network, double threshold) {
+double lowest_promising(const Network& network, double threshold) {
   const double lift = network.weight * network.limit;
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
   return threshold - lift - rounding;
@@ -41,8 +45,9 @@ FilterbankWorkspace& own(Workspace& workspace) {
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (describes_in_float()) options_.real_levels = 0;
-  if (describes_in_float() || model_.classifier != ClassifierKind::linear) options_.screen_margin = kInfinite;
+  if (describes_in_float()) options_.computed_scales = 0;
+  if (describes_in_float() || model_.classifier != ClassifierKind::linear)
+    options_.rejection_margin = kInfinite;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
@@ -55,7 +60,8 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   if (verifies_) network_ = PackedNetwork(model_.network);
   first_threshold_ = options.threshold;
   if (verifies_)
-    first_threshold_ = std::max(model_.network.gate, worth_a_look(model_.network, options.threshold));
+    first_threshold_ =
+        std::max(model_.network.first_stage_threshold, lowest_promising(model_.network, options.threshold));
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   const Descriptor& descriptor = model_.descriptor;
@@ -68,10 +74,10 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                                         : what + " runs by the reference method, on the CPU only";
   }
   info_.labels = {model_.label};
-  info_.filters = model_.dictionary.size();
+  info_.variant = std::to_string(model_.dictionary.size()) + " filters";
   if (model_.evaluation) {
     info_.accuracy = accuracy_text(*model_.evaluation);
-    if (options_.real_levels != 0 || options_.screen_margin < kInfinite)
+    if (options_.computed_scales != 0 || options_.rejection_margin < kInfinite)
       info_.accuracy += " (the plain method)";
     if (!verifies_ && !model_.network.empty()) info_.accuracy += " (with its network)";
   }
@@ -81,8 +87,8 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                    " to " + std::to_string(options.max_size) +
                    (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
                    (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
-                   std::to_string(options_.real_levels) + " real levels, margin " +
-                   std::to_string(options_.screen_margin) +
+                   std::to_string(options_.computed_scales) + " computed scales, margin " +
+                   std::to_string(options_.rejection_margin) +
                    (verifies_ ? (options_.verify_all ? ", all verified from " : ", peaks verified from ") +
                                     std::to_string(first_threshold_) + " with " +
                                     std::to_string(model_.network.multiply_adds()) + " operations"
@@ -107,13 +113,17 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= first_threshold_) --raw_threshold_;
   while (raw_threshold_ < kHighest && score_of(raw_threshold_) < first_threshold_) ++raw_threshold_;
 
-  screens_ = options_.screen_margin < kInfinite;
-  if (!screens_) return;
-  screen_ = Screen(weights_[0]);
+  pre_rejects_ = options_.rejection_margin < kInfinite;
+  if (!pre_rejects_) return;
+  pre_rejection_ = PreRejection(weights_[0]);
   const double lowest =
-      (first_threshold_ - options_.screen_margin) / model_.scale - static_cast<double>(model_.bias);
-  screen_threshold_ =
-      static_cast<std::int32_t>(std::clamp(std::ceil(lowest / screen_.unit()), kLowest, kHighest));
+      (first_threshold_ - options_.rejection_margin) / model_.scale - static_cast<double>(model_.bias);
+  rejection_threshold_ =
+      static_cast<std::int32_t>(std::clamp(std::ceil(lowest / pre_rejection_.unit()), kLowest, kHighest));
+}
+
+std::span<const std::string_view> FilterbankDetector::resources() const {
+  return kResources;
 }
 
 std::span<const StageInfo> FilterbankDetector::stages() const {
@@ -124,20 +134,20 @@ std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
   return std::make_unique<FilterbankWorkspace>();
 }
 
-bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Share share) const {
+bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   FilterbankWorkspace& w = own(workspace);
   w.frame = frame;
-  for (ProductMemory* product : {&w.images, &w.votes, &w.features}) product->lend(nullptr);
+  for (InterStageBuffer* product : {&w.images, &w.response_map, &w.features}) product->lend(nullptr);
   w.projected = w.has_octaves = false;
   w.candidates.clear();
   w.detections.clear();
   if (w.frame_size != frame.size()) {
     w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
     lay_out(w);
-    plan_share(w, share);
+    plan_partition(w, partition);
     w.frame_size = frame.size();
-  } else if (w.share != share) {
-    plan_share(w, share);
+  } else if (w.partition != partition) {
+    plan_partition(w, partition);
   }
   return !w.levels.empty();
 }
@@ -154,11 +164,11 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
           model_.object.width * scale, model_.object.height * scale};
 }
 
-std::size_t FilterbankDetector::divisible_stages() const {
+std::size_t FilterbankDetector::partitionable_stages() const {
   return kVerify;
 }
 
-void FilterbankDetector::join(Workspace& workspace, Workspace& other) const {
+void FilterbankDetector::merge(Workspace& workspace, Workspace& other) const {
   std::vector<Candidate>& all = own(workspace).candidates;
   const std::vector<Candidate>& more = own(other).candidates;
   all.insert(all.end(), more.begin(), more.end());
@@ -172,7 +182,7 @@ std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
     score_windows(w);
     for (const Level& level : w.levels) {
       windows += static_cast<std::int64_t>(level.windows_x) * level.windows_y;
-      if (!screens()) continue;
+      if (!pre_rejects()) continue;
       for (int y = 0; y < level.windows_y; ++y) {
         const std::int32_t* const scores =
             level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
@@ -181,7 +191,7 @@ std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
     }
   }
   std::vector<WorkCount> counts{{"windows", windows}};
-  if (screens()) counts.push_back({"left after the screen", classified});
+  if (pre_rejects()) counts.push_back({"left after pre-rejection", classified});
   counts.push_back({"left after classify", static_cast<std::int64_t>(w.candidates.size())});
   if (verifies()) {
     verify(w);
@@ -244,12 +254,12 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   options.verify = config.flag("detector", "verify", true);
   const bool verify_all = config.flag("detector", "verify_all", false);
-  const std::optional<int> real = config.optional_whole_number("detector", "real_levels", 0, 1000);
-  const std::optional<double> margin = config.optional_number("detector", "screen_margin", 0, 1e9);
+  const std::optional<int> real = config.optional_whole_number("detector", "computed_scales", 0, 1000);
+  const std::optional<double> margin = config.optional_number("detector", "rejection_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {
-    options.real_levels = real.value_or(kRealLevels);
+    options.computed_scales = real.value_or(kComputedScales);
     const bool verified = options.verify && !model.network.empty();
-    options.screen_margin = margin.value_or(verified ? kVerifiedScreenMargin : kScreenMargin);
+    options.rejection_margin = margin.value_or(verified ? kVerifiedRejectionMargin : kRejectionMargin);
     options.verify_all = verify_all;
   }
   const std::string arithmetic = config.text("detector", "arithmetic", "exact");

@@ -12,12 +12,12 @@
 #include "base/config.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
-#include "detection/product_memory.hpp"
+#include "filterbank/computed_scales.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/model.hpp"
-#include "filterbank/real_levels.hpp"
 #include "image/pyramid.hpp"
 #include "opencl/device.hpp"
+#include "processing/inter_stage_buffer.hpp"
 
 namespace sightline::filterbank {
 
@@ -39,7 +39,7 @@ struct Options {
   double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
   double max_size = 0;      ///< of the largest; 0: as large as the frame allows
   double threshold = 0;     ///< lowest score that is reported
-  /// Whether the model's network, where it has one, takes a second look at what the classifier lets through.
+  /// Whether the model's network, where it has one, verifies what the classifier lets through.
   bool verify = true;
   /// It looks at all of these windows; otherwise, of windows that lie next to each other on a level, only at
   /// the best by the classifier's score, and the others are rejected. All is the plain method; a
@@ -48,18 +48,18 @@ struct Options {
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
-  /// Levels an octave that are filtered; the others sum up the votes of the nearest one (real_levels.hpp).
-  /// 0: all are. Exact arithmetic only.
-  int real_levels = 0;
-  /// Windows are rejected whose estimate (class Screen) is further than this below what `classify` lets
+  /// Levels an octave that are filtered; the others sum up the responses of the nearest one
+  /// (computed_scales.hpp). 0: all are. Exact arithmetic only.
+  int computed_scales = 0;
+  /// Windows are rejected whose estimate (class PreRejection) is further than this below what `classify` lets
   /// through; infinite: none are. Linear classifier and exact arithmetic only.
-  double screen_margin = std::numeric_limits<double>::infinity();
+  double rejection_margin = std::numeric_limits<double>::infinity();
 };
 
 /// The rows of each stage's results that a workspace's share of the frame needs of a level.
 struct LevelRows {
   Rows blocks, cells;
-  Rows votes, image;  ///< none where the level has no votes of its own
+  Rows response_map, image;  ///< none where the level has no responses of its own
 };
 
 /// One pyramid level's intermediate results; see layout.hpp.
@@ -67,16 +67,16 @@ struct Level {
   PyramidLevel plan;
   Grid grid;
   LevelLayout layout;
-  int real = 0;         ///< the level whose votes its cells sum up
-  bool is_real = true;  ///< its own; otherwise it has neither image nor votes
-  CellEdges edges;      ///< of its cells in those votes
-  Rows windows;         ///< rows of windows that this workspace's share of the frame holds; all, mostly
+  int source_level = 0;     ///< the level whose responses its cells sum up
+  bool is_computed = true;  ///< its own; otherwise it has neither image nor responses
+  CellEdges edges;          ///< of its cells in those responses
+  Rows windows;             ///< rows of windows that this workspace's share of the frame holds; all, mostly
   LevelRows rows;
-  std::unique_ptr<Resizer> resizer;  ///< of real levels, and of all where windows are verified
+  std::unique_ptr<Resizer> resizer;  ///< of computed scales, and of all where windows are verified
   PaddedImage image;
-  Image<std::uint32_t> votes;
+  Image<std::uint32_t> response_map;
   AlignedBuffer<std::uint8_t> features;
-  AlignedBuffer<std::int32_t> scores;      ///< raw, [window y][pitch]; kRejected where the screen says so
+  AlignedBuffer<std::int32_t> scores;      ///< raw, [window y][pitch]; kRejected where it was pre-rejected
   AlignedBuffer<std::int32_t> components;  ///< [block y][pair][pitch], see project_row
   AlignedBuffer<std::int32_t>
       scratch;  ///< distance classifier: one template's products, and the blocks' energies
@@ -92,7 +92,7 @@ struct Level {
   int windows_x = 0;
   int windows_y = 0;
 
-  Image<std::uint8_t> looked_at;  ///< what `verify` looks at, as in the image; only rows that it needs
+  Image<std::uint8_t> network_input;  ///< what `verify` looks at, as in the image; only rows that it needs
 };
 
 /// A part of one stage's work that one thread does: rows [begin, end) of one level.
@@ -113,7 +113,7 @@ struct Candidate {
   }
 };
 
-/// What one thread needs between votes and features: the roots and totals of a band's cells.
+/// What one thread needs between responses and features: the roots and totals of a band's cells.
 struct CellScratch {
   AlignedBuffer<float> roots;
   AlignedBuffer<std::int32_t> totals;
@@ -123,11 +123,11 @@ class FilterbankWorkspace : public Workspace {
  public:
   /// Make the levels' views of a product those of its memory; a stage does so for what it reads and writes.
   void bind_images();
-  void bind_votes();
+  void bind_response_maps();
   void bind_features();
 
   Size frame_size;
-  Share share;
+  Partition partition;
   PictureView frame;
   Image<std::uint8_t> converted;             ///< luma of a frame in colour
   std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
@@ -135,16 +135,16 @@ class FilterbankWorkspace : public Workspace {
   /// The frame halved so many times, once that is there.
   GrayView octave(int index) const;
   std::vector<Level> levels;
-  ProductMemory images, votes, features;
+  InterStageBuffer images, response_map, features;
   bool projected = false;  ///< the frame's components are there
   /// What `stage` (pyramid, filter or histogram) writes.
-  ProductMemory& product(std::size_t stage) {
-    return stage == kPyramid ? images : stage == kFilter ? votes : features;
+  InterStageBuffer& product(std::size_t stage) {
+    return stage == kPyramid ? images : stage == kFilter ? response_map : features;
   }
   std::vector<Band> image_bands, filter_bands, cell_bands, block_bands, window_bands;
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
-  oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> look_scratch;
-  std::vector<Band> looked_at_bands;
+  oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> network_scratch;
+  std::vector<Band> network_input_bands;
   std::vector<Candidate> peaks;                         ///< made of the candidates, then in their place
   std::vector<std::vector<Candidate>> band_candidates;  ///< by window band
   std::vector<Candidate> candidates;
@@ -157,13 +157,14 @@ class FilterbankDetector : public Detector {
   FilterbankDetector(Model model, const Options& options);
 
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
-  bool prepare(Workspace& workspace, PictureView frame, Share share = {}) const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t divisible_stages() const override;
-  void join(Workspace& workspace, Workspace& other) const override;
+  std::size_t partitionable_stages() const override;
+  void merge(Workspace& workspace, Workspace& other) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
@@ -184,15 +185,15 @@ class FilterbankDetector : public Detector {
   double first_threshold() const { return first_threshold_; }
   /// The same as a raw score: exactly the windows whose `score` reaches it.
   std::int32_t raw_threshold() const { return raw_threshold_; }
-  /// Whether a network takes a second look.
+  /// Whether a network verifies windows.
   bool verifies() const { return verifies_; }
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
-  /// Whether windows are screened, by what, and the smallest of its sums that is not rejected.
-  bool screens() const { return screens_; }
-  const Screen& screen() const { return screen_; }
-  std::int32_t screen_threshold() const { return screen_threshold_; }
+  /// Whether windows are pre_rejected, by what, and the smallest of its sums that is not rejected.
+  bool pre_rejects() const { return pre_rejects_; }
+  const PreRejection& pre_rejection() const { return pre_rejection_; }
+  std::int32_t rejection_threshold() const { return rejection_threshold_; }
   const PackedWeights& packed_weights(int template_index) const { return weights_[template_index]; }
   /// Squared length of a template.
   std::int32_t template_energy(int template_index) const { return template_energies_[template_index]; }
@@ -216,11 +217,11 @@ class FilterbankDetector : public Detector {
   void classify_row(Level& level, int y) const;
   void classify_band_by_distance(Level& level, int y_begin, int y_end) const;
   void lay_out(FilterbankWorkspace& workspace) const;
-  void plan_share(FilterbankWorkspace& workspace, Share share) const;
+  void plan_partition(FilterbankWorkspace& workspace, Partition partition) const;
   void classify(FilterbankWorkspace& workspace) const;
   void keep_best(FilterbankWorkspace& workspace) const;
   static void keep_peaks(FilterbankWorkspace& workspace);
-  void make_looked_at(FilterbankWorkspace& workspace) const;
+  void make_network_input(FilterbankWorkspace& workspace) const;
   void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;
 
@@ -233,9 +234,9 @@ class FilterbankDetector : public Detector {
   std::int32_t raw_threshold_ = 0;
   bool verifies_ = false;
   PackedNetwork network_;
-  bool screens_ = false;
-  Screen screen_;
-  std::int32_t screen_threshold_ = 0;
+  bool pre_rejects_ = false;
+  PreRejection pre_rejection_;
+  std::int32_t rejection_threshold_ = 0;
   std::vector<PackedWeights> weights_;           ///< one a template
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };
@@ -267,21 +268,21 @@ std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& 
 /// level is filtered and every window classified.
 ///
 /// Chosen by agreement with the plain method on a street (16 frames of 960x540, scale step 1.1, 171
-/// detections) and on 481 enlarged training people. Real levels 4 an octave keep 170 of the detections and
-/// add 10, scores differ by 0.09 (root mean square); 2, which are faster: 167, 21 and 0.14; 1: 170, 35 and
-/// 0.14. Scores rise by 0.03 to 0.06 on average, so that some windows more reach a threshold. The margin
+/// detections) and on 481 enlarged training people. Computed scales 4 an octave keep 170 of the detections
+/// and add 10, scores differ by 0.09 (root mean square); 2, which are faster: 167, 21 and 0.14; 1: 170, 35
+/// and 0.14. Scores rise by 0.03 to 0.06 on average, so that some windows more reach a threshold. The margin
 /// loses none of detections and people; 0.5 loses one detection.
-inline constexpr int kRealLevels = 4;
-inline constexpr double kScreenMargin = 0.75;
-/// Where a network takes a second look, `classify` lets through much that is no object, and the margin below
+inline constexpr int kComputedScales = 4;
+inline constexpr double kRejectionMargin = 0.75;
+/// Where a network verifies windows, `classify` lets through much that is no object, and the margin below
 /// that may be smaller: on a street (16 frames of 1920x1080) it loses 2 of 367 detections.
-inline constexpr double kVerifiedScreenMargin = 0.4;
+inline constexpr double kVerifiedRejectionMargin = 0.4;
 
 /// What make_filterbank_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {
-    "model",     "filters",        "scale_step",     "min_size",    "max_size",
-    "threshold", "max_overlap",    "arithmetic",     "real_levels", "screen_margin",
-    "exact",     "max_candidates", "max_model_size", "verify",      "verify_all"};
+    "model",     "filters",        "scale_step",     "min_size",        "max_size",
+    "threshold", "max_overlap",    "arithmetic",     "computed_scales", "rejection_margin",
+    "exact",     "max_candidates", "max_model_size", "verify",          "verify_all"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -25,7 +25,7 @@ void include(Rows& rows, Rows more) {
   rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
 }
 
-// What every stage has to make of each level for the windows of the workspace's share.
+// What every stage has to make of each level for the windows of the workspace's partition.
 void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch) {
   for (Level& level : levels) level.rows = {};
   for (Level& level : levels) {
@@ -33,17 +33,17 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch)
     LevelRows& rows = level.rows;
     rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
     rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
-    Level& real = levels[level.real];
+    Level& real = levels[level.source_level];
     const bool to_the_end = rows.cells.end == level.grid.cells_y;
-    include(real.rows.votes, {level.edges.rows[rows.cells.begin],
-                              to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
+    include(real.rows.response_map, {level.edges.rows[rows.cells.begin],
+                                     to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
   }
   for (Level& level : levels) {
-    const Rows votes = level.rows.votes;
+    const Rows response_map = level.rows.response_map;
     const int border = patch / 2;
-    if (!votes.empty()) {
-      level.rows.image = {std::max(votes.begin - border, 0),
-                          std::min(votes.end + border, level.plan.size.height)};
+    if (!response_map.empty()) {
+      level.rows.image = {std::max(response_map.begin - border, 0),
+                          std::min(response_map.end + border, level.plan.size.height)};
     }
   }
 }
@@ -54,7 +54,7 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch)
 void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const Size frame = w.frame.size();
   const std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
-  // About 11 bytes a pixel for votes and features: a frame must not eat the machine's memory unasked.
+  // About 11 bytes a pixel for responses and features: a frame must not eat the machine's memory unasked.
   std::int64_t pixels = 0;
   for (const PyramidLevel& level : plan)
     pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
@@ -65,7 +65,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
                 "give a larger --min-size or a larger --scale-step");
   }
   const bool exact = options_.arithmetic == Arithmetic::exact;
-  const std::vector<int> real = real_levels(plan, pyramid_.step, options_.real_levels);
+  const std::vector<int> real = computed_scales(plan, pyramid_.step, options_.computed_scales);
   int octaves = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (verifies_ || real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
@@ -85,22 +85,22 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     const Size size = plan[i].size;
     const Grid grid(size, model_.bins(), model_.descriptor.pattern_bins());
     level.grid = grid;
-    level.real = real[i];
-    level.is_real = real[i] == static_cast<int>(i);
+    level.source_level = real[i];
+    level.is_computed = real[i] == static_cast<int>(i);
     level.layout = {};
     level.resizer = nullptr;
-    if (level.is_real || verifies_) {
+    if (level.is_computed || verifies_) {
       const Size source = plan[i].octave == 0 ? frame
                                               : Size{w.octaves[plan[i].octave - 1].width(),
                                                      w.octaves[plan[i].octave - 1].height()};
       level.resizer =
           std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
     }
-    if (level.is_real) {
+    if (level.is_computed) {
       level.edges = CellEdges(grid);
       level.layout.images = take(next.images, PaddedImage::bytes_for(size));
-      level.layout.votes =
-          take(next.votes, static_cast<std::int64_t>(votes_stride(size.width)) * size.height);
+      level.layout.response_map =
+          take(next.response_map, static_cast<std::int64_t>(response_map_stride(size.width)) * size.height);
     } else {
       level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
     }
@@ -112,7 +112,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       level.layout.features =
           take(next.features, static_cast<std::int64_t>(grid.features_row() / 4) * grid.blocks_y());
       level.scores.resize(scores);
-      if (screens_) level.components.resize(Screen::kPairs * pitch * grid.blocks_y());
+      if (pre_rejects_) level.components.resize(PreRejection::kPairs * pitch * grid.blocks_y());
       if (model_.classifier == ClassifierKind::distance)
         level.scratch.resize(scores + pitch * grid.blocks_y());
     }
@@ -127,14 +127,14 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     }
   }
   w.images.plan(next.images);
-  w.votes.plan(next.votes * 4);
+  w.response_map.plan(next.response_map * 4);
   w.features.plan(next.features * 4);
 }
 
 // The work of a frame is the pixels of its levels, the largest level first. A share ends inside a level at a
-// row of windows; only there do neighbouring shares compute some rows both, those that windows of either side
-// see.
-void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
+// row of windows; only there do neighbouring partitions compute some rows both, those that windows of either
+// side see.
+void FilterbankDetector::plan_partition(FilterbankWorkspace& w, Partition partition) const {
   double pixels = 0;
   for (const Level& level : w.levels)
     pixels += static_cast<double>(level.plan.size.width) * level.plan.size.height;
@@ -148,7 +148,7 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
       return static_cast<int>(
           std::lround(std::clamp((part * pixels - done) / own, 0.0, 1.0) * level.windows_y));
     };
-    level.windows = {row_at(share.begin), row_at(share.end)};
+    level.windows = {row_at(partition.begin), row_at(partition.end)};
     done += own;
   }
   plan_rows(w.levels, model_.window, model_.descriptor.patch);
@@ -156,13 +156,13 @@ void FilterbankDetector::plan_share(FilterbankWorkspace& w, Share share) const {
     const LevelRows& rows = w.levels[i].rows;
     const int index = static_cast<int>(i);
     add_bands(w.image_bands, index, rows.image, kImageRows);
-    add_bands(w.filter_bands, index, rows.votes, kImageRows);
+    add_bands(w.filter_bands, index, rows.response_map, kImageRows);
     add_bands(w.cell_bands, index, rows.cells, kCellRows);
     add_bands(w.block_bands, index, rows.blocks, kBlockRows);
     add_bands(w.window_bands, index, w.levels[i].windows, kWindowRows);
   }
   w.band_candidates.resize(w.window_bands.size());
-  w.share = share;
+  w.partition = partition;
 }
 
 }  // namespace sightline::filterbank

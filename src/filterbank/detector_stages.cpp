@@ -12,7 +12,7 @@ namespace sightline::filterbank {
 namespace {
 
 constexpr int kRowsAtOnce = 32;   ///< of a task whose frame is not cut into bands beforehand
-constexpr int kWindowsALook = 4;  ///< of a task of `verify`
+constexpr int kWindowsATask = 4;  ///< of a task of `verify`
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
@@ -57,15 +57,16 @@ GrayView FilterbankWorkspace::octave(int index) const {
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
   for (Level& level : levels) {
-    if (level.is_real) level.image.bind(memory + level.layout.images, level.plan.size);
+    if (level.is_computed) level.image.bind(memory + level.layout.images, level.plan.size);
   }
 }
 
-void FilterbankWorkspace::bind_votes() {
-  auto* const memory = reinterpret_cast<std::uint32_t*>(votes.data());
+void FilterbankWorkspace::bind_response_maps() {
+  auto* const memory = reinterpret_cast<std::uint32_t*>(response_map.data());
   for (Level& level : levels) {
-    if (!level.is_real) continue;
-    level.votes.bind(memory + level.layout.votes, level.plan.size, votes_stride(level.plan.size.width));
+    if (!level.is_computed) continue;
+    level.response_map.bind(memory + level.layout.response_map, level.plan.size,
+                            response_map_stride(level.plan.size.width));
   }
 }
 
@@ -98,7 +99,7 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
         for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_in_float(level, band); });
         break;
       }
-      w.bind_votes();
+      w.bind_response_maps();
       for_each(w.filter_bands, w, [&](Level& level, const Band& band) { filter_band(level, band); });
       break;
     case kHistogram:
@@ -106,14 +107,14 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
         describe_in_float(w);
         break;
       }
-      w.bind_votes();
+      w.bind_response_maps();
       w.bind_features();
       for_each(w.block_bands, w, [&](Level& level, const Band& band) { describe_band(w, level, band); });
-      w.projected = screens_;
+      w.projected = pre_rejects_;
       break;
     case kClassify:
       if (options_.arithmetic == Arithmetic::exact) w.bind_features();
-      if (screens_ && !w.projected) project(w);
+      if (pre_rejects_ && !w.projected) project(w);
       classify(w);
       break;
     case kVerify:
@@ -130,8 +131,8 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
 void FilterbankDetector::filter_band(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
   const Signs signs = model_.descriptor.contrast_sensitive ? Signs::apart : Signs::together;
-  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.votes.view());
-  if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.votes.view());
+  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.response_map.view());
+  if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.response_map.view());
 }
 
 void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
@@ -166,7 +167,7 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   }
   scratch.totals.resize(pitch * rows + kLanePad);
   const auto make_cells = [&](std::size_t i) {
-    histogram_row(std::as_const(w.levels[level.real].votes).view(), level.edges, grid,
+    histogram_row(std::as_const(w.levels[level.source_level].response_map).view(), level.edges, grid,
                   band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
                   scratch.totals.data() + i * pitch);
   };
@@ -177,9 +178,9 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
     std::uint8_t* const features = level.features.data() + y * grid.features_row();
     const float* const roots_above = scratch.roots.data() + i * grid.roots_row();
     const std::int32_t* const totals_above = scratch.totals.data() + i * pitch;
-    if (screens_) {
-      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, screen_, features,
-                                level.components.data() + y * Screen::kPairs * pitch);
+    if (pre_rejects_) {
+      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, pre_rejection_, features,
+                                level.components.data() + y * PreRejection::kPairs * pitch);
     } else {
       normalise_row(roots_above, totals_above, grid, model_.epsilon, features);
     }
@@ -190,9 +191,9 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
 void FilterbankDetector::project(FilterbankWorkspace& w) const {
   for_each(w.block_bands, w, [&](Level& level, const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
-      project_row(
-          level.features.data() + y * level.grid.features_row(), level.grid, screen_,
-          level.components.data() + static_cast<std::ptrdiff_t>(y) * Screen::kPairs * level.grid.pitch());
+      project_row(level.features.data() + y * level.grid.features_row(), level.grid, pre_rejection_,
+                  level.components.data() +
+                      static_cast<std::ptrdiff_t>(y) * PreRejection::kPairs * level.grid.pitch());
     }
   });
   w.projected = true;
@@ -249,15 +250,15 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   const int pitch = level.grid.pitch();
   std::fill(level.scores.data() + static_cast<std::ptrdiff_t>(y_begin) * pitch,
             level.scores.data() + static_cast<std::ptrdiff_t>(y_end) * pitch, 0);
-  if (!screens_) {
+  if (!pre_rejects_) {
     classify_rows(level.features.data(), level.grid, weights_[0], y_begin, y_end, level.scores.data());
     return;
   }
-  screen_rows(level.components.data(), level.grid, screen_, y_begin, y_end, level.scores.data());
+  estimate_rows(level.components.data(), level.grid, pre_rejection_, y_begin, y_end, level.scores.data());
   for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
 }
 
-// A row of windows that have been screened: what is not rejected, a few neighbours at a time.
+// A row of windows that have been pre_rejected: what is not rejected, a few neighbours at a time.
 void FilterbankDetector::classify_row(Level& level, int y) const {
   std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
   int columns[kWindowsAtOnce];
@@ -269,7 +270,7 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
     count = 0;
   };
   for (int x = 0; x < level.windows_x; ++x) {
-    if (scores[x] < screen_threshold_) {
+    if (scores[x] < rejection_threshold_) {
       scores[x] = kRejected;
       continue;
     }
@@ -280,7 +281,7 @@ void FilterbankDetector::classify_row(Level& level, int y) const {
 }
 
 // In the order of levels, rows and columns, before and after. Neighbours that are not there have been found
-// worse, or were rejected on the screen's estimate.
+// worse, or were rejected on the pre-rejection's estimate.
 void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
   const std::vector<Candidate>& candidates = w.candidates;
   w.peaks.clear();
@@ -304,26 +305,26 @@ void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
 
 // The candidates' pixels, of all levels that have any, wherever the pyramid was made and whichever of its
 // levels were: a band of rows where a candidate lies in it.
-void FilterbankDetector::make_looked_at(FilterbankWorkspace& w) const {
+void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
   make_octaves(w);
   const int height = model_.window.pixels().height;
-  w.looked_at_bands.clear();
+  w.network_input_bands.clear();
   for (const Candidate& c : w.candidates) {  // in the order of levels and rows
     const Size size = w.levels[c.level].plan.size;
     const int first = c.y * kCell / kRowsAtOnce;
     const int last = (c.y * kCell + height - 1) / kRowsAtOnce;
     for (int band = first; band <= last; ++band) {
       const int begin = band * kRowsAtOnce;
-      if (!w.looked_at_bands.empty()) {
-        const Band& latest = w.looked_at_bands.back();
+      if (!w.network_input_bands.empty()) {
+        const Band& latest = w.network_input_bands.back();
         if (latest.level == c.level && latest.begin >= begin) continue;
       }
-      w.levels[c.level].looked_at.resize(size.width, size.height);
-      w.looked_at_bands.push_back({c.level, begin, std::min(begin + kRowsAtOnce, size.height)});
+      w.levels[c.level].network_input.resize(size.width, size.height);
+      w.network_input_bands.push_back({c.level, begin, std::min(begin + kRowsAtOnce, size.height)});
     }
   }
-  for_each(w.looked_at_bands, w, [&](Level& level, const Band& band) {
-    level.resizer->run(w.octave(level.plan.octave), level.looked_at.view(), band.begin, band.end);
+  for_each(w.network_input_bands, w, [&](Level& level, const Band& band) {
+    level.resizer->run(w.octave(level.plan.octave), level.network_input.view(), band.begin, band.end);
   });
 }
 
@@ -332,25 +333,25 @@ void FilterbankDetector::verify(FilterbankWorkspace& w) const {
   std::sort(w.candidates.begin(), w.candidates.end());
   if (!options_.verify_all) keep_peaks(w);
   if (w.candidates.empty()) return;
-  make_looked_at(w);
+  make_network_input(w);
   const std::size_t count = w.candidates.size();
-  parallel_for_isolated((count + kWindowsALook - 1) / kWindowsALook,
-                        [&](std::size_t task) {
-                          AlignedBuffer<std::uint8_t>& scratch = w.look_scratch.local();
-                          scratch.resize(network_.scratch_bytes());
-                          const std::size_t end = std::min(count, (task + 1) * kWindowsALook);
-                          for (std::size_t i = task * kWindowsALook; i < end; ++i) {
-                            Candidate& c = w.candidates[i];
-                            const GrayView image = std::as_const(w.levels[c.level].looked_at).view();
-                            const Size size = network_.window();
-                            const GrayView window(
-                                image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
+  parallel_for_isolated(
+      (count + kWindowsATask - 1) / kWindowsATask,
+      [&](std::size_t task) {
+        AlignedBuffer<std::uint8_t>& scratch = w.network_scratch.local();
+        scratch.resize(network_.scratch_bytes());
+        const std::size_t end = std::min(count, (task + 1) * kWindowsATask);
+        for (std::size_t i = task * kWindowsATask; i < end; ++i) {
+          Candidate& c = w.candidates[i];
+          const GrayView image = std::as_const(w.levels[c.level].network_input).view();
+          const Size size = network_.window();
+          const GrayView window(image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
                                 size.height, image.stride());
-                            const double evidence = network_.evidence(look(network_, window, scratch.data()));
-                            c.score = model_.network.final_score(c.score, evidence);
-                          }
-                        },
-                        &w.work);
+          const double logit = network_.logit(run_network(network_, window, scratch.data()));
+          c.score = model_.network.final_score(c.score, logit);
+        }
+      },
+      &w.work);
   std::erase_if(w.candidates, [&](const Candidate& c) { return c.score < options_.threshold; });
 }
 

@@ -16,7 +16,8 @@ using FloatFilter = std::array<float, kTaps>;   ///< row-major, zero mean, unit 
 using LargeFilter = std::array<float, 25>;      ///< the same of 5x5
 
 /// Largest sum of the positive coefficients of a filter. With 8-bit pixels it keeps every |response| below
-/// 2^16, so that a vote fits into 24 bits, and a cell's sum of 64 votes below 2^24, exact in float as well.
+/// 2^16, so that a response fits into 24 bits, and a cell's sum of 64 responses below 2^24, exact in float as
+/// well.
 inline constexpr int kMaxPositiveSum = 257;
 
 /// Rounds filters to 8 bits: one scale for all, the largest |coefficient| becomes 127 (less where

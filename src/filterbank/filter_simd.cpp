@@ -109,7 +109,7 @@ struct Keys {
     return hn::Or(key,
                   hn::BitCast(I32(), hn::ShiftRight<31>(hn::BitCast(hn::RebindToUnsigned<I32>(), response))));
   }
-  static VI32 vote(VI32 key, int filters) {
+  static VI32 packed_response(VI32 key, int filters) {
     const I32 d;
     if constexpr (kSigns == Signs::together) return hn::Xor(key, hn::Set(d, 255));
     const VI32 index = hn::Sub(hn::Set(d, 127), hn::ShiftRight<1>(hn::And(key, hn::Set(d, 255))));
@@ -127,7 +127,7 @@ struct Keys {
 constexpr int kSpan = 64;
 constexpr int kSpanVectors = kSpan / 16;
 
-// Pixels that wait for their vote.
+// Pixels that wait for their response.
 struct WidePixels {
   int count = 0;
   int x[kSpan + 16];
@@ -136,7 +136,7 @@ struct WidePixels {
 
 template <Signs kSigns>
 HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionary, const WidePixels& pixels,
-                                     int begin, int count, ImageView<std::uint32_t> votes) {
+                                     int begin, int count, ImageView<std::uint32_t> response_map) {
   const I32 d;
   alignas(64) std::uint32_t taps[3][16] = {};  // bytes: left, middle, right, 0
   for (int i = 0; i < count; ++i) {
@@ -156,20 +156,20 @@ HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionar
     best = hn::Max(best, Keys<kSigns>::of(response, Keys<kSigns>::index(k)));
   }
   alignas(64) std::int32_t done[16];
-  hn::Store(Keys<kSigns>::vote(best, dictionary.size()), d, done);
+  hn::Store(Keys<kSigns>::packed_response(best, dictionary.size()), d, done);
   for (int i = 0; i < count; ++i)
-    votes.at(pixels.x[begin + i], pixels.y[begin + i]) = static_cast<std::uint32_t>(done[i]);
+    response_map.at(pixels.x[begin + i], pixels.y[begin + i]) = static_cast<std::uint32_t>(done[i]);
 }
 
 template <Signs kSigns>
 void add_wide_pixels(GrayView image, const Dictionary& dictionary, std::uint64_t which, int x, int y,
-                     WidePixels& pixels, ImageView<std::uint32_t> votes) {
+                     WidePixels& pixels, ImageView<std::uint32_t> response_map) {
   for (; which != 0; which &= which - 1, ++pixels.count) {
     pixels.x[pixels.count] = x + std::countr_zero(which);
     pixels.y[pixels.count] = y;
   }
   for (; pixels.count >= 16; pixels.count -= 16)
-    filter_wide_pixels<kSigns>(image, dictionary, pixels, pixels.count - 16, 16, votes);
+    filter_wide_pixels<kSigns>(image, dictionary, pixels, pixels.count - 16, 16, response_map);
 }
 
 // Words of four bytes, one of each of q: those of pixels 4v .. 4v + 4 of every 16 in words[v], as unpacking
@@ -185,10 +185,10 @@ HWY_INLINE void interleave(const __m512i* q, __m512i* words) {
   words[3] = _mm512_unpackhi_epi16(high01, high23);
 }
 
-// Stores the first `count` votes of a span, whole vectors. `best` and `index` hold pixels 0 .. 8 and 8 .. 16
-// of every 16. Returns where 15 bits were too narrow for the response.
-HWY_INLINE std::uint64_t store_votes(const __m512i* best, const __m512i* index, int count,
-                                     std::uint32_t* votes) {
+// Stores the first `count` responses of a span, whole vectors. `best` and `index` hold pixels 0 .. 8 and 8 ..
+// 16 of every 16. Returns where 15 bits were too narrow for the response.
+HWY_INLINE std::uint64_t store_responses(const __m512i* best, const __m512i* index, int count,
+                                         std::uint32_t* response_map) {
   __m512i v[kSpanVectors];
   for (int half = 0; half < 2; ++half) {
     const __m512i low = _mm512_or_si512(_mm512_slli_epi16(best[half], 8), index[half]);
@@ -207,16 +207,16 @@ HWY_INLINE std::uint64_t store_votes(const __m512i* best, const __m512i* index, 
   const __m512i limit = _mm512_set1_epi32(0x7FFF << 8);
   std::uint64_t wide = 0;
   for (int i = 0; i < kSpanVectors && 16 * i < count; ++i) {
-    _mm512_storeu_si512(votes + 16 * i, v[i]);
+    _mm512_storeu_si512(response_map + 16 * i, v[i]);
     wide |= std::uint64_t{_mm512_cmpge_epu32_mask(v[i], limit)} << (16 * i);
   }
   return wide;
 }
 
-// Pixels [x, x + kSpan) of row y. Returns those without vote.
+// Pixels [x, x + kSpan) of row y. Returns those without response.
 template <Signs kSigns>
 HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionary, int x, int y,
-                                     ImageView<std::uint32_t> votes) {
+                                     ImageView<std::uint32_t> response_map) {
   const int count = image.width() - x;
   const __mmask64 used = count >= kSpan ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
   const auto load = [&](int dx, int dy) { return _mm512_maskz_loadu_epi8(used, image.row(y + dy) + x + dx); };
@@ -267,25 +267,25 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
       index[half] = _mm512_mask_add_epi16(index[half], negative, index[half], below_zero);
     }
   }
-  return (far | store_votes(best, index, count, votes.row(y) + x)) & used;
+  return (far | store_responses(best, index, count, response_map.row(y) + x)) & used;
 }
 
 template <Signs kSigns>
 void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
-                ImageView<std::uint32_t> votes) {
+                ImageView<std::uint32_t> response_map) {
   WidePixels wide;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); x += kSpan) {
-      const std::uint64_t without = filter_span<kSigns>(image, dictionary, x, y, votes);
-      if (without != 0) add_wide_pixels<kSigns>(image, dictionary, without, x, y, wide, votes);
+      const std::uint64_t without = filter_span<kSigns>(image, dictionary, x, y, response_map);
+      if (without != 0) add_wide_pixels<kSigns>(image, dictionary, without, x, y, wide, response_map);
     }
   }
-  filter_wide_pixels<kSigns>(image, dictionary, wide, 0, wide.count, votes);
+  filter_wide_pixels<kSigns>(image, dictionary, wide, 0, wide.count, response_map);
 }
 #else
 template <Signs kSigns, int kRows>
 HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
-                            ImageView<std::uint32_t> votes) {
+                            ImageView<std::uint32_t> response_map) {
   const I32 d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const std::int32_t* const words = words_of(dictionary);
@@ -304,26 +304,27 @@ HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
       index = hn::Sub(index, hn::Set(d, kSigns == Signs::together ? 1 : 2));
     }
     for (int r = 0; r < kRows; ++r) {
-      const VI32 vote = Keys<kSigns>::vote(best[r], count);
-      hn::StoreU(hn::BitCast(hn::RebindToUnsigned<I32>(), vote), hn::RebindToUnsigned<I32>(),
-                 votes.row(y + r) + x);
+      const VI32 packed_response = Keys<kSigns>::packed_response(best[r], count);
+      hn::StoreU(hn::BitCast(hn::RebindToUnsigned<I32>(), packed_response), hn::RebindToUnsigned<I32>(),
+                 response_map.row(y + r) + x);
     }
   }
 }
 
 template <Signs kSigns>
 void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
-                ImageView<std::uint32_t> votes) {
+                ImageView<std::uint32_t> response_map) {
   int y = y_begin;
-  for (; y + kTileRows <= y_end; y += kTileRows) filter_tile<kSigns, kTileRows>(image, dictionary, y, votes);
-  for (; y < y_end; ++y) filter_tile<kSigns, 1>(image, dictionary, y, votes);
+  for (; y + kTileRows <= y_end; y += kTileRows)
+    filter_tile<kSigns, kTileRows>(image, dictionary, y, response_map);
+  for (; y < y_end; ++y) filter_tile<kSigns, 1>(image, dictionary, y, response_map);
 }
 #endif
 
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes) {
+                 ImageView<std::uint32_t> response_map) {
   const auto filter = signs == Signs::apart ? &filter_all<Signs::apart> : &filter_all<Signs::together>;
-  filter(image, dictionary, y_begin, y_end, votes);
+  filter(image, dictionary, y_begin, y_end, response_map);
 }
 
 // --- the float form
@@ -391,8 +392,8 @@ HWY_EXPORT(filter_rows);
 HWY_EXPORT(filter_rows_float);
 
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes) {
-  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, signs, y_begin, y_end, votes);
+                 ImageView<std::uint32_t> response_map) {
+  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, signs, y_begin, y_end, response_map);
 }
 
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,

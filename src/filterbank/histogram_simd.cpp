@@ -1,5 +1,5 @@
 // Histogram stage: one cell after the other, its bins side by side, so that the square roots of one are
-// computed while the votes of the next are added up. Only the square roots are worth SIMD.
+// computed while the responses of the next are added up. Only the square roots are worth SIMD.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "filterbank/histogram_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
@@ -25,62 +25,63 @@ constexpr int kMaxBins = round_up(kMaxFilters + kPatternBins, kLanePad);
 using Tables = std::int32_t[kTables][kMaxBins];
 using CellRoots = float[kCellsAtOnce][kMaxBins];
 
-// Adds a vote to a sum of which only the lower 24 bits count: no sum is larger. So the response need not be
-// taken apart from the byte behind the vote.
-HWY_INLINE void add_vote(const std::uint32_t* vote, std::int32_t* sums) {
+// Adds a response to a sum of which only the lower 24 bits count: no sum is larger. So the response need not
+// be taken apart from the byte behind the response.
+HWY_INLINE void add_response(const std::uint32_t* packed_response, std::int32_t* sums) {
   static_assert(std::endian::native == std::endian::little);
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(vote);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(packed_response);
   std::uint32_t response;
   std::memcpy(&response, bytes + 1, sizeof response);
   std::int32_t& sum = sums[bytes[0]];
   sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + response);
 }
 
-// The same of a vote with a pattern, which is counted `patterns` bins on.
-HWY_INLINE void add_vote_and_pattern(const std::uint32_t* vote, int patterns, std::int32_t* sums) {
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(vote);
+// The same of a response with a pattern, which is counted `patterns` bins on.
+HWY_INLINE void add_response_and_pattern(const std::uint32_t* packed_response, int patterns,
+                                         std::int32_t* sums) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(packed_response);
   std::uint16_t response;
   std::memcpy(&response, bytes + 1, sizeof response);
   sums[bytes[0]] += response;
   ++sums[patterns + bytes[3]];
 }
 
-// The votes of a cell, whose width is kWidth unless that is 0, into the tables in turn: neighbouring votes
-// are often for the same bin, whose next addition would wait for the one before.
+// The responses of a cell, whose width is kWidth unless that is 0, into the tables in turn: neighbouring
+// responses are often for the same bin, whose next addition would wait for the one before.
 template <bool kPatterns, int kWidth>
-HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
-                          int patterns, Tables& tables) {
+HWY_INLINE void add_responses(const std::uint32_t* response_map, std::ptrdiff_t stride, int width, int height,
+                              int patterns, Tables& tables) {
   if constexpr (kWidth > 0) width = kWidth;
-  const auto add = [&](const std::uint32_t* vote, std::int32_t* sums) HWY_ATTR {
+  const auto add = [&](const std::uint32_t* packed_response, std::int32_t* sums) HWY_ATTR {
     if constexpr (kPatterns) {
-      add_vote_and_pattern(vote, patterns, sums);
+      add_response_and_pattern(packed_response, patterns, sums);
     } else {
-      add_vote(vote, sums);
+      add_response(packed_response, sums);
     }
   };
-  for (int y = 0; y < height; ++y, votes += stride) {
+  for (int y = 0; y < height; ++y, response_map += stride) {
     int x = 0;
     for (; x + 1 < width; x += 2) {
-      add(votes + x, tables[0]);
-      add(votes + x + 1, tables[1]);
+      add(response_map + x, tables[0]);
+      add(response_map + x + 1, tables[1]);
     }
-    if (x < width) add(votes + x, tables[y % 2]);
+    if (x < width) add(response_map + x, tables[y % 2]);
   }
 }
 
-// Unrolled for the widths that a few real levels an octave lead to.
+// Unrolled for the widths that a few computed scales an octave lead to.
 template <bool kPatterns>
-HWY_INLINE void add_votes(const std::uint32_t* votes, std::ptrdiff_t stride, int width, int height,
-                          int patterns, Tables& tables) {
+HWY_INLINE void add_responses(const std::uint32_t* response_map, std::ptrdiff_t stride, int width, int height,
+                              int patterns, Tables& tables) {
   switch (width) {
     case 7:
-      return add_votes<kPatterns, 7>(votes, stride, width, height, patterns, tables);
+      return add_responses<kPatterns, 7>(response_map, stride, width, height, patterns, tables);
     case 8:
-      return add_votes<kPatterns, 8>(votes, stride, width, height, patterns, tables);
+      return add_responses<kPatterns, 8>(response_map, stride, width, height, patterns, tables);
     case 9:
-      return add_votes<kPatterns, 9>(votes, stride, width, height, patterns, tables);
+      return add_responses<kPatterns, 9>(response_map, stride, width, height, patterns, tables);
     default:
-      return add_votes<kPatterns, 0>(votes, stride, width, height, patterns, tables);
+      return add_responses<kPatterns, 0>(response_map, stride, width, height, patterns, tables);
   }
 }
 
@@ -120,8 +121,8 @@ HWY_INLINE void transpose(const CellRoots& cells, int bins, std::ptrdiff_t pitch
 }
 
 template <bool kPatterns>
-void make_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-              float* roots, std::int32_t* totals) {
+void make_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+              int cell_y, float* roots, std::int32_t* totals) {
   const int bins = grid.cell_bins();
   const int top = edges.rows[cell_y];
   const int height = edges.rows[cell_y + 1] - top;
@@ -137,7 +138,8 @@ void make_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, cons
       }
       const int left = edges.columns[x];
       const int width = edges.columns[x + 1] - left;
-      add_votes<kPatterns>(votes.row(top) + left, votes.stride(), width, height, grid.bins, tables);
+      add_responses<kPatterns>(response_map.row(top) + left, response_map.stride(), width, height, grid.bins,
+                               tables);
       const float scale = 64.0F / static_cast<float>(width * height);
       std::int32_t total = take_roots(tables, bins, scale, cell_roots[i]);
       if constexpr (kPatterns) total -= width * height;  // every pixel has a pattern
@@ -147,10 +149,10 @@ void make_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, cons
   }
 }
 
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals) {
+void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+                   int cell_y, float* roots, std::int32_t* totals) {
   const auto make = grid.patterns > 0 ? &make_row<true> : &make_row<false>;
-  make(votes, edges, grid, cell_y, roots, totals);
+  make(response_map, edges, grid, cell_y, roots, totals);
 }
 
 }  // namespace sightline::filterbank::HWY_NAMESPACE
@@ -160,9 +162,9 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::filterbank {
 HWY_EXPORT(histogram_row);
 
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals) {
-  HWY_DYNAMIC_DISPATCH(histogram_row)(votes, edges, grid, cell_y, roots, totals);
+void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+                   int cell_y, float* roots, std::int32_t* totals) {
+  HWY_DYNAMIC_DISPATCH(histogram_row)(response_map, edges, grid, cell_y, roots, totals);
 }
 }  // namespace sightline::filterbank
 #endif  // HWY_ONCE

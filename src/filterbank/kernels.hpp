@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "filterbank/computed_scales.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
-#include "filterbank/real_levels.hpp"
 #include "image/view.hpp"
 
 namespace sightline::filterbank {
@@ -53,20 +53,20 @@ class PackedWeights {
 /// low rank, so that a block's products follow from its components along a basis of a few vectors (the rows'
 /// leading singular vectors). Made of the weights alone, in arithmetic that gives the same bits everywhere.
 /// Immutable.
-class Screen {
+class PreRejection {
  public:
   static constexpr int kRank = 8;
   static constexpr int kPairs = kRank / 2;
   static constexpr int kShift = 8;  ///< of a component
 
-  Screen() = default;
-  explicit Screen(const PackedWeights& weights);
+  PreRejection() = default;
+  explicit PreRejection(const PackedWeights& weights);
 
   /// Words of four basis coefficients, [quad][rank].
   const std::vector<std::int32_t>& basis() const { return basis_; }
   /// Words of two weights of 16 bits: [block y][block x][pair].
   const PackedWeights& weights() const { return weights_; }
-  /// Classifier's sum a unit of the screen's.
+  /// Classifier's sum a unit of the pre-rejection's.
   double unit() const { return unit_; }
 
  private:
@@ -79,7 +79,7 @@ class Screen {
 /// most 127.3, so the sum of two products never reaches 2^15 and AVX2's saturating 16-bit pair sum is exact.
 inline constexpr int kMaxWeight = 90;
 
-// --- filter: image -> votes
+// --- filter: image -> responses
 // -------------------------------------------------------------------------------------
 
 /// Whether responses of either sign share a filter's bin, or those below 0 have one of their own: the
@@ -88,13 +88,14 @@ enum class Signs { together, apart };
 
 /// Response of every filter to the 3x3 patch at every pixel of rows [y_begin, y_end); keeps the largest
 /// |response| and the bin of the lowest filter that reaches it. `image` must have one readable pixel all
-/// round and 19 to the right (PaddedImage). `votes` has the image's size; its rows may be written up to the
-/// stride.
+/// round and 19 to the right (PaddedImage). `response_map` has the image's size; its rows may be written up
+/// to the stride.
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes);
+                 ImageView<std::uint32_t> response_map);
 
-/// Adds every pixel's local binary pattern to its vote, which has none so far. `image` and `votes` as above.
-void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes);
+/// Adds every pixel's local binary pattern to its response, which has none so far. `image` and `response_map`
+/// as above.
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 
 /// The float form: reference dictionary, float responses in `responses`, indices in `indices` (strides >=
 /// width rounded up to 16).
@@ -110,17 +111,17 @@ inline constexpr float kLeastResponse = 0.01F;
 void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                         ImageView<float> responses, ImageView<std::uint8_t> indices);
 
-// --- histogram: votes -> square roots of cell histograms
+// --- histogram: responses -> square roots of cell histograms
 // --------------------------------------------------------
 
-/// One row of cells: sums the votes of each cell's pixels by index, scales the sums to 64 pixels a cell
+/// One row of cells: sums the responses of each cell's pixels by index, scales the sums to 64 pixels a cell
 /// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
 /// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded up (no
 /// feature of a block passes 255 then). Cells from cells_x to grid.columns() are set to 0. A cell has at most
 /// 256 pixels. Where the grid has patterns, the pixels of each are counted, and the counts scaled and
 /// stored as the sums are; they are no part of the total.
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals);
+void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+                   int cell_y, float* roots, std::int32_t* totals);
 
 // --- normalise: -> 8-bit block features
 // -------------------------------------------------------------------------
@@ -149,40 +150,41 @@ inline constexpr int kWindowsAtOnce = 4;
 void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
                       std::span<const int> columns, int y, std::int32_t* sums);
 
-/// One row of blocks' components along the screen's basis: `(sum of feature * basis + 128) >> 8`, 16 bits
-/// each, as [pair][block x] of words with the lower component in the lower half. Writes grid.columns()
+/// One row of blocks' components along the pre-rejection's basis: `(sum of feature * basis + 128) >> 8`, 16
+/// bits each, as [pair][block x] of words with the lower component in the lower half. Writes grid.columns()
 /// blocks.
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components);
 
 /// Both normalise_row and project_row of its features, while these are in registers.
 void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
-                               const Screen& screen, std::uint8_t* features, std::int32_t* components);
+                               const PreRejection& pre_rejection, std::uint8_t* features,
+                               std::int32_t* components);
 
-/// Adds the window sums of component times the screen's weight to the rows [y_begin, y_end) of `sums`, which
-/// is as `scores` of classify_rows; `components` is the level's whole array.
-void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
-                 int y_end, std::int32_t* sums);
+/// Adds the window sums of component times the pre-rejection's weight to the rows [y_begin, y_end) of `sums`,
+/// which is as `scores` of classify_rows; `components` is the level's whole array.
+void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRejection& pre_rejection,
+                   int y_begin, int y_end, std::int32_t* sums);
 
 /// Squared length of each block's features, for the distance classifier.
 void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
 
 namespace reference {
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes);
-void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes);
+                 ImageView<std::uint32_t> response_map);
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals);
+void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+                   int cell_y, float* roots, std::int32_t* totals);
 void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores);
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components);
-void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
-                 int y_end, std::int32_t* sums);
+void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRejection& pre_rejection,
+                   int y_begin, int y_end, std::int32_t* sums);
 }  // namespace reference
 
 }  // namespace sightline::filterbank

@@ -4,14 +4,14 @@
 ///
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
-/// | votes      | uint32           | [y][x], see make_vote                  | filter      |
+/// | responses      | uint32           | [y][x], see pack_response                  | filter      |
 /// | roots      | float            | [cell y][bin, then pattern][cell x]    | histogram   |
 /// | totals     | int32            | [cell y][cell x]                       | histogram   |
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
 ///
-/// Votes and features, and the images before them, pass from stage to stage and so, where a schedule says so,
-/// from processor to processor: each of the three is one run of memory for all levels of the pyramid
+/// ResponseMap and features, and the images before them, pass from stage to stage and so, where a schedule
+/// says so, from processor to processor: each of the three is one run of memory for all levels of the pyramid
 /// (LevelLayout), laid out alike everywhere, and moves as a whole.
 ///
 /// "Normalise" is a launch of its own on OpenCL devices; on the CPU the histogram stage does it band by band,
@@ -32,7 +32,7 @@ inline constexpr int kCell = 8;  ///< pixels a side of a cell
 inline constexpr int kBlockCells =
     4;  ///< 2x2 cells a block, in the order left-top, right-top, left-bottom, right-bottom
 inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
-inline constexpr int kMaxFilters = 256;  ///< the index of a vote has eight bits
+inline constexpr int kMaxFilters = 256;  ///< the index of a response has eight bits
 inline constexpr int kPatternBins = 59;  ///< the uniform local binary patterns, and one for all others
 inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
 inline constexpr int kPitchUnit = 32;    ///< a row of cells is a whole number of the device's work-groups
@@ -79,13 +79,13 @@ inline constexpr std::int64_t kFirstElement = 64;
 
 /// Where a level's part of each product begins.
 struct LevelLayout {
-  std::int64_t images = 0;    ///< bytes, to the row above the first with its border: see PaddedImage::bind
-  std::int64_t votes = 0;     ///< votes
-  std::int64_t features = 0;  ///< words of four features
+  std::int64_t images = 0;  ///< bytes, to the row above the first with its border: see PaddedImage::bind
+  std::int64_t response_map = 0;  ///< responses
+  std::int64_t features = 0;      ///< words of four features
 };
 
-/// Votes from row to row of a level.
-constexpr int votes_stride(int width) {
+/// ResponseMap from row to row of a level.
+constexpr int response_map_stride(int width) {
   return round_up(width, 64);
 }
 
@@ -97,19 +97,20 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// A pixel's vote: the largest |response| over the dictionary (16 bits), the bin of the first filter that
+/// A pixel's response: the largest |response| over the dictionary (16 bits), the bin of the first filter that
 /// reaches it, and the pixel's local binary pattern (0 where patterns are not counted).
-constexpr std::uint32_t make_vote(std::uint32_t response, std::uint32_t index, std::uint32_t pattern = 0) {
+constexpr std::uint32_t pack_response(std::uint32_t response, std::uint32_t index,
+                                      std::uint32_t pattern = 0) {
   return pattern << 24 | response << 8 | index;
 }
-constexpr std::uint32_t vote_pattern(std::uint32_t vote) {
-  return vote >> 24;
+constexpr std::uint32_t response_pattern(std::uint32_t packed_response) {
+  return packed_response >> 24;
 }
-constexpr std::uint32_t vote_response(std::uint32_t vote) {
-  return vote >> 8 & 0xFFFF;
+constexpr std::uint32_t response_magnitude(std::uint32_t packed_response) {
+  return packed_response >> 8 & 0xFFFF;
 }
-constexpr std::uint32_t vote_index(std::uint32_t vote) {
-  return vote & 0xFF;
+constexpr std::uint32_t response_bin(std::uint32_t packed_response) {
+  return packed_response & 0xFF;
 }
 
 /// A detection window in blocks: one fewer than cells on each side.
@@ -122,7 +123,7 @@ struct WindowShape {
   Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
 };
 
-/// Raw score of a window that has been rejected by the screen.
+/// Raw score of a window that has been rejected by the pre-rejection.
 inline constexpr std::int32_t kRejected = std::numeric_limits<std::int32_t>::min();
 
 }  // namespace sightline::filterbank

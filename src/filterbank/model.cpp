@@ -11,15 +11,15 @@
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/model_header.hpp"
-#include "filterbank/network_file.hpp"
+#include "filterbank/network/file.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
 constexpr std::string_view kKind = "sightline.filterbank";
-// Programs that know no second look take the first version only, and rightly so: without the network, the
-// same file would give other results.
+// Programs that know no verification network take the first version only, and rightly so: without the
+// network, the same file would give other results.
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kNetworkVersion = "2";
 constexpr int kMaxWindowCells = 64;

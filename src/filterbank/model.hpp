@@ -21,12 +21,12 @@
 /// `threshold.n`, `provenance.n` and `weights.n` [T, blocks y, blocks x, 4, n]. Optional: `evaluation` and
 /// `evaluation.n` (JSON, see WindowEvaluation).
 ///
-/// A file of version 2 also holds a network for a second look at windows (see network.hpp), the same for all
-/// its sizes, whose classifiers are linear; the network's window is the model's. Metadata: `network` (the
-/// number of its convolutions, "4"), `network.strides` ("2,2,2,1", the first convolution's first),
-/// `network.head_bias`, `network.head_scale`, `network.gate`, `network.weight`, `network.limit`,
-/// `network.provenance` (JSON: how it was trained). Arrays, for each convolution I = 0, 1, ...:
-/// `network.I.weights` int8 [outputs, size, size, inputs], `network.I.bias` int32 [outputs],
+/// A file of version 2 also holds a network for a second-stage verification of windows (see network.hpp), the
+/// same for all its sizes, whose classifiers are linear; the network's window is the model's. Metadata:
+/// `network` (the number of its convolutions, "4"), `network.strides` ("2,2,2,1", the first convolution's
+/// first), `network.head_bias`, `network.head_scale`, `network.first_stage_threshold`, `network.weight`,
+/// `network.limit`, `network.provenance` (JSON: how it was trained). Arrays, for each convolution I = 0, 1,
+/// ...: `network.I.weights` int8 [outputs, size, size, inputs], `network.I.bias` int32 [outputs],
 /// `network.I.scale` float32 [outputs]; and `network.head` int8 [y, x, channels], of the last one's outputs.
 
 #include <cstdint>
@@ -40,7 +40,7 @@
 #include "filterbank/descriptor.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
-#include "filterbank/network.hpp"
+#include "filterbank/network/network.hpp"
 
 namespace sightline::filterbank {
 

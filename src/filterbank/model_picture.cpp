@@ -38,8 +38,8 @@ Color gray(double value) {
 
 using Pattern = std::array<double, kTaps>;
 
-// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter. A filter's
-// two bins, where it has them, count together, and patterns for blocks alone.
+// Sums of weights over the window's blocks, its filters (both of one sign), and its cells by filter. A
+// filter's two bins, where it has them, count together, and patterns for blocks alone.
 struct WeightSums {
   std::vector<double> blocks;   // [block y][block x]
   std::vector<double> filters;  // [filter]

@@ -30,7 +30,7 @@ HWY_INLINE V bins_of(D d, V codes) {
 // the last one past the end. Returns the first pixel left.
 template <class D>
 HWY_INLINE int add_to_row(D d, const std::uint8_t* row, std::ptrdiff_t stride, int x, int end,
-                          std::uint32_t* votes) {
+                          std::uint32_t* response_map) {
   const U32 d32;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int lanes32 = static_cast<int>(hn::Lanes(d32));
@@ -48,19 +48,19 @@ HWY_INLINE int add_to_row(D d, const std::uint8_t* row, std::ptrdiff_t stride, i
     hn::Store(bins_of(d, codes), d, bins);
     for (int i = 0; i < lanes; i += lanes32) {
       const auto pattern = hn::PromoteTo(d32, hn::LoadU(hn::Rebind<std::uint8_t, U32>(), bins + i));
-      std::uint32_t* const vote = votes + x + i;
-      hn::StoreU(hn::Or(hn::LoadU(d32, vote), hn::ShiftLeft<24>(pattern)), d32, vote);
+      std::uint32_t* const packed_response = response_map + x + i;
+      hn::StoreU(hn::Or(hn::LoadU(d32, packed_response), hn::ShiftLeft<24>(pattern)), d32, packed_response);
     }
   }
   return x;
 }
 
-void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes) {
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map) {
   for (int y = y_begin; y < y_end; ++y) {
     const std::uint8_t* const row = image.row(y);
-    const int x =
-        add_to_row(hn::ScalableTag<std::uint8_t>(), row, image.stride(), 0, image.width(), votes.row(y));
-    add_to_row(hn::CappedTag<std::uint8_t, 16>(), row, image.stride(), x, image.width(), votes.row(y));
+    const int x = add_to_row(hn::ScalableTag<std::uint8_t>(), row, image.stride(), 0, image.width(),
+                             response_map.row(y));
+    add_to_row(hn::CappedTag<std::uint8_t, 16>(), row, image.stride(), x, image.width(), response_map.row(y));
   }
 }
 
@@ -71,8 +71,8 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::filterbank {
 HWY_EXPORT(add_patterns);
 
-void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes) {
-  HWY_DYNAMIC_DISPATCH(add_patterns)(image, y_begin, y_end, votes);
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map) {
+  HWY_DYNAMIC_DISPATCH(add_patterns)(image, y_begin, y_end, response_map);
 }
 }  // namespace sightline::filterbank
 #endif  // HWY_ONCE

@@ -11,7 +11,7 @@
 namespace sightline::filterbank::reference {
 
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
-                 ImageView<std::uint32_t> votes) {
+                 ImageView<std::uint32_t> response_map) {
   const int below_zero = signs == Signs::apart ? dictionary.size() : 0;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
@@ -26,14 +26,16 @@ void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int 
           best_index = response < 0 ? k + below_zero : k;
         }
       }
-      votes.at(x, y) = make_vote(static_cast<std::uint32_t>(best), static_cast<std::uint32_t>(best_index));
+      response_map.at(x, y) =
+          pack_response(static_cast<std::uint32_t>(best), static_cast<std::uint32_t>(best_index));
     }
   }
 }
 
-void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> votes) {
+void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map) {
   for (int y = y_begin; y < y_end; ++y) {
-    for (int x = 0; x < image.width(); ++x) votes.at(x, y) |= std::uint32_t{pattern_at(image, x, y)} << 24;
+    for (int x = 0; x < image.width(); ++x)
+      response_map.at(x, y) |= std::uint32_t{pattern_at(image, x, y)} << 24;
   }
 }
 
@@ -61,8 +63,8 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
   }
 }
 
-void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges, const Grid& grid, int cell_y,
-                   float* roots, std::int32_t* totals) {
+void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
+                   int cell_y, float* roots, std::int32_t* totals) {
   const int top = edges.rows[cell_y];
   const int bottom = edges.rows[cell_y + 1];
   for (int bin = 0; bin < grid.cell_bins(); ++bin)
@@ -74,10 +76,10 @@ void histogram_row(ImageView<const std::uint32_t> votes, const CellEdges& edges,
     std::int32_t total = 0;
     for (int y = top; y < bottom; ++y) {
       for (int x = edges.columns[cx]; x < edges.columns[cx + 1]; ++x) {
-        const std::uint32_t vote = votes.at(x, y);
-        sums[vote_index(vote)] += static_cast<std::int32_t>(vote_response(vote));
-        total += static_cast<std::int32_t>(vote_response(vote));
-        if (grid.patterns > 0) ++sums[grid.bins + vote_pattern(vote)];
+        const std::uint32_t packed_response = response_map.at(x, y);
+        sums[response_bin(packed_response)] += static_cast<std::int32_t>(response_magnitude(packed_response));
+        total += static_cast<std::int32_t>(response_magnitude(packed_response));
+        if (grid.patterns > 0) ++sums[grid.bins + response_pattern(packed_response)];
       }
     }
     const int pixels = (edges.columns[cx + 1] - edges.columns[cx]) * (bottom - top);
@@ -142,19 +144,19 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
   }
 }
 
-void project_row(const std::uint8_t* features, const Grid& grid, const Screen& screen,
+void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components) {
   for (int x = 0; x < grid.columns(); ++x) {
-    for (int r = 0; r < Screen::kRank; ++r) {
+    for (int r = 0; r < PreRejection::kRank; ++r) {
       std::int32_t sum = 0;
       for (int quad = 0; quad < grid.quads(); ++quad) {
-        const std::int32_t word = screen.basis()[quad * Screen::kRank + r];
+        const std::int32_t word = pre_rejection.basis()[quad * PreRejection::kRank + r];
         for (int i = 0; i < 4; ++i) {
           sum += static_cast<std::int8_t>(word >> (8 * i)) *
                  features[(static_cast<std::ptrdiff_t>(quad) * grid.pitch() + x) * 4 + i];
         }
       }
-      const std::int32_t component = (sum + (1 << (Screen::kShift - 1))) >> Screen::kShift;
+      const std::int32_t component = (sum + (1 << (PreRejection::kShift - 1))) >> PreRejection::kShift;
       std::int32_t& word = components[r / 2 * grid.pitch() + x];
       if (r % 2 == 0) {
         word = component & 0xFFFF;
@@ -166,17 +168,17 @@ void project_row(const std::uint8_t* features, const Grid& grid, const Screen& s
   }
 }
 
-void screen_rows(const std::int32_t* components, const Grid& grid, const Screen& screen, int y_begin,
-                 int y_end, std::int32_t* sums) {
-  const WindowShape window = screen.weights().window();
+void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRejection& pre_rejection,
+                   int y_begin, int y_end, std::int32_t* sums) {
+  const WindowShape window = pre_rejection.weights().window();
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x <= grid.cells_x - window.cells_x; ++x) {
-      for (int i = 0; i < window.blocks() * Screen::kPairs; ++i) {
-        const int block = i / Screen::kPairs;
-        const int row = (y + block / window.blocks_x()) * Screen::kPairs + i % Screen::kPairs;
+      for (int i = 0; i < window.blocks() * PreRejection::kPairs; ++i) {
+        const int block = i / PreRejection::kPairs;
+        const int row = (y + block / window.blocks_x()) * PreRejection::kPairs + i % PreRejection::kPairs;
         const std::int32_t component =
             components[static_cast<std::ptrdiff_t>(row) * grid.pitch() + x + block % window.blocks_x()];
-        const std::int32_t weight = screen.weights().row(0)[i];
+        const std::int32_t weight = pre_rejection.weights().row(0)[i];
         sums[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] +=
             static_cast<std::int16_t>(component) * static_cast<std::int16_t>(weight) +
             (component >> 16) * (weight >> 16);

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 
 namespace sightline {
 namespace {
@@ -183,7 +183,7 @@ void Canvas::draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, do
 }
 
 void Canvas::write_png(const std::string& path) const {
-  UnfinishedFile file(path);
+  AtomicFile file(path);
   cairo_status_t status = cairo_status(impl_->context.get());
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());

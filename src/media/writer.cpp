@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 #include "media/encoder.hpp"
 #include "media/fragments.hpp"
 #include "media/reader.hpp"
@@ -113,10 +113,10 @@ struct Writer::Impl {
     if (!(output_->oformat->flags & AVFMT_NOFILE)) {
       file_ = without_link(path_);
       // What is live is read meanwhile, and can be.
-      unfinished_ = live_ || !is_plain_path(path_) ? file_ : unfinished_name(file_);
+      atomic_file_ = live_ || !is_plain_path(path_) ? file_ : temporary_name(file_);
       const int result = fault::strikes(fault::Kind::open, "avio_open")
                              ? AVERROR(EACCES)
-                             : avio_open(&output_->pb, unfinished_.c_str(), AVIO_FLAG_WRITE);
+                             : avio_open(&output_->pb, atomic_file_.c_str(), AVIO_FLAG_WRITE);
       if (result < 0)
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
                     "check that the folder exists and may be written to");
@@ -132,7 +132,7 @@ struct Writer::Impl {
     output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     if (live_) {
       set_live(options);
-    } else if (unfinished_ != file_ && is_mov(*output_->oformat)) {
+    } else if (atomic_file_ != file_ && is_mov(*output_->oformat)) {
       write_in_fragments(options, kFragmentMilliseconds, true);
       in_fragments_ = true;
     }
@@ -276,18 +276,18 @@ struct Writer::Impl {
 
   // Gives the file its name, if it is whole and there is something in it.
   void settle(bool whole) {
-    if (unfinished_ == file_) return;  // it has it, or it is pictures, which are files of their own
+    if (atomic_file_ == file_) return;  // it has it, or it is pictures, which are files of their own
     std::error_code error;
     if (pictures_ == 0) {
-      fs::remove(unfinished_, error);
+      fs::remove(atomic_file_, error);
     } else if (whole) {
       if (in_fragments_ && join()) return;
-      fs::rename(unfinished_, file_, error);
+      fs::rename(atomic_file_, file_, error);
       if (error)
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error.message() + ")",
-                    "the video is in '" + unfinished_.string() + "'");
+                    "the video is in '" + atomic_file_.string() + "'");
     } else {
-      spdlog::warn("'{}' is left, without its end", unfinished_.string());
+      spdlog::warn("'{}' is left, without its end", atomic_file_.string());
     }
   }
 
@@ -296,17 +296,17 @@ struct Writer::Impl {
   bool join() {
     constexpr std::int64_t kLong = std::int64_t{1} << 30;
     if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
-    fs::path joined = unfinished_;
+    fs::path joined = atomic_file_;
     joined += "2";
     int result = AVERROR(ENOMEM);
     try {
-      result = join_fragments(unfinished_, joined, *output_, last_durations_);
+      result = join_fragments(atomic_file_, joined, *output_, last_durations_);
     } catch (const std::bad_alloc&) {
     }
     std::error_code error, ignored;
     if (result >= 0) fs::rename(joined, file_, error);
     const bool done = result >= 0 && !error;
-    fs::remove(done ? unfinished_ : joined, ignored);
+    fs::remove(done ? atomic_file_ : joined, ignored);
     if (!done)
       spdlog::debug("'{}' stays in fragments ({})", path_, error ? error.message() : error_text(result));
     return done;
@@ -339,8 +339,8 @@ struct Writer::Impl {
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
-  fs::path file_;        // where the video is when it is whole
-  fs::path unfinished_;  // where it is until then; both empty for pictures
+  fs::path file_;         // where the video is when it is whole
+  fs::path atomic_file_;  // where it is until then; both empty for pictures
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_

@@ -15,9 +15,9 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 #include "model/safetensors_header.hpp"
 
 namespace sightline {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/atomic_file.hpp"
 #include "base/fault.hpp"
-#include "base/unfinished.hpp"
 
 namespace sightline::opencl {
 namespace fs = std::filesystem;

@@ -87,7 +87,7 @@ struct Mode {
 };
 
 constexpr Mode kModes[] = {{"Sightline", nullptr, 0},
-                           {"Sightline --real-levels 2", "real_levels", 2},
+                           {"Sightline --computed-scales 2", "computed_scales", 2},
                            {"Sightline --exact", "exact", 1}};
 
 Search make_ours(const Arguments& a, const Mode& mode, int filters, double step, Purpose purpose) {

@@ -27,17 +27,17 @@ std::filesystem::path file_of(const std::string& name) {
   return cascade::find_model({}, name);
 }
 
-std::unique_ptr<cascade::CascadeDetector> make(const std::string& name, int scan_stages) {
+std::unique_ptr<cascade::CascadeDetector> make(const std::string& name, int early_stages) {
   cascade::Options options;
   options.search.scale_step = kStep;
   options.min_neighbors = kMinNeighbors;
-  options.scan_stages = scan_stages;
+  options.early_stages = early_stages;
   return std::make_unique<cascade::CascadeDetector>(cascade::load_model(file_of(name)), options);
 }
 
 // One iteration is one frame.
-void sightline_cascade(benchmark::State& state, const std::string& name, int scan_stages) {
-  const auto detector = make(name, scan_stages);
+void sightline_cascade(benchmark::State& state, const std::string& name, int early_stages) {
+  const auto detector = make(name, early_stages);
   const auto workspace = detector->make_workspace();
   std::size_t next = 0, objects = 0;
   for (auto _ : state)
@@ -86,7 +86,7 @@ void add(const std::string& name) {
   settle(benchmark::RegisterBenchmark(("opencv/" + name).c_str(), opencv_cascade, name));
 #endif
   for (const int k : {1, 2, 3, 4, 6, 8, 12})
-    settle(benchmark::RegisterBenchmark(("scan_stages:" + std::to_string(k) + "/" + name).c_str(),
+    settle(benchmark::RegisterBenchmark(("early_stages:" + std::to_string(k) + "/" + name).c_str(),
                                         sightline_cascade, name, k));
   for (std::size_t stage = cascade::kPyramid; stage <= cascade::kGroup; ++stage)
     settle(benchmark::RegisterBenchmark(("stage:" + std::to_string(stage) + "/" + name).c_str(),

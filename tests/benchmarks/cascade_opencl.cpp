@@ -7,7 +7,7 @@
 // handing a frame over until its candidates are there, by the host's clock. The default frame is a synthetic
 // one, whose windows are not those of photographs: give a picture for figures that count. --sweep varies the
 // best form's measures. --scan-stages: once for each K, stages of the cascade that `scan` runs (0:
-// all); `verify` runs the rest.
+// all); `finish` runs the rest.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,7 +21,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "cascade/opencl_stages.hpp"
+#include "cascade/opencl/stages.hpp"
 #include "cascade/survivors.hpp"
 #include "scaled_frame.hpp"
 
@@ -35,7 +35,7 @@ struct Arguments {
   Size size{1920, 1080};
   double scale_step = 1.1;
   int frames = 30;
-  std::vector<int> scan_stages{0};
+  std::vector<int> early_stages{0};
   bool sweep = false;
 };
 
@@ -70,7 +70,7 @@ Arguments parse(int argc, char** argv) {
     } else if (name == "--frames") {
       a.frames = std::max(std::atoi(value), 1);
     } else if (name == "--scan-stages") {
-      a.scan_stages = whole_numbers(value);
+      a.early_stages = whole_numbers(value);
     } else if (name != "--size" || std::sscanf(value, "%dx%d", &a.size.width, &a.size.height) != 2) {
       throw Error(ExitCode::usage, "'" + name + "' is not understood");
     }
@@ -120,9 +120,9 @@ struct Form {
 std::vector<Form> forms(const opencl::DeviceInfo& device, FeatureKind kind, bool sweep) {
   const KernelTuning best = default_tuning(device, kind);
   std::vector<Form> all;
-  for (const char* form : kKernelForms) {
+  for (const char* form : kKernelVariants) {
     if (kind == FeatureKind::haar || std::string_view(form) != "unrolled")
-      all.push_back({form, form_tuning(form, device, kind)});
+      all.push_back({form, variant_tuning(form, device, kind)});
   }
   for (const int rows : {8, 16, 32, 64}) {
     for (const int group : {64, 128, 256, 512}) {
@@ -166,7 +166,7 @@ std::vector<Candidate> time_form(const CascadeDetector& detector, GrayView frame
     times["frame"].push_back(std::chrono::duration<double, std::milli>(end - start).count());
   }
   std::printf("%-28s", form.name.c_str());
-  for (const char* name : {"upload", "pyramid", "integral", "scan", "verify", "download", "frame"})
+  for (const char* name : {"upload", "pyramid", "integral", "scan", "finish", "download", "frame"})
     std::printf(" %9.3f", median(times[name]));
   const KernelTuning& t = stages.tuning();
   std::printf("  %d rows, %d items%s%s%s\n", t.tile_rows, t.group, t.tiled ? ", tiled" : "",
@@ -199,12 +199,12 @@ int run(const Arguments& a) {
               model.name.c_str(), a.size.width, a.size.height, a.scale_step, a.frames);
   bool same = true;
   std::vector<Candidate> first;
-  for (const int scan_stages : a.scan_stages) {
-    options.scan_stages = scan_stages;
+  for (const int early_stages : a.early_stages) {
+    options.early_stages = early_stages;
     const CascadeDetector detector(model, options);
     std::printf("\n%-28s %9s %9s %9s %9s %9s %9s %9s\n",
-                ("scan: " + std::to_string(detector.scan_stages()) + " stages").c_str(), "upload", "pyramid",
-                "integral", "scan", "verify", "download", "frame");
+                ("scan: " + std::to_string(detector.early_stages()) + " stages").c_str(), "upload", "pyramid",
+                "integral", "scan", "finish", "download", "frame");
     for (const Form& form : forms(context.device(), model.kind, a.sweep)) {
       const std::vector<Candidate> found = time_form(detector, frame.view(), context, form, a.frames);
       if (first.empty()) first = found;

@@ -9,9 +9,9 @@
 
 #include "base/hardware.hpp"
 #include "filterbank/kernels.hpp"
-#include "filterbank/random.hpp"
 #include "image/pyramid.hpp"
 #include "peak.hpp"
+#include "training/random.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -47,7 +47,7 @@ struct Bench {
       }
     }
     image.fill_border(0, kFrame.height);
-    votes.resize(kFrame.width, kFrame.height);
+    response_map.resize(kFrame.width, kFrame.height);
     responses.resize(kFrame.width, kFrame.height);
     indices.resize(kFrame.width, kFrame.height);
     roots.resize(grid.roots_row() * grid.cells_y + kLanePad);
@@ -64,10 +64,10 @@ struct Bench {
     normalise();
   }
   GrayView gray() const { return image.view(); }
-  void filter() { filter_rows(gray(), dictionary, Signs::together, 0, kFrame.height, votes.view()); }
+  void filter() { filter_rows(gray(), dictionary, Signs::together, 0, kFrame.height, response_map.view()); }
   void histogram() {
     for (int y = 0; y < grid.cells_y; ++y) {
-      histogram_row(votes.view(), CellEdges(grid), grid, y, roots.data() + y * grid.roots_row(),
+      histogram_row(response_map.view(), CellEdges(grid), grid, y, roots.data() + y * grid.roots_row(),
                     totals.data() + y * grid.pitch());
     }
   }
@@ -81,7 +81,7 @@ struct Bench {
   Dictionary dictionary = random_dictionary();
   Grid grid{kFrame, kFilters};
   PaddedImage image;
-  Image<std::uint32_t> votes;
+  Image<std::uint32_t> response_map;
   Image<float> responses;
   Image<std::uint8_t> indices;
   AlignedBuffer<float> roots;

@@ -1,4 +1,4 @@
-// A second look at windows by small networks, on one thread: see filterbank_stages.cpp, whose program this is
+// Verifying windows by small networks, on one thread: see filterbank_stages.cpp, whose program this is
 // part of.
 #include <benchmark/benchmark.h>
 
@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "filterbank/network.hpp"
-#include "filterbank/random.hpp"
+#include "filterbank/network/network.hpp"
 #include "peak.hpp"
+#include "training/random.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -42,7 +42,7 @@ Network random_network(int channels) {
   return network;
 }
 
-void BM_Look(benchmark::State& state) {
+void BM_Network(benchmark::State& state) {
   const double dot_peak = benchmarks::peak_dot_products();
   const double peak = dot_peak > 0 ? dot_peak : benchmarks::peak_multiply_adds();
   const Network network = random_network(static_cast<int>(state.range(0)));
@@ -61,7 +61,7 @@ void BM_Look(benchmark::State& state) {
     const int x = place % 192;
     const int y = place % 64;
     place += 7;
-    benchmark::DoNotOptimize(look(
+    benchmark::DoNotOptimize(run_network(
         packed, {all.row(y) + x, network.window.width, network.window.height, all.stride()}, scratch.data()));
   }
   state.counters["GMAC/s"] =
@@ -70,7 +70,7 @@ void BM_Look(benchmark::State& state) {
       benchmark::Counter(network.multiply_adds() / peak, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["windows/s"] = benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(BM_Look)->ArgName("channels")->Arg(32)->Arg(64)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(BM_Network)->ArgName("channels")->Arg(32)->Arg(64)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 }  // namespace
 }  // namespace sightline::filterbank

@@ -1,6 +1,6 @@
 // The commands beside `detect` and `live`, call by call: what fails is said, and what is left is whole.
 
-#include "walk.hpp"
+#include "sweep.hpp"
 
 namespace sightline::test {
 namespace {
@@ -35,19 +35,19 @@ class FaultsInCommands : public testing::Test {
   }
 
   /// Every kind of call that the run makes fails, once and from then on.
-  static void walk(const Walk& walk, const std::function<void(const FaultRun&)>& check, int points = 10) {
+  static void sweep(const Sweep& sweep, const std::function<void(const FaultRun&)>& check, int points = 10) {
     for (const char* kind : {"open", "read", "decode", "write", "allocate"}) {
-      if (walk.calls(kind) == 0) continue;
-      walk.over(kind, false, points, check);
-      walk.over(kind, true, points / 2, check);
+      if (sweep.calls(kind) == 0) continue;
+      sweep.over(kind, false, points, check);
+      sweep.over(kind, true, points / 2, check);
     }
   }
   /// What is there is what the run without a fault has left there.
-  static void expect_whole(const FaultRun& run, const Walk& walk, const std::string& name) {
+  static void expect_whole(const FaultRun& run, const Sweep& sweep, const std::string& name) {
     const std::string file = run.folder + "/" + name;
     EXPECT_EQ(fs::exists(file), run.outcome.exit_code == 0) << run.order << ": " << run.outcome.err;
     if (fs::exists(file)) {
-      EXPECT_EQ(read_text(file), read_text(walk.whole() + "/" + name)) << run.order;
+      EXPECT_EQ(read_text(file), read_text(sweep.whole() + "/" + name)) << run.order;
     }
   }
 
@@ -57,7 +57,7 @@ class FaultsInCommands : public testing::Test {
 // A training that ended goes on from what it has kept, and gives the same model.
 TEST_F(FaultsInCommands, Train) {
   make_pictures();
-  const Walk train([&](const std::string& folder) { return training(folder); });
+  const Sweep train([&](const std::string& folder) { return training(folder); });
   const auto check = [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, train, "m.safetensors");
@@ -67,9 +67,9 @@ TEST_F(FaultsInCommands, Train) {
     for (const auto& entry : fs::recursive_directory_iterator(run.folder))
       EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path() << " is left";
   };
-  walk(train, check);
-  const Walk without_memory([&](const std::string& folder) { return training(folder); },
-                            SIGHTLINE_FAILING_NEW);
+  sweep(train, check);
+  const Sweep without_memory([&](const std::string& folder) { return training(folder); },
+                             SIGHTLINE_FAILING_NEW);
   const long command_line = without_memory.calls_of_command_line("make");
   without_memory.over("make", false, 20, exits_with({0, 1}), command_line);
   without_memory.over("make", true, 10, exits_with({1}), command_line);
@@ -78,18 +78,18 @@ TEST_F(FaultsInCommands, Train) {
 TEST_F(FaultsInCommands, Evaluate) {
   make_pictures();
   expect_run(0, "", training(folder_.path()));
-  const Walk windows([&](const std::string& folder) {
+  const Sweep windows([&](const std::string& folder) {
     return Words{"evaluate", "windows",         "-m",    folder_ / "m.safetensors",
                  "--csv",    folder + "/c.csv", "--svg", folder + "/c.svg"} +
            pictures();
   });
-  walk(windows, [&](const FaultRun& run) {
+  sweep(windows, [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, windows, "c.svg");
     EXPECT_FALSE(fs::exists(run.folder + "/c.csv.part"));
   });
   media::test::store(folder_ / "truth.txt", "1,1,10,10,41,100,1\n");
-  const Walk frames([&](const std::string& folder) {
+  const Sweep frames([&](const std::string& folder) {
     return Words{"evaluate",
                  "frames",
                  moving_clip(120, 200, 2),
@@ -102,7 +102,7 @@ TEST_F(FaultsInCommands, Evaluate) {
                  "--csv",
                  folder + "/c.csv"};
   });
-  walk(frames, [&](const FaultRun& run) {
+  sweep(frames, [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     EXPECT_EQ(fs::exists(run.folder + "/c.csv"), run.outcome.exit_code == 0) << run.order;
   });
@@ -111,10 +111,10 @@ TEST_F(FaultsInCommands, Evaluate) {
 TEST_F(FaultsInCommands, ModelShow) {
   make_pictures();
   expect_run(0, "", training(folder_.path()));
-  const Walk show([&](const std::string& folder) {
+  const Sweep show([&](const std::string& folder) {
     return Words{"model", "show", folder_ / "m.safetensors", "--picture", folder + "/m.png"};
   });
-  walk(show, [&](const FaultRun& run) {
+  sweep(show, [&](const FaultRun& run) {
     exits_with({1, 4})(run);
     expect_whole(run, show, "m.png");
   });
@@ -122,7 +122,7 @@ TEST_F(FaultsInCommands, ModelShow) {
 
 TEST_F(FaultsInCommands, Measure) {
   const std::string clip = moving_clip(120, 200, 3);
-  const Walk measure([&](const std::string& folder) {
+  const Sweep measure([&](const std::string& folder) {
     return Words{"measure",     clip,
                  "--schedules", "cpu",
                  "--frames",    "10",
@@ -132,7 +132,7 @@ TEST_F(FaultsInCommands, Measure) {
                  "--csv",       folder + "/m.csv"} +
            kFindsSome;
   });
-  walk(
+  sweep(
       measure,
       [&](const FaultRun& run) {
         exits_with({0, 1, 2, 3, 4})(run);
@@ -148,14 +148,14 @@ TEST_F(FaultsInCommands, Measure) {
 TEST_F(FaultsInCommands, TuneAndAuto) {
   if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
   const std::string clip = moving_clip(96, 160, 1);
-  const Walk tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
+  const Sweep tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
   for (const bool onwards : {false, true}) {
     tune.over("opencl", onwards, onwards ? 3 : 5, exits_with({0, 1, 5}));
   }
   tune.over("write", true, 2, exits_with({1}));
   // What was measured is forgotten before each run, so that it is measured again.
   const TempDir caches;
-  DetectWalk automatic(
+  DetectSweep automatic(
       [&] {
         fs::remove(caches / "sightline/schedules.json");
         return kFindsSome + Words{"--device", "cpu", "--schedule", "auto"};

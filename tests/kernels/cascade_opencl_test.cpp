@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "cascade/opencl_stages.hpp"
+#include "cascade/opencl/stages.hpp"
 #include "kernels/cascade_support.hpp"
 #include "kernels/opencl_test.hpp"
 
@@ -88,11 +88,11 @@ class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, Open
 
   // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
-                         Share share = {}) {
+                         Partition partition = {}) {
     CascadeWorkspace& a = cpu();
     CascadeWorkspace& b = device();
-    const bool searched = detector().prepare(a, frame, share);
-    if (detector().prepare(b, frame, share) != searched) return "prepare";
+    const bool searched = detector().prepare(a, frame, partition);
+    if (detector().prepare(b, frame, partition) != searched) return "prepare";
     if (!searched) return "";
     for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector().run_stage(stage, a);
     stages().run(slot(), b, first, last);
@@ -107,7 +107,7 @@ class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, Open
                                         : difference_of_integrals<std::uint32_t>(a, b);
       if (!integrals.empty()) return integrals;
     }
-    if (last <= kVerify && a.survivors != b.survivors)
+    if (last <= kFinish && a.survivors != b.survivors)
       return "survivors: " + std::to_string(a.survivors.size()) + " and " +
              std::to_string(b.survivors.size());
     if (a.candidates != b.candidates)
@@ -117,9 +117,9 @@ class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, Open
   }
 };
 
-Options some_options(int scan_stages = 0) {
+Options some_options(int early_stages = 0) {
   Options options;
-  options.scan_stages = scan_stages;
+  options.early_stages = early_stages;
   options.min_neighbors = 0;
   return options;
 }
@@ -143,7 +143,7 @@ TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
         EXPECT_EQ(comparison.stages().tuning().unrolled,
                   std::min<int>(tuning.unrolled, static_cast<int>(model.stages.size())));
       }
-      for (const std::size_t last : {kPyramid + 1, kIntegral + 1, kScan + 1, kVerify + 1})
+      for (const std::size_t last : {kPyramid + 1, kIntegral + 1, kScan + 1, kFinish + 1})
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, last), "") << "up to " << last;
       EXPECT_GT(comparison.cpu().candidates.size(), 5U);
       ASSERT_EQ(comparison.difference(other.view()), "");
@@ -162,7 +162,7 @@ TEST_P(CascadeOpenCl, EveryNumberOfStagesFindsTheSame) {
         SCOPED_TRACE(std::to_string(k) + " stages, " + text_of(tuning));
         Comparison comparison(device, model, some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "");
-        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
       }
     }
   }
@@ -202,7 +202,7 @@ TEST_P(CascadeOpenClFrames, AwkwardSizes) {
       for (const Size size : sizes) {
         const Image<std::uint8_t> picture = make_picture(size, 4);
         EXPECT_EQ(comparison.difference(picture.view()), "") << size.width << "x" << size.height;
-        EXPECT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "")
+        EXPECT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "")
             << size.width << "x" << size.height;
       }
     }
@@ -217,8 +217,8 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   ASSERT_EQ(comparison.difference(picture.view()), "");
   const std::size_t whole = comparison.cpu().candidates.size();
   std::size_t parts = 0;
-  for (const Share share : {Share{0, 0.3}, Share{0.3, 0.31}, Share{0.31, 1}}) {
-    ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, share), "");
+  for (const Partition share : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
+    ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
     parts += comparison.cpu().candidates.size();
   }
   EXPECT_EQ(parts, whole);
@@ -237,9 +237,9 @@ TEST_P(CascadeOpenClFrames, ShortListsLoseNothing) {
         Comparison comparison(device, model, some_options(k), tuning);
         ASSERT_EQ(comparison.difference(small.view()), "");
         ASSERT_EQ(comparison.difference(picture.view()), "");
-        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
         EXPECT_GT(comparison.cpu().survivors.size(), 20U);
-        ASSERT_EQ(comparison.difference(small.view(), kPyramid, kVerify), "");
+        ASSERT_EQ(comparison.difference(small.view(), kPyramid, kFinish), "");
       }
     }
   }
@@ -250,9 +250,9 @@ TEST_P(CascadeOpenClFrames, LongListsComeBackWhole) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({300, 280}, 5);
   Comparison comparison(devices_[0], model, some_options(1), default_tuning(devices_[0], model.kind));
-  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
   EXPECT_GT(comparison.cpu().survivors.size(), 1100U);
-  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "");
+  ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
 }
 
 // Leaves so different in size that their sums are rounded: these are of doubles, in the order of the trees.
@@ -276,18 +276,18 @@ TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
   ASSERT_EQ(comparison.difference(picture.view()), "");
   std::vector<std::string> names;
   for (const DeviceSpan& span : comparison.slot().spans) names.emplace_back(span.name);
-  const std::vector<std::string> expected{"upload", "pyramid", "integral", "scan", "verify", "download"};
+  const std::vector<std::string> expected{"upload", "pyramid", "integral", "scan", "finish", "download"};
   EXPECT_EQ(names, expected);
 }
 
-TEST_P(CascadeOpenClFrames, VerifyAloneIsRefused) {
+TEST_P(CascadeOpenClFrames, FinishAloneIsRefused) {
   const Model model = make_model(GetParam());
   Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0], model.kind));
-  StageSet verify;
-  verify.set(kVerify);
-  EXPECT_THROW(comparison.stages().check(verify), Error);
-  verify.set(kScan);
-  EXPECT_NO_THROW(comparison.stages().check(verify));
+  StageSet finish;
+  finish.set(kFinish);
+  EXPECT_THROW(comparison.stages().check(finish), Error);
+  finish.set(kScan);
+  EXPECT_NO_THROW(comparison.stages().check(finish));
 }
 
 // Little enough for a simulator that watches every access (tools/check-kernels).
@@ -329,7 +329,7 @@ TEST_F(CascadeOpenClModels, OpenCvsCascades) {
       for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6], kForms[8]}) {
         Comparison comparison(devices_[0], load_model(file), some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
-        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kVerify), "") << text_of(tuning);
+        ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "") << text_of(tuning);
       }
     }
   }

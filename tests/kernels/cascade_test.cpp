@@ -141,7 +141,7 @@ TEST_P(CascadeKernel, WindowsAreTheReferences) {
                               stages, expected);
         }
       }
-      reference::verify(model, reference.layout, reference.integrals.data(), expected, stages,
+      reference::finish(model, reference.layout, reference.integrals.data(), expected, stages,
                         expected_candidates);
       with_every_target([&] {
         std::vector<Survivor> got;
@@ -151,7 +151,7 @@ TEST_P(CascadeKernel, WindowsAreTheReferences) {
             scan_row(cascade, static_cast<int>(i), reference.integrals.data(), row, stages, got);
         }
         ASSERT_EQ(got, expected) << stages << " stages";
-        verify(cascade, reference.integrals.data(), got, stages, candidates);
+        finish(cascade, reference.integrals.data(), got, stages, candidates);
         ASSERT_EQ(candidates, expected_candidates) << stages << " stages";
       });
       found += expected_candidates.size();

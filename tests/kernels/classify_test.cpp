@@ -235,7 +235,7 @@ TEST(BlockEnergies, AreTheSquaredLengths) {
   EXPECT_TRUE(energies.untouched_outside(0, grid.pitch()));
 }
 
-// --- screen
+// --- pre-rejection
 // -------------------------------------------------------------------------------------------------
 
 // Features whose blocks are as long as normalise_row makes them, at most.
@@ -253,8 +253,8 @@ std::vector<std::uint8_t> sparse_features(const Grid& grid, Numbers& numbers) {
   return features;
 }
 
-void check_screen(Size cells, WindowShape window, int filters, int y_begin, int y_end, unsigned seed,
-                  int patterns = 0) {
+void check_pre_rejection(Size cells, WindowShape window, int filters, int y_begin, int y_end, unsigned seed,
+                         int patterns = 0) {
   SCOPED_TRACE(std::to_string(cells.width) + "x" + std::to_string(cells.height) + " cells, window " +
                std::to_string(window.cells_x) + "x" + std::to_string(window.cells_y) + ", " +
                std::to_string(filters) + " filters");
@@ -263,15 +263,15 @@ void check_screen(Size cells, WindowShape window, int filters, int y_begin, int 
   const std::vector<std::uint8_t> features = sparse_features(grid, numbers);
   const PackedWeights weights(make_weights(window, filters, Fill::random, numbers, patterns), window, filters,
                               patterns);
-  const Screen screen(weights);
+  const PreRejection pre_rejection(weights);
   const std::ptrdiff_t pitch = grid.pitch();
-  const std::ptrdiff_t row = pitch * Screen::kPairs;
+  const std::ptrdiff_t row = pitch * PreRejection::kPairs;
   // The vector of slack is what the last row of the detector's has.
   Guarded<std::int32_t> components(row * grid.blocks_y()), expected(row * grid.blocks_y());
   for (int y = 0; y < grid.blocks_y(); ++y) {
     const std::uint8_t* from = features.data() + y * grid.features_row();
-    project_row(from, grid, screen, components.data() + y * row);
-    reference::project_row(from, grid, screen, expected.data() + y * row);
+    project_row(from, grid, pre_rejection, components.data() + y * row);
+    reference::project_row(from, grid, pre_rejection, expected.data() + y * row);
   }
   ASSERT_EQ(test::first_difference(components.data(), expected.data(), components.size()), "");
   ASSERT_TRUE(components.untouched_outside(0, static_cast<std::ptrdiff_t>(components.size())));
@@ -281,8 +281,8 @@ void check_screen(Size cells, WindowShape window, int filters, int y_begin, int 
   Guarded<std::int32_t> sums(pitch * windows_y), expected_sums(pitch * windows_y);
   for (int i = static_cast<int>(y_begin * pitch); i < y_end * pitch; ++i)
     sums.data()[i] = expected_sums.data()[i] = numbers(-9999, 9999);
-  screen_rows(components.data(), grid, screen, y_begin, y_end, sums.data());
-  reference::screen_rows(components.data(), grid, screen, y_begin, y_end, expected_sums.data());
+  estimate_rows(components.data(), grid, pre_rejection, y_begin, y_end, sums.data());
+  reference::estimate_rows(components.data(), grid, pre_rejection, y_begin, y_end, expected_sums.data());
   for (int y = y_begin; y < y_end; ++y) {
     ASSERT_EQ(test::first_difference(sums.data() + y * pitch, expected_sums.data() + y * pitch, windows_x),
               "");
@@ -308,29 +308,29 @@ void check_screen(Size cells, WindowShape window, int filters, int y_begin, int 
 
 TEST_P(ClassifyKernel, ScreenAndSingleWindowsEqualReference) {
   for (const int filters : {1, 3, 25, 100, 256})
-    check_screen({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters));
+    check_pre_rejection({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters));
   for (const WindowShape window : {WindowShape{2, 2}, {2, 16}, {16, 2}, {3, 5}, {7, 8}, {9, 3}, {10, 4}}) {
     for (const int extra : {0, 1, 15, 16, 17, 40}) {
       const Size cells{window.cells_x + extra, window.cells_y + 10};
-      check_screen(cells, window, 5, 0, 11, static_cast<unsigned>(extra));
-      check_screen(cells, window, 5, 3, 8, static_cast<unsigned>(extra + 100));
+      check_pre_rejection(cells, window, 5, 0, 11, static_cast<unsigned>(extra));
+      check_pre_rejection(cells, window, 5, 3, 8, static_cast<unsigned>(extra + 100));
     }
   }
 }
 
 TEST_P(ClassifyKernel, ScreenAndSingleWindowsWithPatternsEqualReference) {
   for (const int filters : {1, 25, 256})
-    check_screen({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters), kPatternBins);
+    check_pre_rejection({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters), kPatternBins);
   for (const WindowShape window : {WindowShape{2, 2}, {3, 5}, {9, 3}}) {
     for (const int extra : {0, 1, 15, 17}) {
       const Size cells{window.cells_x + extra, window.cells_y + 10};
-      check_screen(cells, window, 5, 3, 8, static_cast<unsigned>(extra), kPatternBins);
+      check_pre_rejection(cells, window, 5, 3, 8, static_cast<unsigned>(extra), kPatternBins);
     }
   }
 }
 
 // Weights that are combinations of few rows: the estimate is the score but for its rounding.
-TEST(Screen, WeightsOfLowRankAreEstimatedClosely) {
+TEST(PreRejection, WeightsOfLowRankAreEstimatedClosely) {
   Numbers numbers(7);
   const WindowShape window{6, 9};
   constexpr int kFilters = 20;
@@ -348,24 +348,24 @@ TEST(Screen, WeightsOfLowRankAreEstimatedClosely) {
     }
   }
   const PackedWeights weights(values, window, kFilters);
-  const Screen screen(weights);
+  const PreRejection pre_rejection(weights);
   const Grid grid({30 * kCell, 14 * kCell}, kFilters);
   const std::vector<std::uint8_t> features = sparse_features(grid, numbers);
   const std::ptrdiff_t pitch = grid.pitch();
-  std::vector<std::int32_t> components(pitch * Screen::kPairs * grid.blocks_y());
+  std::vector<std::int32_t> components(pitch * PreRejection::kPairs * grid.blocks_y());
   for (int y = 0; y < grid.blocks_y(); ++y) {
-    project_row(features.data() + y * grid.features_row(), grid, screen,
-                components.data() + y * pitch * Screen::kPairs);
+    project_row(features.data() + y * grid.features_row(), grid, pre_rejection,
+                components.data() + y * pitch * PreRejection::kPairs);
   }
   const int windows_y = grid.cells_y - window.cells_y + 1;
   std::vector<std::int32_t> scores(pitch * windows_y), sums(pitch * windows_y);
   classify_rows(features.data(), grid, weights, 0, windows_y, scores.data());
-  screen_rows(components.data(), grid, screen, 0, windows_y, sums.data());
+  estimate_rows(components.data(), grid, pre_rejection, 0, windows_y, sums.data());
   double error = 0, energy = 0;
   for (int y = 0; y < windows_y; ++y) {
     for (int x = 0; x <= grid.cells_x - window.cells_x; ++x) {
       const double score = scores[y * pitch + x];
-      error += std::pow(score - sums[y * pitch + x] * screen.unit(), 2);
+      error += std::pow(score - sums[y * pitch + x] * pre_rejection.unit(), 2);
       energy += score * score;
     }
   }
@@ -374,21 +374,21 @@ TEST(Screen, WeightsOfLowRankAreEstimatedClosely) {
 }
 
 // What machines must agree on.
-TEST(Screen, OfKnownWeights) {
+TEST(PreRejection, OfKnownWeights) {
   const WindowShape window{2, 3};
   const std::vector<std::int8_t> values{30, 0, 0, 0, -60, 0, 0, 0, 10, 0, 0, 0, -20, 0, 0, 0};
-  const Screen screen(PackedWeights(values, window, 2));
+  const PreRejection pre_rejection(PackedWeights(values, window, 2));
   // Two rows that are multiples of one: its largest coefficient is kMaxWeight in size, and nothing else is
   // there.
-  ASSERT_EQ(screen.basis().size(), 4U * Screen::kRank);
+  ASSERT_EQ(pre_rejection.basis().size(), 4U * PreRejection::kRank);
   int sign = 0;
   for (int quad = 0; quad < 4; ++quad) {
-    const auto first = static_cast<std::int8_t>(screen.basis()[quad * Screen::kRank]);
+    const auto first = static_cast<std::int8_t>(pre_rejection.basis()[quad * PreRejection::kRank]);
     if (quad == 0) sign = first > 0 ? 1 : -1;
     EXPECT_EQ(first * sign, quad == 0 ? 45 : quad == 2 ? -90 : 0) << quad;
   }
-  const std::int32_t upper = screen.weights().row(0)[0];
-  const std::int32_t lower = screen.weights().row(1)[0];
+  const std::int32_t upper = pre_rejection.weights().row(0)[0];
+  const std::int32_t lower = pre_rejection.weights().row(1)[0];
   EXPECT_EQ(static_cast<std::int16_t>(upper) * sign, 1000);
   EXPECT_NEAR(static_cast<std::int16_t>(lower) * sign, 333, 1);
 }

@@ -1,4 +1,4 @@
-// The filter stage: image -> votes.
+// The filter stage: image -> responses.
 #include <array>
 #include <cmath>
 #include <set>
@@ -39,11 +39,11 @@ PaddedImage image_of(Size size, const std::vector<int>& pixels) {
   return image;
 }
 
-std::uint32_t vote_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y,
-                      Signs signs = Signs::together) {
-  GuardedImage<std::uint32_t> votes(image.view().size());
-  filter_rows(image.view(), dictionary, signs, 0, image.view().height(), votes.view());
-  return votes.view().at(x, y);
+std::uint32_t response_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y,
+                          Signs signs = Signs::together) {
+  GuardedImage<std::uint32_t> response_map(image.view().size());
+  filter_rows(image.view(), dictionary, signs, 0, image.view().height(), response_map.view());
+  return response_map.view().at(x, y);
 }
 
 Filter opposite_of(const Filter& filter) {
@@ -52,16 +52,17 @@ Filter opposite_of(const Filter& filter) {
   return opposite;
 }
 
-// Where all votes of the image first differ from the reference's, or memory that is not theirs was written;
+// Where all responses of the image first differ from the reference's, or memory that is not theirs was
+// written;
 // "" where neither is so.
 std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary, Signs signs) {
   const Size size = image.view().size();
-  GuardedImage<std::uint32_t> votes(size);
+  GuardedImage<std::uint32_t> response_map(size);
   GuardedImage<std::uint32_t> expected(size);
-  filter_rows(image.view(), dictionary, signs, 0, size.height, votes.view());
+  filter_rows(image.view(), dictionary, signs, 0, size.height, response_map.view());
   reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
-  if (!votes.rows_untouched_outside(0, size.height)) return "written outside";
-  return first_difference(votes.view(), expected.view(), 0, size.height);
+  if (!response_map.rows_untouched_outside(0, size.height)) return "written outside";
+  return first_difference(response_map.view(), expected.view(), 0, size.height);
 }
 
 TEST_P(FilterKernel, HandWorked) {
@@ -70,14 +71,14 @@ TEST_P(FilterKernel, HandWorked) {
                                               40, 50, 60,  //
                                               70, 80, 90});
   // Centre: across (30 + 2*60 + 90) - (10 + 2*40 + 70) = 80, down (70 + 2*80 + 90) - (10 + 2*20 + 30) = 240.
-  EXPECT_EQ(vote_at(image, dictionary, 1, 1), make_vote(240, 1));
+  EXPECT_EQ(response_at(image, dictionary, 1, 1), pack_response(240, 1));
   // Corner, with its pixels repeated outside: down (40 + 2*40 + 50) - (10 + 2*10 + 20) = 120.
-  EXPECT_EQ(vote_at(image, dictionary, 0, 0), make_vote(120, 1));
+  EXPECT_EQ(response_at(image, dictionary, 0, 0), pack_response(120, 1));
   // Turned by a quarter, the other filter wins, and from white to black a response is as large.
   const PaddedImage turned = image_of({3, 3}, {90, 60, 30,  //
                                                80, 50, 20,  //
                                                70, 40, 10});
-  EXPECT_EQ(vote_at(turned, dictionary, 1, 1), make_vote(240, 0));
+  EXPECT_EQ(response_at(turned, dictionary, 1, 1), pack_response(240, 0));
 }
 
 TEST_P(FilterKernel, LowestIndexWinsATie) {
@@ -85,17 +86,18 @@ TEST_P(FilterKernel, LowestIndexWinsATie) {
   const PaddedImage diagonal = image_of({3, 3}, {10, 20, 30,  //
                                                  20, 30, 40,  //
                                                  30, 40, 50});
-  EXPECT_EQ(vote_at(diagonal, dictionary_of({kAcross, kDown}), 1, 1), make_vote(80, 0));
-  EXPECT_EQ(vote_at(diagonal, dictionary_of({kDown, kAcross}), 1, 1), make_vote(80, 0));
+  EXPECT_EQ(response_at(diagonal, dictionary_of({kAcross, kDown}), 1, 1), pack_response(80, 0));
+  EXPECT_EQ(response_at(diagonal, dictionary_of({kDown, kAcross}), 1, 1), pack_response(80, 0));
 
   const Filter opposite = opposite_of(kDown);
   const PaddedImage noise = padded_image({37, 6}, Pattern::noise, 1);
   for (const auto& filters : {std::vector<Filter>(256, kDown), std::vector<Filter>{opposite, kDown},
                               std::vector<Filter>{kDown, opposite, kDown}}) {
-    GuardedImage<std::uint32_t> votes({37, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::together, 0, 6, votes.view());
+    GuardedImage<std::uint32_t> response_map({37, 6});
+    filter_rows(noise.view(), dictionary_of(filters), Signs::together, 0, 6, response_map.view());
     for (int y = 0; y < 6; ++y) {
-      for (int x = 0; x < 37; ++x) ASSERT_EQ(vote_index(votes.view().at(x, y)), 0U) << filters.size();
+      for (int x = 0; x < 37; ++x)
+        ASSERT_EQ(response_bin(response_map.view().at(x, y)), 0U) << filters.size();
     }
   }
 }
@@ -111,13 +113,13 @@ TEST_P(FilterKernel, SignsApartHandWorked) {
   const PaddedImage turned = image_of({3, 3}, {90, 60, 30,  //
                                                80, 50, 20,  //
                                                70, 40, 10});
-  EXPECT_EQ(vote_at(rising, dictionary, 1, 1, Signs::apart), make_vote(240, 1));
-  EXPECT_EQ(vote_at(falling, dictionary, 1, 1, Signs::apart), make_vote(240, 1 + 2));
-  EXPECT_EQ(vote_at(turned, dictionary, 1, 1, Signs::apart), make_vote(240, 0 + 2));
-  EXPECT_EQ(vote_at(falling, dictionary, 1, 1), make_vote(240, 1));
+  EXPECT_EQ(response_at(rising, dictionary, 1, 1, Signs::apart), pack_response(240, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 1, 1, Signs::apart), pack_response(240, 1 + 2));
+  EXPECT_EQ(response_at(turned, dictionary, 1, 1, Signs::apart), pack_response(240, 0 + 2));
+  EXPECT_EQ(response_at(falling, dictionary, 1, 1), pack_response(240, 1));
   // The corner, see above.
-  EXPECT_EQ(vote_at(rising, dictionary, 0, 0, Signs::apart), make_vote(120, 1));
-  EXPECT_EQ(vote_at(falling, dictionary, 0, 0, Signs::apart), make_vote(120, 1 + 2));
+  EXPECT_EQ(response_at(rising, dictionary, 0, 0, Signs::apart), pack_response(120, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 0, 0, Signs::apart), pack_response(120, 1 + 2));
 }
 
 // Whatever the signs of those that tie.
@@ -126,26 +128,26 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
                                                  20, 30, 40,  //
                                                  30, 40, 50});
   const Filter left = opposite_of(kAcross);
-  const auto vote = [&](const std::vector<Filter>& filters) {
-    return vote_at(diagonal, dictionary_of(filters), 1, 1, Signs::apart);
+  const auto packed_response = [&](const std::vector<Filter>& filters) {
+    return response_at(diagonal, dictionary_of(filters), 1, 1, Signs::apart);
   };
-  EXPECT_EQ(vote({kAcross, kDown}), make_vote(80, 0));
-  EXPECT_EQ(vote({kAcross, left}), make_vote(80, 0));
-  EXPECT_EQ(vote({left, kAcross}), make_vote(80, 0 + 2));
-  EXPECT_EQ(vote({left, kDown, kAcross}), make_vote(80, 0 + 3));
-  EXPECT_EQ(vote(std::vector<Filter>(128, left)), make_vote(80, 128));
+  EXPECT_EQ(packed_response({kAcross, kDown}), pack_response(80, 0));
+  EXPECT_EQ(packed_response({kAcross, left}), pack_response(80, 0));
+  EXPECT_EQ(packed_response({left, kAcross}), pack_response(80, 0 + 2));
+  EXPECT_EQ(packed_response({left, kDown, kAcross}), pack_response(80, 0 + 3));
+  EXPECT_EQ(packed_response(std::vector<Filter>(128, left)), pack_response(80, 128));
   std::vector<Filter> last(128, Filter{});
   last.back() = left;
-  EXPECT_EQ(vote(last), make_vote(80, 255));
+  EXPECT_EQ(packed_response(last), pack_response(80, 255));
   last.back() = kAcross;
-  EXPECT_EQ(vote(last), make_vote(80, 127));
+  EXPECT_EQ(packed_response(last), pack_response(80, 127));
 
   // At every pixel of noise, the first of a filter and its opposite says which bin it is.
   const PaddedImage noise = padded_image({137, 6}, Pattern::noise, 1);
   for (const auto& filters :
        {std::vector<Filter>{kDown, opposite_of(kDown)}, std::vector<Filter>{opposite_of(kDown), kDown}}) {
-    GuardedImage<std::uint32_t> votes({137, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::apart, 0, 6, votes.view());
+    GuardedImage<std::uint32_t> response_map({137, 6});
+    filter_rows(noise.view(), dictionary_of(filters), Signs::apart, 0, 6, response_map.view());
     int below_zero = 0;
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 137; ++x) {
@@ -153,8 +155,8 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
         for (int i = 0; i < kTaps; ++i)
           response += filters[0][i] * noise.view().at(x + i % 3 - 1, y + i / 3 - 1);
         const std::uint32_t expected =
-            make_vote(static_cast<std::uint32_t>(std::abs(response)), response < 0 ? 2 : 0);
-        ASSERT_EQ(votes.view().at(x, y), expected) << x << ' ' << y;
+            pack_response(static_cast<std::uint32_t>(std::abs(response)), response < 0 ? 2 : 0);
+        ASSERT_EQ(response_map.view().at(x, y), expected) << x << ' ' << y;
         below_zero += response < 0 ? 1 : 0;
       }
     }
@@ -167,14 +169,15 @@ TEST_P(FilterKernel, LargestResponse) {
   // 257 * 255 = 2^16 - 1: the most that kMaxPositiveSum allows.
   const Filter largest{127, 127, 3, -127, -127, -3, 0, 0, 0};
   const PaddedImage image = image_of({3, 3}, {255, 255, 255, 0, 0, 0, 77, 1, 200});
-  EXPECT_EQ(vote_at(image, dictionary_of({kDown, largest}), 1, 1), make_vote(65535, 1));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1), pack_response(65535, 1));
   const Filter opposite = opposite_of(largest);
-  EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(65535, 1));
-  EXPECT_EQ(vote_at(image, dictionary_of({kDown, largest}), 1, 1, Signs::apart), make_vote(65535, 1));
-  EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart), make_vote(65535, 3));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(65535, 1));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1, Signs::apart), pack_response(65535, 1));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+            pack_response(65535, 3));
   std::vector<Filter> many(128, Filter{});
   many.back() = opposite;  // all 24 bits
-  EXPECT_EQ(vote_at(image, dictionary_of(many), 1, 1, Signs::apart), make_vote(65535, 255));
+  EXPECT_EQ(response_at(image, dictionary_of(many), 1, 1, Signs::apart), pack_response(65535, 255));
 }
 
 // Forms with narrow integers have to notice where these do not suffice: responses around 2^15 of patches
@@ -188,10 +191,12 @@ TEST_P(FilterKernel, ResponsesAround15Bits) {
     const int rest = (response - 127 * across) / 3;
     const PaddedImage image =
         image_of({3, 3}, {across + 188 - 224, 224, 100 + rest, 60, 128, 100, 128, 128, 128});
-    EXPECT_EQ(vote_at(image, dictionary_of({kDown, filter}), 1, 1), make_vote(response, 1));
-    EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1), make_vote(response, 1));
-    EXPECT_EQ(vote_at(image, dictionary_of({kDown, filter}), 1, 1, Signs::apart), make_vote(response, 1));
-    EXPECT_EQ(vote_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart), make_vote(response, 3));
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1), pack_response(response, 1));
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(response, 1));
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1, Signs::apart),
+              pack_response(response, 1));
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+              pack_response(response, 3));
   }
 }
 
@@ -218,10 +223,10 @@ TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   for (const Pattern pattern : {Pattern::black, Pattern::white}) {
     const PaddedImage image = padded_image({21, 5}, pattern, 0);
     for (const Signs signs : {Signs::together, Signs::apart}) {
-      GuardedImage<std::uint32_t> votes({21, 5});
-      filter_rows(image.view(), random_dictionary(100, 4), signs, 0, 5, votes.view());
+      GuardedImage<std::uint32_t> response_map({21, 5});
+      filter_rows(image.view(), random_dictionary(100, 4), signs, 0, 5, response_map.view());
       for (int y = 0; y < 5; ++y) {
-        for (int x = 0; x < 21; ++x) ASSERT_EQ(votes.view().at(x, y), make_vote(0, 0));
+        for (int x = 0; x < 21; ++x) ASSERT_EQ(response_map.view().at(x, y), pack_response(0, 0));
       }
     }
   }
@@ -256,10 +261,11 @@ TEST_P(FilterKernel, WritesItsRowsOnly) {
     reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
     for (int begin = 0; begin <= size.height; ++begin) {
       for (int end = begin; end <= size.height; ++end) {
-        GuardedImage<std::uint32_t> votes(size);
-        filter_rows(image.view(), dictionary, signs, begin, end, votes.view());
-        ASSERT_EQ(first_difference(votes.view(), expected.view(), begin, end), "") << begin << " to " << end;
-        ASSERT_TRUE(votes.rows_untouched_outside(begin, end)) << begin << " to " << end;
+        GuardedImage<std::uint32_t> response_map(size);
+        filter_rows(image.view(), dictionary, signs, begin, end, response_map.view());
+        ASSERT_EQ(first_difference(response_map.view(), expected.view(), begin, end), "")
+            << begin << " to " << end;
+        ASSERT_TRUE(response_map.rows_untouched_outside(begin, end)) << begin << " to " << end;
       }
     }
   }
@@ -288,10 +294,10 @@ TEST(UniformPatterns, Table) {
 
 std::uint32_t pattern_at(const PaddedImage& image, int x, int y) {
   const Size size = image.view().size();
-  Image<std::uint32_t> votes(size.width, size.height);
-  for (int row = 0; row < size.height; ++row) std::fill_n(votes.view().row(row), size.width, 0U);
-  add_patterns(image.view(), 0, size.height, votes.view());
-  return vote_pattern(votes.view().at(x, y));
+  Image<std::uint32_t> response_map(size.width, size.height);
+  for (int row = 0; row < size.height; ++row) std::fill_n(response_map.view().row(row), size.width, 0U);
+  add_patterns(image.view(), 0, size.height, response_map.view());
+  return response_pattern(response_map.view().at(x, y));
 }
 
 TEST_P(FilterKernel, PatternsHandWorked) {
@@ -325,25 +331,26 @@ TEST_P(FilterKernel, PatternsHandWorked) {
 }
 
 // Where the patterns of rows [begin, end) first differ from the reference's, or anything but the highest
-// bytes of those rows' votes was changed; "" where neither is so.
+// bytes of those rows' responses was changed; "" where neither is so.
 std::string difference_of_patterns(const PaddedImage& image, int begin, int end) {
   const Size size = image.view().size();
-  GuardedImage<std::uint32_t> votes(size), expected(size);
+  GuardedImage<std::uint32_t> response_map(size), expected(size);
   test::Numbers numbers(static_cast<unsigned>(size.width * 100 + size.height));
   for (int y = begin; y < end; ++y) {
     for (int x = 0; x < size.width; ++x)
-      votes.view().at(x, y) = expected.view().at(x, y) = static_cast<std::uint32_t>(numbers(0, 0xFFFFFF));
+      response_map.view().at(x, y) = expected.view().at(x, y) =
+          static_cast<std::uint32_t>(numbers(0, 0xFFFFFF));
   }
-  add_patterns(image.view(), begin, end, votes.view());
+  add_patterns(image.view(), begin, end, response_map.view());
   for (int y = begin; y < end; ++y) {
     for (int x = 0; x < size.width; ++x) {
-      if ((votes.view().at(x, y) & 0xFFFFFF) != expected.view().at(x, y))
-        return "a vote's lower bytes changed";
+      if ((response_map.view().at(x, y) & 0xFFFFFF) != expected.view().at(x, y))
+        return "a packed_response's lower bytes changed";
     }
   }
   reference::add_patterns(image.view(), begin, end, expected.view());
-  if (!votes.rows_untouched_outside(begin, end)) return "written outside";
-  return first_difference(votes.view(), expected.view(), begin, end);
+  if (!response_map.rows_untouched_outside(begin, end)) return "written outside";
+  return first_difference(response_map.view(), expected.view(), begin, end);
 }
 
 TEST_P(FilterKernel, PatternsEqualReference) {
@@ -367,12 +374,12 @@ TEST_P(FilterKernel, PatternsOfEveryCode) {
   for (int i = 0; i < size.width * size.height; ++i) pixels.push_back(127 + numbers(0, 1));
   const PaddedImage image = image_of(size, pixels);
   ASSERT_EQ(difference_of_patterns(image, 0, size.height), "");
-  Image<std::uint32_t> votes(size.width, size.height);
-  for (int y = 0; y < size.height; ++y) std::fill_n(votes.view().row(y), size.width, 0U);
-  add_patterns(image.view(), 0, size.height, votes.view());
+  Image<std::uint32_t> response_map(size.width, size.height);
+  for (int y = 0; y < size.height; ++y) std::fill_n(response_map.view().row(y), size.width, 0U);
+  add_patterns(image.view(), 0, size.height, response_map.view());
   std::array<int, 256> counts{};
   for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) ++counts[vote_pattern(votes.view().at(x, y))];
+    for (int x = 0; x < size.width; ++x) ++counts[response_pattern(response_map.view().at(x, y))];
   }
   for (int bin = 0; bin < 256; ++bin) EXPECT_EQ(counts[bin] > 0, bin < 59) << bin;
 }

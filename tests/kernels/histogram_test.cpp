@@ -1,4 +1,5 @@
-// The histogram and the normalise stage: votes -> square roots of cell histograms -> 8-bit block features.
+// The histogram and the normalise stage: responses -> square roots of cell histograms -> 8-bit block
+// features.
 #include <algorithm>
 #include <cmath>
 
@@ -25,20 +26,22 @@ constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
 // --------------------------------------------------------------------------------------------------
 
 TEST_P(HistogramKernel, HandWorked) {
-  // Two cells. The left: 32 votes of 2 for bin 0 and 32 of 8 for bin 2, sums 64 and 256. The right: one vote
-  // of 9.
-  Image<std::uint32_t> votes(16, 8);
+  // Two cells. The left: 32 responses of 2 for bin 0 and 32 of 8 for bin 2, sums 64 and 256. The right: one
+  // response of 9.
+  Image<std::uint32_t> response_map(16, 8);
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 16; ++x)
-      votes.view().at(x, y) = x >= 8 ? make_vote(0, 0) : y < 4 ? make_vote(2, 0) : make_vote(8, 2);
+      response_map.view().at(x, y) = x >= 8  ? pack_response(0, 0)
+                                     : y < 4 ? pack_response(2, 0)
+                                             : pack_response(8, 2);
   }
-  votes.view().at(15, 7) = make_vote(9, 1);
+  response_map.view().at(15, 7) = pack_response(9, 1);
   const Grid grid({16, 8}, 3);
   ASSERT_EQ(grid.cells_x, 2);
   ASSERT_EQ(grid.bins, 4);
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(votes.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
+  histogram_row(response_map.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
   const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
   EXPECT_EQ(root(0, 0), 8.0F);
   EXPECT_EQ(root(1, 0), 0.0F);
@@ -50,15 +53,15 @@ TEST_P(HistogramKernel, HandWorked) {
   EXPECT_EQ(totals.data()[2], 0);  // padding
 }
 
-// The same votes with patterns: the left cell's of three kinds, the right's all the last. They change neither
-// the filters' roots nor the totals.
+// The same responses with patterns: the left cell's of three kinds, the right's all the last. They change
+// neither the filters' roots nor the totals.
 TEST_P(HistogramKernel, PatternsHandWorked) {
-  Image<std::uint32_t> votes(16, 8);
+  Image<std::uint32_t> response_map(16, 8);
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 16; ++x) {
-      votes.view().at(x, y) = x >= 8   ? make_vote(0, 0, kPatternBins - 1)
-                              : y == 3 ? make_vote(65535, 2, 7)
-                                       : make_vote(2, 0, x < 2 ? 0 : 57);
+      response_map.view().at(x, y) = x >= 8   ? pack_response(0, 0, kPatternBins - 1)
+                                     : y == 3 ? pack_response(65535, 2, 7)
+                                              : pack_response(2, 0, x < 2 ? 0 : 57);
     }
   }
   const Grid grid({16, 8}, 3, kPatternBins);
@@ -67,7 +70,7 @@ TEST_P(HistogramKernel, PatternsHandWorked) {
   ASSERT_EQ(grid.quads(), 4 + 15);
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(votes.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
+  histogram_row(response_map.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
   const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
   EXPECT_EQ(root(0, 0), std::sqrt(112.0F));
   EXPECT_EQ(root(1, 0), 0.0F);
@@ -84,31 +87,31 @@ TEST_P(HistogramKernel, PatternsHandWorked) {
   EXPECT_EQ(totals.data()[1], 0);
 }
 
-// `size` is that of the level whose cells are made, out of votes at `ratio` times its resolution.
+// `size` is that of the level whose cells are made, out of responses at `ratio` times its resolution.
 void check_histogram(Size size, int filters, unsigned seed, bool extreme, double ratio = 1,
                      int patterns = 0) {
   Numbers numbers(seed);
-  Image<std::uint32_t> votes(std::max(1, static_cast<int>(std::lround(size.width * ratio))),
-                             std::max(1, static_cast<int>(std::lround(size.height * ratio))));
-  for (int y = 0; y < votes.height(); ++y) {
-    for (int x = 0; x < votes.stride(); ++x) {  // what lies beside the image must not count
+  Image<std::uint32_t> response_map(std::max(1, static_cast<int>(std::lround(size.width * ratio))),
+                                    std::max(1, static_cast<int>(std::lround(size.height * ratio))));
+  for (int y = 0; y < response_map.height(); ++y) {
+    for (int x = 0; x < response_map.stride(); ++x) {  // what lies beside the image must not count
       const int response = extreme ? 65535 : numbers(0, 3) == 0 ? 0 : numbers(0, 65535);
       const int index = extreme ? filters - 1 : numbers(0, filters - 1);
       const int pattern = patterns == 0 ? 0 : extreme ? patterns - 1 : numbers(0, patterns - 1);
-      votes.view().at(x, y) =
-          make_vote(static_cast<std::uint32_t>(response), static_cast<std::uint32_t>(index),
-                    static_cast<std::uint32_t>(pattern));
+      response_map.view().at(x, y) =
+          pack_response(static_cast<std::uint32_t>(response), static_cast<std::uint32_t>(index),
+                        static_cast<std::uint32_t>(pattern));
     }
   }
   const Grid grid(size, filters, patterns);
-  const CellEdges edges(grid, votes.view().size(), ratio);
+  const CellEdges edges(grid, response_map.view().size(), ratio);
   const auto pitch = static_cast<std::ptrdiff_t>(grid.pitch());
   const auto row = static_cast<std::ptrdiff_t>(grid.roots_row());
   for (int y = 0; y < grid.cells_y; ++y) {
     Guarded<float> roots(row * grid.cells_y), expected_roots(row * grid.cells_y);
     Guarded<std::int32_t> totals(pitch * grid.cells_y), expected_totals(pitch * grid.cells_y);
-    histogram_row(votes.view(), edges, grid, y, roots.data() + y * row, totals.data() + y * pitch);
-    reference::histogram_row(votes.view(), edges, grid, y, expected_roots.data() + y * row,
+    histogram_row(response_map.view(), edges, grid, y, roots.data() + y * row, totals.data() + y * pitch);
+    reference::histogram_row(response_map.view(), edges, grid, y, expected_roots.data() + y * row,
                              expected_totals.data() + y * pitch);
     ASSERT_EQ(first_difference(roots.data() + y * row, expected_roots.data() + y * row, row), "")
         << size.width << "x" << size.height << ", " << filters << " filters, ratio " << ratio;
@@ -157,12 +160,12 @@ TEST_P(HistogramKernel, PatternsOfCellsOfOtherSizesEqualReference) {
   }
 }
 
-// One cell of 10x9 votes of 2 among others: its sum counts as that of 64.
+// One cell of 10x9 responses of 2 among others: its sum counts as that of 64.
 TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
-  Image<std::uint32_t> votes(20, 18);
+  Image<std::uint32_t> response_map(20, 18);
   for (int y = 0; y < 18; ++y) {
     for (int x = 0; x < 20; ++x)
-      votes.view().at(x, y) = x >= 10 && y >= 9 ? make_vote(2, 1) : make_vote(7, 0);
+      response_map.view().at(x, y) = x >= 10 && y >= 9 ? pack_response(2, 1) : pack_response(7, 0);
   }
   const Grid grid({16, 16}, 2);
   CellEdges edges;
@@ -170,7 +173,7 @@ TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
   edges.rows = {0, 9, 18};
   Guarded<float> roots(grid.roots_row());
   Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(votes.view(), edges, grid, 1, roots.data(), totals.data());
+  histogram_row(response_map.view(), edges, grid, 1, roots.data(), totals.data());
   EXPECT_NEAR(roots.data()[grid.roots_pitch() + 1], std::sqrt(128.0), 1e-5);
   EXPECT_EQ(roots.data()[1], 0.0F);
   EXPECT_EQ(totals.data()[1], 128);
@@ -200,7 +203,7 @@ struct Cells {
     for (int y = 0; y < 2; ++y) {
       for (int x = 0; x < g.cells_x; ++x) {
         if (numbers(0, 99) < empty_percent) continue;
-        for (int votes = 0; votes < 64; ++votes)
+        for (int response_map = 0; response_map < 64; ++response_map)
           add(x, y, numbers(0, g.bins - 1), numbers(0, 9) == 0 ? 65535 : numbers(0, 900));
       }
     }
@@ -269,15 +272,15 @@ TEST_P(NormaliseKernel, HandWorked) {
   EXPECT_EQ(feature(features.data(), grid, 2, 0, 0), 0);
 }
 
-// Patterns are normalised by themselves, whatever the filters' votes and epsilon; a block has those of its
-// first cell.
+// Patterns are normalised by themselves, whatever the filters' responses and epsilon; a block has those of
+// its first cell.
 TEST_P(NormaliseKernel, PatternsHandWorked) {
   const Grid grid({32, 16}, 3, kPatternBins);  // 4 x 2 cells, 3 blocks
   for (const int epsilon : {0, 1000}) {
-    for (const int vote : {0, 25}) {
+    for (const int packed_response : {0, 25}) {
       Cells cells(grid, 0, 100);
       std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
-      cells.add(0, 0, 0, vote);
+      cells.add(0, 0, 0, packed_response);
       cells.finish();
       cells.count_patterns(0, 0, 0, 64);
       cells.count_patterns(1, 0, 57, 48);
@@ -301,7 +304,7 @@ TEST_P(NormaliseKernel, PatternsHandWorked) {
         EXPECT_EQ(pattern(x, 59), 0);
       }
       // 255 * sqrt(25 / 1025) = 39.8
-      EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), vote == 0 ? 0 : epsilon == 0 ? 255 : 40);
+      EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), packed_response == 0 ? 0 : epsilon == 0 ? 255 : 40);
     }
   }
 }
@@ -375,19 +378,19 @@ void check_projection(int patterns) {
     std::vector<std::int8_t> values(static_cast<std::size_t>(window.blocks()) *
                                     (kBlockCells * filters + patterns));
     for (std::int8_t& value : values) value = static_cast<std::int8_t>(numbers(-kMaxWeight, kMaxWeight));
-    const Screen screen(PackedWeights(values, window, filters, patterns));
+    const PreRejection pre_rejection(PackedWeights(values, window, filters, patterns));
     for (const int cells_x : {1, 2, 15, 16, 17, 33}) {
       const Grid grid({cells_x * kCell, 16}, filters, patterns);
       const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), 30);
-      const auto words = static_cast<std::size_t>(grid.pitch()) * Screen::kPairs;
+      const auto words = static_cast<std::size_t>(grid.pitch()) * PreRejection::kPairs;
       Guarded<std::uint8_t> expected(grid.features_row());
       Guarded<std::int32_t> expected_components(words);
       reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 7, expected.data());
-      reference::project_row(expected.data(), grid, screen, expected_components.data());
+      reference::project_row(expected.data(), grid, pre_rejection, expected_components.data());
       for (const std::ptrdiff_t offset : {0, 4}) {
         Guarded<std::uint8_t> features(expected.size() + 64);
         Guarded<std::int32_t> components(words);
-        normalise_and_project_row(cells.roots.data(), cells.totals.data(), grid, 7, screen,
+        normalise_and_project_row(cells.roots.data(), cells.totals.data(), grid, 7, pre_rejection,
                                   features.data() + offset, components.data());
         ASSERT_EQ(first_difference(features.data() + offset, expected.data(), expected.size()), "")
             << cells_x << " cells, " << filters << " filters";
@@ -418,21 +421,21 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
   for (int i = 0; i < 3000; ++i) {
     const int sum = numbers(1'000'000, 4 * kLargest);
     const double share = (numbers(20, 254) + 0.5) / 255;
-    const int vote = static_cast<int>(std::lround(share * share * sum));
-    if (vote > kLargest || sum - vote > 3 * kLargest) continue;
+    const int packed_response = static_cast<int>(std::lround(share * share * sum));
+    if (packed_response > kLargest || sum - packed_response > 3 * kLargest) continue;
     Cells cells(grid, 0, 100);
     std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
-    cells.add(0, 0, 1, vote);
-    cells.add(1, 0, 2, (sum - vote) / 3);
-    cells.add(0, 1, 3, (sum - vote) / 3);
-    cells.add(1, 1, 0, sum - vote - 2 * ((sum - vote) / 3));
+    cells.add(0, 0, 1, packed_response);
+    cells.add(1, 0, 2, (sum - packed_response) / 3);
+    cells.add(0, 1, 3, (sum - packed_response) / 3);
+    cells.add(1, 1, 0, sum - packed_response - 2 * ((sum - packed_response) / 3));
     cells.finish();
     Guarded<std::uint8_t> features(grid.features_row());
     Guarded<std::uint8_t> expected(grid.features_row());
     normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
     reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, expected.data());
     ASSERT_EQ(first_difference(features.data(), expected.data(), features.size()), "")
-        << vote << " of " << sum;
+        << packed_response << " of " << sum;
   }
 }
 

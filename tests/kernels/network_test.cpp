@@ -1,5 +1,5 @@
-// The second look: windows -> the head's sums.
-#include "filterbank/network.hpp"
+// The verification network: windows -> the head's sums.
+#include "filterbank/network/network.hpp"
 
 #include <gmock/gmock.h>
 
@@ -81,7 +81,7 @@ void check(const Network& network, GrayView window) {
   ASSERT_EQ(what_is_wrong(network), "");
   const PackedNetwork packed(network);
   Guarded<std::uint8_t> scratch(packed.scratch_bytes());
-  ASSERT_EQ(look(packed, window, scratch.data()), reference::look(network, window))
+  ASSERT_EQ(run_network(packed, window, scratch.data()), reference::run_network(network, window))
       << network.window.width << "x" << network.window.height << ", " << network.convolutions.size()
       << " convolutions, the first of size " << network.convolutions[0].size << " and stride "
       << network.convolutions[0].stride;
@@ -118,8 +118,8 @@ std::int32_t seen(const Network& network, GrayView window) {
   EXPECT_EQ(what_is_wrong(network), "");
   const PackedNetwork packed(network);
   Guarded<std::uint8_t> scratch(packed.scratch_bytes());
-  const std::int32_t sum = look(packed, window, scratch.data());
-  EXPECT_EQ(sum, reference::look(network, window));
+  const std::int32_t sum = run_network(packed, window, scratch.data());
+  EXPECT_EQ(sum, reference::run_network(network, window));
   return sum;
 }
 
@@ -308,7 +308,7 @@ TEST_P(NetworkKernel, BottomUpWindow) {
 Network good_network() {
   Numbers numbers(1);
   Network network = make_network({12, 9}, {{5, 2, 16}, {3, 1, 32}}, Fill::random, numbers);
-  network.gate = -1;
+  network.first_stage_threshold = -1;
   network.weight = 0.5;
   network.limit = 3;
   return network;
@@ -318,7 +318,7 @@ TEST(WhatIsWrongWithANetwork, Nothing) {
   EXPECT_EQ(what_is_wrong(good_network()), "");
   EXPECT_EQ(what_is_wrong(Network{}), "");
   Network network = good_network();
-  network.gate = -std::numeric_limits<double>::infinity();
+  network.first_stage_threshold = -std::numeric_limits<double>::infinity();
   network.weight = network.limit = 0;
   EXPECT_EQ(what_is_wrong(network), "");
 }
@@ -385,7 +385,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"WindowNegative", [](Network& n) { n.window.height = -9; }, "its window is 12x-9"},
         Mistake{"WindowLarge", [](Network& n) { n.window.height = 513; }, "its window is 12x513"},
         Mistake{"WindowOther", [](Network& n) { n.window.height = 11; }, "its head has 960 weights"},
-        Mistake{"GateNan", [](Network& n) { n.gate = kNan; }, "its gate"},
+        Mistake{"GateNan", [](Network& n) { n.first_stage_threshold = kNan; }, "its first-stage threshold"},
         Mistake{"WeightNan", [](Network& n) { n.weight = kNan; }, "its weight"},
         Mistake{"WeightNegative", [](Network& n) { n.weight = -1; }, "its weight"},
         Mistake{"LimitNan", [](Network& n) { n.limit = kNan; }, "its limit"},
@@ -413,11 +413,11 @@ TEST(WhatIsWrongWithANetwork, SumsFitExactly) {
   EXPECT_EQ(what_is_wrong(network), "");
 }
 
-TEST(PackedNetwork, EvidenceHasBiasAndScale) {
+TEST(PackedNetwork, LogitHasBiasAndScale) {
   Network network = eye({1, 1}, one_weight(16, 0, 1, 0, 1.0F), 0, 0);
   network.head_bias = -10;
   network.head_scale = 0.25;
-  EXPECT_EQ(PackedNetwork(network).evidence(4), -1.5);
+  EXPECT_EQ(PackedNetwork(network).logit(4), -1.5);
   EXPECT_EQ(PackedNetwork(Network{}).layers().size(), 0U);
 }
 

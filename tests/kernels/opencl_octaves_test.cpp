@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "filterbank/opencl_impl.hpp"
+#include "filterbank/opencl/impl.hpp"
 #include "kernels/kernel_test.hpp"
 #include "kernels/opencl_test.hpp"
 

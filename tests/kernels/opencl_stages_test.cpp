@@ -45,33 +45,33 @@ TEST_F(OpenClStagesTest, DefaultFormWithRichDescriptors) {
   compare_default(wide, some_options(wide, larger.views[0], 1.1), larger.views);
 }
 
-TEST_F(OpenClStagesTest, RealLevelsAndScreenWithRichDescriptors) {
+TEST_F(OpenClStagesTest, ComputedScalesAndScreenWithRichDescriptors) {
   const Frames large({{150, 141}, {97, 260}, {33, 48}});
   const Model model = make_model(random_dictionary(9, 1), 1, {4, 6}, {}, 1, rich_descriptors()[2]);
-  for (const int real_levels : {0, 1, 3}) {
+  for (const int computed_scales : {0, 1, 3}) {
     Options options = some_options(model, large.views[0], 1.1);
-    options.real_levels = real_levels;
+    options.computed_scales = computed_scales;
     compare_default(model, options, large.views);
-    options.screen_margin = 0.3 * std::abs(options.threshold) + 1;
+    options.rejection_margin = 0.3 * std::abs(options.threshold) + 1;
     compare_default(model, options, large.views);
   }
 }
 
-// Levels without votes of their own, and windows that an estimate rejects.
-TEST_F(OpenClStagesTest, RealLevelsAndScreen) {
+// Levels without responses of their own, and windows that an estimate rejects.
+TEST_F(OpenClStagesTest, ComputedScalesAndScreen) {
   const Model model = make_model(random_dictionary(9, 1), 1, {4, 6});
   const Frames large({{150, 141}, {97, 260}, {33, 48}});
-  for (const int real_levels : {1, 2, 3}) {
+  for (const int computed_scales : {1, 2, 3}) {
     Options options = some_options(model, large.views[0], 1.1);
-    options.real_levels = real_levels;
+    options.computed_scales = computed_scales;
     compare_default(model, options, large.views);
     // Scores of random weights are large; the margin rejects some of what would reach the threshold, and not
     // all.
-    options.screen_margin = 0.3 * std::abs(options.threshold) + 1;
+    options.rejection_margin = 0.3 * std::abs(options.threshold) + 1;
     compare_default(model, options, large.views);
   }
   Options options = some_options(model, large.views[0]);
-  options.screen_margin = 0;
+  options.rejection_margin = 0;
   for (const opencl::DeviceInfo& device : devices_) {
     for (const char* variant : {"plain", "unrolled", "vector", "local"}) {
       KernelTuning tuning = default_tuning(device);

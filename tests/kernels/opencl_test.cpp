@@ -40,12 +40,12 @@ std::string difference_of_levels(const Level& cpu, const Level& device, std::siz
     return GrayView(image.row(-1) - 1, size.width + 2, size.height + 2, image.stride());
   };
   std::string found;
-  if (cpu.is_real) {
+  if (cpu.is_computed) {
     found = test::first_difference(with_border(cpu), with_border(device), 0, size.height + 2);
     if (!found.empty()) return place("image with border", index, found);
 
-    found = test::first_difference(cpu.votes.view(), device.votes.view(), 0, size.height);
-    if (!found.empty()) return place("votes", index, found);
+    found = test::first_difference(cpu.response_map.view(), device.response_map.view(), 0, size.height);
+    if (!found.empty()) return place("response_map", index, found);
   }
 
   const Grid& grid = cpu.grid;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/opencl_stages.hpp"
+#include "filterbank/opencl/stages.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::test {

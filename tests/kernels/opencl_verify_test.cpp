@@ -22,8 +22,8 @@ class OpenClVerifyTest : public OpenClStagesTest {
     const double spread = threshold_for(model, options, frame, 4) - gate;
     EXPECT_GT(spread, 0);
     model.network = test::random_network(model.window.pixels(), 3);
-    test::centre_evidence(model.network, frame);
-    model.network.gate = gate;
+    test::centre_logit(model.network, frame);
+    model.network.first_stage_threshold = gate;
     model.network.weight = spread;
     model.network.limit = 1.5;
     return model;
@@ -31,12 +31,12 @@ class OpenClVerifyTest : public OpenClStagesTest {
   static Options options_for(const Model& model) {
     Options options;
     options.scale_step = 1.3;
-    options.threshold = model.network.gate + model.network.weight;
+    options.threshold = model.network.first_stage_threshold + model.network.weight;
     return options;
   }
 
   // The frames one after the other in one slot; with a network and without.
-  void compare_looks(const Model& model, const Options& options, const std::vector<PictureView>& frames) {
+  void compare_verified(const Model& model, const Options& options, const std::vector<PictureView>& frames) {
     Options off = options;
     off.verify = false;
     for (const opencl::DeviceInfo& device : devices_) {
@@ -87,7 +87,7 @@ TEST_F(OpenClVerifyTest, GrayAndColourInTurn) {
         PackedView{bytes.back().data(), size.width, size.height, 3 * size.width, PackedFormat::rgb24});
     frames.emplace_back(view);
   }
-  compare_looks(model, options_for(model), frames);
+  compare_verified(model, options_for(model), frames);
 }
 
 TEST_F(OpenClVerifyTest, LevelsThatAreNotFilteredAndTheScreen) {
@@ -95,10 +95,10 @@ TEST_F(OpenClVerifyTest, LevelsThatAreNotFilteredAndTheScreen) {
   const Model model = model_for(gray.views[0]);
   Options options = options_for(model);
   options.scale_step = 1.1;
-  options.real_levels = 2;
-  compare_looks(model, options, {gray.views[0], gray.views[1]});
-  options.screen_margin = model.network.weight;
-  compare_looks(model, options, {gray.views[0], gray.views[1]});
+  options.computed_scales = 2;
+  compare_verified(model, options, {gray.views[0], gray.views[1]});
+  options.rejection_margin = model.network.weight;
+  compare_verified(model, options, {gray.views[0], gray.views[1]});
 }
 
 TEST_F(OpenClVerifyTest, EnlargedFramesAndLargeObjects) {
@@ -106,10 +106,10 @@ TEST_F(OpenClVerifyTest, EnlargedFramesAndLargeObjects) {
   const Model model = model_for(gray.views[0]);
   Options options = options_for(model);
   options.min_size = 20;
-  compare_looks(model, options, {gray.views[0]});
+  compare_verified(model, options, {gray.views[0]});
   const Frames large({{260, 300}});
   options.min_size = 2.1 * model.object.height;
-  compare_looks(model, options, {large.views[0]});
+  compare_verified(model, options, {large.views[0]});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The tuner on a small model and frame, on every OpenCL device.
-#include "filterbank/tuner.hpp"
+#include "filterbank/opencl/tuner.hpp"
 
 #include <unistd.h>
 
@@ -45,16 +45,16 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
       const auto winner =
           std::find_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.best; });
       ASSERT_NE(winner, trials.end());
-      EXPECT_TRUE(winner->exact) << winner->form;
-      std::set<std::string> forms;
+      EXPECT_TRUE(winner->exact) << winner->variant;
+      std::set<std::string> variants;
       for (const TuningTrial& trial : trials) {
-        EXPECT_TRUE(forms.insert(trial.form).second) << trial.form << " was tried twice";
+        EXPECT_TRUE(variants.insert(trial.variant).second) << trial.variant << " was tried twice";
         if (!trial.failure.empty()) continue;
-        EXPECT_GT(trial.seconds, 0) << trial.form;
-        EXPECT_EQ(trial.multiply_adds > 0, stage == "filter" || stage == "classify") << trial.form;
-        EXPECT_EQ(trial.exact, trial.form.find("racy") == std::string::npos) << trial.form;
+        EXPECT_GT(trial.seconds, 0) << trial.variant;
+        EXPECT_EQ(trial.multiply_adds > 0, stage == "filter" || stage == "classify") << trial.variant;
+        EXPECT_EQ(trial.exact, trial.variant.find("racy") == std::string::npos) << trial.variant;
         if (trial.exact) {
-          EXPECT_LE(winner->seconds, trial.seconds) << trial.form;
+          EXPECT_LE(winner->seconds, trial.seconds) << trial.variant;
         }
       }
     }
@@ -71,14 +71,14 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
   }
 }
 
-// The forms that win stand in the trials under the names that the tuning has.
+// The variants that win stand in the trials under the names that the tuning has.
 TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     std::map<std::string, std::string> marked;
     const KernelTuning best = tune(detector_, context, &cache_, frame_.views[0], [&](const TuningTrial& t) {
-      if (t.best) marked[t.stage] = t.form;
+      if (t.best) marked[t.stage] = t.variant;
     });
     EXPECT_TRUE(marked["filter"].starts_with("filter " + best.filter + ", ")) << marked["filter"];
     EXPECT_TRUE(marked["histogram"].starts_with("histogram " + best.histogram + ", " +

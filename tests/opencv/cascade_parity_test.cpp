@@ -57,12 +57,12 @@ TEST_P(Parity, BoxesAreThoseOfOpenCv) {
     for (const int neighbors : {0, 3}) {
       Options options;
       options.min_neighbors = neighbors;
-      options.scan_stages = static_cast<int>(number % model.stages.size());
+      options.early_stages = static_cast<int>(number % model.stages.size());
       const CascadeDetector detector(model, options);
       const auto workspace = detector.make_workspace();
       const auto expected = opencv_boxes(classifier, gray.view(), 1.1, neighbors);
       ASSERT_EQ(keys_of(detect(detector, *workspace, gray.view())), expected)
-          << picture << ", " << neighbors << " neighbours, " << options.scan_stages << " stages scanned";
+          << picture << ", " << neighbors << " neighbours, " << options.early_stages << " stages scanned";
       (neighbors == 0 ? windows : objects) += expected.size();
     }
     ++number;

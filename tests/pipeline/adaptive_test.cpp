@@ -51,10 +51,10 @@ FrameCosts scaled(FrameCosts costs, Load load) {
 }
 
 // 250 frames/s with the first stage on the device, 91 without it, 143 with both on the device.
-FrameCosts made_up_costs(std::size_t divisible) {
+FrameCosts made_up_costs(std::size_t partitionable) {
   FrameCosts costs;
   costs.threads = 4;
-  costs.divisible = divisible;
+  costs.partitionable = partitionable;
   costs.stages = {{10e-3, 40e-3, 4e-3, 0.5e-3, 0.5e-3}, {1e-3, 4e-3, 3e-3, 0.5e-3, 0.1e-3}};
   return costs;
 }
@@ -75,16 +75,16 @@ std::vector<Span> spans_of(const FrameCosts& costs, const Schedule& schedule, st
   for (std::size_t i = 0; i < costs.stages.size(); ++i) {
     const StageCost& cost = costs.stages[i];
     const auto stage = static_cast<std::uint8_t>(i);
-    const bool divided = i < costs.divisible && schedule.split > 0;
-    const double share = divided ? schedule.split : schedule.on_device[i] ? 1 : 0;
+    const bool divided = i < costs.partitionable && schedule.split > 0;
+    const double partition = divided ? schedule.split : schedule.on_device[i] ? 1 : 0;
     if (share > 0) {
       spans.push_back({Activity::wait, stage, 1, 0, at, at + kSecond, 0});
       spans.push_back({Activity::upload, stage, 1, 0, at, at + ns(cost.upload), 0});
       spans.push_back({Activity::run, stage, 1, 0, at, at + ns(share * cost.device), 0});
     }
     if (share < 1)
-      spans.push_back(
-          {Activity::run, stage, 0, 0, at, at + ns((1 - share) * cost.cpu), ns((1 - share) * cost.work)});
+      spans.push_back({Activity::run, stage, 0, 0, at, at + ns((1 - partition) * cost.cpu),
+                       ns((1 - partition) * cost.work)});
   }
   spans.push_back({Activity::output, 0, 0, 0, at, at + kSecond, kSecond});
   return spans;
@@ -104,18 +104,18 @@ class AdaptiveRun : public ::testing::Test {
   }
 
   // Begins a run under `home`; without one, under what the costs promise most for.
-  void start(StageSet supported, std::size_t divisible, std::optional<Schedule> home = {},
+  void start(StageSet supported, std::size_t partitionable, std::optional<Schedule> home = {},
              Goal goal = Goal::throughput) {
     log_.str("");
     changes_.clear();
     adaptive_.reset();
     pipeline_.reset();
     goal_ = goal;
-    detector_.divisible = divisible;
+    detector_.partitionable = partitionable;
     device_ =
         std::make_unique<FakeStages>(*chosen_, supported, [](int) { return Fate{Fate::Kind::refused}; });
     Planned planned;
-    planned.costs = costs_ = made_up_costs(divisible);
+    planned.costs = costs_ = made_up_costs(partitionable);
     planned.schedule = home_ = home ? *home : best_for({});
     PipelineOptions options;
     options.threads = 2;
@@ -179,8 +179,8 @@ class AdaptiveRun : public ::testing::Test {
 constexpr double kWindowSeconds = 1e-9 * kWindow * kBetweenFrames;
 
 TEST_F(AdaptiveRun, SteadyLoadNeverSwitches) {
-  for (const std::size_t divisible : {0, 1}) {
-    start(1, divisible);
+  for (const std::size_t partitionable : {0, 1}) {
+    start(1, partitionable);
     EXPECT_TRUE(home_.uses_device());
     windows(3);
     for (int i = 0; i < 40; ++i) {  // neither does one that varies a little
@@ -195,11 +195,11 @@ TEST_F(AdaptiveRun, SteadyLoadNeverSwitches) {
 }
 
 TEST_F(AdaptiveRun, SlowDeviceIsRelievedOnce) {
-  for (const std::size_t divisible : {0, 1}) {
-    start(1, divisible);
+  for (const std::size_t partitionable : {0, 1}) {
+    start(1, partitionable);
     const Schedule expected = best_for({1, 4});
     ASSERT_NE(expected, home_);
-    EXPECT_EQ(expected.uses_device(), divisible == 1);
+    EXPECT_EQ(expected.uses_device(), partitionable == 1);
     windows(2);
     windows(2, {1, 4});
     ASSERT_EQ(changes_.size(), 1u);
@@ -469,7 +469,7 @@ class Stretched : public TraceSink {
 TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
   using namespace std::chrono_literals;
   for (const std::size_t streams : {1, 3}) {
-    detector_.divisible = 0;
+    detector_.partitionable = 0;
     const FakeStages device(*chosen_, StageSet(3), [](int index) {
       return Fate{Fate::Kind::done, 100us * (index % 4)};
     });
@@ -493,7 +493,7 @@ TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
     const std::vector<RunReport> reports = pipeline.run(all, options);
     for (std::size_t i = 0; i < streams; ++i) {
       expect_ordered(collectors[i].results, static_cast<std::size_t>(sources[i].delivered()));
-      EXPECT_EQ(reports[i].failed + reports[i].redone + reports[i].skipped, 0);
+      EXPECT_EQ(reports[i].failed + reports[i].retried + reports[i].skipped, 0);
     }
     EXPECT_GE(adaptive.switches(), 2);
     EXPECT_GE(stretched.on_device, 20);

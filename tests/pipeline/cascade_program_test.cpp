@@ -274,8 +274,8 @@ TEST_F(CascadeProgram, Misuse) {
   expect_run(4, "cut.xml", {"detect", clip, "-m", file("cut.xml", std::string(kCascade).substr(0, 300))});
   for (const auto& option : std::vector<std::vector<std::string>>{{"--filters", "50"},
                                                                   {"--exact"},
-                                                                  {"--real-levels", "2"},
-                                                                  {"--no-verify"},
+                                                                  {"--computed-scales", "2"},
+                                                                  {"--no-finish"},
                                                                   {"--arithmetic", "float"}})
     expect_run(2, option[0] + " does nothing",
                std::vector<std::string>{"detect", clip, "-m", model()} + option);

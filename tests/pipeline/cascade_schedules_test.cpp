@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cascade/detector.hpp"
-#include "cascade/opencl_stages.hpp"
+#include "cascade/opencl/stages.hpp"
 #include "kernels/cascade_support.hpp"
 #include "pipeline/pipeline_support.hpp"
 #include "pipeline/planner.hpp"
@@ -50,7 +50,7 @@ class CascadeSchedules : public testing::Test {
     MemorySource source(frames_, kFrames);
     KeepObjects kept;
     const RunReport report = pipeline_->run({&source, "test", {&kept}, {}});
-    EXPECT_EQ(report.redone, 0);
+    EXPECT_EQ(report.retried, 0);
     ASSERT_EQ(kept.objects.size(), kFrames);
     for (std::size_t i = 0; i < kFrames; ++i)
       EXPECT_EQ(kept.objects[i], expected_[i % expected_.size()]) << "frame " << i;
@@ -71,12 +71,12 @@ TEST_F(CascadeSchedules, NamedOnesFindTheSame) {
 }
 
 TEST_F(CascadeSchedules, EveryNumberOfScanStagesFindsTheSame) {
-  const std::string maps[] = {"verify=cpu", "scan=cpu,verify=cpu", "pyramid=cpu,verify=cpu", "group=cpu"};
+  const std::string maps[] = {"finish=cpu", "scan=cpu,finish=cpu", "pyramid=cpu,finish=cpu", "group=cpu"};
   for (const std::string& map : maps) {
     for (int k = 1; k <= detector_->tunable()->largest; ++k) {
       ScheduleRequest request;
       request.name = "gpu";
-      request.map = map + ",scan_stages=" + std::to_string(k);
+      request.map = map + ",early_stages=" + std::to_string(k);
       const Schedule schedule = resolve(request, *detector_, stages_.get(), 2);
       EXPECT_EQ(schedule.tuned, k);
       pipeline_->set_schedule(schedule);
@@ -87,16 +87,16 @@ TEST_F(CascadeSchedules, EveryNumberOfScanStagesFindsTheSame) {
 
 TEST_F(CascadeSchedules, WhatIsTunedIsChecked) {
   for (const char* map :
-       {"scan_stages=0", "scan_stages=7", "scan_stages=2x", "scan_stages=", "scan_stages=cpu"}) {
+       {"early_stages=0", "early_stages=7", "early_stages=2x", "early_stages=", "early_stages=cpu"}) {
     ScheduleRequest request;
     request.name = "gpu";
     request.map = map;
     EXPECT_THROW(resolve(request, *detector_, stages_.get(), 2), Error) << map;
   }
   ScheduleRequest request;
-  request.map = "scan_stages=3";
+  request.map = "early_stages=3";
   EXPECT_EQ(describe(resolve(request, *detector_, nullptr, 2), *detector_),
-            "pyramid=cpu integral=cpu scan=cpu verify=cpu group=cpu scan_stages=3");
+            "pyramid=cpu integral=cpu scan=cpu finish=cpu group=cpu early_stages=3");
 }
 
 TEST_F(CascadeSchedules, AutoTriesWhatCanBeTunedAndFindsTheSame) {

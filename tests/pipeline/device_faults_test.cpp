@@ -110,13 +110,12 @@ class DeviceFaults : public ::testing::Test {
     return report;
   }
 
-  // How often the log says that the device is taken out, since the last call.
-  int taken_out() {
+  // How often the log says that the device is disabled, since the last call.
+  int times_disabled() {
     const std::string text = log_.str();
     log_.str("");
     int count = 0;
-    for (std::size_t at = text.find("taken out"); at != std::string::npos;
-         at = text.find("taken out", at + 1))
+    for (std::size_t at = text.find("disabled"); at != std::string::npos; at = text.find("disabled", at + 1))
       ++count;
     return count;
   }
@@ -136,11 +135,11 @@ TEST_F(DeviceFaults, WithoutAnyTheDeviceDoesTheWork) {
     Pipeline pipeline(detector_, stages.get(), schedule, {2});
     fail_calls_for_test("clEnqueueNDRangeKernel", 1 << 20);
     const RunReport report = run_all(pipeline, schedule.name);
-    EXPECT_EQ(report.redone, 0) << schedule.name;
-    EXPECT_EQ(taken_out(), 0);
+    EXPECT_EQ(report.retried, 0) << schedule.name;
+    EXPECT_EQ(times_disabled(), 0);
     fail_calls_for_test("clEnqueueNDRangeKernel", 1);
-    EXPECT_GT(run_all(pipeline, schedule.name).redone, 0) << "the device was not called";
-    EXPECT_EQ(taken_out(), 1);
+    EXPECT_GT(run_all(pipeline, schedule.name).retried, 0) << "the device was not called";
+    EXPECT_EQ(times_disabled(), 1);
     EXPECT_TRUE(pipeline.device_lost());
   }
 }
@@ -164,7 +163,7 @@ TEST_F(DeviceFaults, OfConstructionAreDeviceErrors) {
     break;
   }
   EXPECT_GT(n, 5);
-  EXPECT_EQ(taken_out(), 0);
+  EXPECT_EQ(times_disabled(), 0);
 }
 
 TEST_F(DeviceFaults, OfOneCallCostNoFrame) {
@@ -186,18 +185,18 @@ TEST_F(DeviceFaults, OfOneCallCostNoFrame) {
         ++unused;
         continue;
       }
-      const int times = taken_out();
+      const int times = times_disabled();
       EXPECT_LE(times, 1) << what;
       if (times == 0) {  // the call gave memory back, which cannot fail to any effect
-        EXPECT_EQ(report.redone, 0) << what;
+        EXPECT_EQ(report.retried, 0) << what;
         ASSERT_LE(++unseen, 12) << what;
         continue;
       }
       EXPECT_TRUE(pipeline.device_lost()) << what;
-      EXPECT_LE(report.redone, 5) << what;
+      EXPECT_LE(report.retried, 5) << what;
       // From now on not a call is made.
       fail_calls_for_test("", 1, 1);
-      EXPECT_EQ(run_all(pipeline, what).redone, 0) << what;
+      EXPECT_EQ(run_all(pipeline, what).retried, 0) << what;
       EXPECT_TRUE(failure_is_left(1)) << what << ": the device was called";
       fail_calls_for_test("", 0);
       ASSERT_FALSE(HasFailure()) << what;
@@ -214,7 +213,7 @@ TEST_F(DeviceFaults, OfAllCallsFromSomeOnCostNoFrame) {
       fail_calls_for_test("", n);
       run_all(pipeline, schedule.name + ", calls from " + std::to_string(n));
       fail_calls_for_test("", 0);
-      EXPECT_LE(taken_out(), 1);
+      EXPECT_LE(times_disabled(), 1);
       ASSERT_FALSE(HasFailure()) << schedule.name << " with calls from the " << n << ". on failing";
     }
   }
@@ -232,7 +231,7 @@ TEST_F(DeviceFaults, OfOneKindOfCallCostNoFrame) {
         fail_calls_for_test(call, n);
         run_all(pipeline, schedule.name + ", " + call);
         fail_calls_for_test("", 0);
-        EXPECT_LE(taken_out(), 1);
+        EXPECT_LE(times_disabled(), 1);
         ASSERT_FALSE(HasFailure()) << schedule.name << ", " << call;
       }
     }

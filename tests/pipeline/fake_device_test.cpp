@@ -27,7 +27,7 @@ class FakeDevice : public ::testing::Test {
   void SetUp() override {
     chosen_ = FakeStages::find_device();
     if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to make events with";
-    detector_.divisible = 1;
+    detector_.partitionable = 1;
     old_logger_ = spdlog::default_logger();
     spdlog::set_default_logger(
         std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
@@ -46,11 +46,10 @@ class FakeDevice : public ::testing::Test {
     for (Schedule& schedule : all) schedule.in_flight = in_flight;
     return all;
   }
-  int taken_out() {
+  int times_disabled() {
     const std::string text = log_.str();
     int count = 0;
-    for (std::size_t at = text.find("taken out"); at != std::string::npos;
-         at = text.find("taken out", at + 1))
+    for (std::size_t at = text.find("disabled"); at != std::string::npos; at = text.find("disabled", at + 1))
       ++count;
     return count;
   }
@@ -71,8 +70,8 @@ TEST_F(FakeDevice, AnswersOutOfOrder) {
       NumberedSource source(60);
       const RunReport report = test::run(pipeline, source, collector);
       expect_ordered(collector.results, 60);
-      EXPECT_EQ(report.failed + report.redone, 0);
-      EXPECT_EQ(taken_out(), 0);
+      EXPECT_EQ(report.failed + report.retried, 0);
+      EXPECT_EQ(times_disabled(), 0);
       EXPECT_LE(stages->most_at_once(), in_flight);
       if (in_flight >= 4) {
         EXPECT_GT(stages->most_at_once(), 1);
@@ -89,7 +88,7 @@ TEST_F(FakeDevice, AnswersBeforeSubmitReturns) {
     NumberedSource source(500);
     const RunReport report = test::run(pipeline, source, collector);
     expect_ordered(collector.results, 500);
-    EXPECT_EQ(report.failed + report.redone, 0);
+    EXPECT_EQ(report.failed + report.retried, 0);
   }
 }
 
@@ -111,10 +110,10 @@ TEST_F(FakeDevice, Fails) {
         const RunReport report = test::run(pipeline, source, collector);
         expect_ordered(collector.results, 20);
         EXPECT_EQ(report.failed, 0) << report.first_failure;
-        EXPECT_GE(report.redone, 1);
-        EXPECT_LE(report.redone, 8) << "more than were in flight, and that entered just then";
+        EXPECT_GE(report.retried, 1);
+        EXPECT_LE(report.retried, 8) << "more than were in flight, and that entered just then";
         EXPECT_TRUE(pipeline.device_lost());
-        EXPECT_EQ(taken_out(), 1) << log_.str();
+        EXPECT_EQ(times_disabled(), 1) << log_.str();
         EXPECT_FALSE(pipeline.schedule().uses_device());
       }
     }
@@ -140,10 +139,10 @@ TEST_F(FakeDevice, NeverAnswers) {
       EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
       expect_ordered(collector.results, 40);
       EXPECT_EQ(report.failed, 0) << report.first_failure;
-      EXPECT_GE(report.redone, 1);
-      EXPECT_LE(report.redone, 10);
+      EXPECT_GE(report.retried, 1);
+      EXPECT_LE(report.retried, 10);
       EXPECT_GT(stages->most_at_once(), 1);
-      EXPECT_EQ(taken_out(), 1) << log_.str();
+      EXPECT_EQ(times_disabled(), 1) << log_.str();
       const char* stage = schedule.on_device == StageSet(2) ? "stage 'second' on '" : "stage 'first' on '";
       EXPECT_THAT(log_.str(), HasSubstr(stage));
       EXPECT_THAT(log_.str(), HasSubstr("0.3 s"));
@@ -151,9 +150,9 @@ TEST_F(FakeDevice, NeverAnswers) {
       stages->answer_late();  // nobody is told
       Collector again;
       NumberedSource more(30);
-      EXPECT_EQ(test::run(pipeline, more, again).redone, 0);
+      EXPECT_EQ(test::run(pipeline, more, again).retried, 0);
       expect_ordered(again.results, 30);
-      EXPECT_EQ(taken_out(), 1);
+      EXPECT_EQ(times_disabled(), 1);
     }
   }
 }
@@ -176,7 +175,7 @@ TEST_F(FakeDevice, AnswersTooLate) {
   NumberedSource source(50);
   const RunReport report = test::run(pipeline, source, collector);
   expect_ordered(collector.results, 50);
-  EXPECT_LE(report.redone, 8);
+  EXPECT_LE(report.retried, 8);
 }
 
 // Slow, but within the limit: nobody is given up.
@@ -189,7 +188,7 @@ TEST_F(FakeDevice, MayTakeItsTime) {
     Pipeline pipeline(detector_, stages.get(), schedule, options);
     Collector collector;
     NumberedSource source(5);
-    EXPECT_EQ(test::run(pipeline, source, collector).redone, 0);
+    EXPECT_EQ(test::run(pipeline, source, collector).retried, 0);
     expect_ordered(collector.results, 5);
     EXPECT_FALSE(pipeline.device_lost());
   }
@@ -212,7 +211,7 @@ TEST_F(FakeDevice, StagesOnTheCpuFailAroundIt) {
       const RunReport report = test::run(pipeline, source, collector);
       expect_ordered(collector.results, 30);
       EXPECT_EQ(report.failed, 6);
-      EXPECT_EQ(report.redone, 0);
+      EXPECT_EQ(report.retried, 0);
       EXPECT_FALSE(pipeline.device_lost());
     }
   }

@@ -114,14 +114,14 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("upload"))) << "nothing is copied";
 
   const Json json = Json::parse(read_text(folder_ / "m.json"));
-  for (const char* key : {"program", "machine", "input", "width", "height", "decoding", "model", "filters",
+  for (const char* key : {"program", "machine", "input", "width", "height", "decoding", "model", "variant",
                           "meter", "meter_note", "accuracy", "best", "schedules"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json.at("input"), clip());
   EXPECT_EQ(json.at("width"), 200);
   EXPECT_EQ(json.at("height"), 240);
   EXPECT_EQ(json.at("decoding"), true);
-  EXPECT_EQ(json.at("filters"), 25);
+  EXPECT_EQ(json.at("variant"), "25 filters");
   EXPECT_EQ(json.at("best"), "cpu");
   EXPECT_THAT(json.at("program").get<std::string>(), HasSubstr("sightline "));
   EXPECT_THAT(json.at("machine").get<std::string>(), HasSubstr("1 of "));
@@ -196,7 +196,7 @@ TEST_F(MeasureTest, SizesOfTheDictionary) {
   std::set<std::string> accuracies;
   for (int i = 0; i < 2; ++i) {
     const Json& one = json.at("measurements")[i];
-    EXPECT_EQ(one.at("filters"), 25 * (i + 1));
+    EXPECT_EQ(one.at("variant"), std::to_string(25 * (i + 1)) + " filters");
     ASSERT_TRUE(one.at("accuracy").is_string());
     EXPECT_NE(one.at("accuracy"), "");
     accuracies.insert(one.at("accuracy"));

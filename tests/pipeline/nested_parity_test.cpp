@@ -74,7 +74,7 @@ class NestedParity : public testing::Test {
     Collector collector;
     MemorySource source(frames_, 3 * static_cast<std::int64_t>(frames_.size()));
     const RunReport report = test::run(pipeline, source, collector);
-    EXPECT_EQ(report.redone, 0);
+    EXPECT_EQ(report.retried, 0);
     EXPECT_EQ(report.failed, 0) << report.first_failure;
     ASSERT_EQ(collector.results.size(), 3 * frames_.size());
     for (std::size_t k = 0; k < collector.results.size(); ++k)

@@ -27,8 +27,8 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
     filterbank::Options options;
     options.scale_step = 1.4;
     options.threshold = GetParam() == ClassifierKind::linear ? -8 : -700;
-    options.real_levels = 1;    // some levels take their votes from others
-    options.screen_margin = 6;  // and some windows are rejected, by the linear classifier's screen
+    options.computed_scales = 1;   // some levels take their responses from others
+    options.rejection_margin = 6;  // and some windows are rejected, by the linear classifier's screen
     return options;
   }
 
@@ -80,7 +80,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
     Collector collector;
     MemorySource source(frames_, 2 * static_cast<std::int64_t>(frames_.size()));
     const RunReport report = test::run(pipeline, source, collector);
-    EXPECT_EQ(report.redone, 0) << what;
+    EXPECT_EQ(report.retried, 0) << what;
     EXPECT_EQ(report.failed, 0) << what << ": " << report.first_failure;
     EXPECT_FALSE(pipeline.device_lost()) << what;
     ASSERT_EQ(collector.results.size(), 2 * frames_.size()) << what;

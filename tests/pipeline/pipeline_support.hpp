@@ -59,7 +59,7 @@ class NumberedSource : public Source {
 struct FakeWorkspace : Workspace {
   int index = -1;
   bool busy = false;
-  Share share;
+  Partition partition;
   int stages_done = 0;  ///< by whichever processor
 };
 
@@ -68,18 +68,19 @@ class FakeDetector : public Detector {
  public:
   std::function<void(std::size_t stage, int index)> on_stage;
   int skip_every = 0;
-  std::size_t divisible = 0;
+  std::size_t partitionable = 0;
 
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override { return resources_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override {
     ++workspaces_;
     return std::make_unique<FakeWorkspace>();
   }
-  bool prepare(Workspace& workspace, PictureView frame, Share share) const override {
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition) const override {
     auto& own = static_cast<FakeWorkspace&>(workspace);
     own.index = frame.gray().at(0, 0);
-    own.share = share;
+    own.partition = partition;
     own.stages_done = 0;
     return skip_every == 0 || own.index % skip_every != 0;
   }
@@ -103,12 +104,12 @@ class FakeDetector : public Detector {
     --inside_;
     own.busy = false;
   }
-  std::size_t divisible_stages() const override { return divisible; }
-  void join(Workspace& workspace, Workspace& other) const override {
+  std::size_t partitionable_stages() const override { return partitionable; }
+  void merge(Workspace& workspace, Workspace& other) const override {
     auto& own = static_cast<FakeWorkspace&>(workspace);
     auto& more = static_cast<FakeWorkspace&>(other);
-    EXPECT_EQ(own.index, more.index) << "shares of two frames joined";
-    EXPECT_EQ(own.share.begin, more.share.end);
+    EXPECT_EQ(own.index, more.index) << "partitions of two frames merged";
+    EXPECT_EQ(own.partition.begin, more.partition.end);
     EXPECT_EQ(own.stages_done, more.stages_done);
   }
   std::vector<Detection> take_detections(Workspace& workspace) const override {
@@ -120,8 +121,9 @@ class FakeDetector : public Detector {
   int most_at_once() const { return most_; }
 
  private:
-  DetectorInfo info_{"fake", "none", {"thing"}, "fake", 0, "", 1, 0};
-  std::vector<StageInfo> stages_{{"first", "frame", "half", true}, {"second", "half", "detections", false}};
+  DetectorInfo info_{{"fake", "none", "fake", "", "", ""}, {"thing"}, 1, 0};
+  std::vector<std::string_view> resources_{"frame", "half", "detections"};
+  std::vector<StageInfo> stages_{{"first", {0}, {1}, true}, {"second", {1}, {2}, false}};
   mutable std::atomic<int> workspaces_{0};
   mutable std::atomic<int> inside_{0};
   mutable std::atomic<int> most_{0};

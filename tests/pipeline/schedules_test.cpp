@@ -18,19 +18,21 @@ using testing::HasSubstr;
 // Five stages, of which a device can run all but the last; the first three suit it.
 class Detector5 : public Detector {
  public:
-  std::size_t divisible = 4;
+  std::size_t partitionable = 4;
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override { return resources_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override { return nullptr; }
-  bool prepare(Workspace&, PictureView, Share) const override { return false; }
+  bool prepare(Workspace&, PictureView, Partition) const override { return false; }
   void run_stage(std::size_t, Workspace&) const override {}
-  std::size_t divisible_stages() const override { return divisible; }
+  std::size_t partitionable_stages() const override { return partitionable; }
   std::vector<Detection> take_detections(Workspace&) const override { return {}; }
 
  private:
   DetectorInfo info_;
+  std::vector<std::string_view> resources_{"frame", "of a", "of b", "of c", "of d", "of e"};
   std::vector<StageInfo> stages_{
-      {"a", "", "", true}, {"b", "", "", true}, {"c", "", "", true}, {"d", "", ""}, {"e", "", ""}};
+      {"a", {0}, {1}, true}, {"b", {1}, {2}, true}, {"c", {2}, {3}, true}, {"d", {3}, {4}}, {"e", {4}, {5}}};
 };
 
 // What a schedule asks of a device before anything runs.
@@ -113,7 +115,7 @@ TEST_F(Schedules, NamedOnesThatCannotBe) {
   EXPECT_THAT(refusal({"turbo", "", 0, 0, ""}, &device), HasSubstr("no schedule 'turbo'"));
   EXPECT_THAT(refusal({"split", "", 0, 0, ""}, std::make_unique<Stages>("00111").get()),
               HasSubstr("stage 'd' cannot run"));
-  detector.divisible = 0;
+  detector.partitionable = 0;
   EXPECT_THAT(refusal({"split", "", 0, 0, ""}, &device), HasSubstr("cannot split"));
 }
 
@@ -155,11 +157,11 @@ TEST_F(Schedules, Splits) {
   EXPECT_EQ(mapping({"", "", 0, 0.25, ""}), "split 0.25");
   EXPECT_THAT(refusal({"gpu", "", 0, 0.5, ""}, &device), HasSubstr("--split is for --schedule split"));
   for (const double share : {1.0, 1.5, 7.0})
-    EXPECT_THAT(refusal({"split", "", 0, share, ""}, &device), HasSubstr("between 0 and 1")) << share;
+    EXPECT_THAT(refusal({"split", "", 0, partition, ""}, &device), HasSubstr("between 0 and 1")) << partition;
   Schedule schedule = named_schedule("split", detector, &device, 4);
   for (const double share : {-0.5, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
-    schedule.split = share;
-    EXPECT_THROW(check_schedule(schedule, detector, &device), Error) << share;
+    schedule.split = partition;
+    EXPECT_THROW(check_schedule(schedule, detector, &device), Error) << partition;
   }
 }
 

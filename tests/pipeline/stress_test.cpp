@@ -83,7 +83,7 @@ class StopLater {
 class PipelineStress : public ::testing::Test {
  protected:
   void SetUp() override {
-    detector_.divisible = 1;
+    detector_.partitionable = 1;
     detector_.on_stage = [](std::size_t, int index) {
       if (index % 4 == 3) std::this_thread::sleep_for(std::chrono::microseconds(index % 60));
     };
@@ -154,7 +154,7 @@ TEST_F(PipelineStress, StopsAtAnyMoment) {
       try {
         const RunReport report = test::run(pipeline, source, collector, {&stop, {}});
         EXPECT_EQ(report.frames, source.delivered());
-        EXPECT_EQ(report.failed + report.redone, 0);
+        EXPECT_EQ(report.failed + report.retried, 0);
         EXPECT_EQ(report.stopped, stop);
         EXPECT_EQ(collector.results.size(), static_cast<std::size_t>(source.delivered()));
         if (end == normal || end == at_once) {
@@ -198,7 +198,7 @@ TEST_F(PipelineStress, SchedulesChangeWhileFramesAreInFlight) {
     changer.join();
     expect_ordered(collector.results, static_cast<std::size_t>(frames));
     EXPECT_EQ(report.frames, frames);
-    EXPECT_EQ(report.failed + report.redone, 0) << report.first_failure;
+    EXPECT_EQ(report.failed + report.retried, 0) << report.first_failure;
     EXPECT_GT(changes, 5);
   }
 }

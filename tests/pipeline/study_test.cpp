@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "detection/device_stages.hpp"
 #include "filterbank/detector.hpp"
 #include "model/safetensors.hpp"
 #include "opencl/device.hpp"
+#include "processing/device_stages.hpp"
 #include "program.hpp"
 #include "unit/filterbank_support.hpp"
 #include "unit/made_up_network.hpp"
@@ -105,14 +105,14 @@ TEST_F(Study, ShowTellsTheNetwork) {
   const std::string file = folder_ / "m.safetensors";
   const std::vector<std::string> show{"model", "show", file, "--no-picture"};
   filterbank::save_model(model, file);
-  EXPECT_EQ(expect_run(0, "", show).out.find("second look"), std::string::npos);
+  EXPECT_EQ(expect_run(0, "", show).out.find("\nnetwork "), std::string::npos);
   model.network = random_network(model.window.pixels(), 1);
   filterbank::save_model(model, file);
   const Outcome shown = expect_run(0, "", show);
   // 12 x 16 outputs of 144 weights and as many of 512, 6 x 8 of 12,800, and a head of 768.
   for (const char* words : {"filterbank, version 2\n",
-                            "\nsecond look    3 convolutions, 0.741 million multiply-adds a window; "
-                            "gate -1.1, weight 0.3, limit 7.7\n",
+                            "\nnetwork        3 convolutions, 0.741 million multiply-adds a window; "
+                            "first-stage threshold -1.1, weight 0.3, limit 7.7\n",
                             "\nits provenance \n  network            made up\n"})
     EXPECT_NE(shown.out.find(words), std::string::npos) << words << '\n' << shown.out;
 }

@@ -44,7 +44,7 @@ class TrainNetwork : public testing::Test {
   TempDir folder_;
 };
 
-TEST_F(TrainNetwork, GivesAModelASecondLook) {
+TEST_F(TrainNetwork, GivesAModelAVerificationNetwork) {
   script("--model '" + (folder_ / "first.safetensors") + "' --positives '" + (folder_ / "list.txt") +
          "' --negatives '" + (folder_ / "negatives") + "' --program " SIGHTLINE_PROGRAM +
          " --from -9 --gate -8 --threshold -0.5 --channels 16,16,32,16 --steps 3 --batch 16 --output '" +
@@ -57,12 +57,12 @@ TEST_F(TrainNetwork, GivesAModelASecondLook) {
     EXPECT_EQ(models[i].threshold, -0.5);
     ASSERT_EQ(models[i].network.convolutions.size(), 4u);
     EXPECT_EQ(models[i].network.convolutions[2].outputs, 32);
-    EXPECT_EQ(models[i].network.gate, -8);
+    EXPECT_EQ(models[i].network.first_stage_threshold, -8);
     EXPECT_EQ(models[i].network, models[0].network);
   }
   const std::string shown =
       expect_run(0, "", {"model", "show", folder_ / "second.safetensors", "--no-picture"}).out;
-  EXPECT_NE(shown.find("second look    4 convolutions"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("network        4 convolutions"), std::string::npos) << shown;
 
   // The same windows, judged by the script's own arithmetic.
   std::ofstream(folder_ / "ask.py") << R"(
@@ -92,7 +92,7 @@ print(int((values[0] * head).sum()))
     media::Reader reader(picture);
     const Image<std::uint8_t> gray = media::to_gray(*reader.read());
     const GrayView window(gray.view().row(16) + 16, 64, 128, gray.view().stride());
-    EXPECT_EQ(std::to_string(filterbank::reference::look(models[0].network, window)) + "\n",
+    EXPECT_EQ(std::to_string(filterbank::reference::run_network(models[0].network, window)) + "\n",
               read_text(folder_ / "answer"));
   }
 }

@@ -1,4 +1,5 @@
-// A model's second look from the outside: the same lines under every schedule, switched off, and misuse.
+// A model's verification network from the outside: the same lines under every schedule, switched off, and
+// misuse.
 
 #include "filterbank/model.hpp"
 #include "program.hpp"
@@ -15,8 +16,8 @@ class VerifyProgram : public testing::Test {
   VerifyProgram() {
     filterbank::Model model = random_model(9, 12);
     model.network = random_network(model.window.pixels(), 12);
-    centre_evidence(model.network, random_picture({200, 160}, 13).view());
-    model.network.gate = 0;
+    centre_logit(model.network, random_picture({200, 160}, 13).view());
+    model.network.first_stage_threshold = 0;
     model.network.weight = 0.5;
     model.network.limit = 2;
     model.threshold = 1;

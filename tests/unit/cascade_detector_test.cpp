@@ -54,9 +54,9 @@ Options all_windows() {
 TEST(CascadeDetector, StagesScannedDoNotMatter) {
   const Image<std::uint8_t> frame = make_frame({150, 110});
   Options options = all_windows();
-  options.scan_stages = 1;
+  options.early_stages = 1;
   const auto one = find(options, frame.view());
-  options.scan_stages = 2;
+  options.early_stages = 2;
   EXPECT_EQ(find(options, frame.view()), one);
   EXPECT_GT(one.size(), 100U);
 }
@@ -72,11 +72,11 @@ TEST(CascadeDetector, SharesFitTogether) {
     const auto second = detector.make_workspace();
     ASSERT_TRUE(detector.prepare(*first, frame.view(), {0, cut}));
     ASSERT_TRUE(detector.prepare(*second, frame.view(), {cut, 1}));
-    for (std::size_t stage = 0; stage < detector.divisible_stages(); ++stage) {
+    for (std::size_t stage = 0; stage < detector.partitionable_stages(); ++stage) {
       detector.run_stage(stage, *first);
       detector.run_stage(stage, *second);
     }
-    detector.join(*second, *first);
+    detector.merge(*second, *first);
     detector.run_stage(kGroup, *second);
     EXPECT_EQ(detector.take_detections(*second), expected) << cut;
   }

@@ -19,7 +19,7 @@ FrameCosts example() {
       {0.008, 0.012, 0.003, 0.002, 0.001},
       {0.002, 0.002, -1, 0.004, 0},  // not on the device
   };
-  costs.divisible = 3;
+  costs.partitionable = 3;
   costs.threads = 2;
   return costs;
 }
@@ -28,7 +28,7 @@ Schedule mapping(unsigned long bits, int in_flight = 1) {
   return {"custom", StageSet(bits), in_flight, 0};
 }
 
-Schedule split(double share, int in_flight = 1) {
+Schedule split(double partition, int in_flight = 1) {
   return {"split", {}, in_flight, share};
 }
 
@@ -146,7 +146,7 @@ TEST(Costs, SharedCores) {
 TEST(Costs, NothingCostsNothing) {
   FrameCosts costs;
   costs.stages.resize(3, {0, 0, 0, 0, 0});
-  costs.divisible = 2;
+  costs.partitionable = 2;
   for (const Schedule& schedule : {mapping(0), mapping(0b111), mapping(0b101), split(0.5)}) {
     EXPECT_TRUE(loads_of(costs, schedule).empty());
     EXPECT_EQ(bound_of(costs, schedule).fps, 0);

@@ -37,11 +37,11 @@ class ExactDescriptors : public ::testing::TestWithParam<int> {
     for (std::int8_t& w : model.weights) w = static_cast<std::int8_t>(test::random_int(engine, 0, 90));
     return model;
   }
-  static Options options(int real_levels = 0, double margin = std::numeric_limits<double>::infinity()) {
+  static Options options(int computed_scales = 0, double margin = std::numeric_limits<double>::infinity()) {
     Options options;
     options.scale_step = 1.15;
-    options.real_levels = real_levels;
-    options.screen_margin = margin;
+    options.computed_scales = computed_scales;
+    options.rejection_margin = margin;
     options.threshold = -1e9;
     return options;
   }
@@ -56,18 +56,18 @@ INSTANTIATE_TEST_SUITE_P(All, ExactDescriptors, ::testing::Range(0, 3), [](const
 std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
                                            const std::vector<Level>& levels, const Level& level) {
   const Model& model = detector.model();
-  const GrayView image = levels[level.real].image.view();
-  Image<std::uint32_t> votes(image.width(), image.height());
+  const GrayView image = levels[level.source_level].image.view();
+  Image<std::uint32_t> response_map(image.width(), image.height());
   reference::filter_rows(image, model.dictionary,
                          model.descriptor.contrast_sensitive ? Signs::apart : Signs::together, 0,
-                         image.height(), votes.view());
-  if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), votes.view());
+                         image.height(), response_map.view());
+  if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), response_map.view());
   const Grid& grid = level.grid;
   const auto pitch = static_cast<std::size_t>(grid.pitch());
   std::vector<float> roots(grid.roots_row() * grid.cells_y);
   std::vector<std::int32_t> totals(pitch * grid.cells_y);
   for (int y = 0; y < grid.cells_y; ++y) {
-    reference::histogram_row(std::as_const(votes).view(), level.edges, grid, y,
+    reference::histogram_row(std::as_const(response_map).view(), level.edges, grid, y,
                              roots.data() + y * grid.roots_row(), totals.data() + y * pitch);
   }
   std::vector<std::uint8_t> features(grid.features_row() * grid.blocks_y());
@@ -82,9 +82,9 @@ std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
 }
 
 TEST_P(ExactDescriptors, StagesEqualTheirReferenceOnEveryInstructionSet) {
-  for (const int real_levels : {0, 1, 2}) {
+  for (const int computed_scales : {0, 1, 2}) {
     for (const int filters : {1, 9, 128}) {
-      const FilterbankDetector detector(model(filters), options(real_levels));
+      const FilterbankDetector detector(model(filters), options(computed_scales));
       int tried = 0;
       for (const char* name : {"ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon", "best"}) {
         try {
@@ -149,16 +149,16 @@ TEST_P(ExactDescriptors, ScoresAreThoseOfTheCopiedFeatures) {
 
 // Cut anywhere, with or without shortcuts, the windows of both parts score as those of the whole.
 TEST_P(ExactDescriptors, SharesFitTogether) {
-  for (const int real_levels : {0, 2}) {
+  for (const int computed_scales : {0, 2}) {
     for (const double margin : {std::numeric_limits<double>::infinity(), 3.0}) {
-      Options with = options(real_levels, margin);
+      Options with = options(computed_scales, margin);
       with.threshold = 0;
       const FilterbankDetector detector(model(), with);
-      EXPECT_EQ(detector.screens(), margin == 3.0);
+      EXPECT_EQ(detector.pre_rejects(), margin == 3.0);
       const auto whole = detector.make_workspace();
       const auto rest = detector.make_workspace();
-      const auto score = [&](Workspace& workspace, Share share) {
-        EXPECT_TRUE(detector.prepare(workspace, picture.view(), share));
+      const auto score = [&](Workspace& workspace, Partition partition) {
+        EXPECT_TRUE(detector.prepare(workspace, picture.view(), partition));
         detector.score_windows(static_cast<FilterbankWorkspace&>(workspace));
         return static_cast<FilterbankWorkspace&>(workspace).candidates;
       };
@@ -167,7 +167,7 @@ TEST_P(ExactDescriptors, SharesFitTogether) {
       for (const double cut : {0.05, 0.3, 0.5, 0.77, 0.95}) {
         score(*whole, {0, cut});
         score(*rest, {cut, 1});
-        detector.join(*whole, *rest);
+        detector.merge(*whole, *rest);
         const auto& joined = static_cast<FilterbankWorkspace&>(*whole).candidates;
         ASSERT_EQ(joined.size(), expected.size()) << cut;
         for (std::size_t i = 0; i < joined.size(); ++i) {
@@ -204,8 +204,8 @@ TEST_P(ExactDescriptors, RunOnDevicesAndAreNamed) {
   const FilterbankDetector detector(model(), options(1, 2));
   EXPECT_EQ(detector.info().cpu_only, "");
   EXPECT_THAT(detector.info().model, HasSubstr(describe(descriptor())));
-  EXPECT_TRUE(detector.screens());
-  EXPECT_EQ(detector.options().real_levels, 1);
+  EXPECT_TRUE(detector.pre_rejects());
+  EXPECT_EQ(detector.options().computed_scales, 1);
   Model plain = test::random_model(9, 12);
   EXPECT_NE(detector.info().cost_key, FilterbankDetector(plain, options(1, 2)).info().cost_key);
 }

@@ -1,4 +1,5 @@
-// What makes the detector faster than its plain method: levels without votes of their own, and the screen.
+// What makes the detector faster than its plain method: levels without responses of their own, and the
+// pre-rejection.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -20,10 +21,10 @@ using ::testing::ElementsAre;
 std::vector<int> real_of(double step, int per_octave, int count) {
   std::vector<PyramidLevel> levels(count);
   for (int i = 0; i < count; ++i) levels[i].scale = std::pow(step, i);
-  return real_levels(levels, step, per_octave);
+  return computed_scales(levels, step, per_octave);
 }
 
-TEST(RealLevels, NearestOfThoseThatAreFiltered) {
+TEST(ComputedScales, NearestOfThoseThatAreFiltered) {
   EXPECT_THAT(real_of(1.2, 0, 4), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(real_of(1.2, 1, 8), ElementsAre(0, 0, 0, 4, 4, 4, 4, 4));
   EXPECT_THAT(real_of(1.2, 2, 6), ElementsAre(0, 0, 2, 2, 4, 4));
@@ -33,29 +34,30 @@ TEST(RealLevels, NearestOfThoseThatAreFiltered) {
   EXPECT_THAT(real_of(1.8, 1, 3), ElementsAre(0, 1, 2));
 }
 
-TEST(RealLevels, CellsCoverTheVotesWithoutGapOrOverlap) {
+TEST(ComputedScales, CellsCoverTheVotesWithoutGapOrOverlap) {
   const Grid grid({100, 70}, 4);
   const CellEdges edges(grid, {121, 85}, 1.21);
   EXPECT_THAT(edges.columns, ElementsAre(0, 10, 19, 29, 39, 48, 58, 68, 77, 87, 97, 106, 116));
   EXPECT_THAT(edges.rows, ElementsAre(0, 10, 19, 29, 39, 48, 58, 68, 77));
-  const CellEdges beyond(grid, {90, 60}, 1.0);  // never past the votes
+  const CellEdges beyond(grid, {90, 60}, 1.0);  // never past the responses
   EXPECT_EQ(beyond.columns.back(), 90);
   EXPECT_EQ(beyond.rows.back(), 60);
 }
 
-Options shortcuts(int real_levels, double margin) {
+Options shortcuts(int computed_scales, double margin) {
   Options options;
   options.scale_step = 1.1;
-  options.real_levels = real_levels;
-  options.screen_margin = margin;
+  options.computed_scales = computed_scales;
+  options.rejection_margin = margin;
   return options;
 }
 
 using Place = std::tuple<int, int, int>;
-std::map<Place, double> candidates_of(const FilterbankDetector& detector, GrayView frame, Share share = {}) {
+std::map<Place, double> candidates_of(const FilterbankDetector& detector, GrayView frame,
+                                      Partition partition = {}) {
   const auto workspace = detector.make_workspace();
   auto& w = static_cast<FilterbankWorkspace&>(*workspace);
-  EXPECT_TRUE(detector.prepare(w, frame, share));
+  EXPECT_TRUE(detector.prepare(w, frame, partition));
   detector.score_windows(w);
   std::map<Place, double> found;
   for (const Candidate& c : w.candidates) found[{c.level, c.x, c.y}] = c.score;
@@ -64,8 +66,8 @@ std::map<Place, double> candidates_of(const FilterbankDetector& detector, GrayVi
 
 TEST(Shortcuts, SameOnAnyNumberOfThreadsAndInAnyShares) {
   const Image<std::uint8_t> picture = random_picture({203, 161}, 13);
-  for (const int real_levels : {0, 1, 2}) {
-    const FilterbankDetector detector(random_model(9, 12), shortcuts(real_levels, 3));
+  for (const int computed_scales : {0, 1, 2}) {
+    const FilterbankDetector detector(random_model(9, 12), shortcuts(computed_scales, 3));
     const auto expected = candidates_of(detector, picture.view());
     ASSERT_GT(expected.size(), 20U);
     for (int threads = 1; threads <= 4; ++threads) {
@@ -101,7 +103,7 @@ TEST(Shortcuts, FirstLevelIsExact) {
   EXPECT_GT(other, 0U);
 }
 
-// What passes the screen has the score that it would have without; a wide margin rejects nothing.
+// What pre-rejection lets through has the score that it would have without; a wide margin rejects nothing.
 TEST(Shortcuts, ScreenOnlyLeavesOut) {
   const Image<std::uint8_t> picture = random_picture({203, 161}, 13);
   constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -149,14 +151,14 @@ TEST(Shortcuts, ExactSwitchTurnsThemOff) {
     std::ofstream(folder / "c.toml") << "[detector]\nmodel = \"m.safetensors\"\n" << more;
     return make_filterbank_detector(Config::load(folder / "c.toml"))->options();
   };
-  EXPECT_EQ(options_of("").real_levels, kRealLevels);
-  EXPECT_EQ(options_of("").screen_margin, kScreenMargin);
-  EXPECT_EQ(options_of("real_levels = 5\nscreen_margin = 1.5\n").real_levels, 5);
-  EXPECT_EQ(options_of("real_levels = 5\nscreen_margin = 1.5\n").screen_margin, 1.5);
-  const Options exact = options_of("exact = true\nreal_levels = 5\nscreen_margin = 1.5\n");
-  EXPECT_EQ(exact.real_levels, 0);
-  EXPECT_EQ(exact.screen_margin, std::numeric_limits<double>::infinity());
-  EXPECT_EQ(options_of("arithmetic = \"float\"\n").real_levels, 0);
+  EXPECT_EQ(options_of("").computed_scales, kComputedScales);
+  EXPECT_EQ(options_of("").rejection_margin, kRejectionMargin);
+  EXPECT_EQ(options_of("computed_scales = 5\nrejection_margin = 1.5\n").computed_scales, 5);
+  EXPECT_EQ(options_of("computed_scales = 5\nrejection_margin = 1.5\n").rejection_margin, 1.5);
+  const Options exact = options_of("exact = true\ncomputed_scales = 5\nrejection_margin = 1.5\n");
+  EXPECT_EQ(exact.computed_scales, 0);
+  EXPECT_EQ(exact.rejection_margin, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(options_of("arithmetic = \"float\"\n").computed_scales, 0);
   EXPECT_THAT(test::error_of(ExitCode::usage, [&] { options_of("exact = 1\n"); }),
               ::testing::HasSubstr("true or false"));
 }

@@ -1,4 +1,4 @@
-// The second look of a model's network: what `verify` makes of the candidates, against plain scalar code.
+// The verification network of a model: what `verify` makes of the candidates, against plain scalar code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -19,14 +19,14 @@ using test::random_picture;
 
 constexpr double kAnyScore = -1e9;
 
-// In the pictures of these tests, the classifier's scores lie about 1.5 and mostly from 0 to 3; the evidence,
+// In the pictures of these tests, the classifier's scores lie about 1.5 and mostly from 0 to 3; the logit,
 // about 0, is within the limit in some windows and beyond it, on either side, in others.
 Model model_with_network() {
   Model model = random_model(9, 12);
   model.network = test::random_network(model.window.pixels(), 12);
   model.network.head_bias -= 71'600;
   model.network.head_scale = 1.0 / 300;
-  model.network.gate = 0.7;
+  model.network.first_stage_threshold = 0.7;
   model.network.weight = 0.3;
   model.network.limit = 3.3;
   return model;
@@ -113,15 +113,15 @@ Image<std::uint8_t> octave_of(PictureView frame, int octave) {
 }
 
 // What every window should have, in plain scalar code but for the classifier's scores.
-struct Looks {
+struct VerifiedScores {
   Scores first;           // of all windows
-  Scores final;           // of those that the gate lets through
-  Scores evidence;        // of the same
+  Scores final;           // of those that the first-stage threshold lets through
+  Scores logit;           // of the same
   int without_image = 0;  // windows looked at on levels that are not filtered
   int largest_octave = 0;
   double smallest_scale = 1e9;
 
-  Looks(const Model& model, Options options, PictureView frame) {
+  VerifiedScores(const Model& model, Options options, PictureView frame) {
     const Network& network = model.network;
     options.threshold = kAnyScore;
     const FilterbankDetector plain(without_network(model), options);
@@ -138,14 +138,14 @@ struct Looks {
               level.plan.scale / std::pow(2.0, level.plan.octave))
           .run_reference(octave.view(), image.view(), 0, image.height());
       for (const Candidate& c : w.candidates) {
-        if (c.level != static_cast<int>(l) || c.score < network.gate) continue;
+        if (c.level != static_cast<int>(l) || c.score < network.first_stage_threshold) continue;
         const GrayView window(image.view().row(8 * c.y) + 8 * c.x, network.window.width,
                               network.window.height, image.stride());
         const Place place{c.level, c.x, c.y};
-        evidence[place] =
-            (static_cast<double>(reference::look(network, window)) + network.head_bias) * network.head_scale;
-        final[place] = c.score + network.weight * std::clamp(evidence[place], -network.limit, network.limit);
-        without_image += level.is_real ? 0 : 1;
+        logit[place] = (static_cast<double>(reference::run_network(network, window)) + network.head_bias) *
+                       network.head_scale;
+        final[place] = c.score + network.weight * std::clamp(logit[place], -network.limit, network.limit);
+        without_image += level.is_computed ? 0 : 1;
         largest_octave = std::max(largest_octave, level.plan.octave);
         smallest_scale = std::min(smallest_scale, level.plan.scale);
       }
@@ -172,7 +172,7 @@ std::vector<Case> cases() {
                         {"enlarged", options_of(kAnyScore), {40, 50}},
                         {"large objects", options_of(kAnyScore), {130, 170}},
                         {"in float", options_of(kAnyScore), {130, 170}}};
-  all[1].options.real_levels = 4;
+  all[1].options.computed_scales = 4;
   all[2].options.min_size = 14;  // of the model's 24
   all[3].options.min_size = 55;
   all[4].options.arithmetic = Arithmetic::floating_point;
@@ -185,31 +185,32 @@ TEST_F(FilterbankVerify, ScoresAreThoseOfPlainCode) {
     const ColourFrame colour(c.size, 21);
     for (const PictureView& frame : {PictureView(gray.view()), PictureView(colour.view())}) {
       SCOPED_TRACE(std::string(c.name) + (frame.is_gray() ? ", gray" : ", colour"));
-      const Looks looks(model_, c.options, frame);
-      ASSERT_GT(looks.final.size(), 10U);
-      ASSERT_LT(looks.final.size(), looks.first.size()) << "the gate lets all through";
-      EXPECT_EQ(verified(FilterbankDetector(model_, c.options), frame), looks.final);
-      if (c.options.real_levels > 0) {
-        EXPECT_GT(looks.without_image, 10);
+      const VerifiedScores scores_of_all(model_, c.options, frame);
+      ASSERT_GT(scores_of_all.final.size(), 10U);
+      ASSERT_LT(scores_of_all.final.size(), scores_of_all.first.size())
+          << "the first-stage threshold lets all through";
+      EXPECT_EQ(verified(FilterbankDetector(model_, c.options), frame), scores_of_all.final);
+      if (c.options.computed_scales > 0) {
+        EXPECT_GT(scores_of_all.without_image, 10);
       }
       if (c.options.min_size == 14) {
-        EXPECT_LT(looks.smallest_scale, 1);
+        EXPECT_LT(scores_of_all.smallest_scale, 1);
       }
       if (c.options.min_size == 55) {
-        EXPECT_GT(looks.smallest_scale, 2);
+        EXPECT_GT(scores_of_all.smallest_scale, 2);
       }
       if (c.size.height == 170 && frame.is_gray()) {
-        EXPECT_GE(looks.largest_octave, 2);
+        EXPECT_GE(scores_of_all.largest_octave, 2);
       }
     }
   }
 }
 
-TEST_F(FilterbankVerify, EvidenceCountsUpToItsLimit) {
-  const Looks looks(model_, options_of(kAnyScore), picture_.view());
+TEST_F(FilterbankVerify, LogitCountsUpToItsLimit) {
+  const VerifiedScores scores_of_all(model_, options_of(kAnyScore), picture_.view());
   int below = 0, within = 0, above = 0;
-  for (const auto& [place, evidence] : looks.evidence) {
-    ++(evidence < -model_.network.limit ? below : evidence > model_.network.limit ? above : within);
+  for (const auto& [place, logit] : scores_of_all.logit) {
+    ++(logit < -model_.network.limit ? below : logit > model_.network.limit ? above : within);
   }
   EXPECT_GT(below, 10);
   EXPECT_GT(within, 10);
@@ -218,18 +219,18 @@ TEST_F(FilterbankVerify, EvidenceCountsUpToItsLimit) {
 
 TEST_F(FilterbankVerify, WhatReachesTheThresholdStays) {
   const Network& network = model_.network;
-  const Looks looks(model_, options_of(kAnyScore), picture_.view());
-  int by_gate = 0, by_limit = 0;
-  std::size_t before = looks.final.size() + 1;
+  const VerifiedScores scores_of_all(model_, options_of(kAnyScore), picture_.view());
+  int by_model = 0, by_limit = 0;
+  std::size_t before = scores_of_all.final.size() + 1;
   for (const double threshold : {-5.0, 1.0, 2.0, 2.5, 3.0, 3.7, 100.0}) {
     SCOPED_TRACE(threshold);
     const FilterbankDetector detector(model_, options_of(threshold));
     EXPECT_TRUE(detector.verifies());
     const double limit = threshold - network.weight * network.limit;
-    EXPECT_NEAR(detector.first_threshold(), std::max(network.gate, limit), 1e-9);
-    ++(network.gate >= limit ? by_gate : by_limit);
+    EXPECT_NEAR(detector.first_threshold(), std::max(network.first_stage_threshold, limit), 1e-9);
+    ++(network.first_stage_threshold >= limit ? by_model : by_limit);
     const Scores found = verified(detector, picture_.view());
-    EXPECT_EQ(found, reaching(looks.final, threshold));
+    EXPECT_EQ(found, reaching(scores_of_all.final, threshold));
     EXPECT_LT(found.size(), threshold < 1 ? before : before + (threshold == 1.0));
     before = found.size();
     // No more is looked at than could reach it.
@@ -237,24 +238,24 @@ TEST_F(FilterbankVerify, WhatReachesTheThresholdStays) {
     auto& w = static_cast<FilterbankWorkspace&>(*workspace);
     ASSERT_TRUE(detector.prepare(w, picture_.view()));
     detector.score_windows(w);
-    EXPECT_EQ(scores_of(w.candidates), reaching(looks.first, detector.first_threshold()));
+    EXPECT_EQ(scores_of(w.candidates), reaching(scores_of_all.first, detector.first_threshold()));
   }
-  EXPECT_GE(by_gate, 2);
+  EXPECT_GE(by_model, 2);
   EXPECT_GE(by_limit, 3);
   EXPECT_EQ(before, 0U);
 }
 
-// Thresholds that windows reach with nothing to spare, and only since the evidence lifts them as far as it
+// Thresholds that windows reach with nothing to spare, and only since the logit lifts them as far as it
 // can.
 TEST_F(FilterbankVerify, NoWindowThatReachesTheThresholdIsLeftOut) {
   const Network& network = model_.network;
-  const Looks looks(model_, options_of(kAnyScore), picture_.view());
+  const VerifiedScores scores_of_all(model_, options_of(kAnyScore), picture_.view());
   int lifted = 0;
-  for (const auto& [place, evidence] : looks.evidence) {
-    if (evidence < network.limit) continue;
-    const FilterbankDetector detector(model_, options_of(looks.final.at(place)));
-    EXPECT_LE(detector.first_threshold(), looks.first.at(place));
-    EXPECT_LE(detector.score_of(detector.raw_threshold()), looks.first.at(place));
+  for (const auto& [place, logit] : scores_of_all.logit) {
+    if (logit < network.limit) continue;
+    const FilterbankDetector detector(model_, options_of(scores_of_all.final.at(place)));
+    EXPECT_LE(detector.first_threshold(), scores_of_all.first.at(place));
+    EXPECT_LE(detector.score_of(detector.raw_threshold()), scores_of_all.first.at(place));
     ++lifted;
   }
   EXPECT_GT(lifted, 10);
@@ -294,9 +295,9 @@ TEST_F(FilterbankVerify, SameOnAnyNumberOfThreads) {
 }
 
 TEST_F(FilterbankVerify, SameWhateverTheWorkspaceSawBefore) {
-  for (const int real_levels : {0, 1}) {
+  for (const int computed_scales : {0, 1}) {
     Options options = options_of(1.5);
-    options.real_levels = real_levels;
+    options.computed_scales = computed_scales;
     const FilterbankDetector detector(model_, options);
     const auto workspace = detector.make_workspace();
     unsigned seed = 30;
@@ -318,31 +319,32 @@ TEST_F(FilterbankVerify, SameWhateverTheWorkspaceSawBefore) {
 
 TEST_F(FilterbankVerify, SharesJoinedAreTheWholeFrame) {
   const ColourFrame colour({130, 170}, 21);
-  for (const int real_levels : {0, 1}) {
+  for (const int computed_scales : {0, 1}) {
     Options options = options_of(1.5);
-    options.real_levels = real_levels;
+    options.computed_scales = computed_scales;
     const FilterbankDetector detector(model_, options);
-    ASSERT_EQ(detector.divisible_stages(), kVerify);
+    ASSERT_EQ(detector.partitionable_stages(), kVerify);
     for (const PictureView& frame : {PictureView(picture_.view()), PictureView(colour.view())}) {
       const auto expected = detect_fresh(detector, frame);
       ASSERT_GT(expected.size(), 10U);
       for (const std::vector<double>& cuts :
            std::vector<std::vector<double>>{{0, 0.3, 1}, {0, 0.9, 1}, {0, 0.2, 0.6, 1}, {0.2, 1, 0.2}}) {
         // The last case joins the first share to the second.
-        std::vector<Share> shares;
+        std::vector<Partition> shares;
         for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-          shares.push_back(cuts[i] < cuts[i + 1] ? Share{cuts[i], cuts[i + 1]} : Share{0, cuts[i + 1]});
+          shares.push_back(cuts[i] < cuts[i + 1] ? Partition{cuts[i], cuts[i + 1]}
+                                                 : Partition{0, cuts[i + 1]});
         std::vector<std::unique_ptr<Workspace>> workspaces;
-        for (const Share share : shares) {
+        for (const Partition share : shares) {
           workspaces.push_back(detector.make_workspace());
-          ASSERT_TRUE(detector.prepare(*workspaces.back(), frame, share));
-          for (std::size_t stage = 0; stage < detector.divisible_stages(); ++stage)
+          ASSERT_TRUE(detector.prepare(*workspaces.back(), frame, partition));
+          for (std::size_t stage = 0; stage < detector.partitionable_stages(); ++stage)
             detector.run_stage(stage, *workspaces.back());
-          if (workspaces.size() > 1) detector.join(*workspaces[0], *workspaces.back());
+          if (workspaces.size() > 1) detector.merge(*workspaces[0], *workspaces.back());
         }
         for (const std::size_t stage : {kVerify, kGroup}) detector.run_stage(stage, *workspaces[0]);
         EXPECT_EQ(detector.take_detections(*workspaces[0]), expected)
-            << ::testing::PrintToString(cuts) << ", real levels " << real_levels;
+            << ::testing::PrintToString(cuts) << ", computed scales " << computed_scales;
       }
     }
   }
@@ -382,16 +384,17 @@ TEST_F(FilterbankVerify, NothingToLookAt) {
 }
 
 TEST_F(FilterbankVerify, CandidateLimitKeepsTheBestFirstScores) {
-  const Looks looks(model_, options_of(kAnyScore), picture_.view());
+  const VerifiedScores scores_of_all(model_, options_of(kAnyScore), picture_.view());
   std::vector<std::pair<double, Place>> by_first;
-  for (const auto& [place, final] : looks.final) by_first.emplace_back(-looks.first.at(place), place);
+  for (const auto& [place, final] : scores_of_all.final)
+    by_first.emplace_back(-scores_of_all.first.at(place), place);
   std::sort(by_first.begin(), by_first.end());
   constexpr double kThreshold = 2;
   for (const int most : {1, 10, 40}) {
     ASSERT_LT(static_cast<std::size_t>(most), by_first.size());
     ASSERT_NE(by_first[most - 1].first, by_first[most].first) << "a tie, whose order is another matter";
     Scores best;
-    for (int i = 0; i < most; ++i) best[by_first[i].second] = looks.final.at(by_first[i].second);
+    for (int i = 0; i < most; ++i) best[by_first[i].second] = scores_of_all.final.at(by_first[i].second);
     Options options = options_of(kThreshold);
     options.max_candidates = most;
     EXPECT_EQ(verified(FilterbankDetector(model_, options), picture_.view()), reaching(best, kThreshold));
@@ -401,7 +404,7 @@ TEST_F(FilterbankVerify, CandidateLimitKeepsTheBestFirstScores) {
 TEST_F(FilterbankVerify, IsCounted) {
   Options options = options_of(2);
   const FilterbankDetector detector(model_, options);
-  const Looks looks(model_, options_of(kAnyScore), picture_.view());
+  const VerifiedScores scores_of_all(model_, options_of(kAnyScore), picture_.view());
   const auto count_of = [](const std::vector<WorkCount>& counts, const std::string& what) {
     for (const WorkCount& count : counts) {
       if (count.what == what) return count.count;
@@ -409,17 +412,17 @@ TEST_F(FilterbankVerify, IsCounted) {
     return std::int64_t{-1};
   };
   const std::vector<WorkCount> counts = detector.count_work(picture_.view());
-  const auto looked_at = reaching(looks.first, detector.first_threshold()).size();
-  const auto left = reaching(looks.final, 2).size();
+  const auto looked_at = reaching(scores_of_all.first, detector.first_threshold()).size();
+  const auto left = reaching(scores_of_all.final, 2).size();
   EXPECT_LT(left, looked_at);
-  EXPECT_EQ(count_of(counts, "windows"), static_cast<std::int64_t>(looks.first.size()));
+  EXPECT_EQ(count_of(counts, "windows"), static_cast<std::int64_t>(scores_of_all.first.size()));
   EXPECT_EQ(count_of(counts, "left after classify"), static_cast<std::int64_t>(looked_at));
   EXPECT_EQ(count_of(counts, "left after verify"), static_cast<std::int64_t>(left));
   options.verify = false;
   const std::vector<WorkCount> without = FilterbankDetector(model_, options).count_work(picture_.view());
   EXPECT_EQ(count_of(without, "left after verify"), -1);
   EXPECT_EQ(count_of(without, "left after classify"),
-            static_cast<std::int64_t>(reaching(looks.first, 2).size()));
+            static_cast<std::int64_t>(reaching(scores_of_all.first, 2).size()));
 }
 
 TEST_F(FilterbankVerify, FromConfiguration) {
@@ -449,24 +452,24 @@ TEST_F(FilterbankVerify, PeaksAlone) {
   }
   Image<std::uint8_t> random = random_picture({300, 280}, 31);
   for (Image<std::uint8_t>* picture : {&random, &tiles}) {
-    const Looks looks(model, options, picture->view());
+    const VerifiedScores scores_of_all(model, options, picture->view());
     Scores peaks;
-    for (const auto& [place, score] : looks.final) {
+    for (const auto& [place, score] : scores_of_all.final) {
       const auto [level, x, y] = place;
       bool best = true;
       for (int dy = -1; dy <= 1; ++dy) {
         for (int dx = -1; dx <= 1; ++dx) {
-          const auto other = looks.first.find({level, x + dx, y + dy});
-          if (other == looks.first.end() || (dx == 0 && dy == 0)) continue;
+          const auto other = scores_of_all.first.find({level, x + dx, y + dy});
+          if (other == scores_of_all.first.end() || (dx == 0 && dy == 0)) continue;
           const bool earlier = dy < 0 || (dy == 0 && dx < 0);
-          best &=
-              other->second < looks.first.at(place) || (other->second == looks.first.at(place) && !earlier);
+          best &= other->second < scores_of_all.first.at(place) ||
+                  (other->second == scores_of_all.first.at(place) && !earlier);
         }
       }
       if (best) peaks[place] = score;
     }
     ASSERT_FALSE(peaks.empty());
-    ASSERT_LT(peaks.size(), looks.final.size());
+    ASSERT_LT(peaks.size(), scores_of_all.final.size());
     EXPECT_EQ(verified(detector, picture->view()), peaks);
   }
 }

@@ -26,14 +26,14 @@ std::vector<Descriptor> other_descriptors() {
 // --- the method in plain words, in double
 // ------------------------------------------------------------------------------------
 
-struct Vote {
+struct Response {
   double response = 0;
   int filter = 0;
 };
 
-Vote vote_of(GrayView image, const Model& model, int x, int y) {
+Response response_of(GrayView image, const Model& model, int x, int y) {
   const int patch = model.descriptor.patch;
-  Vote vote;
+  Response packed_response;
   for (int k = 0; k < model.dictionary.size(); ++k) {
     const float* filter =
         patch == 5 ? model.dictionary.large()[k].data() : model.dictionary.reference()[k].data();
@@ -43,9 +43,9 @@ Vote vote_of(GrayView image, const Model& model, int x, int y) {
       const int py = std::clamp(y + i / patch - patch / 2, 0, image.height() - 1);
       response += static_cast<double>(filter[i]) * image.at(px, py);
     }
-    if (std::fabs(response) > std::fabs(vote.response)) vote = {response, k};
+    if (std::fabs(response) > std::fabs(packed_response.response)) packed_response = {response, k};
   }
-  return vote;
+  return packed_response;
 }
 
 // [cell of the block][bin]
@@ -54,10 +54,11 @@ std::vector<double> block_features(GrayView image, const Model& model, int block
   std::vector<double> values(static_cast<std::size_t>(4) * model.bins());
   for (int y = 0; y < 16; ++y) {
     for (int x = 0; x < 16; ++x) {
-      const Vote vote = vote_of(image, model, 8 * block_x + x, 8 * block_y + y);
-      const bool second = model.descriptor.contrast_sensitive && vote.response < 0;
+      const Response packed_response = response_of(image, model, 8 * block_x + x, 8 * block_y + y);
+      const bool second = model.descriptor.contrast_sensitive && packed_response.response < 0;
       const int cell = 2 * (y / 8) + x / 8;
-      values[cell * model.bins() + vote.filter + (second ? filters : 0)] += std::fabs(vote.response);
+      values[cell * model.bins() + packed_response.filter + (second ? filters : 0)] +=
+          std::fabs(packed_response.response);
     }
   }
   double sum = 0;
@@ -208,11 +209,11 @@ TEST(FloatMethod, SharesOfAFrameFitTogether) {
     ASSERT_GT(expected.size(), 50U);
     for (const double cut : {0.1, 0.37, 0.8}) {
       for (Workspace* workspace : {whole.get(), rest.get()}) {
-        const Share share = workspace == whole.get() ? Share{0, cut} : Share{cut, 1};
-        ASSERT_TRUE(detector.prepare(*workspace, picture.view(), share));
+        const Partition partition = workspace == whole.get() ? Partition{0, cut} : Partition{cut, 1};
+        ASSERT_TRUE(detector.prepare(*workspace, picture.view(), partition));
         detector.score_windows(static_cast<FilterbankWorkspace&>(*workspace));
       }
-      detector.join(*whole, *rest);
+      detector.merge(*whole, *rest);
       const std::vector<Candidate>& joined = candidates_of(*whole);
       ASSERT_EQ(joined.size(), expected.size()) << cut;
       for (std::size_t i = 0; i < joined.size(); ++i) ASSERT_EQ(joined[i].score, expected[i].score) << cut;
@@ -228,7 +229,7 @@ TEST(FloatMethod, OnlyTheStandardDescriptorSuitsDevices) {
     const FilterbankDetector detector(test::random_model(9, 1, descriptor), options);
     EXPECT_NE(detector.info().cpu_only.find(describe(descriptor)), std::string::npos);
     EXPECT_NE(detector.info().model.find(describe(descriptor)), std::string::npos);
-    EXPECT_FALSE(detector.screens());
+    EXPECT_FALSE(detector.pre_rejects());
   }
 }
 

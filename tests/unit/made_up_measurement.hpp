@@ -112,7 +112,7 @@ inline Measurement made_up_measurement(double work = 1, int filters = 100) {
   m.frame_size = {768, 576};
   m.decoding = true;
   m.model = "filter bank: people 64x128, " + std::to_string(filters) + " filters of 16x16";
-  m.filters = filters;
+  m.variant = std::to_string(filters) + " filters";
   m.program = "sightline 0.1.0, AVX2";
   m.machine = "Made-up CPU, 2 threads; Made-up GPU, driver 1.2";
   m.meter_note = "this machine has no counter that can be read";

@@ -1,5 +1,5 @@
 #pragma once
-/// Small networks for the tests of a model's second look.
+/// Small networks for the tests of a model's verification network.
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "filterbank/network.hpp"
+#include "filterbank/network/network.hpp"
 #include "unit/filterbank_support.hpp"
 
 namespace sightline::test {
@@ -43,20 +43,20 @@ inline filterbank::Network random_network(Size window, unsigned seed) {
   for (std::int8_t& w : network.head) w = static_cast<std::int8_t>(random_int(engine, -64, 64));
   network.head_bias = -54321;
   network.head_scale = 1.0 / 3000;
-  network.gate = -1.1;
+  network.first_stage_threshold = -1.1;
   network.weight = 0.3;
   network.limit = 7.7;
   network.provenance = R"({"network":"made up"})";
   return network;
 }
 
-/// Moves and scales the head so that the evidence of windows of the picture lies about 0, on both sides
+/// Moves and scales the head so that the logit of windows of the picture lies about 0, on both sides
 /// alike, and is 1 or so where it is not near.
-inline void centre_evidence(filterbank::Network& network, GrayView picture) {
+inline void centre_logit(filterbank::Network& network, GrayView picture) {
   std::vector<std::int32_t> sums;
   for (int y = 0; y + network.window.height <= picture.height(); y += 8) {
     for (int x = 0; x + network.window.width <= picture.width(); x += 8) {
-      sums.push_back(filterbank::reference::look(
+      sums.push_back(filterbank::reference::run_network(
           network, {picture.row(y) + x, network.window.width, network.window.height, picture.stride()}));
     }
   }

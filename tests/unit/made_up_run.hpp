@@ -17,7 +17,7 @@ struct Step {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;
   std::uint8_t processor = 0;
-  std::uint8_t share = 0;
+  std::uint8_t partition = 0;
   double milliseconds = 1;
   /// Which worker does it: 0 and 1 are the CPU's threads (either), 2 the device, 3 and 4 its copy engines.
   int worker() const {
@@ -26,7 +26,7 @@ struct Step {
   }
 };
 
-/// A schedule's steps; `device` those of the device's share, between `fork` and the last two of `steps`.
+/// A schedule's steps; `device` those of the device's partition, between `fork` and the last two of `steps`.
 struct Plan {
   std::string name;
   int slots = 1;
@@ -52,7 +52,7 @@ inline std::vector<MadeUpFrame> simulate(const Plan& plan, int frames, std::int6
   std::vector<std::int64_t> slot_free(plan.slots, start);  // delivery of the slot's last frame
   std::vector<MadeUpFrame> result(frames);
   std::uint32_t random = 1;
-  struct Thread {  // a share of a frame on its way
+  struct Thread {  // a partition of a frame on its way
     int frame;
     const std::vector<Step>* steps;
     std::size_t next;
@@ -96,11 +96,11 @@ inline std::vector<MadeUpFrame> simulate(const Plan& plan, int frames, std::int6
     random = random * 1664525 + 1013904223;
     const double jitter = 0.9 + 0.2 * (random >> 8) / (1 << 24);
     const auto length = static_cast<std::int64_t>(step.milliseconds * jitter * 1e6);
-    Span span{step.activity, step.stage, step.processor, step.share, best_start, best_start + length, 0};
+    Span span{step.activity, step.stage, step.processor, step.partition, best_start, best_start + length, 0};
     if (step.processor == 0 && step.activity == Activity::run) span.work = length * 2;
     if (best_start > thread.ready && step.activity == Activity::run)
       frame.spans.push_back(
-          {Activity::wait, step.stage, step.processor, step.share, thread.ready, best_start, 0});
+          {Activity::wait, step.stage, step.processor, step.partition, thread.ready, best_start, 0});
     frame.spans.push_back(span);
     free[worker] = thread.ready = span.end;
     ++thread.next;
@@ -144,14 +144,14 @@ inline std::vector<Plan> made_up_plans(double work = 1) {
   const auto decode = Step{Activity::decode, 0, 0, 0, 1.9};
   const auto output = Step{Activity::output, 0, 0, 0, 0.4};
   const auto cpu = [](std::uint8_t stage, double ms) { return Step{Activity::run, stage, 0, 0, ms}; };
-  const auto gpu = [](std::uint8_t stage, double ms, std::uint8_t share = 0) {
-    return Step{Activity::run, stage, 1, share, ms};
+  const auto gpu = [](std::uint8_t stage, double ms, std::uint8_t partition = 0) {
+    return Step{Activity::run, stage, 1, partition, ms};
   };
-  const auto up = [](std::uint8_t stage, std::uint8_t share = 0) {
-    return Step{Activity::upload, stage, 1, share, 0.6};
+  const auto up = [](std::uint8_t stage, std::uint8_t partition = 0) {
+    return Step{Activity::upload, stage, 1, partition, 0.6};
   };
-  const auto down = [](std::uint8_t stage, double ms, std::uint8_t share = 0) {
-    return Step{Activity::download, stage, 1, share, ms};
+  const auto down = [](std::uint8_t stage, double ms, std::uint8_t partition = 0) {
+    return Step{Activity::download, stage, 1, partition, ms};
   };
   const std::vector<Step> specialized{
       decode,      up(0),       gpu(0, 0.8), gpu(1, 2.9 * work), gpu(2, 1.3 * work), down(2, 0.9),

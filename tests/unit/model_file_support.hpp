@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of model files share.
+/// What the tests of model files partition.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

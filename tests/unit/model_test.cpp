@@ -141,7 +141,7 @@ TEST_F(ModelFile, PatternsGoWithTheExactDescriptorOnly) {
   EXPECT_THAT(complaint_about("patch", "5x5"), AllOf(HasSubstr("'patterns' is 'uniform'"), HasSubstr("3x3")));
 }
 
-// The bin of a vote has eight bits.
+// The bin of a response has eight bits.
 TEST_F(ModelFile, ContrastSensitiveDictionariesOfAtMost128Filters) {
   Descriptor descriptor;
   descriptor.contrast_sensitive = true;

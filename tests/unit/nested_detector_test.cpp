@@ -33,9 +33,10 @@ class PixelDetector : public Detector {
     info_.smallest_object = side;
   }
   const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override { return kResources; }
   std::span<const StageInfo> stages() const override { return kStages; }
   std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Own>(); }
-  bool prepare(Workspace& workspace, PictureView frame, Share /*share*/ = {}) const override {
+  bool prepare(Workspace& workspace, PictureView frame, Partition /*partition*/ = {}) const override {
     static_cast<Own&>(workspace).frame = frame;
     return frame.width() >= 2;
   }
@@ -72,7 +73,8 @@ class PixelDetector : public Detector {
   }
 
  private:
-  static constexpr StageInfo kStages[] = {{"copy", "frame", "image"}, {"find", "image", "detections"}};
+  static constexpr std::string_view kResources[] = {"frame", "image", "detections"};
+  static constexpr StageInfo kStages[] = {{"copy", {0}, {1}}, {"find", {1}, {2}}};
   struct Own : Workspace {
     PictureView frame;
     Image<std::uint8_t> gray;
@@ -304,7 +306,7 @@ TEST_F(InsideSections, MakeANestedDetector) {
   const auto detector = make_detector(load(outer_ + inner_ + "[schedule]\n"));
   EXPECT_THAT(detector->info().labels, ElementsAre("face", "eye"));
   EXPECT_EQ(detector->stages().size(), plain->stages().size() + 1);
-  EXPECT_EQ(detector->divisible_stages(), plain->divisible_stages());
+  EXPECT_EQ(detector->partitionable_stages(), plain->partitionable_stages());
   const auto deeper = make_detector(
       load(outer_ + inner_ +
            "[[detector.inside.inside]]\nfamily = \"cascade\"\nmodel = \"c.xml\"\nlabel = \"pupil\"\n"));
@@ -321,12 +323,12 @@ TEST_F(InsideSections, SharesOfAFrameFitTogether) {
   const auto first = detector->make_workspace(), second = detector->make_workspace();
   ASSERT_TRUE(detector->prepare(*first, frame.view(), {0, 0.4}));
   ASSERT_TRUE(detector->prepare(*second, frame.view(), {0.4, 1}));
-  for (std::size_t stage = 0; stage < detector->divisible_stages(); ++stage) {
+  for (std::size_t stage = 0; stage < detector->partitionable_stages(); ++stage) {
     detector->run_stage(stage, *first);
     detector->run_stage(stage, *second);
   }
   detector->join(*second, *first);
-  for (std::size_t stage = detector->divisible_stages(); stage < detector->stages().size(); ++stage)
+  for (std::size_t stage = detector->partitionable_stages(); stage < detector->stages().size(); ++stage)
     detector->run_stage(stage, *second);
   EXPECT_EQ(detector->take_detections(*second), expected);
 }

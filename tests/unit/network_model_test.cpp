@@ -1,4 +1,4 @@
-// Models with a network for a second look, and their files.
+// Models with a network for verification, and their files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ void expect_equal(const Network& a, const Network& b) {
   EXPECT_EQ(a.head, b.head);
   EXPECT_EQ(a.head_bias, b.head_bias);
   EXPECT_EQ(a.head_scale, b.head_scale);
-  EXPECT_EQ(a.gate, b.gate);
+  EXPECT_EQ(a.first_stage_threshold, b.first_stage_threshold);
   EXPECT_EQ(a.weight, b.weight);
   EXPECT_EQ(a.limit, b.limit);
   EXPECT_EQ(a.provenance, b.provenance);

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "filterbank/tuner.hpp"
+#include "filterbank/opencl/tuner.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"

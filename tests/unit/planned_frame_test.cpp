@@ -1,4 +1,4 @@
-#include "detection/planned_frame.hpp"
+#include "processing/planned_frame.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 class PlannedFrameTest : public ::testing::Test {
  protected:
   // What was planned: g geometry, w work lists; in capitals where it fails, which ends the update.
-  std::string update(Size size, const Share& share, const std::string& failing = "") {
+  std::string update(Size size, const Partition& partition, const std::string& failing = "") {
     std::string planned;
     const auto plan = [&](char step, char failed) {
       const bool fails = failing.find(step) != std::string::npos;
@@ -20,7 +20,7 @@ class PlannedFrameTest : public ::testing::Test {
     };
     try {
       frame.update(
-          size, share, [&] { plan('g', 'G'); }, [&] { plan('w', 'W'); });
+          size, partition, [&] { plan('g', 'G'); }, [&] { plan('w', 'W'); });
     } catch (const std::runtime_error&) {
     }
     return planned;

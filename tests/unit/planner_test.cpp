@@ -101,7 +101,7 @@ class PlannerWithDevice : public PlannerTest {
       costs.stages[i] = {1e-3 * cpu[i], 1e-3 * cpu[i], device_->supported()[i] ? 0.25e-3 * cpu[i] : -1,
                          0.5e-3, 0.5e-3};
     }
-    costs.divisible = detector_.divisible_stages();
+    costs.partitionable = detector_.partitionable_stages();
     costs.turnaround = 0.2e-3;
     return costs;
   }
@@ -235,7 +235,7 @@ TEST_F(PlannerWithDevice, CalibratesTheDevice) {
     EXPECT_LT(costs.stages[i].device, 10);
   }
   EXPECT_GE(costs.turnaround, 0);
-  EXPECT_EQ(costs.divisible, detector_.divisible_stages());
+  EXPECT_EQ(costs.partitionable, detector_.partitionable_stages());
 }
 
 TEST_F(PlannerTest, PlansAndRemembers) {

@@ -1,4 +1,4 @@
-#include "filterbank/training.hpp"
+#include "filterbank/training/training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -235,14 +235,14 @@ class StudyTraining : public Training, public ::testing::WithParamInterface<int>
         options.descriptor.patterns = true;
         break;
       case 6:
-        options.close_copies = 2;
+        options.jittered_copies = 2;
         break;
       case 7:
-        options.covered_copies = 1;
+        options.occluded_copies = 1;
         break;
       case 8:
         options.descriptor.contrast_sensitive = options.descriptor.patterns = true;
-        options.close_copies = options.covered_copies = 1;
+        options.jittered_copies = options.occluded_copies = 1;
         break;
       default:
         options.descriptor = {5, true, Normalisation::l2};
@@ -277,7 +277,7 @@ TEST_P(StudyTraining, MakesAModelOfItsOwnThatFindsWhatItWasTrainedOn) {
   const TrainingOptions study = options;
   options.descriptor = {};
   options.sampling = PatchSampling::contrast;
-  options.close_copies = options.covered_copies = 0;
+  options.jittered_copies = options.occluded_copies = 0;
   const std::string standard = train_to_bytes("standard");
   EXPECT_NE(standard, bytes);
   EXPECT_EQ(train_to_bytes("state"), standard);
@@ -304,8 +304,8 @@ TEST_F(Training, StateIsThatOfItsCopies) {
   std::set<std::string> models;
   for (const int close : {0, 1, 2}) {
     for (const int covered : {0, 1}) {
-      options.close_copies = close;
-      options.covered_copies = covered;
+      options.jittered_copies = close;
+      options.occluded_copies = covered;
       const std::string model = train_to_bytes("shared");
       EXPECT_EQ(train_to_bytes("own-" + std::to_string(close) + "-" + std::to_string(covered)), model);
       models.insert(model);
@@ -407,7 +407,7 @@ TEST_F(Training, ReportsAreInOrder) {
 TEST_F(Training, PositivesSmallerThanTheWindow) {
   positives.add(test::random_picture({24, 31}, 5));
   for (const int covered : {0, 20}) {
-    options.covered_copies = covered;
+    options.occluded_copies = covered;
     EXPECT_THAT(test::error_of(ExitCode::input,
                                [&] { train(positives, negatives, options, folder / "state", go_on); }),
                 AllOf(HasSubstr("'picture-30' is 24x31"), HasSubstr("at least 24x32")));

@@ -1,0 +1,75 @@
+#pragma once
+/// A frame processor's stages on an OpenCL device, as the pipeline drives them.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opencl/context.hpp"
+#include "processing/frame_processor.hpp"
+
+namespace sightline {
+
+/// Commands on the device that belong together: the launches of one stage (or of a named part of it), or a
+/// copy.
+struct DeviceSpan {
+  enum class Kind { upload, stage, download };
+  Kind kind = Kind::stage;
+  std::size_t stage = 0;  ///< of the processor: the one that runs, or that the copy is for
+  std::string_view name;  ///< of the part, for people
+  opencl::Event first;
+  opencl::Event last;  ///< empty where there is one command
+
+  const opencl::Event& end() const { return last ? last : first; }
+  /// From the start of the first command to the end of the last. Throws DeviceError.
+  double seconds(const std::string& device) const;
+};
+
+/// From the start of one command to the end of another, on the device's clock. Throws DeviceError.
+double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device);
+
+/// One frame in flight on a device: its queue and buffers. Made by DeviceStages. One thread at a time.
+class DeviceSlot {
+ public:
+  DeviceSlot() = default;
+  DeviceSlot(const DeviceSlot&) = delete;
+  DeviceSlot& operator=(const DeviceSlot&) = delete;
+  virtual ~DeviceSlot() = default;
+
+  /// Appends a command to the span of that name, if that is the last one, or begins a span.
+  void add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, opencl::Event event);
+
+  std::vector<DeviceSpan> spans;  ///< of the last `submit`, in the order of the device
+  opencl::Event done;             ///< of the last `submit`
+};
+
+/// Thread-safety: immutable after construction; slots are independent.
+class DeviceStages {
+ public:
+  DeviceStages() = default;
+  DeviceStages(const DeviceStages&) = delete;
+  DeviceStages& operator=(const DeviceStages&) = delete;
+  virtual ~DeviceStages() = default;
+
+  virtual const opencl::Context& context() const = 0;
+  /// The stages that can run on the device.
+  virtual StageSet supported() const = 0;
+  /// Throws Error (usage) where the stages can each run on the device, but not in this combination.
+  virtual void check(const StageSet& /*on_device*/) const {}
+  virtual std::unique_ptr<DeviceSlot> make_slot() const = 0;
+
+  /// Readies slot and workspace, in which the processor has prepared a frame, for stages running where
+  /// `on_device` says. Throws DeviceError.
+  virtual void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const = 0;
+  /// Enqueues stages [first, last), all of them in `on_device`, with the copies that bring in what `first`
+  /// reads and take out what the stage before `last` writes where the CPU has a part in it. Returns at once;
+  /// `slot.done` is complete when all of it is. Throws DeviceError.
+  virtual void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const = 0;
+  /// Once `slot.done` is complete: what remains for the host to do before the workspace's next stage. Throws
+  /// DeviceError.
+  virtual void complete(DeviceSlot& slot, Workspace& workspace) const = 0;
+};
+
+}  // namespace sightline

@@ -1,0 +1,25 @@
+#pragma once
+/// What a frame processor leaves of a frame, where that is no list of objects: a histogram, a descriptor, a
+/// label image.
+
+#include <cstdint>
+#include <string>
+
+namespace sightline {
+
+/// Immutable once it is made; shared by the results that hold it.
+class FrameOutput {
+ public:
+  FrameOutput() = default;
+  FrameOutput(const FrameOutput&) = delete;
+  FrameOutput& operator=(const FrameOutput&) = delete;
+  virtual ~FrameOutput() = default;
+
+  /// Where this differs from another output of the same processor, for people ("bin 17: 3, not 4"); empty
+  /// where every bit is the same.
+  virtual std::string difference(const FrameOutput& other) const = 0;
+  /// How many of whatever is counted it holds, for the run's summary.
+  virtual std::int64_t count() const { return 1; }
+};
+
+}  // namespace sightline
