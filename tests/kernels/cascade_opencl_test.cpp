@@ -217,7 +217,7 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   ASSERT_EQ(comparison.difference(picture.view()), "");
   const std::size_t whole = comparison.cpu().candidates.size();
   std::size_t parts = 0;
-  for (const Partition share : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
+  for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
     ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
     parts += comparison.cpu().candidates.size();
   }

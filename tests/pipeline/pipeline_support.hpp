@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "detection/detector.hpp"
 #include "pipeline/sources.hpp"
 
 namespace sightline::pipeline::test {

@@ -157,11 +157,11 @@ TEST_F(Schedules, Splits) {
   EXPECT_EQ(mapping({"", "", 0, 0.25, ""}), "split 0.25");
   EXPECT_THAT(refusal({"gpu", "", 0, 0.5, ""}, &device), HasSubstr("--split is for --schedule split"));
   for (const double share : {1.0, 1.5, 7.0})
-    EXPECT_THAT(refusal({"split", "", 0, partition, ""}, &device), HasSubstr("between 0 and 1")) << partition;
+    EXPECT_THAT(refusal({"split", "", 0, share, ""}, &device), HasSubstr("between 0 and 1")) << share;
   Schedule schedule = named_schedule("split", detector, &device, 4);
   for (const double share : {-0.5, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
-    schedule.split = partition;
-    EXPECT_THROW(check_schedule(schedule, detector, &device), Error) << partition;
+    schedule.split = share;
+    EXPECT_THROW(check_schedule(schedule, detector, &device), Error) << share;
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "unit/filterbank_support.hpp"
 
-namespace sightline::filterbank {
+namespace sightline::training {
 namespace {
 
 std::vector<int> pixels_of(GrayView picture) {
@@ -20,7 +20,7 @@ std::vector<int> pixels_of(GrayView picture) {
 
 constexpr Size kSizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {24, 32}, {29, 37}, {80, 144}};
 
-TEST(Vary, KeepsTheSizeAndDependsOnTheSeedAlone) {
+TEST(Jitter, KeepsTheSizeAndDependsOnTheSeedAlone) {
   for (const Size size : kSizes) {
     const Image<std::uint8_t> picture = test::random_picture(size, 1);
     for (unsigned seed = 0; seed < 30; ++seed) {
@@ -32,7 +32,7 @@ TEST(Vary, KeepsTheSizeAndDependsOnTheSeedAlone) {
   }
 }
 
-TEST(Vary, ChangesThePictureALittle) {
+TEST(Jitter, ChangesThePictureALittle) {
   const Image<std::uint8_t> picture = test::random_picture({80, 144}, 1);
   const std::vector<int> before = pixels_of(picture.view());
   std::vector<int> mirrored;
@@ -60,7 +60,7 @@ TEST(Vary, ChangesThePictureALittle) {
 }
 
 // Interpolation passes neither the darkest nor the brightest pixel.
-TEST(Vary, FlatPicturesStayFlat) {
+TEST(Jitter, FlatPicturesStayFlat) {
   for (const int value : {0, 77, 255}) {
     const Image<std::uint8_t> picture = test::flat_picture({31, 40}, static_cast<std::uint8_t>(value));
     for (unsigned seed = 0; seed < 20; ++seed) {
@@ -70,7 +70,7 @@ TEST(Vary, FlatPicturesStayFlat) {
   }
 }
 
-TEST(Cover, HidesAPartOfTheObjectBehindTheOther) {
+TEST(Occlude, HidesAPartOfTheObjectBehindTheOther) {
   const Box object{30, 20, 20, 60};
   int untouched = 0, from_the_left = 0, from_the_right = 0, from_below = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
@@ -103,7 +103,7 @@ TEST(Cover, HidesAPartOfTheObjectBehindTheOther) {
 }
 
 // What covers is the other's object, at the place that it has moved to.
-TEST(Cover, ShowsTheOthersObject) {
+TEST(Occlude, ShowsTheOthersObject) {
   const Box object{30, 20, 20, 60};
   int seen = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
@@ -127,7 +127,7 @@ TEST(Cover, ShowsTheOthersObject) {
 }
 
 // Objects that do not lie inside, others of another size: nothing but the picture is written.
-TEST(Cover, StaysInsideThePicture) {
+TEST(Occlude, StaysInsideThePicture) {
   for (const Size size : kSizes) {
     for (const Box& object : {Box{0, 0, 5, 9}, Box{-40, -60, 20, 40}, Box{3, -30, 10, 24},
                               Box{300, 300, 9, 9}, Box{-8, -8, 100, 200}, Box{0, 0, 1, 1}}) {
@@ -156,7 +156,7 @@ TEST(Cover, StaysInsideThePicture) {
   }
 }
 
-TEST(Cover, DependsOnTheSeedAlone) {
+TEST(Occlude, DependsOnTheSeedAlone) {
   const Image<std::uint8_t> other = test::random_picture({29, 37}, 2);
   std::vector<std::vector<int>> results;
   for (unsigned seed = 0; seed < 10; ++seed) {
@@ -172,4 +172,4 @@ TEST(Cover, DependsOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace sightline::filterbank
+}  // namespace sightline::training

@@ -28,7 +28,7 @@ Schedule mapping(unsigned long bits, int in_flight = 1) {
   return {"custom", StageSet(bits), in_flight, 0};
 }
 
-Schedule split(double partition, int in_flight = 1) {
+Schedule split(double share, int in_flight = 1) {
   return {"split", {}, in_flight, share};
 }
 

@@ -335,7 +335,7 @@ TEST_F(FilterbankVerify, SharesJoinedAreTheWholeFrame) {
           shares.push_back(cuts[i] < cuts[i + 1] ? Partition{cuts[i], cuts[i + 1]}
                                                  : Partition{0, cuts[i + 1]});
         std::vector<std::unique_ptr<Workspace>> workspaces;
-        for (const Partition share : shares) {
+        for (const Partition partition : shares) {
           workspaces.push_back(detector.make_workspace());
           ASSERT_TRUE(detector.prepare(*workspaces.back(), frame, partition));
           for (std::size_t stage = 0; stage < detector.partitionable_stages(); ++stage)

@@ -327,7 +327,7 @@ TEST_F(InsideSections, SharesOfAFrameFitTogether) {
     detector->run_stage(stage, *first);
     detector->run_stage(stage, *second);
   }
-  detector->join(*second, *first);
+  detector->merge(*second, *first);
   for (std::size_t stage = detector->partitionable_stages(); stage < detector->stages().size(); ++stage)
     detector->run_stage(stage, *second);
   EXPECT_EQ(detector->take_detections(*second), expected);
