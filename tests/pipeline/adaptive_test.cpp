@@ -76,15 +76,15 @@ std::vector<Span> spans_of(const FrameCosts& costs, const Schedule& schedule, st
     const StageCost& cost = costs.stages[i];
     const auto stage = static_cast<std::uint8_t>(i);
     const bool divided = i < costs.partitionable && schedule.split > 0;
-    const double partition = divided ? schedule.split : schedule.on_device[i] ? 1 : 0;
+    const double share = divided ? schedule.split : schedule.on_device[i] ? 1 : 0;
     if (share > 0) {
       spans.push_back({Activity::wait, stage, 1, 0, at, at + kSecond, 0});
       spans.push_back({Activity::upload, stage, 1, 0, at, at + ns(cost.upload), 0});
       spans.push_back({Activity::run, stage, 1, 0, at, at + ns(share * cost.device), 0});
     }
     if (share < 1)
-      spans.push_back({Activity::run, stage, 0, 0, at, at + ns((1 - partition) * cost.cpu),
-                       ns((1 - partition) * cost.work)});
+      spans.push_back({Activity::run, stage, 0, 0, at, at + ns((1 - share) * cost.cpu),
+                       ns((1 - share) * cost.work)});
   }
   spans.push_back({Activity::output, 0, 0, 0, at, at + kSecond, kSecond});
   return spans;

@@ -274,7 +274,7 @@ TEST(FrameQueue, EveryFrameIsAccountedForWhateverHappens) {
     queue.pause(false);
     queue.set_drop(DropPolicy::oldest);
     capture.join();
-    detector.merge();
+    detector.join();
     const CaptureCounts counts = queue.counts();
     EXPECT_EQ(counts.captured, kFrames);
     EXPECT_EQ(counts.taken, taken);

@@ -641,7 +641,7 @@ TEST(LiveSource, EveryFrameIsAccountedForWhateverHappens) {
         if (what == 5) source.step();
       }
       source.stop();
-      detector.merge();
+      detector.join();
       observer.join();
       expect_rising(frames);
       taken = static_cast<std::int64_t>(frames.size());
