@@ -13,18 +13,14 @@
 #include <vector>
 
 #include "filterbank/model.hpp"
+#include "training/image_set.hpp"
+#include "training/progress.hpp"
 
 namespace sightline::filterbank {
 
-/// Pictures to train on, loaded one at a time. Thread-safety: `load` is called from several threads at once.
-class ImageSet {
- public:
-  virtual ~ImageSet() = default;
-  virtual std::size_t size() const = 0;
-  /// Throws Error (input) where a picture cannot be read.
-  virtual Image<std::uint8_t> load(std::size_t index) const = 0;
-  virtual std::string name(std::size_t index) const = 0;
-};
+using training::ImageSet;
+using training::TrainingProgress;
+using training::TrainingStopped;
 
 /// Which patches a dictionary is learned from.
 enum class PatchSampling {
@@ -61,17 +57,6 @@ struct TrainingOptions {
   std::string provenance;  ///< what the pictures are; goes into the model
 };
 
-/// Where training stands. `left` is an estimate in seconds, negative where there is none yet.
-struct TrainingProgress {
-  std::string phase;
-  double fraction = 0;  ///< of the phase, 0..1
-  double elapsed = 0;   ///< seconds since the start of this run
-  double left = -1;     ///< seconds until training ends
-};
-
-/// Thrown out of train() when `report` asked to stop; what was finished is in the state folder.
-class TrainingStopped : public std::exception {};
-
 /// Trains a model in all the sizes of `options.filters`; the result is ascending, as save_models takes it.
 /// Deterministic: same pictures in the same order, options and seed give the same model, stopped and resumed
 /// or not, on any number of threads. A size does not depend on which smaller ones are trained along with it.
@@ -81,8 +66,7 @@ class TrainingStopped : public std::exception {};
 ///                was made with the same options and pictures, and otherwise starts afresh
 /// @param report  called from one thread now and then; returns false to stop
 std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
-                         const std::filesystem::path& state,
-                         const std::function<bool(const TrainingProgress&)>& report);
+                         const std::filesystem::path& state, const training::ReportProgress& report);
 
 /// Learns `count` unit-length zero-mean filters by spherical k-medoids with absolute cosine similarity.
 /// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop. This
