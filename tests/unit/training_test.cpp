@@ -18,8 +18,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using training::TrainingProgress;
+using training::TrainingStopped;
 
-class Pictures : public ImageSet {
+class Pictures : public training::ImageSet {
  public:
   std::size_t size() const override { return pictures_.size(); }
   std::string name(std::size_t index) const override { return "picture-" + std::to_string(index); }
@@ -501,7 +503,7 @@ TEST(SamplePatches, FollowContrastUnlessUniform) {
   Pictures set;
   set.add(std::move(picture));
   const auto upright_share = [&]<typename Patch>(PatchSampling sampling, Patch) {
-    const auto patches = sample_patches<Patch>({&set}, 2000, sampling, 1, [](double) { return true; });
+    const auto patches = sample_patches<Patch>(set, 2000, sampling, 1, [](double) { return true; });
     EXPECT_EQ(patches.size(), 2000U);
     int upright = 0;
     for (const Patch& patch : patches) {
