@@ -12,30 +12,16 @@
 
 #include "filterbank/detector.hpp"
 #include "unit/filterbank_support.hpp"
+#include "unit/training_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
+using test::Pictures;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using training::TrainingProgress;
 using training::TrainingStopped;
-
-class Pictures : public training::ImageSet {
- public:
-  std::size_t size() const override { return pictures_.size(); }
-  std::string name(std::size_t index) const override { return "picture-" + std::to_string(index); }
-  Image<std::uint8_t> load(std::size_t index) const override {
-    const Image<std::uint8_t>& from = pictures_[index];
-    Image<std::uint8_t> copy(from.width(), from.height());
-    for (int y = 0; y < from.height(); ++y) std::copy_n(from.view().row(y), from.width(), copy.view().row(y));
-    return copy;
-  }
-  void add(Image<std::uint8_t> picture) { pictures_.push_back(std::move(picture)); }
-
- private:
-  std::vector<Image<std::uint8_t>> pictures_;
-};
 
 // A bright upright bar in the middle of structure.
 Pictures make_positives(int count, Size size) {
