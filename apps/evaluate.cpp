@@ -15,14 +15,17 @@
 #include "evaluation/matching.hpp"
 #include "evaluation/report.hpp"
 #include "filterbank/detector.hpp"
-#include "image_set.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "pipeline/sources.hpp"
 #include "stop.hpp"
+#include "training/file_image_set.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
+
+using training::FileImageSet;
+
 namespace {
 
 struct ReportArguments {

@@ -10,11 +10,14 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "filterbank/training/training.hpp"
-#include "image_set.hpp"
 #include "stop.hpp"
+#include "training/file_image_set.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
+
+using training::FileImageSet;
+
 namespace {
 
 struct TrainArguments {
@@ -39,7 +42,7 @@ FileImageSet collect(const std::vector<std::string>& paths, const std::string& f
 // One line that is rewritten on a terminal, and a line a phase elsewhere.
 class TrainProgressLine {
  public:
-  void show(const filterbank::TrainingProgress& progress) {
+  void show(const training::TrainingProgress& progress) {
     if (!terminal_) {
       if (progress.phase != phase_)
         std::fprintf(stderr, "%6s  %s\n", duration_text(progress.elapsed).c_str(), progress.phase.c_str());
@@ -111,13 +114,13 @@ int run(TrainArguments arguments, int verbosity) {
   TrainProgressLine line;
   try {
     const auto models = filterbank::train(positives, negatives, options, arguments.state,
-                                          [&](const filterbank::TrainingProgress& p) {
+                                          [&](const training::TrainingProgress& p) {
                                             if (verbosity >= 0) line.show(p);
                                             return !stop.load();
                                           });
     if (verbosity >= 0) line.end();
     filterbank::save_models(models, arguments.output);
-  } catch (const filterbank::TrainingStopped&) {
+  } catch (const training::TrainingStopped&) {
     line.end();
     spdlog::warn("stopped; run the same command again to go on from the last finished step");
     return stop_exit_code();

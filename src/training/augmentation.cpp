@@ -76,6 +76,10 @@ Image<std::uint8_t> jitter(GrayView picture, Random& random) {
   });
 }
 
+void mirror(ImageView<std::uint8_t> picture) {
+  for (int y = 0; y < picture.height(); ++y) std::reverse(picture.row(y), picture.row(y) + picture.width());
+}
+
 Image<std::uint8_t> enlarge(GrayView picture, Random& random) {
   const bool mirrored = one_in(random, 2);
   const double factor = between(random, 1, kEnlargement);

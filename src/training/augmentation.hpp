@@ -24,6 +24,9 @@ Image<std::uint8_t> jitter(GrayView picture, Random& random);
 /// that does not lie inside the picture is covered where it does.
 void occlude(ImageView<std::uint8_t> picture, GrayView other, const Box& object, Random& random);
 
+/// Swaps left and right.
+void mirror(ImageView<std::uint8_t> picture);
+
 /// The whole of a picture, maybe mirrored, enlarged by 1 to kEnlargement at random: what it shows
 /// meets windows at other places and scales, and as blurred as a detector that looks for small objects sees
 /// it.

@@ -7,16 +7,12 @@
 #include <vector>
 
 #include "unit/filterbank_support.hpp"
+#include "unit/training_support.hpp"
 
 namespace sightline::training {
 namespace {
 
-std::vector<int> pixels_of(GrayView picture) {
-  std::vector<int> pixels;
-  for (int y = 0; y < picture.height(); ++y)
-    pixels.insert(pixels.end(), picture.row(y), picture.row(y) + picture.width());
-  return pixels;
-}
+using test::pixels_of;
 
 constexpr Size kSizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {24, 32}, {29, 37}, {80, 144}};
 

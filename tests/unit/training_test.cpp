@@ -12,28 +12,16 @@
 
 #include "filterbank/detector.hpp"
 #include "unit/filterbank_support.hpp"
+#include "unit/training_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
+using test::Pictures;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class Pictures : public ImageSet {
- public:
-  std::size_t size() const override { return pictures_.size(); }
-  std::string name(std::size_t index) const override { return "picture-" + std::to_string(index); }
-  Image<std::uint8_t> load(std::size_t index) const override {
-    const Image<std::uint8_t>& from = pictures_[index];
-    Image<std::uint8_t> copy(from.width(), from.height());
-    for (int y = 0; y < from.height(); ++y) std::copy_n(from.view().row(y), from.width(), copy.view().row(y));
-    return copy;
-  }
-  void add(Image<std::uint8_t> picture) { pictures_.push_back(std::move(picture)); }
-
- private:
-  std::vector<Image<std::uint8_t>> pictures_;
-};
+using training::TrainingProgress;
+using training::TrainingStopped;
 
 // A bright upright bar in the middle of structure.
 Pictures make_positives(int count, Size size) {
@@ -501,7 +489,7 @@ TEST(SamplePatches, FollowContrastUnlessUniform) {
   Pictures set;
   set.add(std::move(picture));
   const auto upright_share = [&]<typename Patch>(PatchSampling sampling, Patch) {
-    const auto patches = sample_patches<Patch>({&set}, 2000, sampling, 1, [](double) { return true; });
+    const auto patches = sample_patches<Patch>(set, 2000, sampling, 1, [](double) { return true; });
     EXPECT_EQ(patches.size(), 2000U);
     int upright = 0;
     for (const Patch& patch : patches) {

@@ -10,7 +10,9 @@
 
 namespace sightline::filterbank {
 
+using training::ImageSet;
 using training::Random;
+using training::TrainingStopped;
 namespace {
 
 template <typename Patch>
@@ -135,37 +137,31 @@ float remove_mean(Patch& patch) {
 }  // namespace
 
 template <typename Patch>
-std::vector<Patch> sample_patches(const std::vector<const ImageSet*>& sets, int count, PatchSampling sampling,
+std::vector<Patch> sample_patches(const ImageSet& images, int count, PatchSampling sampling,
                                   std::uint64_t seed, const std::function<bool(double)>& progress) {
   constexpr int kSide = std::tuple_size_v<Patch> == 9 ? 3 : 5;
-  std::size_t images = 0;
-  for (const ImageSet* set : sets) images += set->size();
-  if (images == 0) throw Error(ExitCode::input, "there are no pictures to learn a dictionary from");
+  if (images.size() == 0) throw Error(ExitCode::input, "there are no pictures to learn a dictionary from");
   std::vector<Patch> patches;
   patches.reserve(count);
-  std::size_t done = 0;
-  for (const ImageSet* set : sets) {
-    for (std::size_t i = 0; i < set->size(); ++i, ++done) {
-      if (!progress(static_cast<double>(done) / static_cast<double>(images))) throw TrainingStopped();
-      const auto wanted = (static_cast<std::size_t>(count) * (done + 1)) / images;
-      const Image<std::uint8_t> image = set->load(i);
-      if (image.width() < kSide || image.height() < kSide) continue;
-      Random random(seed, done);
-      // Rejection sampling; a picture without contrast ends after a bounded number of tries.
-      for (std::size_t tries = 200 * (wanted - patches.size()); patches.size() < wanted && tries > 0;
-           --tries) {
-        const int x = static_cast<int>(random.below(image.width() - kSide + 1));
-        const int y = static_cast<int>(random.below(image.height() - kSide + 1));
-        Patch patch;
-        for (int t = 0; t < kSide * kSide; ++t) patch[t] = image.view().at(x + t % kSide, y + t / kSide);
-        const float contrast = remove_mean(patch);
-        if (contrast < 1.0F) continue;
-        if (sampling == PatchSampling::contrast &&
-            random.unit() * double{kLargestContrast<Patch>} > double{contrast})
-          continue;
-        for (float& p : patch) p /= contrast;
-        patches.push_back(patch);
-      }
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (!progress(static_cast<double>(i) / static_cast<double>(images.size()))) throw TrainingStopped();
+    const auto wanted = (static_cast<std::size_t>(count) * (i + 1)) / images.size();
+    const Image<std::uint8_t> image = images.load(i);
+    if (image.width() < kSide || image.height() < kSide) continue;
+    Random random(seed, i);
+    // Rejection sampling; a picture without contrast ends after a bounded number of tries.
+    for (std::size_t tries = 200 * (wanted - patches.size()); patches.size() < wanted && tries > 0; --tries) {
+      const int x = static_cast<int>(random.below(image.width() - kSide + 1));
+      const int y = static_cast<int>(random.below(image.height() - kSide + 1));
+      Patch patch;
+      for (int t = 0; t < kSide * kSide; ++t) patch[t] = image.view().at(x + t % kSide, y + t / kSide);
+      const float contrast = remove_mean(patch);
+      if (contrast < 1.0F) continue;
+      if (sampling == PatchSampling::contrast &&
+          random.unit() * double{kLargestContrast<Patch>} > double{contrast})
+        continue;
+      for (float& p : patch) p /= contrast;
+      patches.push_back(patch);
     }
   }
   return patches;
@@ -231,12 +227,12 @@ std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::v
   return ordered;
 }
 
-#define SIGHTLINE_INSTANTIATE(Patch)                                                                  \
-  template std::vector<Patch> learn_dictionary(const std::vector<Patch>&, int, int, std::uint64_t,    \
-                                               const std::function<bool(double)>&);                   \
-  template std::vector<Patch> order_filters(const std::vector<Patch>&, const std::vector<Patch>&);    \
-  template std::vector<Patch> sample_patches(const std::vector<const ImageSet*>&, int, PatchSampling, \
-                                             std::uint64_t, const std::function<bool(double)>&)
+#define SIGHTLINE_INSTANTIATE(Patch)                                                               \
+  template std::vector<Patch> learn_dictionary(const std::vector<Patch>&, int, int, std::uint64_t, \
+                                               const std::function<bool(double)>&);                \
+  template std::vector<Patch> order_filters(const std::vector<Patch>&, const std::vector<Patch>&); \
+  template std::vector<Patch> sample_patches(const ImageSet&, int, PatchSampling, std::uint64_t,   \
+                                             const std::function<bool(double)>&)
 SIGHTLINE_INSTANTIATE(FloatFilter);
 SIGHTLINE_INSTANTIATE(LargeFilter);
 #undef SIGHTLINE_INSTANTIATE

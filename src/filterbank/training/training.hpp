@@ -13,18 +13,10 @@
 #include <vector>
 
 #include "filterbank/model.hpp"
+#include "training/image_set.hpp"
+#include "training/progress.hpp"
 
 namespace sightline::filterbank {
-
-/// Pictures to train on, loaded one at a time. Thread-safety: `load` is called from several threads at once.
-class ImageSet {
- public:
-  virtual ~ImageSet() = default;
-  virtual std::size_t size() const = 0;
-  /// Throws Error (input) where a picture cannot be read.
-  virtual Image<std::uint8_t> load(std::size_t index) const = 0;
-  virtual std::string name(std::size_t index) const = 0;
-};
 
 /// Which patches a dictionary is learned from.
 enum class PatchSampling {
@@ -45,12 +37,11 @@ struct TrainingOptions {
   int dictionary_rounds = 15;  ///< k-medoids iterations
   int epsilon = 0;             ///< added to a block's sum before it is normalised
   ClassifierKind classifier = ClassifierKind::linear;
-  int templates = 16;  ///< of the distance classifier
-  double cost = 1.0;   ///< C of the support vector machine
-  int jittered_copies =
-      0;  ///< of each positive, a little elsewhere, larger, smaller or blurred: see jitter()
-  int occluded_copies = 0;      ///< the same, partly hidden: see occlude()
-  int augmented_negatives = 0;  ///< of each negative picture: its mirror image, then see enlarge()
+  int templates = 16;           ///< of the distance classifier
+  double cost = 1.0;            ///< C of the support vector machine
+  int jittered_copies = 0;      ///< of each positive: see training::jitter
+  int occluded_copies = 0;      ///< the same, partly hidden: see training::occlude
+  int augmented_negatives = 0;  ///< copies of each negative picture: see training::AugmentedNegatives
   int random_negatives = 8;     ///< windows a negative picture, at random
   int rounds = 2;               ///< of hard negatives
   int hard_negatives = 20;      ///< windows a negative picture and round, the hardest
@@ -61,28 +52,16 @@ struct TrainingOptions {
   std::string provenance;  ///< what the pictures are; goes into the model
 };
 
-/// Where training stands. `left` is an estimate in seconds, negative where there is none yet.
-struct TrainingProgress {
-  std::string phase;
-  double fraction = 0;  ///< of the phase, 0..1
-  double elapsed = 0;   ///< seconds since the start of this run
-  double left = -1;     ///< seconds until training ends
-};
-
-/// Thrown out of train() when `report` asked to stop; what was finished is in the state folder.
-class TrainingStopped : public std::exception {};
-
 /// Trains a model in all the sizes of `options.filters`; the result is ascending, as save_models takes it.
 /// Deterministic: same pictures in the same order, options and seed give the same model, stopped and resumed
 /// or not, on any number of threads. A size does not depend on which smaller ones are trained along with it.
 ///
 /// @param state   a folder for finished steps (made if it does not exist); training resumes from what is
-/// there when it
-///                was made with the same options and pictures, and otherwise starts afresh
-/// @param report  called from one thread now and then; returns false to stop
-std::vector<Model> train(const ImageSet& positives, const ImageSet& negatives, const TrainingOptions& options,
-                         const std::filesystem::path& state,
-                         const std::function<bool(const TrainingProgress&)>& report);
+///                there when it was made with the same options and pictures, and otherwise starts afresh
+/// Throws TrainingStopped where `report` asks to stop, and Error (input) where the pictures do not do.
+std::vector<Model> train(const training::ImageSet& positives, const training::ImageSet& negatives,
+                         const TrainingOptions& options, const std::filesystem::path& state,
+                         const training::ReportProgress& report);
 
 /// Learns `count` unit-length zero-mean filters by spherical k-medoids with absolute cosine similarity.
 /// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop. This
@@ -97,11 +76,11 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
 template <typename Patch>
 std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches);
 
-/// Draws patches, `count` in all over all pictures, with probability proportional to their contrast
+/// Draws patches, `count` in all over all `images`, with probability proportional to their contrast
 /// ||p - mean|| or, uniformly, from all whose contrast is at least 1; returned with mean removed and unit
 /// length.
 template <typename Patch>
-std::vector<Patch> sample_patches(const std::vector<const ImageSet*>& sets, int count, PatchSampling sampling,
+std::vector<Patch> sample_patches(const training::ImageSet& images, int count, PatchSampling sampling,
                                   std::uint64_t seed, const std::function<bool(double)>& progress);
 
 /// The window descriptors of one class, eight bits a feature, one after the other.

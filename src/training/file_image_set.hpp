@@ -1,15 +1,15 @@
 #pragma once
-/// Training and evaluation pictures: a folder, or a list file with one name a line.
+/// Pictures in files: those of a folder, or of a text file that lists them.
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "filterbank/training/training.hpp"
+#include "training/image_set.hpp"
 
-namespace sightline::apps {
+namespace sightline::training {
 
-class FileImageSet : public filterbank::ImageSet {
+class FileImageSet : public ImageSet {
  public:
   /// @param path    a folder (all its pictures, by name) or a text file that lists pictures, one a line
   /// @param folder  where the listed names are, if not beside the list
@@ -29,4 +29,4 @@ class FileImageSet : public filterbank::ImageSet {
   std::vector<std::filesystem::path> files_;
 };
 
-}  // namespace sightline::apps
+}  // namespace sightline::training

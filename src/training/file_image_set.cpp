@@ -1,4 +1,4 @@
-#include "image_set.hpp"
+#include "training/file_image_set.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "media/reader.hpp"
 
-namespace sightline::apps {
+namespace sightline::training {
 namespace fs = std::filesystem;
 
 namespace {
@@ -60,4 +60,4 @@ Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
   return media::to_gray(*frame);
 }
 
-}  // namespace sightline::apps
+}  // namespace sightline::training

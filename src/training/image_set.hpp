@@ -1,0 +1,40 @@
+#pragma once
+/// What is trained on and evaluated with: pictures, loaded one at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "image/view.hpp"
+
+namespace sightline::training {
+
+/// Thread-safety: `load` is called from several threads at once.
+class ImageSet {
+ public:
+  virtual ~ImageSet() = default;
+  virtual std::size_t size() const = 0;
+  /// The luma of the picture. Throws Error (input) where it cannot be read.
+  virtual Image<std::uint8_t> load(std::size_t index) const = 0;
+  /// What the picture is called in messages and signatures; need not be unique.
+  virtual std::string name(std::size_t index) const = 0;
+};
+
+/// Several sets, one after the other. They must outlive it, and keep their sizes.
+class ConcatenatedImages : public ImageSet {
+ public:
+  explicit ConcatenatedImages(std::vector<const ImageSet*> sets);
+  std::size_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  Image<std::uint8_t> load(std::size_t index) const override;
+  std::string name(std::size_t index) const override;
+
+ private:
+  /// The set, and the index in it.
+  std::pair<const ImageSet*, std::size_t> find(std::size_t index) const;
+  std::vector<const ImageSet*> sets_;
+  std::vector<std::size_t> ends_;  ///< the index after each set's last
+};
+
+}  // namespace sightline::training

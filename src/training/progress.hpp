@@ -1,0 +1,58 @@
+#pragma once
+/// What a trainer tells its caller while it works, and how it is stopped.
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <string>
+
+namespace sightline::training {
+
+/// Where training stands.
+struct TrainingProgress {
+  std::string phase;
+  double fraction = 0;  ///< of the phase, 0..1
+  double elapsed = 0;   ///< seconds since the start of this run
+  double left = -1;     ///< seconds until training ends, an estimate; negative where there is none yet
+};
+
+/// Called now and then, always from the thread that trains; returns false to stop.
+using ReportProgress = std::function<bool(const TrainingProgress&)>;
+
+/// Thrown out of a trainer when its report asked to stop; what was finished is in the state folder.
+class TrainingStopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "training was stopped"; }
+};
+
+/// Reports the progress of a run, and estimates the time left from what its phases are known to cost in
+/// proportion to each other. Costs have any unit (seconds on some machine) and matter for the estimate alone.
+/// The estimate begins once 2% of the cost has been paid.
+///
+/// Thread-safety: one thread, the one that trains.
+class ProgressClock {
+ public:
+  /// Starts the clock.
+  /// @param total_cost  of all phases that will be entered or skipped
+  ProgressClock(ReportProgress report, double total_cost);
+
+  /// The phase before is done and this one begins. Reports that, but does not stop.
+  void enter(std::string phase, double cost);
+  /// A phase will not be entered because its result was found on disk. It took no time, so the estimate must
+  /// not learn from it.
+  void skip(double cost) { total_cost_ -= cost; }
+  /// Reports how much of the phase is done, 0..1. False where the report asks to stop.
+  bool tick(double fraction);
+  /// The same, but throws TrainingStopped to stop.
+  void check(double fraction);
+
+ private:
+  ReportProgress report_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::string phase_;
+  double total_cost_;
+  double done_cost_ = 0;
+  double phase_cost_ = 0;
+};
+
+}  // namespace sightline::training
