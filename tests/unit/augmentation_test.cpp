@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/training.hpp"
 #include "unit/filterbank_support.hpp"
-#include "unit/training_support.hpp"
 
 namespace sightline::training {
 namespace {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <set>
 
+#include "support/training.hpp"
 #include "training/augmentation.hpp"
 #include "training/augmented_images.hpp"
 #include "training/file_image_set.hpp"
 #include "unit/filterbank_support.hpp"
-#include "unit/training_support.hpp"
 
 namespace sightline::training {
 namespace {

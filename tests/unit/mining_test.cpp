@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "support/training.hpp"
 #include "training/random.hpp"
 #include "unit/filterbank_support.hpp"
-#include "unit/training_support.hpp"
 
 namespace sightline::training {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "support/training.hpp"
 #include "training/progress.hpp"
 #include "unit/filterbank_support.hpp"
-#include "unit/training_support.hpp"
 
 namespace sightline::training {
 namespace {

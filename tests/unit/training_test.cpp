@@ -11,8 +11,8 @@
 #include <set>
 
 #include "filterbank/detector.hpp"
+#include "support/training.hpp"
 #include "unit/filterbank_support.hpp"
-#include "unit/training_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
