@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
 #include "filterbank/training/state.hpp"
 #include "filterbank/training/templates.hpp"
