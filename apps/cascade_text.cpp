@@ -30,7 +30,7 @@ std::string describe_trees(const Model& model) {
                      model.nodes.size());
 }
 
-std::int64_t nodes_of(const Model& model, const cascade::Stage& stage) {
+std::int64_t nodes_of(const Model& model, const cascade::BoostingStage& stage) {
   std::int64_t nodes = 0;
   for (int tree = 0; tree < stage.trees; ++tree) nodes += model.trees[stage.first_tree + tree].nodes;
   return nodes;
@@ -54,7 +54,7 @@ std::string cascade_text(const std::filesystem::path& file, const Model& model,
   text += '\n';
   std::int64_t before = counted ? survivors->windows : 0;
   for (std::size_t i = 0; i < model.stages.size(); ++i) {
-    const cascade::Stage& stage = model.stages[i];
+    const cascade::BoostingStage& stage = model.stages[i];
     text += fmt::format("  {:>5} {:>6} {:>6} {:>11.5g}", i + 1, stage.trees, nodes_of(model, stage),
                         stage.threshold);
     if (counted) {

@@ -14,6 +14,7 @@
 #include "evaluation/ground_truth.hpp"
 #include "evaluation/matching.hpp"
 #include "evaluation/report.hpp"
+#include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
@@ -112,7 +113,7 @@ double score_centre(const filterbank::FilterbankDetector& detector,
   const auto centred = filterbank::centre_window(image.view(), detector.model().window);
   if (!centred) throw Error(ExitCode::input, "'" + name + "' is smaller than the model's window");
   score_all(detector, workspace, centred->view);
-  for (const filterbank::Candidate& c : workspace.candidates) {
+  for (const Candidate& c : workspace.candidates) {
     if (detector.verifies() && c.level == 0 && c.x == centred->x && c.y == centred->y) return c.score;
   }
   return score_unseen(detector, detector.score(workspace.levels[0], centred->x, centred->y));
@@ -218,7 +219,7 @@ WindowScores score_windows(const filterbank::Model& model, const WindowArguments
       }
     }
     if (!scanner.verifies()) return;
-    for (const filterbank::Candidate& looked_at : workspace.candidates) found.add(looked_at.score);
+    for (const Candidate& looked_at : workspace.candidates) found.add(looked_at.score);
   });
   for (const NegativeScores& found : negative_scores) scores.negatives.merge(found);
   return scores;

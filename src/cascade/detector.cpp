@@ -23,7 +23,6 @@ constexpr StageInfo kStages[] = {
 };
 
 constexpr double kSmallestStep = 1.001;
-constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
 
 // Work a task: enough to be worth it, little enough to spread over the threads.
 constexpr int kImageRows = 32;
@@ -32,33 +31,6 @@ constexpr std::size_t kChunk = 64;  // survivors
 
 CascadeWorkspace& own(Workspace& workspace) {
   return static_cast<CascadeWorkspace&>(workspace);
-}
-
-template <typename Work>
-void for_each(const std::vector<Band>& bands, CascadeWorkspace& w, const Work& work) {
-  parallel_for_isolated(
-      bands.size(), [&](std::size_t i) { work(bands[i], i); }, &w.work);
-}
-
-GrayView luma_of_frame(CascadeWorkspace& w) {
-  if (w.frame.is_gray()) return w.frame.gray();
-  const PackedView& colour = w.frame.colour();
-  w.converted.resize(colour.width, colour.height);
-  const ImageView<std::uint8_t> target = w.converted.view();
-  const int bands = (colour.height + kImageRows - 1) / kImageRows;
-  parallel_for_isolated(
-      bands,
-      [&](int band) {
-        to_gray(colour, target, band * kImageRows, std::min((band + 1) * kImageRows, colour.height));
-      },
-      &w.work);
-  return target;
-}
-
-template <typename Part>
-void append_all(const std::vector<std::vector<Part>>& parts, std::vector<Part>& all) {
-  all.clear();
-  for (const std::vector<Part>& part : parts) all.insert(all.end(), part.begin(), part.end());
 }
 
 std::string label_of(const std::string& name) {
@@ -93,7 +65,7 @@ std::filesystem::path find_shipped(const std::string& name) {
 }  // namespace
 
 CascadeDetector::CascadeDetector(Model model, const Options& options)
-    : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
+    : SlidingWindowDetector(options.max_candidates), model_(std::move(model)), options_(options) {
   const Search& search = options_.search;
   if (!(search.scale_step >= kSmallestStep))
     throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
@@ -105,9 +77,9 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
   if (!options_.kernels.empty() &&
       std::ranges::find(kKernelVariants, options_.kernels) == kKernelVariants.end()) {
-    std::string forms;
-    for (const char* form : kKernelVariants) forms += (forms.empty() ? "" : ", ") + std::string(form);
-    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + forms);
+    std::string known;
+    for (const char* variant : kKernelVariants) known += (known.empty() ? "" : ", ") + std::string(variant);
+    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + known);
   }
   const int stages = static_cast<int>(model_.stages.size());
   early_stages_ = std::min(options_.early_stages > 0 ? options_.early_stages : stages, stages);
@@ -143,21 +115,11 @@ std::unique_ptr<Workspace> CascadeDetector::make_workspace() const {
 
 bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   CascadeWorkspace& w = own(workspace);
-  w.frame = frame;
   w.early_stages = w.tuned > 0 ? std::min(w.tuned, tunable_.largest) : early_stages_;
-  for (InterStageBuffer* product : {&w.images, &w.integrals}) product->lend(nullptr);
+  for (InterStageBuffer* buffer : {&w.images, &w.integrals}) buffer->bind(nullptr);
   w.survivors.clear();
-  w.candidates.clear();
-  w.detections.clear();
-  if (w.frame_size != frame.size()) {
-    w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
-    w.layout.frame = frame.size();
-    lay_out(w);
-    plan_partition(w, partition);
-    w.frame_size = frame.size();
-  } else if (w.partition != partition) {
-    plan_partition(w, partition);
-  }
+  w.begin(
+      frame, partition, [&] { lay_out(w); }, [&] { plan_partition(w, partition); });
   return !w.layout.levels.empty();
 }
 
@@ -165,13 +127,7 @@ bool CascadeDetector::prepare(Workspace& workspace, PictureView frame, Partition
 void CascadeDetector::lay_out(CascadeWorkspace& w) const {
   const Size frame = w.frame.size();
   w.layout = plan_layout(frame, model_, options_.search);
-  if (w.layout.image_bytes > kMaxPyramidPixels) {
-    throw Error(ExitCode::usage,
-                "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
-                    " frame would have " + std::to_string(w.layout.image_bytes / 1'000'000) +
-                    " million pixels",
-                "give a larger --min-size or a larger --scale-step");
-  }
+  check_pyramid_size(frame, w.layout.image_bytes);
   if (!w.cascade.serves(w.layout)) w.cascade = PackedCascade(model_, w.layout);
   w.levels.resize(w.layout.levels.size());
   for (std::size_t i = 0; i < w.levels.size(); ++i)
@@ -180,40 +136,29 @@ void CascadeDetector::lay_out(CascadeWorkspace& w) const {
   w.integrals.plan(w.layout.integral_bytes());
 }
 
-// The work of a frame is its windows. A share ends inside a level at a row of windows; only there do
+// The work of a frame is its windows. A partition ends inside a level at a row of windows; only there do
 // neighbouring partitions make some rows of pixels both.
 void CascadeDetector::plan_partition(CascadeWorkspace& w, Partition partition) const {
-  double windows = 0;
-  for (const Level& level : w.layout.levels)
-    windows += static_cast<double>(level.windows.width) * level.windows.height;
-  double done = 0;
+  std::vector<LevelCost> costs;
+  for (const Level& level : w.layout.levels) {
+    const double windows = static_cast<double>(level.windows.width) * level.windows.height;
+    costs.push_back({windows, level.windows.height});
+  }
+  const std::vector<Rows> windows = partition_windows(costs, partition);
   for (auto* bands : {&w.image_bands, &w.integral_bands, &w.window_bands}) bands->clear();
   for (std::size_t i = 0; i < w.levels.size(); ++i) {
     const Level& level = w.layout.levels[i];
     LevelWork& work = w.levels[i];
-    work.windows = work.image = {};
-    if (level.windows.height == 0) continue;
-    const double own = static_cast<double>(level.windows.width) * level.windows.height;
-    const auto row_at = [&](double part) {
-      return static_cast<int>(
-          std::lround(std::clamp((part * windows - done) / own, 0.0, 1.0) * level.windows.height));
-    };
-    work.windows = {row_at(partition.begin), row_at(partition.end)};
-    done += own;
+    work.windows = windows[i];
+    work.image = {};
     if (work.windows.empty()) continue;
     work.image = {work.windows.begin * level.step,
                   (work.windows.end - 1) * level.step + model_.window.height};
     const int index = static_cast<int>(i);
-    const auto add = [&](std::vector<Band>& bands, Rows rows, int step) {
-      for (int y = rows.begin; y < rows.end; y += step)
-        bands.push_back({index, y, std::min(y + step, rows.end)});
-    };
-    add(w.image_bands, work.image, kImageRows);
-    add(w.integral_bands, {0, w.layout.planes}, 1);
-    add(w.window_bands, work.windows, std::max(kBandWindows / level.windows.width, 1));
+    add_bands(w.image_bands, index, work.image, kImageRows);
+    add_bands(w.integral_bands, index, {0, w.layout.planes}, 1);
+    add_bands(w.window_bands, index, work.windows, std::max(kBandWindows / level.windows.width, 1));
   }
-  w.band_survivors.resize(w.window_bands.size());
-  w.partition = partition;
 }
 
 void CascadeDetector::run_stage(std::size_t stage, Workspace& workspace) const {
@@ -240,9 +185,10 @@ void CascadeDetector::run_stage(std::size_t stage, Workspace& workspace) const {
 }
 
 void CascadeDetector::build_pyramid(CascadeWorkspace& w) const {
-  const GrayView frame = luma_of_frame(w);
+  w.make_luma();
+  const GrayView frame = w.luma();
   static_cast<void>(w.images.data());  // made here, not by all threads at once
-  for_each(w.image_bands, w, [&](const Band& band, std::size_t) {
+  for_each_band(w.image_bands, w, [&](const Band& band) {
     resize_rows(frame, w.levels[band.level].samples, band.begin, band.end, w.image(band.level));
   });
 }
@@ -250,7 +196,7 @@ void CascadeDetector::build_pyramid(CascadeWorkspace& w) const {
 void CascadeDetector::integrate_all(CascadeWorkspace& w) const {
   std::byte* const integrals = w.integrals.data();
   static_cast<void>(w.images.data());
-  for_each(w.integral_bands, w, [&](const Band& band, std::size_t) {
+  for_each_band(w.integral_bands, w, [&](const Band& band) {
     const Rows rows = w.levels[band.level].image;
     integrate(w.image(band.level), w.layout, w.layout.levels[band.level], band.begin, rows.begin, rows.end,
               integrals);
@@ -259,51 +205,32 @@ void CascadeDetector::integrate_all(CascadeWorkspace& w) const {
 
 void CascadeDetector::scan(CascadeWorkspace& w) const {
   const std::byte* const integrals = w.integrals.data();
-  for_each(w.window_bands, w, [&](const Band& band, std::size_t i) {
-    w.band_survivors[i].clear();
+  const auto scan_band = [&](std::size_t i, std::vector<Survivor>& found) {
+    const Band& band = w.window_bands[i];
     for (int row = band.begin; row < band.end; ++row)
-      scan_row(w.cascade, band.level, integrals, row, w.early_stages, w.band_survivors[i]);
-  });
-  append_all(w.band_survivors, w.survivors);
+      scan_row(w.cascade, band.level, integrals, row, w.early_stages, found);
+  };
+  w.scanned.run(w.window_bands.size(), w, w.survivors, scan_band);
 }
 
 void CascadeDetector::finish_survivors(CascadeWorkspace& w) const {
   const std::byte* const integrals = w.integrals.data();
   const std::span<const Survivor> all = w.survivors;
-  const std::size_t chunks = (all.size() + kChunk - 1) / kChunk;
-  if (w.chunk_candidates.size() < chunks) w.chunk_candidates.resize(chunks);
-  for (std::vector<Candidate>& found : w.chunk_candidates) found.clear();
-  parallel_for_isolated(
-      chunks,
-      [&](std::size_t i) {
-        const auto part = all.subspan(i * kChunk, std::min(kChunk, all.size() - i * kChunk));
-        finish(w.cascade, integrals, part, w.early_stages, w.chunk_candidates[i]);
-      },
-      &w.work);
-  append_all(w.chunk_candidates, w.candidates);
+  const auto finish_chunk = [&](std::size_t i, std::vector<Candidate>& found) {
+    const auto chunk = all.subspan(i * kChunk, std::min(kChunk, all.size() - i * kChunk));
+    finish(w.cascade, integrals, chunk, w.early_stages, found);
+  };
+  w.finished.run((all.size() + kChunk - 1) / kChunk, w, w.candidates, finish_chunk);
 }
 
 void CascadeDetector::group(CascadeWorkspace& w) const {
-  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
-    return std::tie(b.margin, a.window.level, a.window.y, a.window.x) <
-           std::tie(a.margin, b.window.level, b.window.y, b.window.x);
-  });
+  keep_best(w);
   std::vector<ScoredBox> boxes;
   boxes.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
-    boxes.push_back({box_in_frame(w.layout.levels[c.window.level], c.window.x, c.window.y), c.margin});
+    boxes.push_back({box_in_frame(w.layout.levels[c.level], c.x, c.y), c.score});
   w.detections = group_boxes(boxes, options_.min_neighbors, w.layout.frame);
   std::erase_if(w.detections, [&](const Detection& d) { return d.score < options_.threshold; });
-}
-
-void CascadeDetector::merge(Workspace& workspace, Workspace& other) const {
-  std::vector<Candidate>& all = own(workspace).candidates;
-  const std::vector<Candidate>& more = own(other).candidates;
-  all.insert(all.end(), more.begin(), more.end());
-  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.window.level, a.window.y, a.window.x) <
-           std::tie(b.window.level, b.window.y, b.window.x);
-  });
 }
 
 std::vector<WorkCount> CascadeDetector::count_work(PictureView frame) const {
@@ -311,12 +238,8 @@ std::vector<WorkCount> CascadeDetector::count_work(PictureView frame) const {
   count_survivors(*this, frame, survivors);
   std::vector<WorkCount> counts{{"windows", survivors.windows}};
   for (std::size_t i = 0; i < survivors.passed.size(); ++i)
-    counts.push_back({"left after stage " + std::to_string(i + 1), survivors.passed[i]});
+    counts.push_back({"left after boosting stage " + std::to_string(i + 1), survivors.passed[i]});
   return counts;
-}
-
-std::vector<Detection> CascadeDetector::take_detections(Workspace& workspace) const {
-  return std::move(own(workspace).detections);
 }
 
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name) {

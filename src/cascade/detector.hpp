@@ -11,8 +11,7 @@
 #include "cascade/kernels.hpp"
 #include "cascade/layout.hpp"
 #include "cascade/model.hpp"
-#include "detection/candidate_limit.hpp"
-#include "detection/detector.hpp"
+#include "detection/sliding_window.hpp"
 #include "processing/inter_stage_buffer.hpp"
 
 namespace sightline::cascade {
@@ -20,7 +19,7 @@ namespace sightline::cascade {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kFinish, kGroup };
 
-/// Forms of the kernel `scan`, see KernelTuning.
+/// Variants of the kernel `scan`, see KernelTuning.
 inline constexpr std::array kKernelVariants = {
     "naive", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
 
@@ -29,21 +28,14 @@ struct Options {
   int min_neighbors =
       3;  ///< as OpenCV's minNeighbors: groups of more windows than this are reported; 0: all are
   double threshold = 0;  ///< lowest score that is reported; see group_boxes
-  /// How many of the cascade's stages `scan` runs on all windows; `finish` runs the rest on what these leave.
+  /// How many boosting stages `scan` runs on all windows; `finish` runs the rest on what these leave.
   /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
   int early_stages = 0;
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
   std::string label;             ///< of what is found; empty: the model's name
-  /// The form of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
+  /// The variant of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
   /// does not depend on it.
   std::string kernels;
-};
-
-/// Rows [begin, end) of something.
-struct Rows {
-  int begin = 0;
-  int end = 0;
-  bool empty() const { return end <= begin; }
 };
 
 /// One level's part of the workspace's partition of the frame.
@@ -53,33 +45,20 @@ struct LevelWork {
   Rows image;    ///< rows of pixels that these see
 };
 
-/// A part of one stage's work that one thread does: rows [begin, end) of one level, of images or of windows;
-/// for integrals, a plane of it.
-struct Band {
-  int level = 0;
-  int begin = 0;
-  int end = 0;
-};
-
-class CascadeWorkspace : public Workspace {
+/// One frame in flight. Bands are rows of images or of windows; for integrals, planes.
+class CascadeWorkspace : public SlidingWindowWorkspace {
  public:
-  Size frame_size;
-  Partition partition;
   int early_stages = 1;  ///< of the frame: as tuned, or the detector's own
-  PictureView frame;
-  Image<std::uint8_t> converted;  ///< luma of a frame in colour
   Layout layout;
   PackedCascade cascade;
   std::vector<LevelWork> levels;
   InterStageBuffer images, integrals;
   std::vector<Band> image_bands, integral_bands, window_bands;
-  std::vector<std::vector<Survivor>> band_survivors;  ///< by window band
-  std::vector<Survivor> survivors;                    ///< by level, y, x
-  std::vector<std::vector<Candidate>> chunk_candidates;
-  std::vector<Candidate> candidates;  ///< likewise
-  std::vector<Detection> detections;
+  std::vector<Survivor> survivors;  ///< by level, y, x
+  TaskLists<Survivor> scanned;      ///< by window band
+  TaskLists<Candidate> finished;    ///< by chunk of survivors
 
-  /// A level's image in the product's memory.
+  /// A level's image in the buffer of all images.
   ImageView<std::uint8_t> image(int level) {
     const Level& l = layout.levels[level];
     return {reinterpret_cast<std::uint8_t*>(images.data()) + l.image, l.size.width, l.size.height,
@@ -87,27 +66,24 @@ class CascadeWorkspace : public Workspace {
   }
 };
 
-class CascadeDetector : public Detector {
+class CascadeDetector : public SlidingWindowDetector {
  public:
   /// Throws Error (usage) on options out of range.
   CascadeDetector(Model model, const Options& options);
 
-  const DetectorInfo& info() const override { return info_; }
   std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return kGroup; }
-  void merge(Workspace& workspace, Workspace& other) const override;
   const Tunable* tunable() const override { return &tunable_; }
   std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
-  std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Model& model() const { return model_; }
   const Options& options() const { return options_; }
-  /// Where a schedule does not say it: between 1 and the number of the cascade's stages.
+  /// Where a schedule does not say it: between 1 and the number of boosting stages.
   int early_stages() const { return early_stages_; }
 
  private:
@@ -122,9 +98,7 @@ class CascadeDetector : public Detector {
   Model model_;
   Options options_;
   int early_stages_ = 1;
-  DetectorInfo info_;
   Tunable tunable_;
-  CandidateLimit limit_;
 };
 
 /// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,

@@ -145,7 +145,7 @@ void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& ro
 void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
                std::byte* integrals);
 
-/// What stages [first_stage, last_stage) say of a window.
+/// What boosting stages [first_stage, last_stage) say of a window.
 enum class Verdict {
   passed,
   rejected,
@@ -153,7 +153,7 @@ enum class Verdict {
 };
 struct WindowResult {
   Verdict verdict = Verdict::passed;
-  int stage = 0;   ///< that rejected, else the last that ran
+  int stage = 0;   ///< the boosting stage that rejected, else the last that ran
   double sum = 0;  ///< of that stage; 0 where none ran
 };
 
@@ -161,12 +161,14 @@ struct WindowResult {
 WindowResult run_window(const Model& model, const Layout& layout, const Level& level,
                         const std::byte* integrals, int x, int y, int first_stage, int last_stage);
 
-/// One row of windows of a level: appends those that are visited and pass stages [0, stages), 1 <= stages.
+/// One row of windows of a level: appends those that are visited and pass boosting stages
+/// [0, stages), 1 <= stages.
 /// @param row  of windows
 void scan_row(const Model& model, const Layout& layout, int level, const std::byte* integrals, int row,
               int stages, std::vector<Survivor>& survivors);
 
-/// The remaining stages [first_stage, all) for windows that have passed the others: appends what passes.
+/// The remaining boosting stages [first_stage, all) for windows that have passed the others: appends what
+/// passes.
 void finish(const Model& model, const Layout& layout, const std::byte* integrals,
             std::span<const Survivor> survivors, int first_stage, std::vector<Candidate>& candidates);
 

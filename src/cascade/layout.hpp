@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "cascade/model.hpp"
+#include "detection/window.hpp"
 #include "image/view.hpp"
 
 namespace sightline::cascade {
@@ -76,20 +77,9 @@ struct Layout {
   int column(int step, int x) const { return step == 1 ? x : x / 2 + x % 2 * (stride / 2); }
 };
 
-/// A window that is still in the running.
-struct Survivor {
-  std::int32_t level = 0;
-  std::int32_t x = 0;  ///< of its corner, in pixels of the level
-  std::int32_t y = 0;
-  friend bool operator==(const Survivor&, const Survivor&) = default;
-};
-
-/// A window that has passed all stages.
-struct Candidate {
-  Survivor window;
-  double margin = 0;  ///< last stage's sum less its threshold, 0 or more
-  friend bool operator==(const Candidate&, const Candidate&) = default;
-};
+/// A window that is still in the running, named by its corner's pixel in the level. One that has passed all
+/// stages becomes a Candidate, whose score is the last stage's sum less its threshold, 0 or more.
+using Survivor = LevelWindow;
 
 /// The levels that OpenCV 4.6 searches, their windows and their places in memory. The levels go from small
 /// windows to large ones; there are none where no window fits.

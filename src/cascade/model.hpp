@@ -2,9 +2,9 @@
 /// A boosted cascade in memory, and its loader: OpenCV's cascade XML, in the new layout (stageType BOOST,
 /// featureType HAAR or LBP) and in the old one of Haar cascades (opencv-haar-classifier).
 ///
-/// A window passes a stage where the sum of its trees reaches the stage's threshold; what passes all stages
-/// is found (P. Viola and M. Jones, "Robust Real-Time Face Detection", IJCV 57(2), 2004; for LBP: S. Liao et
-/// al., "Learning Multi-scale Block Local Binary Patterns for Face Recognition", ICB 2007).
+/// A window passes a boosting stage where the sum of its trees reaches the stage's threshold; what passes all
+/// of them is found (P. Viola and M. Jones, "Robust Real-Time Face Detection", IJCV 57(2), 2004; for LBP: S.
+/// Liao et al., "Learning Multi-scale Block Local Binary Patterns for Face Recognition", ICB 2007).
 
 #include <array>
 #include <cstddef>
@@ -29,7 +29,7 @@ inline constexpr int kMinWindowSide =
 /// Squares of a window of 8-bit pixels still sum up to less than 2^32.
 inline constexpr int kMaxWindowSide = 256;
 inline constexpr int kMaxStages = 1000;
-inline constexpr int kMaxTrees = 100'000;  ///< of all stages
+inline constexpr int kMaxTrees = 100'000;  ///< of all boosting stages
 inline constexpr int kMaxNodes = 256;      ///< of a tree
 inline constexpr int kMaxFeatures = 250'000;
 inline constexpr float kMaxNumber = 1e9F;  ///< magnitude of thresholds, leaves and weights
@@ -72,7 +72,8 @@ struct Tree {
   std::int32_t first_leaf = 0;  ///< in Model::leaves; there are nodes + 1
 };
 
-struct Stage {
+/// A sum of trees that a window must reach to stay in the running.
+struct BoostingStage {
   std::int32_t first_tree = 0;
   std::int32_t trees = 0;
   float threshold = 0;  ///< the lowest sum that passes: the file's less kThresholdEpsilon
@@ -86,7 +87,7 @@ inline constexpr float kThresholdEpsilon = 1e-5F;
 struct Model {
   FeatureKind kind = FeatureKind::haar;
   Size window;
-  std::vector<Stage> stages;
+  std::vector<BoostingStage> stages;
   std::vector<Tree> trees;             ///< of all stages, in order
   std::vector<Node> nodes;             ///< of all trees, in order
   std::vector<float> leaves;           ///< likewise

@@ -80,7 +80,7 @@ bool fill_corners(const std::map<std::int32_t, std::int32_t>& merged, PackedCasc
 }
 
 // The largest leaf of each of a stage's trees, added up: no sum is larger.
-double largest_sum(const Model& model, const Stage& stage) {
+double largest_sum(const Model& model, const BoostingStage& stage) {
   double sum = 0;
   for (int t = 0; t < stage.trees; ++t) {
     const Tree& tree = model.trees[static_cast<std::size_t>(stage.first_tree) + t];
@@ -106,7 +106,7 @@ PackedCascade::PackedCascade(const Model& model, const Layout& layout)
     for (const int step : {1, 2}) pack_haar(step);
     bound_float_sums();
   } else {
-    const auto is_long = [](const Stage& stage) { return stage.trees > kMaxSmallTrees; };
+    const auto is_long = [](const BoostingStage& stage) { return stage.trees > kMaxSmallTrees; };
     if (layout.element_bytes != 2 || std::any_of(model.stages.begin(), model.stages.end(), is_long)) return;
     for (const int step : {1, 2}) pack_lbp(step);
     bound_small_sums();
@@ -165,7 +165,7 @@ void PackedCascade::pack_lbp(int step) {
 // order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 4.2); twice that is plenty for the
 // rest.
 void PackedCascade::bound_float_sums() {
-  for (const Stage& stage : model_->stages) {
+  for (const BoostingStage& stage : model_->stages) {
     const double error = stage.trees * std::ldexp(1.0, -24) * largest_sum(*model_, stage);
     const double threshold = stage.threshold;
     Bounds b;
@@ -180,7 +180,7 @@ void PackedCascade::bound_small_sums() {
   constexpr double kLargest = 32000;  // of a sum's upper half
   constexpr int kMostLowBits = 12;
   lbp_leaves.resize(model_->leaves.size());
-  for (const Stage& stage : model_->stages) {
+  for (const BoostingStage& stage : model_->stages) {
     LbpBounds b;
     b.low_bits =
         std::min(kMostLowBits, 15 - static_cast<int>(std::bit_width(static_cast<unsigned>(stage.trees))));

@@ -167,7 +167,7 @@ class LbpWindow {
 };
 
 template <typename Window>
-double stage_sum(const Model& model, const Stage& stage, const Window& window) {
+double stage_sum(const Model& model, const BoostingStage& stage, const Window& window) {
   double sum = 0;
   for (int t = 0; t < stage.trees; ++t) {
     const Tree& tree = model.trees[static_cast<std::size_t>(stage.first_tree) + t];
@@ -189,7 +189,7 @@ WindowResult run_stages(const Model& model, const Window& window, int first_stag
     return result;
   }
   for (int s = first_stage; s < last_stage; ++s) {
-    const Stage& stage = model.stages[s];
+    const BoostingStage& stage = model.stages[s];
     result.stage = s;
     result.sum = stage_sum(model, stage, window);
     if (result.sum < static_cast<double>(stage.threshold)) {

@@ -15,7 +15,7 @@ class ScalarStages {
  public:
   double stage_sum(int s) const {
     const Model& model = cascade_.model();
-    const Stage& stage = model.stages[s];
+    const BoostingStage& stage = model.stages[s];
     const Tree* tree = model.trees.data() + stage.first_tree;
     double sum = 0;
     for (int t = 0; t < stage.trees; ++t, ++tree) {

@@ -124,7 +124,7 @@ class HaarBlock {
 
   HWY_INLINE StageBits stage(int s) const {
     const DF df;
-    const Stage& stage = cascade_.model().stages[s];
+    const BoostingStage& stage = cascade_.model().stages[s];
     const Tree* tree = cascade_.model().trees.data() + stage.first_tree;
     VF low = hn::Zero(df), high = hn::Zero(df);
     for (int t = 0; t < stage.trees; ++t, ++tree) {
@@ -269,7 +269,7 @@ class LbpBlock {
 
   HWY_INLINE StageBits stage(int s) const {
     const DI di;
-    const Stage& stage = cascade_.model().stages[s];
+    const BoostingStage& stage = cascade_.model().stages[s];
     const Tree* tree = cascade_.model().trees.data() + stage.first_tree;
     VI high = hn::Zero(di), low = hn::Zero(di);
     for (int t = 0; t < stage.trees; ++t, ++tree) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "detection/attributes.hpp"
 #include "processing/frame_output.hpp"
 
 namespace sightline {
@@ -32,6 +33,8 @@ struct Detection {
   int label = 0;     ///< index into the detector's labels
   /// Identity over frames, from 1, unique within one source; 0 where objects are not tracked.
   std::int64_t track = 0;
+  /// What is known of it besides, where anything is.
+  SharedAttributes attributes = {};
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 

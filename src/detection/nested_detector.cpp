@@ -222,6 +222,7 @@ std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Cro
   for (Detection& object : objects) {
     object.box.x += crop.x;
     object.box.y += crop.y;
+    object.attributes = object.attributes.moved(crop.x, crop.y);
     object.label = labels_[inside][static_cast<std::size_t>(object.label)];
   }
   return objects;

@@ -18,24 +18,27 @@ namespace sightline {
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
-  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; a tracked object ends in `"track":7`,
-  ///   a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"` follows where
-  ///   status
-  ///   is not ok.
+  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; what is known of an object besides
+  ///   follows its box, `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
+  ///   in `"track":7`, a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"`
+  ///   follows where status is not ok.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
   /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
   /// whose object columns are empty, so that every frame appears. The last column, `track`, is always there
-  /// and empty where objects are not tracked.
+  /// and empty where objects are not tracked. There is no room for names and landmarks.
   csv,
   /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`, -1 for the track where objects are not
-  /// tracked. Frames count from 1. The format has no room for labels, for frames without objects, nor for a
+  /// tracked. Frames count from 1. The format has no room for labels, names, landmarks, for frames without
+  /// objects, nor for a
   /// second source: a second source is an error.
   mot,
   /// One document with the `images`, `categories` and `annotations` of the COCO format; an annotation has a
   /// `score` as in COCO results, and a `track_id` where it is tracked. Ids count from 1; category n is label
-  /// n - 1. An image's `file_name` is `source#frame`.
+  /// n - 1. An image's `file_name` is `source#frame`. Name and distance are an annotation's `attributes`;
+  /// landmarks are its `keypoints`, whose names are those of the category's first object that has any: a
+  /// landmark of another name is left out, and one that is missing is 0,0,0.
   coco,
 };
 

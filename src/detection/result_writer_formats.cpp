@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -53,6 +55,27 @@ void append(std::string& object, const char* name, const std::string& value) {
   object.append("\"").append(name).append("\":").append(value);
 }
 
+std::string names_array(const std::vector<std::string>& names) {
+  std::string array;
+  for (const std::string& name : names) array += (array.empty() ? "[" : ",") + quoted(name);
+  return array + ']';
+}
+
+std::string landmarks_object(const std::vector<Landmark>& landmarks) {
+  std::string object;
+  for (const Landmark& one : landmarks) {
+    object += object.empty() ? "{" : ",";
+    object += quoted(one.name) + ":[" + json_number(one.x, 2) + ',' + json_number(one.y, 2) + ']';
+  }
+  return object + '}';
+}
+
+// Name and distance, where they are known.
+void append_identity(std::string& object, const DetectionAttributes& attributes) {
+  if (!attributes.name.empty()) append(object, "name", quoted(attributes.name));
+  if (attributes.distance) append(object, "distance", json_number(*attributes.distance, 4));
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -81,6 +104,11 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
     append(one, "label", quoted(label(object)));
     append(one, "score", json_number(object.score, 4));
     append(one, "box", box_array(object.box));
+    if (object.attributes) {
+      append_identity(one, *object.attributes);
+      if (!object.attributes->landmarks.empty())
+        append(one, "landmarks", landmarks_object(object.attributes->landmarks));
+    }
     if (object.track > 0) append(one, "track", std::to_string(object.track));
     objects += (objects.empty() ? "" : ",") + one + '}';
   }
@@ -173,6 +201,7 @@ class Coco final : public ResultWriter::Format {
   std::string frame(const FrameResult& result) override {
     std::string rows;
     std::int64_t id = annotation_;
+    std::map<int, std::vector<std::string>> keypoints = keypoints_;
     for (const auto& object : result.objects) {
       label(object);
       std::string annotation;
@@ -184,11 +213,17 @@ class Coco final : public ResultWriter::Format {
       append(annotation, "id", std::to_string(id + 1));
       append(annotation, "iscrowd", "0");
       if (object.track > 0) append(annotation, "track_id", std::to_string(object.track));
+      if (object.attributes) {
+        const DetectionAttributes& attributes = *object.attributes;
+        append_attributes(annotation, attributes);
+        if (!attributes.landmarks.empty()) append_keypoints(annotation, attributes, keypoints[object.label]);
+      }
       rows += (id == 0 ? "\n" : ",\n") + annotation + '}';
       ++id;
     }
     if (std::fwrite(rows.data(), 1, rows.size(), annotations_.get()) != rows.size()) fail();
     annotation_ = id;
+    keypoints_ = std::move(keypoints);
     const std::string name =
         result.picture.empty() ? result.source + '#' + std::to_string(result.frame) : result.picture;
     std::string image;
@@ -209,6 +244,8 @@ class Coco final : public ResultWriter::Format {
       std::string category;
       append(category, "id", std::to_string(i + 1));
       append(category, "name", quoted(labels()[i]));
+      if (const auto named = keypoints_.find(static_cast<int>(i)); named != keypoints_.end())
+        append(category, "keypoints", names_array(named->second));
       categories += (i == 0 ? "" : ",") + category + '}';
     }
     output.write("\n],\"categories\":[" + categories + "],\"annotations\":[");
@@ -225,6 +262,33 @@ class Coco final : public ResultWriter::Format {
   }
 
  private:
+  static void append_attributes(std::string& annotation, const DetectionAttributes& attributes) {
+    std::string identity;
+    append_identity(identity, attributes);
+    if (!identity.empty()) append(annotation, "attributes", identity + '}');
+  }
+
+  // `names` are the category's keypoints: those of its first object that has any.
+  static void append_keypoints(std::string& annotation, const DetectionAttributes& attributes,
+                               std::vector<std::string>& names) {
+    const std::vector<Landmark>& landmarks = attributes.landmarks;
+    if (names.empty()) {
+      for (const Landmark& one : landmarks) names.push_back(one.name);
+    }
+    std::string points;
+    int known = 0;
+    for (const std::string& name : names) {
+      const auto one = std::find_if(landmarks.begin(), landmarks.end(),
+                                    [&](const Landmark& landmark) { return landmark.name == name; });
+      points += points.empty() ? "[" : ",";
+      const bool is_known = one != landmarks.end();
+      known += is_known;
+      points += is_known ? json_number(one->x, 2) + ',' + json_number(one->y, 2) + ",2" : "0,0,0";
+    }
+    append(annotation, "keypoints", points + ']');
+    append(annotation, "num_keypoints", std::to_string(known));
+  }
+
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -239,6 +303,7 @@ class Coco final : public ResultWriter::Format {
   int error_ = 0;
   std::int64_t image_ = 0;
   std::int64_t annotation_ = 0;
+  std::map<int, std::vector<std::string>> keypoints_;  ///< names, by label
 };
 
 }  // namespace

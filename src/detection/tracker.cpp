@@ -45,6 +45,7 @@ Tracker::Track Tracker::begin(const Detection& object, double time) const {
   track.score = object.score;
   track.seen = time;
   track.label = object.label;
+  track.attributes = object.attributes;
   track.hits = 1;
   track.found = true;
   return track;
@@ -67,6 +68,7 @@ void Tracker::correct(Track& track, const Detection& object, double time) const 
   track.aspect.correct(aspect, options_.size.measurement * aspect);
   track.height.correct(box.height, options_.size.measurement * box.height);
   track.score = object.score;
+  track.attributes = object.attributes;
   track.seen = time;
   track.misses = 0;
   track.found = true;
@@ -155,7 +157,9 @@ void Tracker::report(double time, double ahead) {
   reported_.clear();
   for (const Track& track : tracks_) {
     if (track.id > 0 && track.found && ahead <= options_.max_lost) {
-      reported_.push_back({box_of(track, ahead), track.score, track.label, track.id});
+      const bool is_seen = ahead == 0;
+      reported_.push_back({box_of(track, ahead), track.score, track.label, track.id,
+                           is_seen ? track.attributes : track.attributes.without_landmarks()});
     }
   }
   const std::size_t found = reported_.size();
@@ -171,7 +175,7 @@ void Tracker::report(double time, double ahead) {
     if (covered) continue;
     const double part = lost / options_.max_gap;
     const double score = track.score + part * (std::min(options_.lowest_score, track.score) - track.score);
-    reported_.push_back({box, score, track.label, track.id});
+    reported_.push_back({box, score, track.label, track.id, track.attributes.without_landmarks()});
   }
   std::sort(reported_.begin(), reported_.end(), [](const Detection& a, const Detection& b) {
     return a.score != b.score ? a.score > b.score : a.track < b.track;

@@ -94,7 +94,7 @@ class BoxDrawer {
     if (words.empty()) return;
     int width = text_.width(words, font_) + 2 * padding;
     // Small boxes side by side: their tags would hide each other to repeat the only name there is.
-    if (overlay_.labels.size() == 1 && width > 1.3 * box.width) {
+    if (media::may_shorten_caption(object, overlay_.labels) && width > 1.3 * box.width) {
       words = media::short_caption_of(object, overlay_.labels);
       width = text_.width(words, font_) + 2 * padding;
     }

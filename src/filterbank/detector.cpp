@@ -12,13 +12,26 @@ namespace sightline::filterbank {
 namespace {
 
 // Numbers of kResources.
-enum : std::size_t { kOfFrame, kImages, kResponses, kFeatures, kCandidates, kDetections };
-constexpr std::string_view kResources[] = {"frame",    "images",     "responses",
+enum : std::size_t { kOfFrame, kOctaves, kImages, kResponses, kFeatures, kCandidates, kDetections };
+constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",    "responses",
                                            "features", "candidates", "detections"};
+constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
+constexpr StageInfo kHistogramStage{"histogram", {kResponses}, {kFeatures}, true};
+constexpr StageInfo kClassifyStage{"classify", {kFeatures}, {kCandidates}};
+constexpr StageInfo kGroupStage{"group", {kCandidates}, {kDetections}};
 constexpr StageInfo kStages[] = {
-    {"pyramid", {kOfFrame}, {kImages}, true},           {"filter", {kImages}, {kResponses}, true},
-    {"histogram", {kResponses}, {kFeatures}, true},     {"classify", {kFeatures}, {kCandidates}},
-    {"verify", {kOfFrame, kCandidates}, {kCandidates}}, {"group", {kCandidates}, {kDetections}},
+    {"pyramid", {kOfFrame}, {kImages}, true}, kFilterStage, kHistogramStage, kClassifyStage,
+    {"verify", {kCandidates}, {kCandidates}}, kGroupStage,
+};
+// With a network, which sees pixels of the candidates' levels. Making a level again out of the frame is done
+// for few rows and seldom; the transfer of all levels would be done for every frame.
+constexpr StageInfo kVerifyingStages[] = {
+    {"pyramid", {kOfFrame}, {kOctaves, kImages}, true},
+    kFilterStage,
+    kHistogramStage,
+    kClassifyStage,
+    {"verify", {kOfFrame, kCandidates}, {kCandidates}, false, {kOctaves, kImages}},
+    kGroupStage,
 };
 
 std::string accuracy_text(const WindowEvaluation& evaluation) {
@@ -43,7 +56,7 @@ FilterbankWorkspace& own(Workspace& workspace) {
 }  // namespace
 
 FilterbankDetector::FilterbankDetector(Model model, const Options& options)
-    : model_(std::move(model)), options_(options), limit_(options.max_candidates) {
+    : SlidingWindowDetector(options.max_candidates), model_(std::move(model)), options_(options) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (describes_in_float()) options_.computed_scales = 0;
   if (describes_in_float() || model_.classifier != ClassifierKind::linear)
@@ -127,6 +140,7 @@ std::span<const std::string_view> FilterbankDetector::resources() const {
 }
 
 std::span<const StageInfo> FilterbankDetector::stages() const {
+  if (verifies_) return kVerifyingStages;
   return kStages;
 }
 
@@ -136,19 +150,10 @@ std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
 
 bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   FilterbankWorkspace& w = own(workspace);
-  w.frame = frame;
-  for (InterStageBuffer* product : {&w.images, &w.response_map, &w.features}) product->lend(nullptr);
-  w.projected = w.has_octaves = false;
-  w.candidates.clear();
-  w.detections.clear();
-  if (w.frame_size != frame.size()) {
-    w.frame_size = {-1, -1};  // until all is ready: memory may run out on the way
-    lay_out(w);
-    plan_partition(w, partition);
-    w.frame_size = frame.size();
-  } else if (w.partition != partition) {
-    plan_partition(w, partition);
-  }
+  for (InterStageBuffer* buffer : {&w.images, &w.response_map, &w.features}) buffer->bind(nullptr);
+  w.projected = w.has_octaves = w.has_images = false;
+  w.begin(
+      frame, partition, [&] { lay_out(w); }, [&] { plan_partition(w, partition); });
   return !w.levels.empty();
 }
 
@@ -166,13 +171,6 @@ Box FilterbankDetector::box(const Level& level, int x, int y) const {
 
 std::size_t FilterbankDetector::partitionable_stages() const {
   return kVerify;
-}
-
-void FilterbankDetector::merge(Workspace& workspace, Workspace& other) const {
-  std::vector<Candidate>& all = own(workspace).candidates;
-  const std::vector<Candidate>& more = own(other).candidates;
-  all.insert(all.end(), more.begin(), more.end());
-  std::sort(all.begin(), all.end());
 }
 
 std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
@@ -200,10 +198,6 @@ std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
   return counts;
 }
 
-std::vector<Detection> FilterbankDetector::take_detections(Workspace& workspace) const {
-  return std::move(own(workspace).detections);
-}
-
 void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
   for (std::size_t stage = kPyramid; stage < kVerify; ++stage) run_stage(stage, workspace);
 }
@@ -226,18 +220,6 @@ void FilterbankDetector::copy_features(const Level& level, int x, int y,
   }
 }
 
-std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window) {
-  const int left = (picture.width() - window.pixels().width) / 2;
-  const int top = (picture.height() - window.pixels().height) / 2;
-  if (picture.width() < window.pixels().width || picture.height() < window.pixels().height)
-    return std::nullopt;
-  const int cut_x = left % kCell;
-  const int cut_y = top % kCell;
-  const GrayView view(picture.row(cut_y) + cut_x, picture.width() - cut_x, picture.height() - cut_y,
-                      picture.stride());
-  return CentredWindow{view, left / kCell, top / kCell};
-}
-
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
@@ -254,10 +236,10 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   options.verify = config.flag("detector", "verify", true);
   const bool verify_all = config.flag("detector", "verify_all", false);
-  const std::optional<int> real = config.optional_whole_number("detector", "computed_scales", 0, 1000);
+  const std::optional<int> computed = config.optional_whole_number("detector", "computed_scales", 0, 1000);
   const std::optional<double> margin = config.optional_number("detector", "rejection_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {
-    options.computed_scales = real.value_or(kComputedScales);
+    options.computed_scales = computed.value_or(kComputedScales);
     const bool verified = options.verify && !model.network.empty();
     options.rejection_margin = margin.value_or(verified ? kVerifiedRejectionMargin : kRejectionMargin);
     options.verify_all = verify_all;

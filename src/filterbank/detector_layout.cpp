@@ -1,4 +1,4 @@
-// Geometry, memory and shares of the filter-bank detector's frames.
+// Geometry, memory and partitions of the filter-bank detector's frames.
 #include <algorithm>
 #include <cmath>
 
@@ -8,17 +8,11 @@
 namespace sightline::filterbank {
 namespace {
 
-constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
-
 // Rows a band: enough work to be worth a task, few enough to spread over the threads.
 constexpr int kImageRows = 32;
 constexpr int kCellRows = 4;
 constexpr int kBlockRows = 12;  // a band computes one row of cells more than it has rows of blocks
 constexpr int kWindowRows = 16;
-
-void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
-  for (int y = rows.begin; y < rows.end; y += step) bands.push_back({level, y, std::min(y + step, rows.end)});
-}
 
 void include(Rows& rows, Rows more) {
   if (more.empty()) return;
@@ -33,10 +27,11 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch)
     LevelRows& rows = level.rows;
     rows.blocks = {level.windows.begin, level.windows.end + window.blocks_y() - 1};
     rows.cells = {rows.blocks.begin, rows.blocks.end + 1};
-    Level& real = levels[level.source_level];
+    Level& computed = levels[level.source_level];
     const bool to_the_end = rows.cells.end == level.grid.cells_y;
-    include(real.rows.response_map, {level.edges.rows[rows.cells.begin],
-                                     to_the_end ? real.plan.size.height : level.edges.rows[rows.cells.end]});
+    include(computed.rows.response_map,
+            {level.edges.rows[rows.cells.begin],
+             to_the_end ? computed.plan.size.height : level.edges.rows[rows.cells.end]});
   }
   for (Level& level : levels) {
     const Rows response_map = level.rows.response_map;
@@ -54,21 +49,15 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch)
 void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const Size frame = w.frame.size();
   const std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
-  // About 11 bytes a pixel for responses and features: a frame must not eat the machine's memory unasked.
-  std::int64_t pixels = 0;
+  std::int64_t pixels = 0;  // about 11 bytes each, for responses and features
   for (const PyramidLevel& level : plan)
     pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
-  if (pixels > kMaxPyramidPixels) {
-    throw Error(ExitCode::usage,
-                "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
-                    " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
-                "give a larger --min-size or a larger --scale-step");
-  }
+  check_pyramid_size(frame, pixels);
   const bool exact = options_.arithmetic == Arithmetic::exact;
-  const std::vector<int> real = computed_scales(plan, pyramid_.step, options_.computed_scales);
+  const std::vector<int> computed = computed_scales(plan, pyramid_.step, options_.computed_scales);
   int octaves = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (verifies_ || real[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
+    if (verifies_ || computed[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
   }
   w.octaves.resize(octaves);
   for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
@@ -85,8 +74,8 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     const Size size = plan[i].size;
     const Grid grid(size, model_.bins(), model_.descriptor.pattern_bins());
     level.grid = grid;
-    level.source_level = real[i];
-    level.is_computed = real[i] == static_cast<int>(i);
+    level.source_level = computed[i];
+    level.is_computed = computed[i] == static_cast<int>(i);
     level.layout = {};
     level.resizer = nullptr;
     if (level.is_computed || verifies_) {
@@ -102,7 +91,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       level.layout.response_map =
           take(next.response_map, static_cast<std::int64_t>(response_map_stride(size.width)) * size.height);
     } else {
-      level.edges = CellEdges(grid, plan[real[i]].size, plan[i].scale / plan[real[i]].scale);
+      level.edges = CellEdges(grid, plan[computed[i]].size, plan[i].scale / plan[computed[i]].scale);
     }
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;
     level.windows_y = grid.cells_y - model_.window.cells_y + 1;
@@ -131,27 +120,19 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   w.features.plan(next.features * 4);
 }
 
-// The work of a frame is the pixels of its levels, the largest level first. A share ends inside a level at a
-// row of windows; only there do neighbouring partitions compute some rows both, those that windows of either
-// side see.
+// The work of a frame is the pixels of its levels. A partition ends inside a level at a row of windows; only
+// there do neighbouring partitions compute some rows both, those that windows of either side see.
 void FilterbankDetector::plan_partition(FilterbankWorkspace& w, Partition partition) const {
-  double pixels = 0;
-  for (const Level& level : w.levels)
-    pixels += static_cast<double>(level.plan.size.width) * level.plan.size.height;
-  double done = 0;
+  std::vector<LevelCost> costs;
+  for (const Level& level : w.levels) {
+    const Size size = level.plan.size;
+    costs.push_back({static_cast<double>(size.width) * size.height, level.windows_y});
+  }
+  const std::vector<Rows> windows = partition_windows(costs, partition);
+  for (std::size_t i = 0; i < w.levels.size(); ++i) w.levels[i].windows = windows[i];
+  plan_rows(w.levels, model_.window, model_.descriptor.patch);
   for (auto* bands : {&w.image_bands, &w.filter_bands, &w.cell_bands, &w.block_bands, &w.window_bands})
     bands->clear();
-  for (std::size_t i = 0; i < w.levels.size(); ++i) {
-    Level& level = w.levels[i];
-    const double own = static_cast<double>(level.plan.size.width) * level.plan.size.height;
-    const auto row_at = [&](double part) {
-      return static_cast<int>(
-          std::lround(std::clamp((part * pixels - done) / own, 0.0, 1.0) * level.windows_y));
-    };
-    level.windows = {row_at(partition.begin), row_at(partition.end)};
-    done += own;
-  }
-  plan_rows(w.levels, model_.window, model_.descriptor.patch);
   for (std::size_t i = 0; i < w.levels.size(); ++i) {
     const LevelRows& rows = w.levels[i].rows;
     const int index = static_cast<int>(i);
@@ -161,8 +142,6 @@ void FilterbankDetector::plan_partition(FilterbankWorkspace& w, Partition partit
     add_bands(w.block_bands, index, rows.blocks, kBlockRows);
     add_bands(w.window_bands, index, w.levels[i].windows, kWindowRows);
   }
-  w.band_candidates.resize(w.window_bands.size());
-  w.partition = partition;
 }
 
 }  // namespace sightline::filterbank

@@ -7,84 +7,36 @@
 #include "base/parallel.hpp"
 #include "detection/grouping.hpp"
 #include "filterbank/detector.hpp"
+#include "filterbank/float_method.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
-constexpr int kRowsAtOnce = 32;   ///< of a task whose frame is not cut into bands beforehand
+constexpr int kNetworkRows = 32;  ///< of a band of what the network sees
 constexpr int kWindowsATask = 4;  ///< of a task of `verify`
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
-  parallel_for_isolated(
-      bands.size(), [&](std::size_t i) { work(w.levels[bands[i].level], bands[i]); }, &w.work);
+  for_each_band(bands, w, [&](const Band& band) { work(w.levels[band.level], band); });
 }
 
-// Bands of rows [0, height).
-template <typename Work>
-void for_each_band(int height, FilterbankWorkspace& w, const Work& work) {
-  const int bands = (height + kRowsAtOnce - 1) / kRowsAtOnce;
-  parallel_for_isolated(
-      bands, [&](int band) { work(band * kRowsAtOnce, std::min((band + 1) * kRowsAtOnce, height)); },
-      &w.work);
-}
-
-// Luma and octaves are made once a frame, by the stage that first needs them.
-void make_octaves(FilterbankWorkspace& w) {
-  if (w.has_octaves) return;
-  if (!w.frame.is_gray()) {
-    const PackedView& colour = w.frame.colour();
-    w.converted.resize(colour.width, colour.height);
-    const ImageView<std::uint8_t> target = w.converted.view();
-    for_each_band(colour.height, w, [&](int begin, int end) { to_gray(colour, target, begin, end); });
-  }
-  GrayView source = w.octave(0);
-  for (Image<std::uint8_t>& octave : w.octaves) {
-    const ImageView<std::uint8_t> target = octave.view();
-    for_each_band(target.height(), w, [&](int begin, int end) { halve(source, target, begin, end); });
-    source = target;
-  }
-  w.has_octaves = true;
+// Whether the candidate's pixels are in the level's image: the CPU made it, in memory that no device has, and
+// the window is of this workspace's partition.
+bool has_image(const FilterbankWorkspace& w, const Candidate& c) {
+  const Level& level = w.levels[c.level];
+  return w.has_images && level.is_computed && level.windows.contains(c.y);
 }
 
 }  // namespace
 
-GrayView FilterbankWorkspace::octave(int index) const {
-  if (index > 0) return octaves[index - 1].view();
-  return frame.is_gray() ? frame.gray() : converted.view();
-}
-
-void FilterbankWorkspace::bind_images() {
-  auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
-  for (Level& level : levels) {
-    if (level.is_computed) level.image.bind(memory + level.layout.images, level.plan.size);
-  }
-}
-
-void FilterbankWorkspace::bind_response_maps() {
-  auto* const memory = reinterpret_cast<std::uint32_t*>(response_map.data());
-  for (Level& level : levels) {
-    if (!level.is_computed) continue;
-    level.response_map.bind(memory + level.layout.response_map, level.plan.size,
-                            response_map_stride(level.plan.size.width));
-  }
-}
-
-void FilterbankWorkspace::bind_features() {
-  auto* const memory = reinterpret_cast<std::uint8_t*>(features.data());
-  for (Level& level : levels) {
-    level.features.bind(memory + 4 * level.layout.features,
-                        level.grid.features_row() * level.grid.blocks_y());
-  }
-}
-
 void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
-  make_octaves(w);
+  w.make_octaves();
   w.bind_images();
   for_each(w.image_bands, w, [&](Level& level, const Band& band) {
     level.resizer->run(w.octave(level.plan.octave), level.image.view(), band.begin, band.end);
     level.image.fill_border(band.begin, band.end);
   });
+  w.has_images = !w.images.is_bound();
 }
 
 void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) const {
@@ -210,23 +162,17 @@ void FilterbankDetector::classify(FilterbankWorkspace& w) const {
       }
     });
   }
-  parallel_for_isolated(
-      w.window_bands.size(),
-      [&](std::size_t i) {
-        const Band& band = w.window_bands[i];
-        Level& level = w.levels[band.level];
-        if (exact) {
-          classify_band(level, band.begin, band.end);
-        } else {
-          for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
-        }
-        w.band_candidates[i].clear();
-        collect_candidates(level, band, w.band_candidates[i]);
-      },
-      &w.work);
-  w.candidates.clear();
-  for (const std::vector<Candidate>& found : w.band_candidates)
-    w.candidates.insert(w.candidates.end(), found.begin(), found.end());
+  const auto classify_windows_of = [&](std::size_t i, std::vector<Candidate>& found) {
+    const Band& band = w.window_bands[i];
+    Level& level = w.levels[band.level];
+    if (exact) {
+      classify_band(level, band.begin, band.end);
+    } else {
+      for (int y = band.begin; y < band.end; ++y) float_method::classify_row(level, model_, y);
+    }
+    collect_candidates(level, band, found);
+  };
+  w.classified.run(w.window_bands.size(), w, w.candidates, classify_windows_of);
 }
 
 void FilterbankDetector::collect_candidates(const Level& level, const Band& band,
@@ -258,7 +204,7 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
 }
 
-// A row of windows that have been pre_rejected: what is not rejected, a few neighbours at a time.
+// A row of windows of which some have been pre-rejected: what is left, a few neighbours at a time.
 void FilterbankDetector::classify_row(Level& level, int y) const {
   std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
   int columns[kWindowsAtOnce];
@@ -303,29 +249,42 @@ void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
   std::swap(w.candidates, w.peaks);
 }
 
-// The candidates' pixels, of all levels that have any, wherever the pyramid was made and whichever of its
-// levels were: a band of rows where a candidate lies in it.
+// What the network sees of levels whose image is not at hand: not computed, or computed elsewhere. A band of
+// rows where a candidate lies in it.
 void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
-  make_octaves(w);
   const int height = model_.window.pixels().height;
   w.network_input_bands.clear();
   for (const Candidate& c : w.candidates) {  // in the order of levels and rows
+    if (has_image(w, c)) continue;
     const Size size = w.levels[c.level].plan.size;
-    const int first = c.y * kCell / kRowsAtOnce;
-    const int last = (c.y * kCell + height - 1) / kRowsAtOnce;
+    const int first = c.y * kCell / kNetworkRows;
+    const int last = (c.y * kCell + height - 1) / kNetworkRows;
     for (int band = first; band <= last; ++band) {
-      const int begin = band * kRowsAtOnce;
+      const int begin = band * kNetworkRows;
       if (!w.network_input_bands.empty()) {
         const Band& latest = w.network_input_bands.back();
         if (latest.level == c.level && latest.begin >= begin) continue;
       }
       w.levels[c.level].network_input.resize(size.width, size.height);
-      w.network_input_bands.push_back({c.level, begin, std::min(begin + kRowsAtOnce, size.height)});
+      w.network_input_bands.push_back({c.level, begin, std::min(begin + kNetworkRows, size.height)});
     }
   }
+  if (w.network_input_bands.empty()) return;
+  w.make_octaves();
   for_each(w.network_input_bands, w, [&](Level& level, const Band& band) {
     level.resizer->run(w.octave(level.plan.octave), level.network_input.view(), band.begin, band.end);
   });
+}
+
+// @param scratch  network_.scratch_bytes()
+double FilterbankDetector::logit_of(const FilterbankWorkspace& w, const Candidate& c,
+                                    std::uint8_t* scratch) const {
+  const Level& level = w.levels[c.level];
+  const GrayView image = has_image(w, c) ? level.image.view() : level.network_input.view();
+  const Size size = network_.window();
+  const GrayView window(image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
+                        size.height, image.stride());
+  return network_.logit(run_network(network_, window, scratch));
 }
 
 void FilterbankDetector::verify(FilterbankWorkspace& w) const {
@@ -335,30 +294,17 @@ void FilterbankDetector::verify(FilterbankWorkspace& w) const {
   if (w.candidates.empty()) return;
   make_network_input(w);
   const std::size_t count = w.candidates.size();
-  parallel_for_isolated(
-      (count + kWindowsATask - 1) / kWindowsATask,
-      [&](std::size_t task) {
-        AlignedBuffer<std::uint8_t>& scratch = w.network_scratch.local();
-        scratch.resize(network_.scratch_bytes());
-        const std::size_t end = std::min(count, (task + 1) * kWindowsATask);
-        for (std::size_t i = task * kWindowsATask; i < end; ++i) {
-          Candidate& c = w.candidates[i];
-          const GrayView image = std::as_const(w.levels[c.level].network_input).view();
-          const Size size = network_.window();
-          const GrayView window(image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
-                                size.height, image.stride());
-          const double logit = network_.logit(run_network(network_, window, scratch.data()));
-          c.score = model_.network.final_score(c.score, logit);
-        }
-      },
-      &w.work);
+  const auto verify_some = [&](std::size_t task) {
+    AlignedBuffer<std::uint8_t>& scratch = w.network_scratch.local();
+    scratch.resize(network_.scratch_bytes());
+    const std::size_t end = std::min(count, (task + 1) * kWindowsATask);
+    for (std::size_t i = task * kWindowsATask; i < end; ++i) {
+      Candidate& c = w.candidates[i];
+      c.score = model_.network.final_score(c.score, logit_of(w, c, scratch.data()));
+    }
+  };
+  parallel_for_isolated((count + kWindowsATask - 1) / kWindowsATask, verify_some, &w.work);
   std::erase_if(w.candidates, [&](const Candidate& c) { return c.score < options_.threshold; });
-}
-
-void FilterbankDetector::keep_best(FilterbankWorkspace& w) const {
-  limit_.keep_best(w.candidates, [](const Candidate& a, const Candidate& b) {
-    return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
-  });
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {

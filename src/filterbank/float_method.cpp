@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "filterbank/detector.hpp"
+#include "filterbank/float_method.hpp"
 #include "filterbank/patterns.hpp"
 
 namespace sightline::filterbank::float_method {

@@ -89,14 +89,6 @@ constexpr int response_map_stride(int width) {
   return round_up(width, 64);
 }
 
-/// Rows [begin, end) of something.
-struct Rows {
-  int begin = 0;
-  int end = 0;
-  bool empty() const { return end <= begin; }
-  friend bool operator==(const Rows&, const Rows&) = default;
-};
-
 /// A pixel's response: the largest |response| over the dictionary (16 bits), the bin of the first filter that
 /// reaches it, and the pixel's local binary pattern (0 where patterns are not counted).
 constexpr std::uint32_t pack_response(std::uint32_t response, std::uint32_t index,

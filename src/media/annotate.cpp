@@ -118,11 +118,18 @@ std::string score_text(double score) {
   return text;
 }
 
+// The object's own name or, where it has none, its label's.
+const std::string& name_of(const Detection& object, std::span<const std::string> labels) {
+  static const std::string none;
+  if (const std::string& name = object.attributes.name(); !name.empty()) return name;
+  const auto label = static_cast<std::size_t>(object.label);
+  return object.label < 0 || label >= labels.size() ? none : labels[label];
+}
+
 std::string label_text(const Detection& object, std::span<const std::string> labels) {
-  if (object.label < 0 || static_cast<std::size_t>(object.label) >= labels.size()) return "";
   // A tag is no place for prose; cut between characters.
   constexpr std::size_t longest = 80;
-  const std::string& label = labels[static_cast<std::size_t>(object.label)];
+  const std::string& label = name_of(object, labels);
   if (label.size() <= longest) return label;
   std::size_t end = longest;
   while (end > 0 && (static_cast<unsigned char>(label[end]) & 0xC0) == 0x80) --end;
@@ -160,6 +167,10 @@ std::string short_caption_of(const Detection& object, std::span<const std::strin
   if (object.track > 0) return std::to_string(object.track);
   const std::string score = score_text(object.score);
   return score.empty() ? label_text(object, labels) : score;
+}
+
+bool may_shorten_caption(const Detection& object, std::span<const std::string> labels) {
+  return labels.size() == 1 && object.attributes.name().empty();
 }
 
 const TextMask& Annotator::mask_of(const std::string& text, int size) {
@@ -214,7 +225,7 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
     };
     int tag_width = width_of_tag();
     // Small boxes side by side: their tags would hide each other to repeat the only name there is.
-    if (labels.size() == 1 && parts.size() > 2 && tag_width > 1.3 * b.width) {
+    if (may_shorten_caption(object, labels) && parts.size() > 2 && tag_width > 1.3 * b.width) {
       parts.clear();
       append(short_caption_of(object, labels));
       tag_width = width_of_tag();

@@ -29,15 +29,20 @@ Color label_color(int label);
 /// The colour of an object: its identity's where it has one, from the same palette, else its label's.
 Color color_of(const Detection& object);
 
-/// "person 1.23", with an identity "person 7 1.23"; without the name for a label that has none.
+/// "person 1.23", with an identity "person 7 1.23"; "Ann 1.23" for who is known by name; without any for a
+/// label that has none.
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
 
 /// The same where there is little room: "7" with an identity, else "1.23"; the name where there is neither.
 std::string short_caption_of(const Detection& object, std::span<const std::string> labels);
 
+/// Whether a caption says nothing without which the picture is not understood, so that the short one will do:
+/// all objects have one label, and this one no name of its own.
+bool may_shorten_caption(const Detection& object, std::span<const std::string> labels);
+
 /// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
-/// above it (inside where the picture ends); a tag much wider than its box leaves out the name
-/// where there is only one. What lies outside is clipped; boxes that are not finite, empty
+/// above it (inside where the picture ends); a tag much wider than its box leaves out what
+/// may_shorten_caption says. What lies outside is clipped; boxes that are not finite, empty
 /// or wholly outside are left out.
 ///
 /// Keeps rasterised text between calls: reuse one object for a stream. Ten boxes on 1080 rows take well below

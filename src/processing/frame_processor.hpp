@@ -33,7 +33,7 @@ struct ProcessorInfo {
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty where some can
 };
 
-/// How many of something one frame has, for people: "windows left after stage 3".
+/// How many of something one frame has, for people: "windows left after boosting stage 3".
 struct WorkCount {
   std::string what;
   std::int64_t count = 0;

@@ -9,19 +9,22 @@
 namespace sightline {
 
 /// What passes from stage to stage for all levels: memory of the workspace's own, made when a stage first
-/// writes it, or lent for a frame by a device that takes part.
+/// writes it, or memory that a device which takes part shares with the host, bound for a frame.
+/// Thread-safety: one thread at a time.
 class InterStageBuffer {
  public:
   /// Sets how many bytes a frame needs, and takes the workspace's own memory again.
   void plan(std::int64_t bytes) {
     bytes_ = static_cast<std::size_t>(bytes);
-    lent_ = nullptr;
+    bound_ = nullptr;
   }
   std::size_t bytes() const { return bytes_; }
-  /// Memory of at least `bytes` and kSlack more that may be read; null gives it back.
-  void lend(std::byte* memory) { lent_ = memory; }
+  /// Uses memory of the caller's, of at least `bytes` and kSlack more that may be read; null: the workspace's
+  /// own again.
+  void bind(std::byte* memory) { bound_ = memory; }
+  bool is_bound() const { return bound_ != nullptr; }
   std::byte* data() {
-    if (lent_) return lent_;
+    if (bound_) return bound_;
     own_.resize(bytes_ + kSlack);
     return own_.data();
   }
@@ -29,7 +32,7 @@ class InterStageBuffer {
 
  private:
   AlignedBuffer<std::byte> own_;
-  std::byte* lent_ = nullptr;
+  std::byte* bound_ = nullptr;
   std::size_t bytes_ = 0;
 };
 

@@ -47,12 +47,15 @@ void check_contract(std::span<const StageInfo> stages, std::span<const std::stri
   ResourceSet unread;
   for (const StageInfo& stage : stages) {
     const std::string name = quoted(stage.name);
-    if (!((stage.reads | stage.writes) - known).empty()) broken(name + " names a resource that is not there");
+    const ResourceSet taken = stage.reads | stage.reuses;
+    if (!((taken | stage.writes) - known).empty()) broken(name + " names a resource that is not there");
     if (stage.writes.contains(kFrameResource)) broken(name + " writes the frame");
     if (stage.writes.empty()) broken(name + " writes nothing");
-    if (const ResourceSet missing = stage.reads - written; !missing.empty())
+    if (const ResourceSet missing = taken - written; !missing.empty())
       broken(name + " reads " + first_of(missing) + ", which no earlier stage writes");
-    unread = (unread - stage.reads) | stage.writes;
+    if (const ResourceSet lost = (unread - taken) & stage.writes; !lost.empty())
+      broken(name + " overwrites " + first_of(lost) + ", which no stage has read");
+    unread = (unread - taken) | stage.writes;
     written = written | stage.writes;
   }
   if (const ResourceSet useless = unread - stages.back().writes; !useless.empty())

@@ -55,11 +55,14 @@ struct StageInfo {
   ResourceSet writes;     ///< what it leaves there; what it changes in place is read and written
   /// Wide and regular: usually better on a GPU than on the CPU, where there is one.
   bool suits_device = false;
+  /// What it reads besides where that is at hand, and makes again for itself where it is not: no reason for a
+  /// transfer.
+  ResourceSet reuses = {};
 };
 
-/// Throws std::logic_error, naming stage and resource, unless all that a stage reads was written by an
-/// earlier one (or is the frame), no stage writes the frame, every resource but the last stage's is read
-/// after it was written, and names are there and different.
+/// Throws std::logic_error, naming stage and resource, unless all that a stage reads or reuses was written by
+/// an earlier one (or is the frame), no stage writes the frame, every resource but the last stage's is read
+/// or reused after it was written, and names are there and different.
 /// @param resources  names of all resources, by number
 void check_contract(std::span<const StageInfo> stages, std::span<const std::string_view> resources);
 

@@ -158,7 +158,7 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   const Json& work = all[0].at("work");
   ASSERT_EQ(work.size(), 2u);
   EXPECT_EQ(work[0].at("what"), "windows");
-  EXPECT_EQ(work[1].at("what"), "left after stage 1");
+  EXPECT_EQ(work[1].at("what"), "left after boosting stage 1");
   EXPECT_GT(work[0].at("count"), work[1].at("count"));
   EXPECT_GT(work[1].at("count"), 0);
   EXPECT_EQ(all[1].at("work"), work);

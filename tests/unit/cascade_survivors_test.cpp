@@ -55,7 +55,7 @@ TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
   const std::vector<WorkCount> work = detector.count_work(picture.view());
   ASSERT_EQ(work.size(), 4U);
   EXPECT_EQ(work[0].count, windows);
-  EXPECT_EQ(work[3].what, "left after stage 3");
+  EXPECT_EQ(work[3].what, "left after boosting stage 3");
   EXPECT_EQ(work[3].count, counts.passed[2]);
 
   const StageSurvivors once = counts;

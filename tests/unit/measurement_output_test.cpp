@@ -83,7 +83,8 @@ TEST(MeasurementText, PutsVariantsSideBySideAndSaysWhatTheirWorkIs) {
   naive.kernels = "naive";
   packed.kernels = "packed";
   packed.schedules[1].fps_median = 400;
-  naive.work = packed.work = {{"windows", 4000}, {"left after stage 1", 1000}, {"left after stage 2", 3}};
+  naive.work = packed.work = {
+      {"windows", 4000}, {"left after boosting stage 1", 1000}, {"left after boosting stage 2", 3}};
   const std::string text = measurements_as_text(std::vector{naive, packed});
   EXPECT_THAT(text, HasSubstr("640x480, naive kernels"));
   const auto all = lines(text);
@@ -94,8 +95,10 @@ TEST(MeasurementText, PutsVariantsSideBySideAndSaysWhatTheirWorkIs) {
   };
   EXPECT_THAT(after("side by side", 3), ::testing::ContainsRegex("naive +gpu +250.0 +4.00 "));
   EXPECT_THAT(after("side by side", 4), ::testing::ContainsRegex("packed +gpu +400.0 +2.50 +10.1 +1.75"));
-  EXPECT_THAT(after("the first frame", 2), ::testing::ContainsRegex("left after stage 1 +1000 +25%"));
-  EXPECT_THAT(after("the first frame", 3), ::testing::ContainsRegex("left after stage 2 +3 +0.075%"));
+  EXPECT_THAT(after("the first frame", 2),
+              ::testing::ContainsRegex("left after boosting stage 1 +1000 +25%"));
+  EXPECT_THAT(after("the first frame", 3),
+              ::testing::ContainsRegex("left after boosting stage 2 +3 +0.075%"));
   EXPECT_EQ(text.find("the first frame"), text.rfind("the first frame")) << "the same for all kernels";
 }
 

@@ -109,7 +109,7 @@ void choose_sums(const Model& model, DeviceCascade& cascade) {
   int bits = 0;
   for (const float leaf : model.leaves) bits = std::max(bits, fraction_bits_of(leaf));
   double largest = 0;
-  for (const Stage& stage : model.stages) {
+  for (const BoostingStage& stage : model.stages) {
     double sum = 0;
     for (int t = 0; t < stage.trees; ++t) {
       const Tree& tree = model.trees[static_cast<std::size_t>(stage.first_tree) + t];
@@ -203,7 +203,7 @@ PackedStages pack_stages(const Model& model) {
       model.kind == FeatureKind::haar ? PackedCascade(model, layout) : PackedCascade();
   if (model.kind == FeatureKind::haar && !codes.is_packed()) return result;
   PackedStages more;
-  for (const Stage& stage : model.stages) {
+  for (const BoostingStage& stage : model.stages) {
     for (int t = 0; t < stage.trees; ++t) {
       const Tree& tree = model.trees[static_cast<std::size_t>(stage.first_tree) + t];
       if (tree.first_node > kLargest || tree.first_leaf > kLargest) return result;
@@ -230,7 +230,7 @@ DeviceCascade pack_cascade(const Model& model, const Layout& layout) {
   for (const Tree& tree : model.trees) cascade.roots.push_back(tree.first_node);
   for (const float leaf : model.leaves)
     cascade.leaves.push_back(pack_sum(static_cast<double>(leaf), cascade));
-  for (const Stage& stage : model.stages) {
+  for (const BoostingStage& stage : model.stages) {
     const cl_int trees[2] = {stage.first_tree, stage.trees};
     cascade.stages.push_back(std::bit_cast<cl_long>(trees));
     cascade.stages.push_back(pack_sum(static_cast<double>(stage.threshold), cascade));

@@ -1,7 +1,6 @@
 // One frame's commands on a device, stage by stage, and what comes back.
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "cascade/opencl/impl.hpp"
@@ -146,10 +145,6 @@ Survivor checked_window(const OpenClStages::Impl& s, const OpenClSlot::Impl& i, 
   return {record[0], record[1], record[2]};
 }
 
-auto order_of(const Survivor& s) {
-  return std::tuple(s.level, s.y, s.x);
-}
-
 }  // namespace
 
 void take_list(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorkspace& w, std::size_t stage) {
@@ -178,8 +173,7 @@ void take_list(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorkspac
       record(k, kWindowBytes, values);
       w.survivors[k] = checked_window(s, i, values);
     }
-    std::sort(w.survivors.begin(), w.survivors.end(),
-              [](const Survivor& a, const Survivor& b) { return order_of(a) < order_of(b); });
+    std::sort(w.survivors.begin(), w.survivors.end());
     return;
   }
   const auto threshold = static_cast<double>(s.detector->model().stages.back().threshold);
@@ -192,8 +186,7 @@ void take_list(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorkspac
     record(k, kCandidateBytes, values);
     w.candidates[k] = {checked_window(s, i, values.window), s.cascade.sum_of(values.sum) - threshold};
   }
-  std::sort(w.candidates.begin(), w.candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return order_of(a.window) < order_of(b.window); });
+  std::sort(w.candidates.begin(), w.candidates.end());
 }
 
 }  // namespace sightline::cascade

@@ -94,7 +94,7 @@ Layout layout_of_tile(const OpenClStages::Impl& s) {
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& workspace) {
   i.planned.update(
-      workspace.frame_size, workspace.partition, [&] { plan_geometry(s, i, workspace); },
+      workspace.planned.size(), workspace.planned.partition(), [&] { plan_geometry(s, i, workspace); },
       [&] { plan_work(s, i, workspace); });
 }
 

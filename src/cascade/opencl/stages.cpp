@@ -241,7 +241,7 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
     opencl::SharedBuffer& product = i.product(stage);
     InterStageBuffer& memory = stage == kPyramid ? w.images : w.integrals;
     if (!on_device[stage] && on_device[stage + 1]) {
-      memory.lend(product.host_writes());
+      memory.bind(product.host_writes());
     } else if (on_device[stage]) {
       product.to_device_unwritten();
     }
@@ -269,11 +269,11 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   };
   if (last <= kScan) {
     take(i.product(last - 1).to_host());
-    (last == kIntegral ? w.images : w.integrals).lend(i.product(last - 1).host());
+    (last == kIntegral ? w.images : w.integrals).bind(i.product(last - 1).host());
   } else {
     if (last == kFinish) {  // the CPU goes on with the same integrals
       take(i.integrals.to_host());
-      w.integrals.lend(i.integrals.host());
+      w.integrals.bind(i.integrals.host());
     }
     take(read_list(i, last - 1));
   }

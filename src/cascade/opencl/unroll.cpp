@@ -23,7 +23,7 @@ class Writer {
   }
 
   void stage(int index) {
-    const Stage& stage = model_.stages[index];
+    const BoostingStage& stage = model_.stages[index];
     text_ << "Sum unrolled_" << step_ << "_" << index
           << "(local const Element* at, Norm norm) {\n  Sum sum = 0;\n";
     for (int t = 0; t < stage.trees; ++t) tree(model_.trees[stage.first_tree + t]);
@@ -94,7 +94,7 @@ class Writer {
 };
 
 // The stage's nodes; more than may be written where a tree is too large.
-int nodes_of(const Model& model, const Stage& stage) {
+int nodes_of(const Model& model, const BoostingStage& stage) {
   int nodes = 0;
   for (int t = 0; t < stage.trees; ++t) {
     const int of_tree = model.trees[stage.first_tree + t].nodes;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "filterbank/float_method.hpp"
 #include "filterbank/opencl/impl.hpp"
 
 namespace sightline::filterbank::float_method {

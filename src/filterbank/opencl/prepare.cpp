@@ -35,7 +35,7 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
   i.sizes.totals = i.sizes.features = kFirstElement;
   i.octave_places.clear();
   for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
-    const Size size = o == 0 ? workspace.frame_size
+    const Size size = o == 0 ? workspace.planned.size()
                              : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
     const int stride = round_up(size.width, 64);
     const cl_int offset = take(i.sizes.octaves, static_cast<std::int64_t>(stride) * size.height);
@@ -134,7 +134,7 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
 
 void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
   i.planned.update(
-      workspace.frame_size, workspace.partition, [&] { plan_geometry(s, i, workspace); },
+      workspace.planned.size(), workspace.planned.partition(), [&] { plan_geometry(s, i, workspace); },
       [&] { plan_work(s, i, workspace); });
 }
 

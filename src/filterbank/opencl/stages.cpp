@@ -231,7 +231,7 @@ void OpenClStages::prepare(DeviceSlot& slot, Workspace& workspace, const StageSe
   for (std::size_t stage = kPyramid; stage < kClassify; ++stage) {
     opencl::SharedBuffer& product = i.product(stage);
     if (!on_device[stage] && on_device[stage + 1]) {
-      w.product(stage).lend(product.host_writes());
+      w.buffer_after(stage).bind(product.host_writes());
     } else if (on_device[stage]) {
       product.to_device_unwritten();
     }
@@ -265,7 +265,7 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   } else {
     opencl::SharedBuffer& product = i.product(last - 1);
     downloaded = product.to_host();
-    w.product(last - 1).lend(product.host());
+    w.buffer_after(last - 1).bind(product.host());
   }
   own.add(DeviceSpan::Kind::download, last - 1, "download", downloaded);
   own.done = std::move(downloaded);
@@ -295,7 +295,7 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
   const Impl& s = *impl_;
   OpenClSlot::Impl& i = *slot.impl_;
   const auto fetch = [&](const opencl::SharedBuffer& from, InterStageBuffer& to) {
-    to.lend(nullptr);
+    to.bind(nullptr);
     i.queue.wait(i.queue.read(from.device(), to.data(), to.bytes()));
   };
   fetch(i.images, workspace.images);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
 #include "filterbank/training/state.hpp"
 #include "filterbank/training/templates.hpp"

@@ -1,0 +1,56 @@
+#pragma once
+/// What is known of a detection beyond its box: who it is, and points in it.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sightline {
+
+/// A named point, in pixels of the frame; may lie outside it.
+struct Landmark {
+  std::string name;  ///< for example "left_eye"
+  double x = 0;
+  double y = 0;
+  friend bool operator==(const Landmark&, const Landmark&) = default;
+};
+
+struct DetectionAttributes {
+  std::string name;  ///< who or what it was recognised as; empty where it was not
+  std::optional<double>
+      distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
+  std::vector<Landmark> landmarks;
+  friend bool operator==(const DetectionAttributes&, const DetectionAttributes&) = default;
+};
+
+/// The attributes of a detection, or none, which costs a null pointer. Copies share them, and they never
+/// change. Compares by value. Thread-safety: as std::shared_ptr.
+class SharedAttributes {
+ public:
+  SharedAttributes() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a detection takes what somebody knows of it
+  SharedAttributes(DetectionAttributes values)
+      : values_(std::make_shared<const DetectionAttributes>(std::move(values))) {}
+
+  explicit operator bool() const { return values_ != nullptr; }
+  const DetectionAttributes& operator*() const { return *values_; }
+  const DetectionAttributes* operator->() const { return values_.get(); }
+  /// The name; empty where there is none.
+  const std::string& name() const;
+
+  /// The same with all landmarks moved by so many pixels.
+  SharedAttributes moved(double x, double y) const;
+  /// The same without landmarks.
+  SharedAttributes without_landmarks() const;
+
+  friend bool operator==(const SharedAttributes& a, const SharedAttributes& b) {
+    return a.values_ == b.values_ || (a.values_ && b.values_ && *a.values_ == *b.values_);
+  }
+
+ private:
+  std::shared_ptr<const DetectionAttributes> values_;
+};
+
+}  // namespace sightline

@@ -1,0 +1,75 @@
+#include "detection/sliding_window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace sightline {
+namespace {
+
+constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
+
+SlidingWindowWorkspace& own(Workspace& workspace) {
+  return static_cast<SlidingWindowWorkspace&>(workspace);
+}
+
+}  // namespace
+
+void add_bands(std::vector<Band>& bands, int level, Rows rows, int step) {
+  for (int y = rows.begin; y < rows.end; y += step) bands.push_back({level, y, std::min(y + step, rows.end)});
+}
+
+std::vector<Rows> partition_windows(std::span<const LevelCost> levels, Partition partition) {
+  double all = 0;
+  for (const LevelCost& level : levels) all += level.work;
+  double done = 0;
+  std::vector<Rows> rows(levels.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const LevelCost& level = levels[i];
+    if (level.work <= 0) continue;
+    const auto row_at = [&](double part) {
+      const double of_level = std::clamp((part * all - done) / level.work, 0.0, 1.0);
+      return static_cast<int>(std::lround(of_level * level.window_rows));
+    };
+    rows[i] = {row_at(partition.begin), row_at(partition.end)};
+    done += level.work;
+  }
+  return rows;
+}
+
+void check_pyramid_size(Size frame, std::int64_t pixels) {
+  if (pixels <= kMaxPyramidPixels) return;
+  throw Error(ExitCode::usage,
+              "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
+                  " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
+              "give a larger --min-size or a larger --scale-step");
+}
+
+void SlidingWindowWorkspace::make_luma() {
+  if (frame.is_gray() || has_luma_) return;
+  const PackedView& colour = frame.colour();
+  converted_.resize(colour.width, colour.height);
+  const ImageView<std::uint8_t> target = converted_.view();
+  for_each_rows(colour.height, *this, [&](int begin, int end) { to_gray(colour, target, begin, end); });
+  has_luma_ = true;
+}
+
+GrayView SlidingWindowWorkspace::luma() const {
+  return frame.is_gray() ? frame.gray() : converted_.view();
+}
+
+void SlidingWindowDetector::merge(Workspace& workspace, Workspace& other) const {
+  std::vector<Candidate>& all = own(workspace).candidates;
+  const std::vector<Candidate>& more = own(other).candidates;
+  all.insert(all.end(), more.begin(), more.end());
+  std::sort(all.begin(), all.end());
+}
+
+std::vector<Detection> SlidingWindowDetector::take_detections(Workspace& workspace) const {
+  return std::move(own(workspace).detections);
+}
+
+}  // namespace sightline

@@ -1,0 +1,151 @@
+#pragma once
+/// What detectors that slide a window over all levels of a pyramid have in common: how a frame is planned and
+/// partitioned, cut into bands for threads, and how candidates are collected, limited and merged.
+///
+/// A family derives its workspace and its detector from the two classes below, lays out its own memory, and
+/// uses the functions. It keeps its levels in an order of its own choice: only their numbers matter here.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "detection/candidate_limit.hpp"
+#include "detection/detector.hpp"
+#include "detection/window.hpp"
+#include "image/view.hpp"
+#include "processing/planned_frame.hpp"
+
+namespace sightline {
+
+/// Rows [begin, end) of something.
+struct Rows {
+  int begin = 0;
+  int end = 0;
+  bool empty() const { return end <= begin; }
+  bool contains(int row) const { return begin <= row && row < end; }
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+/// A part of one stage's work that one thread does: rows [begin, end) of a level's images, blocks or windows,
+/// as the stage says.
+struct Band {
+  int level = 0;
+  int begin = 0;
+  int end = 0;
+};
+
+/// Cuts rows of a level into bands of `step` rows, the last one of the rest, and appends them. `step` should
+/// be enough work to be worth a task, and little enough to spread over the threads.
+void add_bands(std::vector<Band>& bands, int level, Rows rows, int step);
+
+/// Runs `work(band)` for all bands, on all threads.
+template <typename Work>
+void for_each_band(const std::vector<Band>& bands, Workspace& workspace, const Work& work) {
+  parallel_for_isolated(
+      bands.size(), [&](std::size_t i) { work(bands[i]); }, &workspace.work);
+}
+
+/// Runs `work(begin, end)` for rows [0, height), a few at a time, on all threads: for images that are not cut
+/// into bands beforehand.
+template <typename Work>
+void for_each_rows(int height, Workspace& workspace, const Work& work) {
+  constexpr int kRows = 32;
+  const auto rows_of = [&](int task) { work(task * kRows, std::min((task + 1) * kRows, height)); };
+  parallel_for_isolated((height + kRows - 1) / kRows, rows_of, &workspace.work);
+}
+
+/// What tasks find, each into a list of its own, put one after the other in the order of the tasks: the
+/// result does not depend on the threads. Lists keep their memory. Thread-safety: one `run` at a time.
+template <typename Found>
+class TaskLists {
+ public:
+  /// Runs `work(task, found)` for all tasks, on all threads; `found`, empty at first, is the task's list.
+  /// Afterwards `all` holds what was found, and nothing else.
+  template <typename Work>
+  void run(std::size_t tasks, Workspace& workspace, std::vector<Found>& all, const Work& work) {
+    if (lists_.size() < tasks) lists_.resize(tasks);
+    const auto run_one = [&](std::size_t task) {
+      lists_[task].clear();
+      work(task, lists_[task]);
+    };
+    parallel_for_isolated(tasks, run_one, &workspace.work);
+    all.clear();
+    for (std::size_t task = 0; task < tasks; ++task)
+      all.insert(all.end(), lists_[task].begin(), lists_[task].end());
+  }
+
+ private:
+  std::vector<std::vector<Found>> lists_;
+};
+
+/// What a level costs, for partitioning a frame.
+struct LevelCost {
+  double work = 0;      ///< of the whole level, in any unit that all levels share (pixels, windows); 0: none
+  int window_rows = 0;  ///< rows of windows, where a partition can end
+};
+
+/// The rows of windows of each level that belong to a partition. The levels' work counts one after the other,
+/// in the order of their numbers; a partition ends inside a level at the nearest row of windows. Neighbouring
+/// partitions fit together without gap or overlap.
+std::vector<Rows> partition_windows(std::span<const LevelCost> levels, Partition partition);
+
+/// Throws Error (usage), saying what to do, where the pyramid of a frame has more pixels than anybody wants:
+/// a frame must not take the machine's memory unasked.
+/// @param pixels  of all levels together
+void check_pyramid_size(Size frame, std::int64_t pixels);
+
+/// One frame in flight of a sliding-window detector.
+class SlidingWindowWorkspace : public Workspace {
+ public:
+  /// Begins a frame: nothing is found yet. Calls `lay_out()`, which plans geometry and memory of all levels,
+  /// where the frame's size has changed, then `plan_partition()`, which plans rows and bands, where that or
+  /// the partition has. After one of them has thrown, the next frame is planned anew.
+  void begin(PictureView new_frame, Partition partition, const auto& lay_out, const auto& plan_partition) {
+    frame = new_frame;
+    has_luma_ = false;
+    candidates.clear();
+    detections.clear();
+    planned.update(frame.size(), partition, lay_out, plan_partition);
+  }
+
+  /// Makes the luma of a frame in colour, once a frame, on all threads.
+  void make_luma();
+  /// The frame's luma: the frame itself where that is gray, else what `make_luma` made.
+  GrayView luma() const;
+
+  PictureView frame;                  ///< not owned; valid until the last stage has run
+  PlannedFrame planned;               ///< what geometry, rows and bands were made for
+  std::vector<Candidate> candidates;  ///< by level, y, x, until `keep_best` sorts them
+  std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
+
+ private:
+  Image<std::uint8_t> converted_;  ///< luma of a frame in colour
+  bool has_luma_ = false;          ///< of this frame
+};
+
+/// A detector whose workspaces are SlidingWindowWorkspaces. Thread-safety: as Detector.
+class SlidingWindowDetector : public Detector {
+ public:
+  const DetectorInfo& info() const override { return info_; }
+  /// Candidates of both partitions, by level, y, x.
+  void merge(Workspace& workspace, Workspace& other) const override;
+  std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+ protected:
+  /// @param max_candidates  see CandidateLimit
+  explicit SlidingWindowDetector(int max_candidates) : limit_(max_candidates) {}
+
+  /// Drops the worst where there are more candidates than the limit; those that stay are then in the order of
+  /// `is_surer`.
+  void keep_best(SlidingWindowWorkspace& workspace) const {
+    limit_.keep_best(workspace.candidates, is_surer);
+  }
+
+  DetectorInfo info_;  ///< the family's constructor fills it
+
+ private:
+  CandidateLimit limit_;
+};
+
+}  // namespace sightline

@@ -1,0 +1,33 @@
+#pragma once
+/// Windows of a frame's pyramid, as all sliding-window detectors name them.
+
+#include <cstdint>
+#include <tuple>
+
+namespace sightline {
+
+/// Window (x, y) of a level. The unit of x and y is the detector's: pixels of the level, or cells.
+struct LevelWindow {
+  std::int32_t level = 0;
+  std::int32_t x = 0;
+  std::int32_t y = 0;
+  friend bool operator==(const LevelWindow&, const LevelWindow&) = default;
+  /// By level, then row, then column: the order in which windows are searched, and so the one in which all
+  /// that is found is kept, wherever it was found.
+  friend bool operator<(const LevelWindow& a, const LevelWindow& b) {
+    return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
+  }
+};
+
+/// A window that may be reported.
+struct Candidate : LevelWindow {
+  double score = 0;  ///< the detector's, the higher the surer; a later stage may replace it
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// A strict order of a frame's candidates, in which no two of them are equal.
+inline bool is_surer(const Candidate& a, const Candidate& b) {
+  return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
+}
+
+}  // namespace sightline

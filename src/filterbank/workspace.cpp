@@ -1,0 +1,49 @@
+#include "filterbank/workspace.hpp"
+
+namespace sightline::filterbank {
+
+void FilterbankWorkspace::make_octaves() {
+  if (has_octaves) return;
+  make_luma();
+  GrayView source = luma();
+  for (Image<std::uint8_t>& octave : octaves) {
+    const ImageView<std::uint8_t> target = octave.view();
+    for_each_rows(target.height(), *this, [&](int begin, int end) { halve(source, target, begin, end); });
+    source = target;
+  }
+  has_octaves = true;
+}
+
+GrayView FilterbankWorkspace::octave(int index) const {
+  return index > 0 ? octaves[index - 1].view() : luma();
+}
+
+InterStageBuffer& FilterbankWorkspace::buffer_after(std::size_t stage) {
+  return stage == kPyramid ? images : stage == kFilter ? response_map : features;
+}
+
+void FilterbankWorkspace::bind_images() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
+  for (Level& level : levels) {
+    if (level.is_computed) level.image.bind(memory + level.layout.images, level.plan.size);
+  }
+}
+
+void FilterbankWorkspace::bind_response_maps() {
+  auto* const memory = reinterpret_cast<std::uint32_t*>(response_map.data());
+  for (Level& level : levels) {
+    if (!level.is_computed) continue;
+    level.response_map.bind(memory + level.layout.response_map, level.plan.size,
+                            response_map_stride(level.plan.size.width));
+  }
+}
+
+void FilterbankWorkspace::bind_features() {
+  auto* const memory = reinterpret_cast<std::uint8_t*>(features.data());
+  for (Level& level : levels) {
+    level.features.bind(memory + 4 * level.layout.features,
+                        level.grid.features_row() * level.grid.blocks_y());
+  }
+}
+
+}  // namespace sightline::filterbank
