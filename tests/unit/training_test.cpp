@@ -10,6 +10,7 @@
 #include <limits>
 #include <set>
 
+#include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
 #include "support/training.hpp"
 #include "unit/filterbank_support.hpp"
