@@ -21,8 +21,8 @@
 
 namespace sightline::training {
 
-/// One window of the pyramid over one picture, as the family numbers levels and positions (pixels, cells).
-/// Ordered by image, level, x, y.
+/// One window of the pyramid over one picture, as the family numbers levels and positions (pixels, cells):
+/// below 65,536 each, which pictures to train on are far from. Ordered by image, level, x, y.
 struct WindowKey {
   std::uint32_t image = 0;
   std::uint16_t level = 0;
