@@ -132,7 +132,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
                       cache);
   const std::string pre_rejection =
       detector.pre_rejects()
-          ? " -DSCREEN" + define("RANK", PreRejection::kRank) + define("SHIFT", PreRejection::kShift)
+          ? " -DPRE_REJECTION" + define("RANK", PreRejection::kRank) + define("SHIFT", PreRejection::kShift)
           : "";
   s.classify = opencl::Program(
       context, "filterbank/classify.cl",
