@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "cascade/survivors.hpp"
+#include "image/integral.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -243,7 +244,7 @@ void CascadeDetector::build_pyramid(CascadeWorkspace& w) const {
   const GrayView frame = luma_of_frame(w);
   static_cast<void>(w.images.data());  // made here, not by all threads at once
   for_each(w.image_bands, w, [&](const Band& band, std::size_t) {
-    resize_rows(frame, w.levels[band.level].samples, band.begin, band.end, w.image(band.level));
+    resample_rows(frame, w.levels[band.level].samples, band.begin, band.end, w.image(band.level));
   });
 }
 

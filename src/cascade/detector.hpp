@@ -13,6 +13,7 @@
 #include "cascade/model.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
+#include "image/resample.hpp"
 #include "processing/inter_stage_buffer.hpp"
 
 namespace sightline::cascade {

@@ -33,7 +33,6 @@ inline constexpr int kBlockCells =
     4;  ///< 2x2 cells a block, in the order left-top, right-top, left-bottom, right-bottom
 inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
 inline constexpr int kMaxFilters = 256;  ///< the index of a response has eight bits
-inline constexpr int kPatternBins = 59;  ///< the uniform local binary patterns, and one for all others
 inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
 inline constexpr int kPitchUnit = 32;    ///< a row of cells is a whole number of the device's work-groups
 
@@ -122,6 +121,9 @@ struct WindowShape {
   int blocks() const { return blocks_x() * blocks_y(); }
   Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
 };
+
+/// From the root of a count of patterns, scaled to 64 pixels a cell, to its feature: 255 * sqrt(count / 64).
+inline constexpr float kPatternFactor = 255.0F / 8.0F;
 
 /// Raw score of a window that has been rejected by the pre-rejection.
 inline constexpr std::int32_t kRejected = std::numeric_limits<std::int32_t>::min();

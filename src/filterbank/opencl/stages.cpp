@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "filterbank/opencl/impl.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 
 namespace sightline::filterbank {
 
@@ -149,7 +149,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     for (int i = 0; i < kTaps; ++i) entry[i] = model.dictionary.filters()[k][i];
     entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
   }
-  dictionary.insert(dictionary.end(), kUniformPatterns.begin(), kUniformPatterns.end());
+  dictionary.insert(dictionary.end(), kUniformLbp.begin(), kUniformLbp.end());
   upload(queue, s.dictionary, dictionary);
 
   for (int t = 0; t < model.templates(); ++t) {
