@@ -4,13 +4,13 @@
 ///
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
-/// | responses      | uint32           | [y][x], see pack_response                  | filter      |
+/// | responses  | uint32           | [y][x], see pack_response              | filter      |
 /// | roots      | float            | [cell y][bin, then pattern][cell x]    | histogram   |
 /// | totals     | int32            | [cell y][cell x]                       | histogram   |
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
 ///
-/// ResponseMap and features, and the images before them, pass from stage to stage and so, where a schedule
+/// Responses and features, and the images before them, pass from stage to stage and so, where a schedule
 /// says so, from processor to processor: each of the three is one run of memory for all levels of the pyramid
 /// (LevelLayout), laid out alike everywhere, and moves as a whole.
 ///
@@ -76,14 +76,14 @@ struct Grid {
 /// 0.
 inline constexpr std::int64_t kFirstElement = 64;
 
-/// Where a level's part of each product begins.
+/// Where a level's part of each inter-stage buffer begins.
 struct LevelLayout {
   std::int64_t images = 0;  ///< bytes, to the row above the first with its border: see PaddedImage::bind
   std::int64_t response_map = 0;  ///< responses
   std::int64_t features = 0;      ///< words of four features
 };
 
-/// ResponseMap from row to row of a level.
+/// Responses from row to row of a level `width` pixels wide.
 constexpr int response_map_stride(int width) {
   return round_up(width, 64);
 }
