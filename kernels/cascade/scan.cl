@@ -392,7 +392,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   for (int row = first_row; row < TILE_Y; row += ROWS_AT_ONCE) {
     const int w = row * TILE_X + column;
     Norm norm;
-    bool alive = tile.x + column < level->windows_x && tile.y + row < tile.unused;
+    bool alive = tile.x + column < level->windows_x && tile.y + row < tile.end;
     alive = alive && norm_of((window_x - 2) * (window_y - 2),
                              (int)inside_local(WINDOW(w), window_x, window_y, step, LOCAL_STRIDE),
                              inside(GLOBAL_WINDOW(w) + plane, window_x, window_y, step, stride), &norm);
@@ -403,7 +403,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     queue_norms[w] = alive ? norm : -1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = item; i < TILE_Y && tile.y + i < tile.unused; i += GROUP)
+  for (int i = item; i < TILE_Y && tile.y + i < tile.end; i += GROUP)
     rejected_bits[level->bits_offset + (tile.y + i) * level->bits_stride + tile.x / TILE_X] = rejected[i];
   for (int row = first_row; row < TILE_Y; row += ROWS_AT_ONCE) {
     const int w = row * TILE_X + column;
@@ -446,14 +446,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     const int w = item + i * GROUP;
     passed[i] = false;
     norms[i] = 0;
-    if (w >= TILE_WINDOWS || tile.x + w % TILE_X >= level->windows_x || tile.y + w / TILE_X >= tile.unused)
+    if (w >= TILE_WINDOWS || tile.x + w % TILE_X >= level->windows_x || tile.y + w / TILE_X >= tile.end)
       continue;
     if (!find_norm(GLOBAL_WINDOW(w), window_x, window_y, step, stride, plane, &norms[i])) continue;
     passed[i] = SUM_OF(0, WINDOW(w), norms[i], 0, 1) >= cascade.stages->threshold;
     if (!passed[i]) atomic_or(&rejected[w / TILE_X], 1U << (w % TILE_X));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = item; i < TILE_Y && tile.y + i < tile.unused; i += GROUP)
+  for (int i = item; i < TILE_Y && tile.y + i < tile.end; i += GROUP)
     rejected_bits[level->bits_offset + (tile.y + i) * level->bits_stride + tile.x / TILE_X] = rejected[i];
 
 #ifdef QUEUE

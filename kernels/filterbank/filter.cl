@@ -15,6 +15,8 @@
 // the index, and the lowest bit for the sign. With PATTERNS, a response has the pixel's local binary pattern in its
 // highest byte; the bins of the 256 codes follow the dictionary.
 
+#include "image/lbp.clh"
+
 #define ENTRY 12
 
 #if V == 1
@@ -43,20 +45,14 @@ inline uintv response_of(floatv key) {
 }
 
 #ifdef PATTERNS
-// What the patterns of V pixels add to their responses: bit i of a code says whether neighbour i, clockwise from the upper
-// left, is at least as bright as the pixel.
+// What the patterns of V pixels add to their responses; `bins` has the bin of every code.
 inline uintv patterns_of(const floatv upper[3], const floatv middle[3], const floatv lower[3],
 #ifdef VARIANT_LOCAL
                          global const float* bins) {
 #else
                          constant float* bins) {
 #endif
-  // By the sign of a difference: oclgrind 21.10 gets this comparison of vectors wrong.
-#define DARKER(pixels, bit) ((AS_UINT((pixels) - middle[1]) >> 31) * (uintv)(bit))
-  const uintv code = (uintv)(255u) - DARKER(upper[0], 1u) - DARKER(upper[1], 2u) - DARKER(upper[2], 4u) -
-                     DARKER(middle[2], 8u) - DARKER(lower[2], 16u) - DARKER(lower[1], 32u) -
-                     DARKER(lower[0], 64u) - DARKER(middle[0], 128u);
-#undef DARKER
+  const uintv code = lbp_codes(upper, middle, lower);
 #if V == 1
   return convert_uint(bins[code]) << 24;
 #else

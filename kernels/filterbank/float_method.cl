@@ -10,7 +10,7 @@
 //
 // | data       | element | order                                          |
 // |------------|---------|------------------------------------------------|
-// | responses  | float   | [y][x], as responses of the exact method           |
+// | responses  | float   | [y][x], as responses of the exact method       |
 // | indices    | uchar   | [y][x], the same                               |
 // | histograms | float   | [cell y][BINS][cell x], as roots               |
 // | features   | float   | [block y][4 cells][BINS][block x]              |

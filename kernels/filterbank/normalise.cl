@@ -13,7 +13,7 @@
 
 #define CELL_BINS (BINS + PATTERN_BINS)
 #define BLOCK_QUADS (BINS + PATTERN_BINS / 4)
-#define PATTERN_FACTOR 31.875f  // 255 / sqrt(64): see src/filterbank/patterns.hpp
+#define PATTERN_FACTOR 31.875f  // 255 / sqrt(64): see kPatternFactor in src/filterbank/layout.hpp
 
 // 255 / sqrt(n) for V blocks; `total` is that of the first block's upper left cell.
 inline floatv block_factor(global const int* total, int pitch) {

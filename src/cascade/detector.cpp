@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "cascade/survivors.hpp"
+#include "image/integral.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -189,7 +190,7 @@ void CascadeDetector::build_pyramid(CascadeWorkspace& w) const {
   const GrayView frame = w.luma();
   static_cast<void>(w.images.data());  // made here, not by all threads at once
   for_each_band(w.image_bands, w, [&](const Band& band) {
-    resize_rows(frame, w.levels[band.level].samples, band.begin, band.end, w.image(band.level));
+    resample_rows(frame, w.levels[band.level].samples, band.begin, band.end, w.image(band.level));
   });
 }
 

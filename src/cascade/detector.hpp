@@ -12,6 +12,7 @@
 #include "cascade/layout.hpp"
 #include "cascade/model.hpp"
 #include "detection/sliding_window.hpp"
+#include "image/resample.hpp"
 #include "processing/inter_stage_buffer.hpp"
 
 namespace sightline::cascade {

@@ -99,32 +99,6 @@ class PackedCascade {
   bool packed_ = false;
 };
 
-/// How a level's image is sampled by SIMD. Immutable.
-struct SamplePlan {
-  SampleAxis columns, rows;
-  /// Eight samples of a row: bytes of two loads of 16.
-  struct Group {
-    std::int32_t base[2];
-    std::uint8_t left[2][16];  ///< byte shuffles that spread the first samples into 16-bit lanes, 0 elsewhere
-    std::uint8_t right[2][16];
-    std::uint16_t left_weight[8];
-    std::uint16_t right_weight[8];
-  };
-  std::vector<Group> groups;  ///< the leading columns; the others are sampled one by one
-  bool is_copy = false;       ///< a level of the frame's own size
-
-  SamplePlan() = default;
-  SamplePlan(Size frame, Size level);
-};
-
-/// See reference::resize_rows.
-void resize_rows(GrayView frame, const SamplePlan& plan, int y_begin, int y_end,
-                 ImageView<std::uint8_t> image);
-
-/// See reference::integrate. `image` has rows of whole kPixelUnits that may be read.
-void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
-               std::byte* integrals);
-
 /// See reference::scan_row.
 void scan_row(const PackedCascade& cascade, int level, const std::byte* integrals, int row, int stages,
               std::vector<Survivor>& survivors);
@@ -134,16 +108,6 @@ void finish(const PackedCascade& cascade, const std::byte* integrals, std::span<
             int first_stage, std::vector<Candidate>& candidates);
 
 namespace reference {
-
-/// Rows [y_begin, y_end) of a level's image.
-void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& rows, int y_begin, int y_end,
-                 ImageView<std::uint8_t> image);
-
-/// A level's part of a plane, of the image's rows [y_begin, y_end): rows y_begin (zero) to y_end of the
-/// integrals.
-/// @param integrals  the layout's memory
-void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
-               std::byte* integrals);
 
 /// What boosting stages [first_stage, last_stage) say of a window.
 enum class Verdict {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "image/integral.hpp"
+
 namespace sightline::cascade {
 namespace {
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // Half to even, as OpenCV rounds.
 int round_to_int(double value) {
@@ -64,57 +62,6 @@ void count_windows(std::vector<Level>& levels, Size window) {
   }
 }
 
-// Places levels on the sheet: side by side from left to right while there is room, then on a new shelf.
-class Shelves {
- public:
-  Shelves(int width, std::int64_t first_row) : width_(width), top_(first_row), bottom_(first_row) {}
-
-  std::int64_t place(int width, int height, std::int64_t stride) {
-    if (left_ + width > width_) {
-      left_ = 0;
-      top_ = bottom_;
-    }
-    const std::int64_t origin = top_ * stride + left_;
-    left_ += width;
-    bottom_ = std::max(bottom_, top_ + height);
-    return origin;
-  }
-  std::int64_t bottom() const { return bottom_; }
-
- private:
-  int width_;
-  int left_ = 0;
-  std::int64_t top_;
-  std::int64_t bottom_;
-};
-
-// Columns that a level takes: SIMD code writes whole vectors of pixels.
-int padded_columns(const Level& level) {
-  return static_cast<int>(round_up(level.size.width, kPixelUnit)) + 2;
-}
-
-void place_levels(Layout& layout) {
-  constexpr int kPageElements = 1024;
-  int widest = 0;
-  for (const Level& level : layout.levels) widest = std::max(widest, padded_columns(level));
-  layout.stride = static_cast<int>(round_up(widest, 2 * kStrideUnit));
-  // Rows a page apart would fight for the same few places of the cache.
-  if (layout.stride % kPageElements == 0) layout.stride += 2 * kStrideUnit;
-  Shelves halves(layout.stride / 2, 0);
-  for (Level& level : layout.levels) {
-    if (level.step != 2) continue;
-    const auto width = static_cast<int>(round_up(padded_columns(level) / 2, kPixelUnit));
-    level.origin = halves.place(width, level.size.height + 1, layout.stride);
-  }
-  Shelves wholes(layout.stride, halves.bottom());
-  for (Level& level : layout.levels) {
-    if (level.step != 1) continue;
-    const auto width = static_cast<int>(round_up(padded_columns(level), kPixelUnit));
-    level.origin = wholes.place(std::min(width, layout.stride), level.size.height + 1, layout.stride);
-  }
-  layout.plane = wholes.bottom() * layout.stride + kLanePad;
-}
-
 }  // namespace
 
 bool has_small_sums(const Model& model) {
@@ -128,34 +75,20 @@ Layout plan_layout(Size frame, const Model& model, const Search& search) {
   layout.frame = frame;
   layout.levels = plan_levels(frame, model.window, search);
   count_windows(layout.levels, model.window);
-  layout.element_bytes = has_small_sums(model) ? 2 : 4;
-  layout.planes = model.kind == FeatureKind::lbp ? 1 : model.has_tilted ? 3 : 2;
-  for (Level& level : layout.levels) {
-    level.image = layout.image_bytes;
-    level.image_stride = static_cast<int>(round_up(level.size.width, kStrideUnit));
-    layout.image_bytes += static_cast<std::int64_t>(level.image_stride) * level.size.height;
-  }
-  if (!layout.levels.empty()) place_levels(layout);
+  // What lies where depends on the levels' sizes and steps alone.
+  std::vector<SheetLevel> places(layout.levels.begin(), layout.levels.end());
+  const SheetContents contents{.planes = model.kind == FeatureKind::lbp ? 1
+                                         : model.has_tilted             ? 3
+                                                                        : 2,
+                               .element_bytes = has_small_sums(model) ? 2 : 4};
+  static_cast<IntegralSheet&>(layout) = plan_sheet(places, contents);
+  for (std::size_t i = 0; i < places.size(); ++i) static_cast<SheetLevel&>(layout.levels[i]) = places[i];
   return layout;
 }
 
 Rect box_in_frame(const Level& level, int x, int y) {
   return {round_to_int(static_cast<float>(x) * level.scale),
           round_to_int(static_cast<float>(y) * level.scale), level.object.width, level.object.height};
-}
-
-SampleAxis::SampleAxis(int source, int target) {
-  constexpr double kOne = 256;
-  const double ratio = 1.0 / (static_cast<double>(target) / source);
-  for (int i = 0; i < target; ++i) {
-    const double position = ratio * (i + 0.5) - 0.5;
-    const int whole = static_cast<int>(std::floor(position));
-    const int inside = std::clamp(whole, 0, source - 1);
-    const bool between = whole >= 0 && whole + 1 < source;
-    first.push_back(inside);
-    second.push_back(std::min(inside + 1, source - 1));
-    weight.push_back(static_cast<std::uint16_t>(between ? round_to_int((position - whole) * kOne) : 0));
-  }
 }
 
 }  // namespace sightline::cascade

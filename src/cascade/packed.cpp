@@ -216,31 +216,4 @@ void PackedCascade::bound_small_sums() {
   }
 }
 
-SamplePlan::SamplePlan(Size frame, Size level)
-    : columns(frame.width, level.width), rows(frame.height, level.height), is_copy(frame == level) {
-  constexpr int kGroup = 8;
-  constexpr int kHalf = kGroup / 2;
-  constexpr int kLoad = 16;
-  for (int x = 0; x + kGroup <= level.width; x += kGroup) {
-    Group group{};
-    for (int half = 0; half < 2; ++half) {
-      std::fill_n(group.left[half], kLoad, std::uint8_t{0x80});
-      std::fill_n(group.right[half], kLoad, std::uint8_t{0x80});
-      const int first = columns.first[x + half * kHalf];
-      const int base = std::max(std::min(first, frame.width - kLoad), 0);
-      group.base[half] = base;
-      for (int i = half * kHalf; i < (half + 1) * kHalf; ++i) {
-        const int left = columns.first[x + i] - base;
-        const int right = columns.second[x + i] - base;
-        if (right >= kLoad || frame.width < kLoad) return;  // too far apart, from here on
-        group.left[half][2 * i] = static_cast<std::uint8_t>(left);
-        group.right[half][2 * i] = static_cast<std::uint8_t>(right);
-        group.right_weight[i] = columns.weight[x + i];
-        group.left_weight[i] = static_cast<std::uint16_t>(256 - columns.weight[x + i]);
-      }
-    }
-    groups.push_back(group);
-  }
-}
-
 }  // namespace sightline::cascade

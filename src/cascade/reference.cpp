@@ -2,87 +2,15 @@
 #include <cmath>
 
 #include "cascade/kernels.hpp"
+#include "image/integral.hpp"
 
 namespace sightline::cascade::reference {
 namespace {
 
-// One plane of a level's integrals.
+// Over a rectangle of the window whose corner is pixel (x, y).
 template <typename Sum>
-class Plane {
- public:
-  Plane(const Layout& layout, const Level& level, Sum* integrals, int plane)
-      : layout_(layout), step_(level.step), origin_(integrals + plane * layout.plane + level.origin) {}
-
-  Sum& at(int x, int y) const {
-    return origin_[static_cast<std::ptrdiff_t>(y) * layout_.stride + layout_.column(step_, x)];
-  }
-
-  // Of an upright rectangle; wraps around.
-  Sum sum(int x, int y, const Rect& r) const {
-    x += r.x;
-    y += r.y;
-    return static_cast<Sum>(at(x, y) - at(x + r.width, y) - at(x, y + r.height) +
-                            at(x + r.width, y + r.height));
-  }
-  Sum tilted_sum(int x, int y, const Rect& r) const {
-    x += r.x;
-    y += r.y;
-    return static_cast<Sum>(at(x, y) - at(x - r.height, y + r.height) - at(x + r.width, y + r.width) +
-                            at(x + r.width - r.height, y + r.width + r.height));
-  }
-
- private:
-  const Layout& layout_;
-  int step_;
-  Sum* origin_;
-};
-
-struct Value {
-  template <typename Sum>
-  static Sum of(std::uint8_t pixel) {
-    return pixel;
-  }
-};
-struct Square {
-  template <typename Sum>
-  static Sum of(std::uint8_t pixel) {
-    return static_cast<Sum>(pixel * pixel);
-  }
-};
-
-// Sums of what `Of` makes of the pixels.
-template <typename Of, typename Sum>
-void integrate_upright(GrayView image, const Plane<Sum>& sums, int y_begin, int y_end) {
-  for (int x = 0; x <= image.width(); ++x) sums.at(x, y_begin) = 0;
-  for (int y = y_begin; y < y_end; ++y) {
-    Sum row = 0;
-    sums.at(0, y + 1) = 0;
-    for (int x = 0; x < image.width(); ++x) {
-      row = static_cast<Sum>(row + Of::template of<Sum>(image.at(x, y)));
-      sums.at(x + 1, y + 1) = static_cast<Sum>(sums.at(x + 1, y) + row);
-    }
-  }
-}
-
-// A triangle is the two that hang from its upper neighbours, less what these share, and the two pixels that
-// neither has. Beyond the edges, T(-1, Y) = T(0, Y - 1) and T(width + 1, Y) = T(width, Y - 1).
-void integrate_tilted(GrayView image, const Plane<std::uint32_t>& tilted, int y_begin, int y_end) {
-  const int width = image.width();
-  const auto above = [&](int x, int y) -> std::uint32_t {
-    if (x < 0 || x > width) {
-      x = x < 0 ? 0 : width;
-      --y;
-    }
-    return y <= y_begin ? 0 : tilted.at(x, y);
-  };
-  const auto pixel = [&](int x, int y) -> std::uint32_t { return x < 0 || y < y_begin ? 0 : image.at(x, y); };
-  for (int x = 0; x <= width; ++x) tilted.at(x, y_begin) = 0;
-  for (int y = y_begin + 1; y <= y_end; ++y) {
-    for (int x = 0; x <= width; ++x) {
-      tilted.at(x, y) = above(x - 1, y - 1) + above(x + 1, y - 1) - above(x, y - 2) + pixel(x - 1, y - 1) +
-                        pixel(x - 1, y - 2);
-    }
-  }
+auto sum_of(const IntegralPlane<Sum>& plane, int x, int y, const Rect& r) {
+  return plane.sum(x + r.x, y + r.y, r.width, r.height);
 }
 
 // A window of a Haar cascade.
@@ -96,12 +24,12 @@ class HaarWindow {
                 model.has_tilted ? Layout::kTilted : 0),
         x_(x),
         y_(y) {
-    const Plane<const std::uint32_t> squares(layout, level, reinterpret_cast<const std::uint32_t*>(integrals),
-                                             Layout::kSquares);
+    const IntegralPlane<const std::uint32_t> squares(
+        layout, level, reinterpret_cast<const std::uint32_t*>(integrals), Layout::kSquares);
     const Rect inside{1, 1, model.window.width - 2, model.window.height - 2};
     const double area = inside.width * inside.height;
-    const double sum = static_cast<std::int32_t>(sums_.sum(x, y, inside));
-    const double square = squares.sum(x, y, inside);
+    const double sum = static_cast<std::int32_t>(sum_of(sums_, x, y, inside));
+    const double square = sum_of(squares, x, y, inside);
     const double variance = area * square - sum * sum;
     if (!(variance > 0)) return;
     norm_ = static_cast<float>(1.0 / std::sqrt(variance));
@@ -115,7 +43,9 @@ class HaarWindow {
   float value(const HaarFeature& feature) const {
     const auto term = [&](int i) {
       const Rect& rect = feature.rects[i];
-      const std::uint32_t sum = feature.tilted ? tilted_.tilted_sum(x_, y_, rect) : sums_.sum(x_, y_, rect);
+      const std::uint32_t sum = feature.tilted
+                                    ? tilted_.tilted_sum(x_ + rect.x, y_ + rect.y, rect.width, rect.height)
+                                    : sum_of(sums_, x_, y_, rect);
       return feature.weights[i] * static_cast<float>(static_cast<std::int32_t>(sum));
     };
     float value = term(0) + term(1);
@@ -124,8 +54,8 @@ class HaarWindow {
   }
 
   const Model& model_;
-  Plane<const std::uint32_t> sums_;
-  Plane<const std::uint32_t> tilted_;
+  IntegralPlane<const std::uint32_t> sums_;
+  IntegralPlane<const std::uint32_t> tilted_;
   int x_;
   int y_;
   float norm_ = 1;
@@ -150,8 +80,9 @@ class LbpWindow {
  private:
   unsigned pattern(const Rect& block) const {
     const auto sum = [&](int column, int row) {
-      return sums_.sum(
-          x_, y_, {block.x + column * block.width, block.y + row * block.height, block.width, block.height});
+      return sum_of(
+          sums_, x_, y_,
+          {block.x + column * block.width, block.y + row * block.height, block.width, block.height});
     };
     constexpr int kRing[8][2] = {{0, 0}, {1, 0}, {2, 0}, {2, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
     const Sum middle = sum(1, 1);
@@ -161,7 +92,7 @@ class LbpWindow {
   }
 
   const Model& model_;
-  Plane<const Sum> sums_;
+  IntegralPlane<const Sum> sums_;
   int x_;
   int y_;
 };
@@ -201,41 +132,6 @@ WindowResult run_stages(const Model& model, const Window& window, int first_stag
 }
 
 }  // namespace
-
-void resize_rows(GrayView frame, const SampleAxis& columns, const SampleAxis& rows, int y_begin, int y_end,
-                 ImageView<std::uint8_t> image) {
-  constexpr unsigned kOne = 256;
-  for (int y = y_begin; y < y_end; ++y) {
-    const std::uint8_t* const upper = frame.row(rows.first[y]);
-    const std::uint8_t* const lower = frame.row(rows.second[y]);
-    const unsigned weight_y = rows.weight[y];
-    for (int x = 0; x < image.width(); ++x) {
-      const unsigned weight_x = columns.weight[x];
-      const auto mix = [&](const std::uint8_t* row) {
-        return row[columns.first[x]] * (kOne - weight_x) + row[columns.second[x]] * weight_x;
-      };
-      image.at(x, y) = static_cast<std::uint8_t>(
-          (mix(upper) * (kOne - weight_y) + mix(lower) * weight_y + kOne * kOne / 2) / (kOne * kOne));
-    }
-  }
-}
-
-void integrate(GrayView image, const Layout& layout, const Level& level, int plane, int y_begin, int y_end,
-               std::byte* integrals) {
-  if (layout.element_bytes == 2) {
-    const Plane<std::uint16_t> sums(layout, level, reinterpret_cast<std::uint16_t*>(integrals), plane);
-    integrate_upright<Value>(image, sums, y_begin, y_end);
-    return;
-  }
-  const Plane<std::uint32_t> sums(layout, level, reinterpret_cast<std::uint32_t*>(integrals), plane);
-  if (plane == Layout::kTilted) {
-    integrate_tilted(image, sums, y_begin, y_end);
-  } else if (plane == Layout::kSquares) {
-    integrate_upright<Square>(image, sums, y_begin, y_end);
-  } else {
-    integrate_upright<Value>(image, sums, y_begin, y_end);
-  }
-}
 
 WindowResult run_window(const Model& model, const Layout& layout, const Level& level,
                         const std::byte* integrals, int x, int y, int first_stage, int last_stage) {

@@ -15,7 +15,6 @@
 #include <type_traits>
 
 #include "filterbank/kernels.hpp"
-#include "filterbank/patterns.hpp"
 
 HWY_BEFORE_NAMESPACE();
 #include "base/dot4.hpp"

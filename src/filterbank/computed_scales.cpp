@@ -27,16 +27,16 @@ std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double st
   const int count = static_cast<int>(levels.size());
   const double apart = per_octave > 0 ? std::log(2.0) / (per_octave * std::log(step)) : 1;
   const int every = std::max(1, static_cast<int>(std::lround(apart)));
-  std::vector<int> real(levels.size());
+  std::vector<int> computed(levels.size());
   for (int i = 0; i < count; ++i) {
     const int finer = i / every * every;
     const bool nearer_to_coarser = 2 * (i - finer) > every;
-    real[i] = nearer_to_coarser && finer + every < count ? finer + every : finer;
+    computed[i] = nearer_to_coarser && finer + every < count ? finer + every : finer;
     // Cells have at most 16x16 responses.
-    if (levels[i].scale > 2 * levels[real[i]].scale || 2 * levels[i].scale < levels[real[i]].scale)
-      real[i] = i;
+    if (levels[i].scale > 2 * levels[computed[i]].scale || 2 * levels[i].scale < levels[computed[i]].scale)
+      computed[i] = i;
   }
-  return real;
+  return computed;
 }
 
 }  // namespace sightline::filterbank

@@ -2,11 +2,11 @@
 /// Which levels of a pyramid are filtered, and how the others get their histograms.
 ///
 /// Neighbouring levels show nearly the same structure, and the filters' responses change slowly with scale
-/// (Dollar et al., "Fast Feature Pyramids for Object Detection", 2014). So only some levels, the *real* ones,
-/// are resized and filtered; a level between them sums up the responses of the nearest real level by cells of
-/// its own size there: 8 pixels of the level are `8 * scale / real scale` pixels of the real one. Cells'
-/// edges are rounded to whole pixels, every response belongs to one cell, and sums are scaled by 64 / (pixels
-/// of the cell).
+/// (Dollar et al., "Fast Feature Pyramids for Object Detection", 2014). So only some levels, those at
+/// *computed* scales, are resized and filtered; at an *approximated* scale between them, a level sums up the
+/// responses of the nearest computed level by cells of its own size there: 8 pixels of the level are
+/// `8 * scale / computed scale` pixels of the computed one. Cells' edges are rounded to whole pixels, every
+/// response belongs to one cell, and sums are scaled by 64 / (pixels of the cell).
 ///
 /// The nearest level on either side: responses of the next coarser one alone cost a fifth of a point of score
 /// where people have detail, those of the next finer one add as much on backgrounds.
@@ -28,13 +28,15 @@ struct CellEdges {
   CellEdges() = default;
   /// Cells of 8x8 pixels.
   explicit CellEdges(const Grid& grid);
-  /// Cells of 8x8 pixels of a level, in responses of a level of size `response_map` at `ratio` times the
-  /// resolution, 1/2 to 2: a cell has at most 16x16 responses, whose sum float holds exactly.
+  /// Cells of 8x8 pixels of a level, in responses of a level of size `response_map` (pixels) at `ratio` times
+  /// the resolution, 1/2 to 2: a cell has at most 16x16 responses, whose sum float holds exactly.
   CellEdges(const Grid& grid, Size response_map, double ratio);
 };
 
-/// The real level of each level, itself where it is one. `per_octave` computed scales are in an octave, at
-/// the level nearest to where they should be, the first level always one; 0: all are real.
+/// For each level, the index of the computed level whose responses it uses: its own where it is computed.
+/// There are `per_octave` computed scales in an octave, each at the level nearest to where it should be, and
+/// the first level is always one; 0: all are computed.
+/// @param step  ratio of neighbouring levels' scales, above 1
 std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double step, int per_octave);
 
 }  // namespace sightline::filterbank

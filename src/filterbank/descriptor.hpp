@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "filterbank/layout.hpp"
+#include "image/lbp.hpp"
 
 namespace sightline::filterbank {
 
@@ -35,7 +36,7 @@ struct Descriptor {
   /// Each filter has two bins, for responses from 0 up and for those below; else one, for |response|.
   bool contrast_sensitive = false;
   Normalisation normalisation = Normalisation::l1_sqrt;
-  /// Each cell's histogram of uniform local binary patterns (patterns.hpp) is part of the descriptor.
+  /// Each cell's histogram of uniform local binary patterns (image/lbp.hpp) is part of the descriptor.
   bool patterns = false;
 
   bool exact() const { return patch == 3 && normalisation == Normalisation::l1_sqrt; }
@@ -43,7 +44,7 @@ struct Descriptor {
   int taps() const { return patch * patch; }
   /// Bins of a cell's histogram: the filters' in their order, then those of the responses below 0.
   int bins(int filters) const { return contrast_sensitive ? 2 * filters : filters; }
-  int pattern_bins() const { return patterns ? kPatternBins : 0; }
+  int pattern_bins() const { return patterns ? kUniformLbpBins : 0; }
   /// Filters that a dictionary may have.
   int max_filters() const { return contrast_sensitive ? kMaxFilters / 2 : kMaxFilters; }
   /// Features of a block: the filters' bins of its four cells, then the patterns of its first.

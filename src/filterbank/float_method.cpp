@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "filterbank/float_method.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 
 namespace sightline::filterbank::float_method {
 namespace {
@@ -33,7 +33,7 @@ struct BlockCells {
 
 void add_patterns(GrayView image, int left, int top, float* counts) {
   for (int y = top; y < top + kCell; ++y) {
-    for (int x = left; x < left + kCell; ++x) ++counts[pattern_at(image, x, y)];
+    for (int x = left; x < left + kCell; ++x) ++counts[uniform_lbp(image, x, y)];
   }
 }
 

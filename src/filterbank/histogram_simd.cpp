@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "filterbank/kernels.hpp"
+#include "image/lbp.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::filterbank::HWY_NAMESPACE {
@@ -21,7 +22,7 @@ using I32 = hn::RebindToSigned<F32>;
 
 constexpr int kCellsAtOnce = 4;  // the width of a transposed block of roots
 constexpr int kTables = 2;
-constexpr int kMaxBins = round_up(kMaxFilters + kPatternBins, kLanePad);
+constexpr int kMaxBins = round_up(kMaxFilters + kUniformLbpBins, kLanePad);
 using Tables = std::int32_t[kTables][kMaxBins];
 using CellRoots = float[kCellsAtOnce][kMaxBins];
 

@@ -4,13 +4,13 @@
 ///
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
-/// | responses      | uint32           | [y][x], see pack_response                  | filter      |
+/// | responses  | uint32           | [y][x], see pack_response              | filter      |
 /// | roots      | float            | [cell y][bin, then pattern][cell x]    | histogram   |
 /// | totals     | int32            | [cell y][cell x]                       | histogram   |
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
 ///
-/// ResponseMap and features, and the images before them, pass from stage to stage and so, where a schedule
+/// Responses and features, and the images before them, pass from stage to stage and so, where a schedule
 /// says so, from processor to processor: each of the three is one run of memory for all levels of the pyramid
 /// (LevelLayout), laid out alike everywhere, and moves as a whole.
 ///
@@ -33,7 +33,6 @@ inline constexpr int kBlockCells =
     4;  ///< 2x2 cells a block, in the order left-top, right-top, left-bottom, right-bottom
 inline constexpr int kTaps = 9;          ///< coefficients of a 3x3 filter
 inline constexpr int kMaxFilters = 256;  ///< the index of a response has eight bits
-inline constexpr int kPatternBins = 59;  ///< the uniform local binary patterns, and one for all others
 inline constexpr int kLanePad = 16;      ///< widest SIMD vector, in 32-bit lanes
 inline constexpr int kPitchUnit = 32;    ///< a row of cells is a whole number of the device's work-groups
 
@@ -77,14 +76,14 @@ struct Grid {
 /// 0.
 inline constexpr std::int64_t kFirstElement = 64;
 
-/// Where a level's part of each product begins.
+/// Where a level's part of each inter-stage buffer begins.
 struct LevelLayout {
   std::int64_t images = 0;  ///< bytes, to the row above the first with its border: see PaddedImage::bind
   std::int64_t response_map = 0;  ///< responses
   std::int64_t features = 0;      ///< words of four features
 };
 
-/// ResponseMap from row to row of a level.
+/// Responses from row to row of a level `width` pixels wide.
 constexpr int response_map_stride(int width) {
   return round_up(width, 64);
 }
@@ -114,6 +113,9 @@ struct WindowShape {
   int blocks() const { return blocks_x() * blocks_y(); }
   Size pixels() const { return {cells_x * kCell, cells_y * kCell}; }
 };
+
+/// From the root of a count of patterns, scaled to 64 pixels a cell, to its feature: 255 * sqrt(count / 64).
+inline constexpr float kPatternFactor = 255.0F / 8.0F;
 
 /// Raw score of a window that has been rejected by the pre-rejection.
 inline constexpr std::int32_t kRejected = std::numeric_limits<std::int32_t>::min();

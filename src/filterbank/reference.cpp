@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "filterbank/kernels.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 
 namespace sightline::filterbank::reference {
 
@@ -35,7 +35,7 @@ void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int 
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map) {
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x)
-      response_map.at(x, y) |= std::uint32_t{pattern_at(image, x, y)} << 24;
+      response_map.at(x, y) |= std::uint32_t{uniform_lbp(image, x, y)} << 24;
   }
 }
 

@@ -7,7 +7,7 @@ GrayKernels::GrayKernels(const Program& program)
                Kernel(program, "gray_bgra")} {}
 
 Program GrayKernels::build(const Context& context, ProgramCache* cache) {
-  return {context, "gray.cl", "", cache};
+  return {context, "image/gray.cl", "", cache};
 }
 
 Event GrayKernels::enqueue(Queue& queue, PackedFormat format, const Buffer& packed, int packed_stride,

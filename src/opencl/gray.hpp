@@ -1,5 +1,5 @@
 #pragma once
-/// Packed colour to luma on an OpenCL device: kernels/gray.cl.
+/// Packed colour to luma on an OpenCL device: kernels/image/gray.cl.
 
 #include <array>
 

@@ -8,6 +8,8 @@
 #include "base/hardware.hpp"
 #include "cascade/kernels.hpp"
 #include "cascade/scan_scalar.hpp"
+#include "image/integral.hpp"
+#include "image/resample.hpp"
 #include "kernels/cascade_support.hpp"
 #include "kernels/kernel_test.hpp"
 
@@ -41,51 +43,14 @@ struct Reference {
     std::fill_n(images.data(), images.size(), std::uint8_t{0});
     std::fill_n(integrals.data(), integrals.size(), std::byte{0});
     for (const Level& level : layout.levels) {
-      reference::resize_rows(frame, SampleAxis(frame.width(), level.size.width),
-                             SampleAxis(frame.height(), level.size.height), 0, level.size.height,
-                             image(level));
+      resample_rows_reference(frame, SampleAxis(frame.width(), level.size.width),
+                              SampleAxis(frame.height(), level.size.height), 0, level.size.height,
+                              image(level));
       for (int p = 0; p < layout.planes; ++p)
-        reference::integrate(image(level), layout, level, p, 0, level.size.height, integrals.data());
+        integrate_reference(image(level), layout, level, p, 0, level.size.height, integrals.data());
     }
   }
 };
-
-TEST(CascadeKernels, ResizeIsTheReferences) {
-  for (const Size size : {Size{33, 40}, Size{161, 97}, Size{320, 200}, Size{15, 90}, Size{1000, 61}}) {
-    Image<std::uint8_t> frame = make_picture(size, 3);
-    frame.view().at(0, 0) = frame.view().at(size.width - 1, size.height - 1) = 255;
-    for (const double scale : {1.0, 1.1, 1.5, 1.99, 2.0, 2.6, 3.9, 4.7, 9.0}) {
-      const Size small{std::max(static_cast<int>(size.width / scale), 1),
-                       std::max(static_cast<int>(size.height / scale), 1)};
-      Image<std::uint8_t> expected(small.width, small.height), got(small.width, small.height);
-      reference::resize_rows(frame.view(), SampleAxis(size.width, small.width),
-                             SampleAxis(size.height, small.height), 0, small.height, expected.view());
-      with_every_target([&] {
-        resize_rows(frame.view(), SamplePlan(size, small), 0, small.height, got.view());
-        for (int y = 0; y < small.height; ++y)
-          for (int x = 0; x < small.width; ++x)
-            ASSERT_EQ(got.view().at(x, y), expected.view().at(x, y)) << x << ", " << y << ", scale " << scale;
-      });
-    }
-  }
-}
-
-// The extremes, where sums of products are largest.
-TEST(CascadeKernels, ResizeOfBlackAndWhiteIsTheReferences) {
-  Image<std::uint8_t> frame(200, 150);
-  std::mt19937 random(1);
-  for (int y = 0; y < 150; ++y)
-    for (int x = 0; x < 200; ++x) frame.view().at(x, y) = random() % 4 == 0 ? 0 : 255;
-  const Size small{137, 111};
-  Image<std::uint8_t> expected(small.width, small.height), got(small.width, small.height);
-  reference::resize_rows(frame.view(), SampleAxis(200, small.width), SampleAxis(150, small.height), 0,
-                         small.height, expected.view());
-  with_every_target([&] {
-    resize_rows(frame.view(), SamplePlan({200, 150}, small), 0, small.height, got.view());
-    for (int y = 0; y < small.height; ++y)
-      for (int x = 0; x < small.width; ++x) ASSERT_EQ(got.view().at(x, y), expected.view().at(x, y));
-  });
-}
 
 class CascadeKernel : public testing::TestWithParam<Shape> {};
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
+#include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::filterbank {
@@ -123,10 +124,10 @@ TEST_P(ClassifyKernel, PatternsHandWorked) {
 TEST_P(ClassifyKernel, Patterns) {
   for (const int filters : {1, 25, 100, 255, 256}) {
     for (const Fill fill : {Fill::random, Fill::extreme})
-      check({19, 18}, {8, 16}, filters, fill, 0, 3, static_cast<unsigned>(filters), kPatternBins);
+      check({19, 18}, {8, 16}, filters, fill, 0, 3, static_cast<unsigned>(filters), kUniformLbpBins);
   }
   for (int cells_x = 2; cells_x <= 50; ++cells_x)
-    check({cells_x, 6}, {3, 4}, 3, Fill::random, 0, 3, static_cast<unsigned>(cells_x), kPatternBins);
+    check({cells_x, 6}, {3, 4}, 3, Fill::random, 0, 3, static_cast<unsigned>(cells_x), kUniformLbpBins);
 }
 
 TEST_P(ClassifyKernel, EveryDictionarySize) {
@@ -219,7 +220,7 @@ TEST(PackedWeights, PatternsFollowTheCellsOfTheirBlock) {
 }
 
 TEST(BlockEnergies, AreTheSquaredLengths) {
-  const Grid grid({17 * kCell, 2 * kCell}, 5, kPatternBins);
+  const Grid grid({17 * kCell, 2 * kCell}, 5, kUniformLbpBins);
   Numbers numbers(3);
   const std::vector<std::uint8_t> features = make_features(grid, Fill::extreme, numbers);
   Guarded<std::int32_t> energies(grid.pitch());
@@ -320,11 +321,11 @@ TEST_P(ClassifyKernel, ScreenAndSingleWindowsEqualReference) {
 
 TEST_P(ClassifyKernel, ScreenAndSingleWindowsWithPatternsEqualReference) {
   for (const int filters : {1, 25, 256})
-    check_pre_rejection({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters), kPatternBins);
+    check_pre_rejection({21, 19}, {8, 16}, filters, 0, 4, static_cast<unsigned>(filters), kUniformLbpBins);
   for (const WindowShape window : {WindowShape{2, 2}, {3, 5}, {9, 3}}) {
     for (const int extra : {0, 1, 15, 17}) {
       const Size cells{window.cells_x + extra, window.cells_y + 10};
-      check_pre_rejection(cells, window, 5, 3, 8, static_cast<unsigned>(extra), kPatternBins);
+      check_pre_rejection(cells, window, 5, 3, 8, static_cast<unsigned>(extra), kUniformLbpBins);
     }
   }
 }

@@ -5,7 +5,7 @@
 
 #include "base/hardware.hpp"
 #include "filterbank/kernels.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::filterbank {
@@ -288,8 +288,8 @@ TEST(UniformPatterns, Table) {
   ASSERT_EQ(uniform.size(), 58U);
   int bin = 0;
   for (unsigned code = 0; code < 256; ++code)
-    EXPECT_EQ(kUniformPatterns[code], uniform.contains(code) ? bin++ : 58) << code;
-  EXPECT_EQ(kPatternBins, 59);
+    EXPECT_EQ(kUniformLbp[code], uniform.contains(code) ? bin++ : 58) << code;
+  EXPECT_EQ(kUniformLbpBins, 59);
 }
 
 std::uint32_t pattern_at(const PaddedImage& image, int x, int y) {
@@ -302,10 +302,10 @@ std::uint32_t pattern_at(const PaddedImage& image, int x, int y) {
 
 TEST_P(FilterKernel, PatternsHandWorked) {
   // Flat: all neighbours are as bright.
-  EXPECT_EQ(pattern_at(image_of({3, 3}, std::vector<int>(9, 77)), 1, 1), kUniformPatterns[0xFF]);
-  EXPECT_EQ(kUniformPatterns[0xFF], 57);
+  EXPECT_EQ(pattern_at(image_of({3, 3}, std::vector<int>(9, 77)), 1, 1), kUniformLbp[0xFF]);
+  EXPECT_EQ(kUniformLbp[0xFF], 57);
   // A peak: none is.
-  EXPECT_EQ(pattern_at(image_of({3, 3}, {1, 2, 3, 4, 5, 4, 3, 2, 1}), 1, 1), kUniformPatterns[0]);
+  EXPECT_EQ(pattern_at(image_of({3, 3}, {1, 2, 3, 4, 5, 4, 3, 2, 1}), 1, 1), kUniformLbp[0]);
   // One neighbour after the other, clockwise from the upper left, and all but it; as large as the middle
   // counts.
   constexpr int kPlaces[8] = {0, 1, 2, 5, 8, 7, 6, 3};
@@ -316,18 +316,18 @@ TEST_P(FilterKernel, PatternsHandWorked) {
         one[4] = others[4] = 128;
         one[kPlaces[i]] = as_bright;
         others[kPlaces[i]] = darker;
-        EXPECT_EQ(pattern_at(image_of({3, 3}, one), 1, 1), kUniformPatterns[1U << i]) << i;
-        EXPECT_EQ(pattern_at(image_of({3, 3}, others), 1, 1), kUniformPatterns[0xFFU ^ 1U << i]) << i;
+        EXPECT_EQ(pattern_at(image_of({3, 3}, one), 1, 1), kUniformLbp[1U << i]) << i;
+        EXPECT_EQ(pattern_at(image_of({3, 3}, others), 1, 1), kUniformLbp[0xFFU ^ 1U << i]) << i;
       }
     }
   }
-  EXPECT_EQ(kUniformPatterns[1], 1);
-  EXPECT_EQ(kUniformPatterns[2], 2);
+  EXPECT_EQ(kUniformLbp[1], 1);
+  EXPECT_EQ(kUniformLbp[2], 2);
   // Two corners: not uniform.
   EXPECT_EQ(pattern_at(image_of({3, 3}, {9, 1, 9, 1, 5, 1, 1, 1, 1}), 1, 1), 58U);
   // In the left column, what lies outside is as bright as the pixels there: from the upper left clockwise,
   // 20 20 10 10 10 20 20 20 around 20.
-  EXPECT_EQ(pattern_at(image_of({2, 3}, {20, 10, 20, 10, 20, 10}), 0, 1), kUniformPatterns[0b11100011]);
+  EXPECT_EQ(pattern_at(image_of({2, 3}, {20, 10, 20, 10, 20, 10}), 0, 1), kUniformLbp[0b11100011]);
 }
 
 // Where the patterns of rows [begin, end) first differ from the reference's, or anything but the highest

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "filterbank/kernels.hpp"
+#include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::filterbank {
@@ -59,12 +60,12 @@ TEST_P(HistogramKernel, PatternsHandWorked) {
   Image<std::uint32_t> response_map(16, 8);
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 16; ++x) {
-      response_map.view().at(x, y) = x >= 8   ? pack_response(0, 0, kPatternBins - 1)
+      response_map.view().at(x, y) = x >= 8   ? pack_response(0, 0, kUniformLbpBins - 1)
                                      : y == 3 ? pack_response(65535, 2, 7)
                                               : pack_response(2, 0, x < 2 ? 0 : 57);
     }
   }
-  const Grid grid({16, 8}, 3, kPatternBins);
+  const Grid grid({16, 8}, 3, kUniformLbpBins);
   ASSERT_EQ(grid.patterns, 60);
   ASSERT_EQ(grid.cell_bins(), 64);
   ASSERT_EQ(grid.quads(), 4 + 15);
@@ -144,7 +145,7 @@ TEST_P(HistogramKernel, PatternsEqualReference) {
   for (const int filters : kDictionarySizes) {
     for (const int width : {7, 8, 9, 16, 23, 120, 128, 136, 143, 248, 264}) {
       check_histogram({width, 17}, filters, static_cast<unsigned>(filters * 1000 + width), false, 1,
-                      kPatternBins);
+                      kUniformLbpBins);
     }
   }
 }
@@ -154,7 +155,7 @@ TEST_P(HistogramKernel, PatternsOfCellsOfOtherSizesEqualReference) {
     for (const Size size : {Size{7, 9}, {8, 8}, {23, 17}, {129, 16}, {264, 25}}) {
       for (const int filters : {3, 100, 256}) {
         check_histogram(size, filters, static_cast<unsigned>(size.width * 100 + filters), false, ratio,
-                        kPatternBins);
+                        kUniformLbpBins);
       }
     }
   }
@@ -185,8 +186,8 @@ TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, 256 * 65535 in ano
   check_histogram({136, 8}, 100, 1, true);
   check_histogram({136, 8}, 256, 1, true);
   for (const int filters : {1, 100, 256}) {
-    check_histogram({136, 8}, filters, 1, true, 1, kPatternBins);
-    check_histogram({136, 8}, filters, 1, true, 2, kPatternBins);
+    check_histogram({136, 8}, filters, 1, true, 1, kUniformLbpBins);
+    check_histogram({136, 8}, filters, 1, true, 2, kUniformLbpBins);
   }
 }
 
@@ -213,7 +214,7 @@ struct Cells {
       for (int x = 0; x < g.cells_x; ++x) {
         for (int left = 64; left > 0;) {
           const int count = std::min(left, numbers(1, 64));
-          count_patterns(x, y, numbers(0, kPatternBins - 1), count);
+          count_patterns(x, y, numbers(0, kUniformLbpBins - 1), count);
           left -= count;
         }
       }
@@ -275,7 +276,7 @@ TEST_P(NormaliseKernel, HandWorked) {
 // Patterns are normalised by themselves, whatever the filters' responses and epsilon; a block has those of
 // its first cell.
 TEST_P(NormaliseKernel, PatternsHandWorked) {
-  const Grid grid({32, 16}, 3, kPatternBins);  // 4 x 2 cells, 3 blocks
+  const Grid grid({32, 16}, 3, kUniformLbpBins);  // 4 x 2 cells, 3 blocks
   for (const int epsilon : {0, 1000}) {
     for (const int packed_response : {0, 25}) {
       Cells cells(grid, 0, 100);
@@ -367,7 +368,7 @@ TEST_P(NormaliseKernel, EqualsReference) {
 }
 
 TEST_P(NormaliseKernel, PatternsEqualReference) {
-  check_normalise(kPatternBins);
+  check_normalise(kUniformLbpBins);
 }
 
 // Of features that lie on whole cache lines and elsewhere.
@@ -409,7 +410,7 @@ TEST_P(NormaliseKernel, WithProjectionEqualsReference) {
 }
 
 TEST_P(NormaliseKernel, PatternsWithProjectionEqualReference) {
-  check_projection(kPatternBins);
+  check_projection(kUniformLbpBins);
 }
 
 // Large sums whose feature lies as close to a tie as integers can bring it, where the last bit of the factor
@@ -441,7 +442,7 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
 
 // The pair sums of the classifier rely on it; see kMaxWeight.
 TEST_P(NormaliseKernel, TwoFeaturesOfABlockHaveANormOfAtMost255Point8) {
-  const Grid grid({33 * kCell, 16}, 3, kPatternBins);
+  const Grid grid({33 * kCell, 16}, 3, kUniformLbpBins);
   for (unsigned seed = 0; seed < 50; ++seed) {
     const Cells cells(grid, seed, 60);
     Guarded<std::uint8_t> features(grid.features_row());

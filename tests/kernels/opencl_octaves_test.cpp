@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "filterbank/opencl/impl.hpp"
 #include "kernels/kernel_test.hpp"
 #include "kernels/opencl_test.hpp"
+#include "opencl/pyramids.hpp"
 
-namespace sightline::filterbank {
+namespace sightline {
 namespace {
 
 using test::Numbers;
@@ -20,7 +20,7 @@ struct Octaves {
     int end = 64;  // something before the first one, too
     for (int o = 0; o <= count; ++o) {
       const Size octave{size.width >> o, size.height >> o};
-      const int stride = round_up(octave.width, 64);
+      const int stride = (octave.width + 63) / 64 * 64;
       places.push_back({end, stride, octave.width, octave.height});
       end += stride * octave.height + 64;
     }
@@ -31,11 +31,11 @@ struct Octaves {
     }
   }
   ImageView<std::uint8_t> view(std::size_t octave) {
-    const DeviceOctave& p = places[octave];
+    const opencl::Octave& p = places[octave];
     return {bytes.data() + p.offset, p.width, p.height, p.stride};
   }
 
-  std::vector<DeviceOctave> places;
+  std::vector<opencl::Octave> places;
   std::vector<std::uint8_t> bytes;
 };
 
@@ -46,7 +46,7 @@ class OpenClOctaves : public test::ExactDevicesTest {
     opencl::ProgramCache cache = test::program_cache();
     for (const opencl::DeviceInfo& device : devices_) {
       const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-      const opencl::Program program(context, "filterbank/pyramid.cl", "", &cache);
+      const opencl::Program program = opencl::OctavePyramid::build(context, &cache);
       opencl::Kernel halve(program, "halve");
       opencl::Queue queue(context);
       for (const Size size : sizes) {
@@ -62,7 +62,8 @@ class OpenClOctaves : public test::ExactDevicesTest {
         queue.write_now(images, found.bytes.data(), found.bytes.size());
         queue.write_now(table, found.places.data(), opencl::bytes_of(found.places));
         int launches = 0;
-        enqueue_octaves(queue, halve, images, table, found.places, [&](const opencl::Event&) { ++launches; });
+        opencl::enqueue_octaves(queue, halve, images, table, found.places,
+                                [&](const opencl::Event&) { ++launches; });
         queue.wait(queue.read(images, found.bytes.data(), found.bytes.size()));
         EXPECT_LE(launches, (count + 5) / 6);
         for (int o = 1; o <= count; ++o) {
@@ -107,4 +108,4 @@ TEST_F(OpenClSmallOctaves, ForASimulator) {
 }
 
 }  // namespace
-}  // namespace sightline::filterbank
+}  // namespace sightline

@@ -10,7 +10,7 @@
 
 #include "base/hardware.hpp"
 #include "filterbank/detector.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 #include "unit/filterbank_support.hpp"
 
 namespace sightline::filterbank {
@@ -188,7 +188,7 @@ TEST_P(ExactDescriptors, FlatFrames) {
   std::int64_t raw = m.bias;
   if (m.descriptor.patterns) {
     const std::size_t block = m.descriptor.block_features(9);
-    const std::size_t first = block - kPatternBins + kUniformPatterns[0xFF];
+    const std::size_t first = block - kUniformLbpBins + kUniformLbp[0xFF];
     for (int b = 0; b < m.window.blocks(); ++b) raw += 255 * m.weights[first + b * block];
   }
   for (const int value : {0, 1, 128, 255}) {

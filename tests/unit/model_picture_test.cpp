@@ -40,7 +40,7 @@ TEST(ModelPicture, PatternsCountForTheirBlock) {
   for (int block = 0; block < plain.window.blocks(); ++block) {
     const auto first = plain.weights.begin() + static_cast<std::ptrdiff_t>(block) * 36;
     model.weights.insert(model.weights.end(), first, first + 36);
-    model.weights.resize(model.weights.size() + kPatternBins);
+    model.weights.resize(model.weights.size() + kUniformLbpBins);
   }
   EXPECT_TRUE(can_draw(model));
   EXPECT_EQ(bytes_of(model), bytes_of(plain));

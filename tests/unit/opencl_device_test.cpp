@@ -346,6 +346,24 @@ TEST_F(OpenClDevice, ProgramsThatDoNotBuildShowTheCompilersLog) {
                              HasSubstr(context.name()), HasSubstr("error:"), HasSubstr("--device none")));
 }
 
+TEST(KernelSource, IncludedFilesStandInThePlaceOfTheLine) {
+  const std::string source = program_source("filterbank/filter.cl");
+  EXPECT_THAT(source, ::testing::Not(HasSubstr("#include")));
+  // Everything once, declarations before what uses them.
+  std::size_t last = 0;
+  for (const char* text : {"typedef PASTE(float, V) floatv;", "} Tile;", "} Level;",
+                           "inline uintv lbp_codes(", "= lbp_codes(", "kernel void filter("}) {
+    const std::size_t at = source.find(text);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_EQ(source.find(text, at + 1), std::string::npos) << text;
+    EXPECT_GT(at, last) << text;
+    last = at;
+  }
+  // The folder's common.clh includes what the file could include again.
+  EXPECT_THAT(program_source("cascade/scan.cl"), HasSubstr("inline int column_of("));
+  EXPECT_THROW(program_source("cascade/nothing.cl"), std::out_of_range);
+}
+
 TEST_F(OpenClDevice, UnknownSourcesAndKernelsAreErrors) {
   const Context context = open();
   EXPECT_THROW(kernel_source("filterbank/nothing.cl"), std::out_of_range);

@@ -10,35 +10,13 @@ namespace {
 
 constexpr auto kLaunch = DeviceSpan::Kind::stage;
 
-opencl::Range groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
-  return {{count * items, rows, 1}, {items, rows, 1}};
-}
+using opencl::groups;
 
 template <typename Add>
 void enqueue_pyramid(OpenClSlot::Impl& i, const PictureView& frame, const Add& add) {
   const cl_int stride = i.frame_stride();
   if (!frame.is_gray()) add(i.input.convert(i.queue, frame, i.frame, stride));
-  i.resize.arguments(i.frame, stride, i.images.device(), i.level_buffer, i.resize_tiles, i.tables);
-  add(i.resize.enqueue(i.queue, groups(i.tiles_resize, kResizeGroup, kResizeRows)));
-}
-
-template <typename Add>
-void enqueue_integral(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Layout& layout,
-                      const Add& add) {
-  const cl_int stride = layout.stride;
-  const auto plane = static_cast<cl_int>(layout.plane);
-  const opencl::Buffer& integrals = i.integrals.device();
-  i.row_sums.arguments(i.images.device(), i.level_buffer, i.row_tiles, stride, plane, integrals);
-  add(i.row_sums.enqueue(i.queue, groups(i.tiles_rows, static_cast<std::size_t>(s.row_items))));
-  i.column_sums.arguments(i.level_buffer, i.column_tiles, stride, plane, integrals);
-  const auto planes = static_cast<std::size_t>(s.planes);
-  add(i.column_sums.enqueue(i.queue, {{i.tiles_columns * kColumnGroup, planes, 1}, {kColumnGroup, 1, 1}}));
-  if (!s.tilted) return;
-  i.anti_diagonals.arguments(i.images.device(), i.level_buffer, i.anti_tiles, stride, i.anti);
-  add(i.anti_diagonals.enqueue(i.queue, groups(i.tiles_anti, kColumnGroup)));
-  i.diagonals.arguments(i.anti, i.level_buffer, i.diagonal_tiles, stride,
-                        static_cast<cl_int>(Layout::kTilted * layout.plane), integrals);
-  add(i.diagonals.enqueue(i.queue, groups(i.tiles_diagonal, kColumnGroup)));
+  i.pyramid.enqueue(i.queue, i.frame, stride, i.images.device(), add);
 }
 
 template <typename Add>
@@ -51,16 +29,17 @@ void enqueue_scan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Cascad
   add(i.queue.fill(i.found, 0, kWindowBytes));
   add(i.queue.fill(i.visited, 0, kWindowBytes));
   const auto set = [&](const auto&... packed) {
-    i.scan.arguments(i.integrals.device(), cl_int{w.layout.stride}, plane, i.level_buffer, i.scan_tiles,
-                     s.stages, s.roots, i.nodes, nodes, i.corners, s.leaves, window.width, window.height,
-                     packed..., cl_int{w.early_stages}, capacity, i.bits, i.found);
+    i.scan.arguments(i.integrals.device(), cl_int{w.layout.stride}, plane, i.level_buffer,
+                     i.scan_tiles.buffer(), s.stages, s.roots, i.nodes, nodes, i.corners, s.leaves,
+                     window.width, window.height, packed..., cl_int{w.early_stages}, capacity, i.bits,
+                     i.found);
   };
   if (s.tuning.packed) {
     set(s.packed_nodes, s.packed_trees, cl_int{s.packed_stages});
   } else {
     set();
   }
-  add(i.scan.enqueue(i.queue, groups(i.tiles_scan, static_cast<std::size_t>(s.tuning.group))));
+  add(i.scan.enqueue(i.queue, groups(i.scan_tiles.size(), static_cast<std::size_t>(s.tuning.group))));
   i.keep_visited.arguments(i.level_buffer, i.bits, i.found, capacity, i.visited);
   constexpr std::size_t kGroups = 64;
   add(i.keep_visited.enqueue(i.queue, groups(kGroups, kFinishGroup)));
@@ -98,7 +77,7 @@ void enqueue_stage(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Im
       enqueue_pyramid(i, w.frame, add);
       break;
     case kIntegral:
-      enqueue_integral(s, i, w.layout, add);
+      i.integral.enqueue(i.queue, i.images.device(), i.integrals.device(), add);
       break;
     case kScan:
       enqueue_scan(s, i, w, add);

@@ -9,7 +9,10 @@
 #include "cascade/opencl/stages.hpp"
 #include "opencl/data.hpp"
 #include "opencl/frame_input.hpp"
+#include "opencl/integrals.hpp"
+#include "opencl/pyramids.hpp"
 #include "opencl/shared_buffer.hpp"
+#include "opencl/work_list.hpp"
 #include "processing/planned_frame.hpp"
 
 namespace sightline::cascade {
@@ -21,26 +24,15 @@ using opencl::upload;
 
 // Mirrors `CascadeLevel` in kernels/cascade/common.clh.
 struct DeviceLevel {
-  cl_int width, height;
-  cl_int image_offset, image_stride;
   cl_int origin, step;
-  cl_int columns_offset, rows_offset;
   cl_int windows_x, windows_y;
   cl_int bits_offset, bits_stride;
-  cl_int first_row, last_row;
-  cl_int unused[2];
+  cl_int last_row;
+  cl_int unused;
 };
-static_assert(sizeof(DeviceLevel) == 16 * sizeof(cl_int));
+static_assert(sizeof(DeviceLevel) == 8 * sizeof(cl_int));
 
-// Mirrors `Tile`; `end` is one past the last row of windows.
-struct Tile {
-  cl_int level, x, y, end;
-};
-
-inline constexpr int kTileX = 32;        ///< windows: a word of bits
-inline constexpr int kResizeGroup = 32;  ///< work-items of four pixels
-inline constexpr int kResizeRows = 4;
-inline constexpr int kColumnGroup = 64;
+inline constexpr int kTileX = 32;  ///< windows: a word of bits
 inline constexpr int kFinishGroup = 64;
 inline constexpr std::size_t kWindowBytes = 4 * sizeof(cl_int);     ///< a window in a list
 inline constexpr std::size_t kCandidateBytes = 8 * sizeof(cl_int);  ///< a candidate in one
@@ -90,22 +82,22 @@ struct OpenClSlot::Impl {
   PlannedFrame planned;
   std::size_t last = 0;  ///< one past the last stage submitted
   std::vector<DeviceLevel> levels;
-  std::size_t tiles_resize = 0, tiles_rows = 0, tiles_columns = 0, tiles_anti = 0, tiles_diagonal = 0,
-              tiles_scan = 0;
   std::size_t bits_bytes = 0;
   std::size_t windows = 0;    ///< of the frame
   std::size_t capacity = 0;   ///< of the lists
   std::size_t read_back = 0;  ///< windows that come back with their number
 
-  opencl::Buffer level_buffer, tables, resize_tiles, row_tiles, column_tiles, anti_tiles, diagonal_tiles,
-      scan_tiles;
+  opencl::ResampledPyramid pyramid;
+  opencl::Integrals integral;
+  opencl::Buffer level_buffer;
+  opencl::WorkList scan_tiles;
   opencl::Buffer nodes, corners;              ///< for `scan`
   opencl::Buffer frame_nodes, frame_corners;  ///< for `finish`: in integrals that lie as the frame's
-  opencl::Buffer frame, anti, bits, found, visited, passed;
+  opencl::Buffer frame, bits, found, visited, passed;
   opencl::SharedBuffer images, integrals;
   opencl::StagingBuffer list_staging;
   opencl::FrameInput input;
-  opencl::Kernel resize, row_sums, column_sums, anti_diagonals, diagonals, scan, keep_visited, finish;
+  opencl::Kernel scan, keep_visited, finish;
 
   cl_int frame_stride() const { return (planned.size().width + 63) / 64 * 64; }  ///< bytes
   opencl::SharedBuffer& product(std::size_t stage) { return stage == kPyramid ? images : integrals; }
@@ -118,11 +110,10 @@ struct OpenClStages::Impl {
   DeviceCascade::Kind kind = DeviceCascade::Kind::haar;
   bool tilted = false;
   int planes = 1;        ///< upright ones
-  int row_items = 64;    ///< that make a row of integrals
-  int row_pixels = 8;    ///< of a work-item at a time
   int local_stride = 0;  ///< elements of a tile's row, where tiled
   int local_rows = 0;
-  opencl::Program gray, pyramid, integral, scan;
+  opencl::Program gray, pyramid, scan;
+  opencl::IntegralProgram integral;
   opencl::Buffer stages, roots, leaves;
   opencl::Buffer packed_nodes, packed_trees;
   int packed_stages = 0;

@@ -7,29 +7,18 @@ namespace sightline::cascade {
 namespace {
 
 void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& w) {
-  checked(w.layout.plane * w.layout.planes);
-  checked(w.layout.image_bytes);
-  std::vector<cl_int> tables;
-  const auto add_table = [&](const SampleAxis& axis) {
-    const auto at = static_cast<cl_int>(tables.size() / 2);
-    for (std::size_t k = 0; k < axis.first.size(); ++k)
-      tables.insert(tables.end(), {axis.first[k], static_cast<cl_int>(axis.weight[k])});
-    return at;
-  };
+  const auto& levels = w.layout.levels;
+  i.integral.plan(i.queue, w.layout, std::vector<SheetLevel>(levels.begin(), levels.end()));
+  std::vector<opencl::ResampledPyramid::Level> images;
   std::int64_t words = 0;
   i.windows = 0;
   i.levels.clear();
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const Level& level = w.layout.levels[l];
     DeviceLevel d{};
-    d.width = level.size.width;
-    d.height = level.size.height;
-    d.image_offset = checked(level.image);
-    d.image_stride = level.image_stride;
+    images.push_back({&w.levels[l].samples, level.size, level.image, level.image_stride});
     d.origin = checked(level.origin);
     d.step = level.step;
-    d.columns_offset = add_table(w.levels[l].samples.columns);
-    d.rows_offset = add_table(w.levels[l].samples.rows);
     d.windows_x = level.windows.width;
     d.windows_y = level.windows.height;
     d.bits_offset = checked(words);
@@ -39,7 +28,7 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casca
     i.levels.push_back(d);
   }
   i.bits_bytes = static_cast<std::size_t>(checked(words)) * sizeof(cl_uint);
-  upload(i.queue, i.tables, tables);
+  i.pyramid.plan(i.queue, images);
   const DeviceCascade cascade =
       pack_cascade(s.detector->model(), s.tuning.tiled ? layout_of_tile(s) : w.layout);
   upload(i.queue, i.nodes, cascade.nodes);
@@ -51,33 +40,19 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casca
 
 // Which work-group works where, for the workspace's partition of the frame.
 void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& w) {
-  std::vector<Tile> resize, rows, columns, anti, diagonal, scan;
+  std::vector<opencl::ImageRows> rows;
+  std::vector<opencl::Tile> scan;
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const LevelWork& work = w.levels[l];
-    DeviceLevel& level = i.levels[l];
-    level.first_row = work.image.begin;
-    level.last_row = work.image.end;
-    const auto add = [&](std::vector<Tile>& tiles, Rows range, int step_y, int width, int step_x) {
-      for (int y = range.begin; y < range.end; y += step_y) {
-        for (int x = 0; x < width; x += step_x) tiles.push_back({static_cast<cl_int>(l), x, y, range.end});
-      }
-    };
-    if (work.windows.empty()) continue;
-    const int height = work.image.end - work.image.begin;
-    add(resize, work.image, kResizeRows, level.width, 4 * kResizeGroup);
-    add(rows, work.image, 1, 1, 1);
-    add(columns, {0, 1}, 1, level.width + 1, kColumnGroup);
-    add(anti, {0, 1}, 1, level.width + height - 1, kColumnGroup);
-    add(diagonal, {0, 1}, 1, level.width + height + 1, kColumnGroup);
-    add(scan, work.windows, s.tuning.tile_rows, level.windows_x, kTileX);
+    i.levels[l].last_row = work.image.end;
+    rows.push_back({work.image.begin, work.image.end});
+    opencl::add_tiles(scan, l, {work.windows.begin, work.windows.end, s.tuning.tile_rows},
+                      {0, i.levels[l].windows_x, kTileX});
   }
   upload(i.queue, i.level_buffer, i.levels);
-  i.tiles_resize = upload(i.queue, i.resize_tiles, resize);
-  i.tiles_rows = upload(i.queue, i.row_tiles, rows);
-  i.tiles_columns = upload(i.queue, i.column_tiles, columns);
-  i.tiles_anti = upload(i.queue, i.anti_tiles, anti);
-  i.tiles_diagonal = upload(i.queue, i.diagonal_tiles, diagonal);
-  i.tiles_scan = upload(i.queue, i.scan_tiles, scan);
+  i.pyramid.plan_rows(i.queue, rows);
+  i.integral.plan_rows(i.queue, rows);
+  i.scan_tiles.assign(i.queue, scan);
 }
 
 }  // namespace
@@ -126,8 +101,7 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorks
   }
   if (stage == kPyramid || stage == kIntegral) make_shared(i.images, workspace.images.bytes());
   if (stage == kIntegral || stage == kScan) make_shared(i.integrals, workspace.integrals.bytes());
-  if (stage == kIntegral && s.tilted)
-    make(i.anti, static_cast<std::size_t>(workspace.layout.plane) * sizeof(cl_uint));
+  if (stage == kIntegral) i.integral.make_scratch(context);
   if (stage == kScan) {
     make(i.bits, i.bits_bytes);
     if (i.capacity == 0) make_lists(i, static_cast<std::size_t>(s.tuning.first_capacity));

@@ -142,13 +142,8 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
   i.input = opencl::FrameInput(s.gray);
-  i.resize = opencl::Kernel(s.pyramid, "resize");
-  i.row_sums = opencl::Kernel(s.integral, "row_sums");
-  i.column_sums = opencl::Kernel(s.integral, "column_sums");
-  if (s.tilted) {
-    i.anti_diagonals = opencl::Kernel(s.integral, "anti_diagonals");
-    i.diagonals = opencl::Kernel(s.integral, "diagonals");
-  }
+  i.pyramid = opencl::ResampledPyramid(s.pyramid);
+  i.integral = opencl::Integrals(s.integral);
   i.scan = opencl::Kernel(s.scan, "scan");
   i.keep_visited = opencl::Kernel(s.scan, "keep_visited");
   i.finish = opencl::Kernel(s.scan, "finish");
@@ -165,13 +160,10 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.tuning = tuning;
   s.tilted = model.has_tilted;
   s.planes = model.kind == FeatureKind::lbp ? 1 : 2;
-  if (context.device().type == opencl::DeviceType::cpu) {  // which has no use for items that wait for others
-    s.row_items = 1;
-    s.row_pixels = 256;
-  }
   settle(s);
   // Only nodes and corners depend on a frame's layout; these are made anew with it.
-  s.cascade = pack_cascade(model, plan_layout(model.window, model, {}));
+  const Layout smallest = plan_layout(model.window, model, {});
+  s.cascade = pack_cascade(model, smallest);
   s.cascade.nodes.clear();
   s.cascade.corners.clear();
   s.kind = s.cascade.kind;
@@ -185,11 +177,8 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   s.tuning.packed = packed.stages > 0;
   const std::string element = has_small_sums(model) ? " -DELEMENT=ushort" : " -DELEMENT=uint";
   s.gray = opencl::GrayKernels::build(context, cache);
-  s.pyramid = opencl::Program(context, "cascade/pyramid.cl", element, cache);
-  s.integral = opencl::Program(context, "cascade/integral.cl",
-                               element + define("PLANES", s.planes) + define("ROW_ITEMS", s.row_items) +
-                                   define("ROW_PIXELS", s.row_pixels) + (s.tilted ? " -DTILTED" : ""),
-                               cache);
+  s.pyramid = opencl::ResampledPyramid::build(context, cache);
+  s.integral = opencl::IntegralProgram(context, smallest, cache);
   UnrolledStages unrolled;
   if (s.tuning.unrolled > 0) unrolled = unroll_stages(model, layout_of_tile(s), s.tuning.unrolled);
   s.tuning.unrolled = unrolled.stages;

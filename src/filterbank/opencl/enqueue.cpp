@@ -15,12 +15,8 @@ void enqueue_pyramid(OpenClSlot& slot, OpenClSlot::Impl& i, const PictureView& f
   const auto launched = [&](opencl::Event event) {
     slot.add(kLaunch, kPyramid, "pyramid", std::move(event));
   };
-  if (!frame.is_gray()) launched(i.input.convert(i.queue, frame, i.octaves, i.octave_places[0].stride));
-  enqueue_octaves(i.queue, i.halve, i.octaves, i.octave_buffer, i.octave_places, launched);
-  constexpr std::size_t kItems = kResizeTileX / 4;
-  i.resize.arguments(i.octaves, i.images.device(), i.level_buffer, i.resize_tiles, i.tables);
-  launched(
-      i.resize.enqueue(i.queue, {{i.tiles_resize * kItems, kResizeTileY, 1}, {kItems, kResizeTileY, 1}}));
+  if (!frame.is_gray()) launched(i.input.convert(i.queue, frame, i.octaves, i.pyramid.frame_stride()));
+  i.pyramid.enqueue(i.queue, i.octaves, i.images.device(), launched);
 }
 
 void enqueue_filter(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {

@@ -33,20 +33,10 @@ cl_int take(std::int64_t& next, std::int64_t count) {
 void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const FilterbankWorkspace& workspace) {
   i.sizes = {};
   i.sizes.totals = i.sizes.features = kFirstElement;
-  i.octave_places.clear();
-  for (std::size_t o = 0; o <= workspace.octaves.size(); ++o) {
-    const Size size = o == 0 ? workspace.planned.size()
-                             : Size{workspace.octaves[o - 1].width(), workspace.octaves[o - 1].height()};
-    const int stride = round_up(size.width, 64);
-    const cl_int offset = take(i.sizes.octaves, static_cast<std::int64_t>(stride) * size.height);
-    i.octave_places.push_back({offset, stride, size.width, size.height});
-  }
+  std::vector<Size> octaves{workspace.planned.size()};
+  for (const auto& octave : workspace.octaves) octaves.push_back({octave.width(), octave.height()});
+  std::vector<opencl::OctavePyramid::Level> images;
   std::vector<cl_int> tables;
-  const auto add_table = [&](const ResizeAxis& axis) {
-    const auto at = static_cast<cl_int>(tables.size());
-    for (std::size_t k = 0; k < axis.first.size(); ++k) tables.push_back(axis.first[k] << 8 | axis.weight[k]);
-    return at;
-  };
   const auto add_edges = [&](const std::vector<std::int32_t>& edges) {
     const auto at = static_cast<cl_int>(tables.size());
     tables.insert(tables.end(), edges.begin(), edges.end());
@@ -59,16 +49,11 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
     d.width = level.plan.size.width;
     d.height = level.plan.size.height;
     if (level.is_computed) {
-      const DeviceOctave& octave = i.octave_places[level.plan.octave];
-      d.source_offset = octave.offset;
-      d.source_stride = octave.stride;
-      d.source_width = octave.width;
-      d.source_height = octave.height;
-      d.columns_offset = add_table(level.resizer->columns());
-      d.rows_offset = add_table(level.resizer->rows());
       d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(d.width));
       d.image_offset = checked(level.layout.images + PaddedImage::first_pixel(d.width));
     }
+    images.push_back({level.is_computed ? level.resizer.get() : nullptr, level.plan.octave, level.plan.size,
+                      d.image_offset, d.image_stride});
     d.response_map_stride = response_map_stride(workspace.levels[level.source_level].plan.size.width);
     d.response_map_offset = checked(workspace.levels[level.source_level].layout.response_map);
     d.cell_columns_offset = add_edges(level.edges.columns);
@@ -90,7 +75,7 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filte
   }
   i.scores_count = static_cast<std::size_t>(i.sizes.scores);
   upload(i.queue, i.level_buffer, i.levels);
-  upload(i.queue, i.octave_buffer, i.octave_places);
+  i.pyramid.plan(i.queue, octaves, images);
   upload(i.queue, i.tables, tables);
 }
 
@@ -99,16 +84,9 @@ void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filterban
   const KernelTuning& t = s.tuning;
   const auto one = [](const Level&) { return 1; };
   const auto rows = [&](auto member) { return [member](const Level& level) { return level.rows.*member; }; };
-  i.tiles_resize = upload(
-      i.queue, i.resize_tiles,
-      make_tiles(
-          w, kResizeTileX, kResizeTileY, -4, [](const Level& level) { return level.plan.size.width + 1; },
-          [&](const Level& level) {  // with the border above and below the image
-            Rows image = level.rows.image;
-            if (!image.empty() && image.begin == 0) image.begin = -1;
-            if (!image.empty() && image.end == level.plan.size.height) ++image.end;
-            return image;
-          }));
+  std::vector<opencl::ImageRows> image_rows;
+  for (const Level& level : w.levels) image_rows.push_back({level.rows.image.begin, level.rows.image.end});
+  i.pyramid.plan_rows(i.queue, image_rows);
   i.tiles_filter =
       upload(i.queue, i.filter_tiles,
              make_tiles(
@@ -152,8 +130,8 @@ void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Filter
   };
   const auto features = s.exact ? workspace.features.bytes() : static_cast<std::size_t>(i.sizes.features * 4);
   if (stage == kPyramid) {
-    make(i.octaves, i.sizes.octaves);
-    i.input.prepare(i.queue, workspace.frame, i.octave_places[0].stride);
+    make(i.octaves, i.pyramid.octave_bytes());
+    i.input.prepare(i.queue, workspace.frame, i.pyramid.frame_stride());
   }
   if (stage == kPyramid || stage == kFilter) make_shared(i.images, workspace.images.bytes());
   if (stage == kFilter || stage == kHistogram) {

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "filterbank/opencl/impl.hpp"
-#include "filterbank/patterns.hpp"
+#include "image/lbp.hpp"
 
 namespace sightline::filterbank {
 
@@ -62,8 +62,7 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages) : impl_(std::make_unique<Impl
   const OpenClStages::Impl& s = *stages.impl_;
   Impl& i = *impl_;
   i.input = opencl::FrameInput(s.gray);
-  i.halve = opencl::Kernel(s.pyramid, "halve");
-  i.resize = opencl::Kernel(s.pyramid, "resize");
+  i.pyramid = opencl::OctavePyramid(s.pyramid);
   if (!s.exact) {
     float_method::make_kernels(s, i);
     return;
@@ -97,7 +96,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   s.patterns = round_up(model.descriptor.pattern_bins(), 4);
   s.exact = detector.options().arithmetic == Arithmetic::exact;
   s.gray = opencl::GrayKernels::build(context, cache);
-  s.pyramid = opencl::Program(context, "filterbank/pyramid.cl", "", cache);
+  s.pyramid = opencl::OctavePyramid::build(context, cache);
   if (!s.exact) {
     float_method::build(s, cache);
     return;
@@ -149,7 +148,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     for (int i = 0; i < kTaps; ++i) entry[i] = model.dictionary.filters()[k][i];
     entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
   }
-  dictionary.insert(dictionary.end(), kUniformPatterns.begin(), kUniformPatterns.end());
+  dictionary.insert(dictionary.end(), kUniformLbp.begin(), kUniformLbp.end());
   upload(queue, s.dictionary, dictionary);
 
   for (int t = 0; t < model.templates(); ++t) {
@@ -181,26 +180,6 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
 OpenClStages::~OpenClStages() = default;
 const KernelTuning& OpenClStages::tuning() const {
   return impl_->tuning;
-}
-
-void enqueue_octaves(opencl::Queue& queue, opencl::Kernel& halve, const opencl::Buffer& octaves,
-                     const opencl::Buffer& table, const std::vector<DeviceOctave>& places,
-                     const std::function<void(opencl::Event)>& launched) {
-  constexpr std::size_t kAtOnce = 6;  // 64 pixels a side of a work-group become one
-  constexpr std::size_t kGroup = 16;  // OCTAVE_GROUP
-  const auto groups = [](int pixels) { return (static_cast<std::size_t>(pixels) + 63) / 64; };
-  for (std::size_t first = 0; first + 1 < places.size(); first += kAtOnce) {
-    const DeviceOctave& source = places[first];
-    if (source.width == 0 || source.height == 0) break;
-    const std::size_t count = std::min(kAtOnce, places.size() - 1 - first);
-    halve.arguments(octaves, table, static_cast<cl_int>(first), static_cast<cl_int>(count));
-    launched(halve.enqueue(
-        queue, {{groups(source.width) * kGroup, groups(source.height) * kGroup, 1}, {kGroup, kGroup, 1}}));
-  }
-}
-
-const opencl::Context& OpenClStages::context() const {
-  return *impl_->context;
 }
 
 StageSet OpenClStages::supported() const {
@@ -248,7 +227,7 @@ void OpenClStages::submit(DeviceSlot& slot, Workspace& workspace, std::size_t fi
   i.last = last;
   if (first == kPyramid) {
     own.add(DeviceSpan::Kind::upload, first, "upload",
-            i.input.upload(i.queue, w.frame, i.octaves, i.octave_places[0].stride));
+            i.input.upload(i.queue, w.frame, i.octaves, i.pyramid.frame_stride()));
   } else {
     own.add(DeviceSpan::Kind::upload, first, "upload", i.product(first - 1).to_device());
   }

@@ -1,10 +1,20 @@
-// Pyramid: the frame halved again and again, and the levels resized from these octaves in fixed-point
-// bilinear arithmetic. The formulas are those of src/image/pyramid.hpp, bit for bit.
+// Octave pyramid: the frame halved again and again, and the levels resized from these octaves in fixed-point
+// bilinear arithmetic. The formulas are those of src/image/pyramid.hpp, bit for bit. The host's side is
+// src/opencl/pyramids.hpp.
 
-// Mirrors struct DeviceOctave on the host. Offset and stride are multiples of 64 bytes.
+// Mirrors struct Octave on the host. Offset and stride are multiples of 64 bytes.
 typedef struct {
   int offset, stride, width, height;
 } Octave;
+
+// A level that is resized from an octave. Mirrors struct ResizedLevel on the host. Offsets and strides are in bytes,
+// those of the tables in entries.
+typedef struct {
+  int width, height;                 // pixels
+  int source_offset, source_stride;  // of its octave
+  int columns_offset, rows_offset;
+  int image_offset, image_stride;  // of the interior's first pixel
+} ResizedLevel;
 
 #define OCTAVE_GROUP 16  // work-items a side of a work-group
 
@@ -77,13 +87,13 @@ inline int sample(global const uchar* top, global const uchar* bottom, int colum
   return (h0 * (64 - row_weight) + h1 * row_weight + 128) >> 8;
 }
 
-// Every level at once, with its border of replicated pixels: a tile is TILE_X x TILE_Y pixels of one level,
-// which begins at (-4, -1); a work-item makes four neighbouring pixels.
+// Every level at once, with its border of replicated pixels: a tile is a work-group's pixels of one level, the first
+// of which begin at (-4, -1); a work-item makes four neighbouring pixels.
 kernel void resize(global const uchar* restrict octaves, global uchar* restrict images,
-                   constant Level* levels, global const Tile* restrict tiles,
+                   constant ResizedLevel* levels, global const Tile* restrict tiles,
                    global const int* restrict tables) {
   const Tile tile = tiles[get_group_id(0)];
-  constant Level* level = levels + tile.level;
+  constant ResizedLevel* level = levels + tile.level;
   const int x0 = tile.x + 4 * (int)get_local_id(0);
   const int y = tile.y + (int)get_local_id(1);
   if (y > level->height || x0 > level->width) return;

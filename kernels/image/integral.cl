@@ -1,18 +1,29 @@
 // Integral: sums along rows, then of these down the columns; tilted sums along the two diagonals. As
-// src/cascade/kernels.hpp's integrate makes them; all sums wrap around.
+// src/image/integral.hpp's integrate makes them, bit for bit; all sums wrap around. The host's side is
+// src/opencl/integrals.hpp.
 //
 // ROW_ITEMS work-items make a row, ROW_PIXELS pixels each at a time; a row of one level is a tile.
+
+#include "image/integral.clh"
+
+// A level on the sheet. Mirrors struct IntegralLevel on the host. Offsets are in bytes of the images and in elements
+// of a plane.
+typedef struct {
+  int width;                       // of the image, in pixels
+  int image_offset, image_stride;  // bytes
+  int origin, step;                // of the integrals
+} IntegralLevel;
 
 #define CHUNK (ROW_ITEMS * ROW_PIXELS)
 
 // Sums of a row's pixels up to each column, and of their squares.
 kernel __attribute__((reqd_work_group_size(ROW_ITEMS, 1, 1))) void row_sums(
-    global const uchar* restrict images, global const CascadeLevel* restrict levels,
+    global const uchar* restrict images, global const IntegralLevel* restrict levels,
     global const Tile* restrict tiles, int stride, int plane, global Element* restrict integrals) {
   local uint totals[PLANES][2][ROW_ITEMS];
   local uint sums[PLANES][CHUNK];
   const Tile tile = tiles[get_group_id(0)];
-  global const CascadeLevel* level = levels + tile.level;
+  global const IntegralLevel* level = levels + tile.level;
   const int item = get_local_id(0);
   global const uchar* row = images + level->image_offset + tile.y * level->image_stride;
   global Element* target = integrals + level->origin + (tile.y + 1) * stride;
@@ -61,16 +72,17 @@ kernel __attribute__((reqd_work_group_size(ROW_ITEMS, 1, 1))) void row_sums(
 #define BATCH 16  // rows that are on their way at once
 
 // Sums down the columns of what row_sums left. A tile is so many columns of a level as a work-group has
-// items; planes are along the second dimension.
-kernel void column_sums(global const CascadeLevel* restrict levels, global const Tile* restrict tiles,
+// items, in rows tile.y to tile.end of its image;
+// planes are along the second dimension.
+kernel void column_sums(global const IntegralLevel* restrict levels, global const Tile* restrict tiles,
                         int stride, int plane, global Element* restrict integrals) {
   const Tile tile = tiles[get_group_id(0)];
-  global const CascadeLevel* level = levels + tile.level;
+  global const IntegralLevel* level = levels + tile.level;
   const int x = tile.x + (int)get_local_id(0);
   if (x > level->width) return;
   global Element* column = integrals + (int)get_global_id(1) * plane + level->origin +
-                           level->first_row * stride + column_of(level->step, x, stride / 2);
-  const int rows = level->last_row - level->first_row;
+                           tile.y * stride + column_of(level->step, x, stride / 2);
+  const int rows = tile.end - tile.y;
   Element sum = 0;
   column[0] = 0;
   column += stride;
@@ -91,17 +103,17 @@ kernel void column_sums(global const CascadeLevel* restrict levels, global const
 //   1).
 
 // B, to `diagonals`, which lies as a plane of the integrals does. A tile is so many anti-diagonals as a
-// work-group has items; x is the column in which one begins, in the first row.
-kernel void anti_diagonals(global const uchar* restrict images, global const CascadeLevel* restrict levels,
+// work-group has items, in rows tile.y to tile.end; x is the column in which one begins, in the first row.
+kernel void anti_diagonals(global const uchar* restrict images, global const IntegralLevel* restrict levels,
                            global const Tile* restrict tiles, int stride, global uint* restrict diagonals) {
   const Tile tile = tiles[get_group_id(0)];
-  global const CascadeLevel* level = levels + tile.level;
-  const int rows = level->last_row - level->first_row;
+  global const IntegralLevel* level = levels + tile.level;
+  const int rows = tile.end - tile.y;
   const int start = tile.x + (int)get_local_id(0);
   const int first = max(start - (level->width - 1), 0);  // row in which it enters the image
   const int last = min(start, rows - 1);
-  global const uchar* image = images + level->image_offset + level->first_row * level->image_stride;
-  global uint* target = diagonals + level->origin + level->first_row * stride;
+  global const uchar* image = images + level->image_offset + tile.y * level->image_stride;
+  global uint* target = diagonals + level->origin + tile.y * stride;
   uint sum = 0;
   for (int y = first; y <= last; ++y) {
     const int x = start - y;
@@ -112,16 +124,16 @@ kernel void anti_diagonals(global const uchar* restrict images, global const Cas
 
 // T. Diagonals begin in the row of zeros at column tile.x + item - rows, which may lie left of the image;
 // there, A(x, y) is A(0, y + x). `offset` is that of the plane.
-kernel void diagonals(global const uint* restrict anti, global const CascadeLevel* restrict levels,
+kernel void diagonals(global const uint* restrict anti, global const IntegralLevel* restrict levels,
                       global const Tile* restrict tiles, int stride, int offset,
                       global uint* restrict integrals) {
   const Tile tile = tiles[get_group_id(0)];
-  global const CascadeLevel* level = levels + tile.level;
-  const int rows = level->last_row - level->first_row;
+  global const IntegralLevel* level = levels + tile.level;
+  const int rows = tile.end - tile.y;
   const int start = tile.x + (int)get_local_id(0) - rows;
   if (start > level->width) return;
-  global const uint* from = anti + level->origin + level->first_row * stride;
-  global uint* target = integrals + offset + level->origin + level->first_row * stride;
+  global const uint* from = anti + level->origin + tile.y * stride;
+  global uint* target = integrals + offset + level->origin + tile.y * stride;
   if (start >= 0) target[column_of(level->step, start, stride / 2)] = 0;
   uint sum = 0;
   for (int y = 1; y <= rows; ++y) {

@@ -1,0 +1,52 @@
+// Local binary patterns in SIMD, a byte a pixel: pieces for the inner loops of files that Highway compiles
+// once per instruction set, which include this after <hwy/highway.h> (so the guard of its own kind). What
+// they make equals lbp.hpp bit for bit. Pure functions.
+#include "image/lbp.hpp"
+
+#if defined(SIGHTLINE_IMAGE_LBP_SIMD) == defined(HWY_TARGET_TOGGLE)
+#ifdef SIGHTLINE_IMAGE_LBP_SIMD
+#undef SIGHTLINE_IMAGE_LBP_SIMD
+#else
+#define SIGHTLINE_IMAGE_LBP_SIMD
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sightline::HWY_NAMESPACE {
+
+/// Codes of as many pixels as `d`, a tag of bytes, has lanes. `pixel` is the first one, in an image whose
+/// rows lie `stride` bytes apart; reads the pixels and all their neighbours.
+template <class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
+HWY_INLINE V lbp_codes(D d, const std::uint8_t* pixel, std::ptrdiff_t stride) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V middle = hn::LoadU(d, pixel);
+  V codes = hn::Zero(d);
+  for (int i = 0; i < 8; ++i) {
+    const auto [dx, dy] = kLbpNeighbours[i];
+    const V neighbour = hn::LoadU(d, pixel + dy * stride + dx);
+    const V bit = hn::Set(d, static_cast<std::uint8_t>(1U << i));
+    codes = hn::Or(codes, hn::IfThenElseZero(hn::Eq(hn::Max(neighbour, middle), neighbour), bit));
+  }
+  return codes;
+}
+
+/// Bins of codes. The table of 256 is looked up sixteen entries at a time, by the lower half of a code, and
+/// what belongs to its upper half is kept.
+template <class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
+HWY_INLINE V uniform_lbp(D d, V codes) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V low = hn::And(codes, hn::Set(d, std::uint8_t{15}));
+  const V high = hn::ShiftRight<4>(codes);
+  V bins = hn::Zero(d);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const V entries = hn::TableLookupBytes(hn::LoadDup128(d, kUniformLbp.data() + 16 * i), low);
+    bins = hn::Or(bins, hn::IfThenElseZero(hn::Eq(high, hn::Set(d, static_cast<std::uint8_t>(i))), entries));
+  }
+  return bins;
+}
+
+}  // namespace sightline::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
