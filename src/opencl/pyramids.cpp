@@ -27,7 +27,7 @@ constexpr int kGroup = 32;
 constexpr int kGroupRows = 4;
 constexpr int kTilePixels = 4 * kGroup;
 
-// A work-item an index in the upper bits, a weight (0..64) in the lower eight.
+// An entry is the first sample's index in the upper bits, the second one's weight (0..64) in the lower eight.
 cl_int add_table(std::vector<cl_int>& tables, const ResizeAxis& axis) {
   const auto at = static_cast<cl_int>(tables.size());
   for (std::size_t k = 0; k < axis.first.size(); ++k) tables.push_back(axis.first[k] << 8 | axis.weight[k]);

@@ -24,7 +24,8 @@ struct Steps {
 };
 
 /// Appends a level's tiles: every place of `rows` with every place of `columns`, row after row.
-void add_tiles(std::vector<Tile>& tiles, std::size_t level, const Steps& rows, const Steps& columns = {0, 1, 1});
+void add_tiles(std::vector<Tile>& tiles, std::size_t level, const Steps& rows,
+               const Steps& columns = {0, 1, 1});
 
 /// Tiles on the device, for a launch of one work-group each. Thread-safety: one thread at a time.
 class WorkList {
