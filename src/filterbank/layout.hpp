@@ -77,7 +77,7 @@ struct Grid {
 /// 0.
 inline constexpr std::int64_t kFirstElement = 64;
 
-/// Where a level's part of each product begins.
+/// Where a level's part of each inter-stage buffer begins.
 struct LevelLayout {
   std::int64_t images = 0;  ///< bytes, to the row above the first with its border: see PaddedImage::bind
   std::int64_t response_map = 0;  ///< responses
