@@ -153,7 +153,8 @@ class Measurer {
     subjects_.push_back(std::move(subject));
   }
 
-  // The part of a frame at which the device and the CPU need the same time, as far as their stages alone tell.
+  // The part of a frame at which the device and the CPU need the same time, as far as their stages alone
+  // tell.
   double even_split() const {
     double cpu = 0;
     double device = 0;
