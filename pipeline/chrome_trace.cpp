@@ -220,7 +220,7 @@ void ChromeTraceWriter::write_frame(const FrameTrace& trace) {
   }
 }
 
-/// From span to span of a partition. Where a frame is split, the device's share starts after the last span of
+/// From span to span of a partition. Where a frame is split, the device's one starts after the last span of
 /// the CPU's that had ended by then, and leads to the first of the CPU's that starts after its end.
 void ChromeTraceWriter::write_arrows(const FrameTrace& trace) {
   const auto spans = trace.spans;
@@ -229,7 +229,7 @@ void ChromeTraceWriter::write_arrows(const FrameTrace& trace) {
     return spans[i].activity != Activity::wait && spans[i].end > spans[i].start &&
            spans[i].partition == partition;
   };
-  // The last span of a share before span i; of those that had ended by a time.
+  // The last span of a partition before span i; of those that had ended by a time.
   const auto before = [&](std::size_t i, int partition, std::int64_t ended_by) {
     while (i-- > 0) {
       if (counts(i, partition) && spans[i].end <= ended_by) return i;

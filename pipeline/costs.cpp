@@ -97,7 +97,7 @@ double latency_of(const FrameCosts& costs, const Schedule& schedule) {
   const Sums sums = sums_of(costs, schedule);
   const double device = sums.device + sums.upload + sums.download + sums.turns * costs.turnaround;
   if (schedule.split <= 0) return costs.decode + sums.cpu + device;
-  double after = 0;  // what follows the shares, on the CPU
+  double after = 0;  // what follows the partitions, on the CPU
   for (std::size_t i = costs.partitionable; i < costs.stages.size(); ++i)
     after += std::max(costs.stages[i].cpu, 0.0);
   return costs.decode + std::max(sums.cpu - after, device) + after;

@@ -153,7 +153,8 @@ class Measurer {
     subjects_.push_back(std::move(subject));
   }
 
-  // The device's share at which it and the CPU need the same time, as far as their stages alone tell.
+  // The part of a frame at which the device and the CPU need the same time, as far as their stages alone
+  // tell.
   double even_split() const {
     double cpu = 0;
     double device = 0;
@@ -231,7 +232,7 @@ class Measurer {
     }
   }
 
-  // The product's promise: the same objects under every schedule.
+  // What Sightline promises: the same result under every schedule.
   void compare(const FoundResults& found, const Subject& subject) {
     if (found.results.size() > expected_.size()) {
       for (std::size_t i = 0; i < expected_.size(); ++i)

@@ -58,7 +58,7 @@ struct RunReport {
   std::int64_t frames = 0;
   std::int64_t skipped = 0;
   std::int64_t failed = 0;
-  std::int64_t objects = 0;
+  std::int64_t objects = 0;  ///< or whatever else results count: FrameResult::count
   std::int64_t decode_errors = 0;
   std::int64_t retried = 0;  ///< frames that a device failed on and the CPU did again
   double seconds = 0;
@@ -98,7 +98,7 @@ struct PipelineOptions {
 /// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
 /// for them. Results do not depend on the schedule.
 ///
-/// A frame whose detection throws becomes a failed FrameResult and the run goes on. A device that fails, or
+/// A frame on which a stage throws becomes a failed FrameResult and the run goes on. A device that fails, or
 /// does not answer, is disabled: its frames are retried on the CPU, and all that follow stay there; the log
 /// says so once. An error of a source or of a sink ends the run and is thrown from `run`. Thread-safety: one
 /// `run` at a time; `set_schedule` from any thread.

@@ -16,7 +16,7 @@ struct Schedule {
   std::string name = "cpu";  ///< of a named schedule, or "custom"
   StageSet on_device;        ///< the stages that run on the device; the others run on the CPU
   int in_flight = 0;         ///< frames at once (slots); 0: as many as suit the mapping
-  /// Above 0: frames are split. The device does this share of each frame's partitionable stages, the CPU the
+  /// Above 0: frames are split. The device does this part of each frame's partitionable stages, the CPU the
   /// rest at the same time; `on_device` is then empty.
   double split = 0;
   int tuned = 0;  ///< the processor's tunable (FrameProcessor::tunable); 0: the processor's own choice

@@ -65,8 +65,8 @@ class Outstanding : public opencl::Completion {
   Slot* slot_ = nullptr;
 };
 
-/// The working set of one frame in flight. One task at a time, but for a split frame, whose two shares touch
-/// different members.
+/// The working set of one frame in flight. One task at a time, but for a split frame, whose two partitions
+/// touch different members.
 struct Slot {
   int index = 0;
   StreamState* stream = nullptr;
@@ -86,11 +86,11 @@ struct Slot {
   bool abandoned = false;      ///< the device never answered: its buffers may still be in use
   std::string cpu_error;       ///< why the frame failed
 
-  std::array<std::vector<Span>, 2> spans;  ///< by share: all but a split's device work is share 0
+  std::array<std::vector<Span>, 2> spans;  ///< by partition: all but a split's device work is 0
   std::int64_t admitted = 0;               ///< as FrameTrace has them
   std::int64_t decoded = 0;
   std::int64_t entered = 0;
-  std::array<std::int64_t, 2> ready{};  ///< since when the next segment could have run, by share
+  std::array<std::int64_t, 2> ready{};  ///< since when the next segment could have run, by partition
   int slots_in_use = 0;
 
   /// The workspace that the device works in.

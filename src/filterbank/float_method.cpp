@@ -91,7 +91,7 @@ void histogram_row(Level& level, const Model& model, int cell_y) {
   }
 }
 
-// The exact form's epsilon is in units of the 8-bit dictionary, whose filters are about 135 times unit
+// The exact method's epsilon is in units of the 8-bit dictionary, whose filters are about 135 times unit
 // length.
 float normalisation_epsilon(int epsilon) {
   return static_cast<float>(epsilon) / 135.0F + 1e-6F;

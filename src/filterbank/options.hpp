@@ -22,7 +22,7 @@ struct Options {
   double threshold = 0;     ///< lowest score that is reported
   /// Whether the model's network, where it has one, verifies what the classifier lets through.
   bool verify = true;
-  /// It looks at all of these windows; otherwise, of windows that lie next to each other on a level, only at
+  /// It verifies all of these windows; otherwise, of windows that lie next to each other on a level, only
   /// the best by the classifier's score, and the others are rejected. All is the plain method; a
   /// configuration has it with `exact`, or where it says so.
   bool verify_all = true;

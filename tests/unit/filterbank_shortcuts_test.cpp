@@ -104,7 +104,7 @@ TEST(Shortcuts, FirstLevelIsExact) {
 }
 
 // What pre-rejection lets through has the score that it would have without; a wide margin rejects nothing.
-TEST(Shortcuts, ScreenOnlyLeavesOut) {
+TEST(Shortcuts, PreRejectionOnlyLeavesOut) {
   const Image<std::uint8_t> picture = random_picture({203, 161}, 13);
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const auto all =

@@ -4,7 +4,9 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "filterbank/detector.hpp"
@@ -364,6 +366,55 @@ TEST_F(FilterbankVerify, CandidatesFromElsewhereAreEnough) {
   to.candidates.assign(from.candidates.rbegin(), from.candidates.rend());  // in any order
   for (const std::size_t stage : {kVerify, kGroup}) detector.run_stage(stage, to);
   EXPECT_EQ(detector.take_detections(to), detect_fresh(detector, colour.view()));
+}
+
+// What the pyramid made on the CPU is read, not made again; where it is not at hand, the result is the same.
+TEST_F(FilterbankVerify, ReadsTheImagesThatThePyramidMade) {
+  Options options = options_of(1, 1.1);
+  options.computed_scales = 2;
+  const FilterbankDetector detector(model_, options);
+  FilterbankWorkspace here, bound;
+  ASSERT_TRUE(detector.prepare(here, picture_.view()));
+  ASSERT_TRUE(detector.prepare(bound, picture_.view()));
+  std::vector<std::byte> memory(bound.images.bytes() + InterStageBuffer::kSlack + 64);
+  bound.images.bind(memory.data() + 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  detector.score_windows(here);
+  detector.score_windows(bound);
+  std::set<int> computed, others;
+  for (const Candidate& c : here.candidates)
+    (here.levels[c.level].is_computed ? computed : others).insert(c.level);
+  ASSERT_FALSE(computed.empty());
+  ASSERT_FALSE(others.empty());
+  std::ranges::fill(memory, std::byte{0});  // a device's again
+  detector.run_stage(kVerify, here);
+  detector.run_stage(kVerify, bound);
+  EXPECT_EQ(here.candidates, bound.candidates);
+  EXPECT_FALSE(here.candidates.empty());
+  for (const int level : computed) {
+    EXPECT_EQ(here.levels[level].network_input.width(), 0) << "resampled";
+    EXPECT_GT(bound.levels[level].network_input.width(), 0);
+  }
+  for (const int level : others) EXPECT_GT(here.levels[level].network_input.width(), 0);
+}
+
+// The levels' images are one partition's: windows of the others are resampled.
+TEST_F(FilterbankVerify, OfMergedPartitions) {
+  Options options = options_of(1, 1.1);
+  options.computed_scales = 2;
+  const FilterbankDetector detector(model_, options);
+  const std::vector<Detection> expected = detect_fresh(detector, picture_.view());
+  ASSERT_FALSE(expected.empty());
+  for (const double split : {0.2, 0.5, 0.8}) {
+    FilterbankWorkspace whole, part;
+    const Image<std::uint8_t> before = random_picture({130, 170}, 77);  // whose images must not be seen
+    detect(detector, whole, before.view());
+    ASSERT_TRUE(detector.prepare(whole, picture_.view(), {split, 1}));
+    ASSERT_TRUE(detector.prepare(part, picture_.view(), {0, split}));
+    for (FilterbankWorkspace* w : {&whole, &part}) detector.score_windows(*w);
+    detector.merge(whole, part);
+    for (const std::size_t stage : {kVerify, kGroup}) detector.run_stage(stage, whole);
+    EXPECT_EQ(detector.take_detections(whole), expected) << split;
+  }
 }
 
 // --- frames and limits ----------------------------------------------------------------------------------

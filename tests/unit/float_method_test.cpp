@@ -214,9 +214,9 @@ TEST(FloatMethod, SharesOfAFrameFitTogether) {
         detector.score_windows(static_cast<FilterbankWorkspace&>(*workspace));
       }
       detector.merge(*whole, *rest);
-      const std::vector<Candidate>& joined = candidates_of(*whole);
-      ASSERT_EQ(joined.size(), expected.size()) << cut;
-      for (std::size_t i = 0; i < joined.size(); ++i) ASSERT_EQ(joined[i].score, expected[i].score) << cut;
+      const std::vector<Candidate>& merged = candidates_of(*whole);
+      ASSERT_EQ(merged.size(), expected.size()) << cut;
+      for (std::size_t i = 0; i < merged.size(); ++i) ASSERT_EQ(merged[i].score, expected[i].score) << cut;
     }
   }
 }
