@@ -1,5 +1,7 @@
 #include "opencl/program.hpp"
 
+#include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -44,7 +46,7 @@ OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& b
   return program;
 }
 
-// Declarations that a family's kernels share; empty where there are none.
+// Declarations that the kernels of a folder share; empty where there are none.
 std::string_view shared_source(const std::string& kernel) {
   const std::size_t folder = kernel.find('/');
   if (folder == std::string::npos) return "";
@@ -55,18 +57,42 @@ std::string_view shared_source(const std::string& kernel) {
   }
 }
 
+// Appends a text, and other files in the place of the lines that include them; `included` has those that are
+// there already.
+void append_source(std::string& source, std::string_view text, std::set<std::string>& included) {
+  constexpr std::string_view kInclude = "#include \"";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    if (!line.starts_with(kInclude)) {
+      source += line;
+      continue;
+    }
+    const std::string name(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+    if (included.insert(name).second) append_source(source, kernel_source(name), included);
+  }
+  source += '\n';
+}
+
 }  // namespace
 
 std::string exact_build_options() {
   return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
 }
 
+std::string program_source(const std::string& name) {
+  std::string source;
+  std::set<std::string> included;
+  for (const std::string_view text : {kernel_source("common.clh"), shared_source(name), kernel_source(name)})
+    append_source(source, text, included);
+  return source;
+}
+
 Program::Program(const Context& context, const std::string& name, const std::string& options,
                  ProgramCache* cache, std::string_view generated)
     : context_(&context) {
-  const std::string source = std::string(kernel_source("common.clh")) + "\n" +
-                             std::string(shared_source(name)) + "\n" + std::string(kernel_source(name)) +
-                             std::string(generated);
+  const std::string source = program_source(name) + std::string(generated);
   const std::string all_options = exact_build_options() + " " + options;
   const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
   if (cache) {

@@ -15,16 +15,21 @@ namespace sightline::opencl {
 /// std::out_of_range for a name that does not exist.
 std::string_view kernel_source(const std::string& name);
 
+/// What is built of a file under kernels/: common.clh, then common.clh of the file's folder where there is
+/// one, then the file. A line `#include "image/lbp.clh"` stands for that file under kernels/, once: where it
+/// is included again, there is nothing. Such lines are not subject to conditions around them. Throws
+/// std::out_of_range as kernel_source.
+std::string program_source(const std::string& name);
+
 class ProgramCache;
 
 /// A built program. Thread-safety: immutable; kernels are made from any thread.
 class Program {
  public:
   Program() = default;
-  /// Builds kernels/common.clh, then common.clh of the folder of NAME where there is one, then kernels/NAME,
-  /// then `generated`, with the given options (`-D...`). Takes the binary from the cache where there is one,
-  /// and puts it there otherwise; `cache` may be null. Throws DeviceError whose message ends with the
-  /// compiler's log, where the source does not build.
+  /// Builds program_source(NAME), then `generated`, with the given options (`-D...`). Takes the binary from
+  /// the cache where there is one, and puts it there otherwise; `cache` may be null. Throws DeviceError whose
+  /// message ends with the compiler's log, where the source does not build.
   Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache,
           std::string_view generated = {});
 
@@ -44,6 +49,11 @@ struct Range {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{0, 0, 0};
 };
+
+/// So many work-groups side by side, each of `items` by `rows` work-items.
+inline Range groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
+  return {{count * items, rows, 1}, {items, rows, 1}};
+}
 
 /// A kernel with its arguments. Thread-safety: one thread at a time (arguments are state); one object a slot.
 class Kernel {
