@@ -1,12 +1,14 @@
 // Readies a slot for a frame size: geometry, work lists and buffers of all levels.
 #include <algorithm>
 
-#include "cascade/opencl/impl.hpp"
+#include "cascade/opencl/stages.hpp"
 
 namespace sightline::cascade {
-namespace {
 
-void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& w) {
+using opencl::checked;
+using opencl::upload;
+
+void OpenClStages::plan_geometry(OpenClSlot& slot, const CascadeWorkspace& w) const {
   checked(w.layout.plane * w.layout.planes);
   checked(w.layout.image_bytes);
   std::vector<cl_int> tables;
@@ -17,8 +19,8 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casca
     return at;
   };
   std::int64_t words = 0;
-  i.windows = 0;
-  i.levels.clear();
+  slot.levels.clear();
+  slot.windows.clear();
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const Level& level = w.layout.levels[l];
     DeviceLevel d{};
@@ -35,104 +37,53 @@ void plan_geometry(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const Casca
     d.bits_offset = checked(words);
     d.bits_stride = (level.windows.width + kTileX - 1) / kTileX;
     words += static_cast<std::int64_t>(d.bits_stride) * level.windows.height;
-    i.windows += static_cast<std::size_t>(level.windows.width) * level.windows.height;
-    i.levels.push_back(d);
+    slot.levels.push_back(d);
+    slot.windows.push_back({d.windows_x, d.windows_y, d.step});
   }
-  i.bits_bytes = static_cast<std::size_t>(checked(words)) * sizeof(cl_uint);
-  upload(i.queue, i.tables, tables);
-  const DeviceCascade cascade =
-      pack_cascade(s.detector->model(), s.tuning.tiled ? layout_of_tile(s) : w.layout);
-  upload(i.queue, i.nodes, cascade.nodes);
-  upload(i.queue, i.corners, cascade.corners);
-  const DeviceCascade whole = s.tuning.tiled ? pack_cascade(s.detector->model(), w.layout) : DeviceCascade{};
-  upload(i.queue, i.frame_nodes, s.tuning.tiled ? whole.nodes : cascade.nodes);
-  upload(i.queue, i.frame_corners, s.tuning.tiled ? whole.corners : cascade.corners);
+  slot.bits_bytes = checked(words) * static_cast<std::int64_t>(sizeof(cl_uint));
+  upload(slot.queue, slot.tables, tables);
+  const DeviceCascade cascade = pack_cascade(detector_->model(), tuning_.tiled ? layout_of_tile() : w.layout);
+  upload(slot.queue, slot.nodes, cascade.nodes);
+  upload(slot.queue, slot.corners, cascade.corners);
+  const DeviceCascade whole = tuning_.tiled ? pack_cascade(detector_->model(), w.layout) : DeviceCascade{};
+  upload(slot.queue, slot.frame_nodes, tuning_.tiled ? whole.nodes : cascade.nodes);
+  upload(slot.queue, slot.frame_corners, tuning_.tiled ? whole.corners : cascade.corners);
 }
 
 // Which work-group works where, for the workspace's partition of the frame.
-void plan_work(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& w) {
-  std::vector<Tile> resize, rows, columns, anti, diagonal, scan;
+void OpenClStages::plan_work(OpenClSlot& slot, const CascadeWorkspace& w) const {
+  std::vector<opencl::Tile> resize, rows, columns, anti, diagonal, scan;
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const LevelWork& work = w.levels[l];
-    DeviceLevel& level = i.levels[l];
+    DeviceLevel& level = slot.levels[l];
     level.first_row = work.image.begin;
     level.last_row = work.image.end;
-    const auto add = [&](std::vector<Tile>& tiles, Rows range, int step_y, int width, int step_x) {
-      for (int y = range.begin; y < range.end; y += step_y) {
-        for (int x = 0; x < width; x += step_x) tiles.push_back({static_cast<cl_int>(l), x, y, range.end});
-      }
-    };
     if (work.windows.empty()) continue;
     const int height = work.image.end - work.image.begin;
-    add(resize, work.image, kResizeRows, level.width, 4 * kResizeGroup);
-    add(rows, work.image, 1, 1, 1);
-    add(columns, {0, 1}, 1, level.width + 1, kColumnGroup);
-    add(anti, {0, 1}, 1, level.width + height - 1, kColumnGroup);
-    add(diagonal, {0, 1}, 1, level.width + height + 1, kColumnGroup);
-    add(scan, work.windows, s.tuning.tile_rows, level.windows_x, kTileX);
+    const opencl::Steps image_rows{work.image.begin, work.image.end, 1};
+    const opencl::Steps whole{0, 1, 1};
+    add_tiles(resize, l, {work.image.begin, work.image.end, kResizeRows}, {0, level.width, 4 * kResizeGroup});
+    add_tiles(rows, l, image_rows);
+    add_tiles(columns, l, whole, {0, level.width + 1, kColumnGroup});
+    add_tiles(anti, l, whole, {0, level.width + height - 1, kColumnGroup});
+    add_tiles(diagonal, l, whole, {0, level.width + height + 1, kColumnGroup});
+    add_tiles(scan, l, {work.windows.begin, work.windows.end, tuning_.tile_rows},
+              {0, level.windows_x, kTileX});
   }
-  upload(i.queue, i.level_buffer, i.levels);
-  i.tiles_resize = upload(i.queue, i.resize_tiles, resize);
-  i.tiles_rows = upload(i.queue, i.row_tiles, rows);
-  i.tiles_columns = upload(i.queue, i.column_tiles, columns);
-  i.tiles_anti = upload(i.queue, i.anti_tiles, anti);
-  i.tiles_diagonal = upload(i.queue, i.diagonal_tiles, diagonal);
-  i.tiles_scan = upload(i.queue, i.scan_tiles, scan);
+  upload(slot.queue, slot.level_buffer, slot.levels);
+  slot.resize_tiles.assign(slot.queue, resize);
+  slot.row_tiles.assign(slot.queue, rows);
+  slot.column_tiles.assign(slot.queue, columns);
+  slot.anti_tiles.assign(slot.queue, anti);
+  slot.diagonal_tiles.assign(slot.queue, diagonal);
+  slot.scan_tiles.assign(slot.queue, scan);
 }
 
-}  // namespace
-
-Layout layout_of_tile(const OpenClStages::Impl& s) {
-  Layout tile;
-  tile.stride = s.local_stride;
-  // Tilted sums lie kTilted planes after the others; there is nothing in between.
-  tile.plane = static_cast<std::int64_t>(s.local_stride) * s.local_rows / Layout::kTilted;
-  tile.planes = s.tilted ? 3 : s.planes;
-  tile.element_bytes = has_small_sums(s.detector->model()) ? 2 : 4;
-  return tile;
-}
-
-void plan(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const CascadeWorkspace& workspace) {
-  i.planned.update(
-      workspace.planned.size(), workspace.planned.partition(), [&] { plan_geometry(s, i, workspace); },
-      [&] { plan_work(s, i, workspace); });
-}
-
-void make_lists(OpenClSlot::Impl& i, std::size_t capacity) {
-  const opencl::Context& context = i.queue.context();
-  i.capacity = 0;  // until all are there
-  i.found = opencl::Buffer(context, (capacity + 1) * kWindowBytes);
-  i.visited = opencl::Buffer(context, (capacity + 1) * kWindowBytes);
-  i.passed = opencl::Buffer(context, (capacity + 1) * kCandidateBytes);
-  i.list_staging = opencl::StagingBuffer(i.queue, (capacity + 1) * kCandidateBytes);
-  i.capacity = capacity;
-}
-
-void make_buffers(const OpenClStages::Impl& s, OpenClSlot::Impl& i, CascadeWorkspace& workspace,
-                  std::size_t stage) {
-  // Slack at the end: the CPU's vectors read past the last element of a level.
-  constexpr std::size_t kSlack = InterStageBuffer::kSlack;
-  const opencl::Context& context = *s.context;
-  const auto make = [&](opencl::Buffer& buffer, std::size_t bytes) {
-    if (buffer.bytes() < bytes) buffer = opencl::Buffer(context, bytes);
-  };
-  const auto make_shared = [&](opencl::SharedBuffer& buffer, std::size_t bytes) {
-    if (buffer.bytes() != bytes + kSlack) buffer = opencl::SharedBuffer(i.queue, bytes + kSlack);
-  };
-  if (stage == kPyramid) {
-    make(i.frame,
-         static_cast<std::size_t>(i.frame_stride()) * static_cast<std::size_t>(i.planned.size().height));
-    i.input.prepare(i.queue, workspace.frame, i.frame_stride());
-  }
-  if (stage == kPyramid || stage == kIntegral) make_shared(i.images, workspace.images.bytes());
-  if (stage == kIntegral || stage == kScan) make_shared(i.integrals, workspace.integrals.bytes());
-  if (stage == kIntegral && s.tilted)
-    make(i.anti, static_cast<std::size_t>(workspace.layout.plane) * sizeof(cl_uint));
-  if (stage == kScan) {
-    make(i.bits, i.bits_bytes);
-    if (i.capacity == 0) make_lists(i, static_cast<std::size_t>(s.tuning.first_capacity));
-    i.read_back = std::max(i.read_back, kFirstRead);
-  }
+void OpenClStages::make_scratch(OpenClSlot& slot, const CascadeWorkspace& workspace,
+                                std::size_t stage) const {
+  if (stage == kIntegral && tilted_)
+    slot.fit(slot.anti, workspace.layout.plane * static_cast<std::int64_t>(sizeof(cl_uint)));
+  if (stage == kScan) slot.fit(slot.bits, slot.bits_bytes);
 }
 
 }  // namespace sightline::cascade

@@ -1,295 +1,180 @@
-#include "filterbank/opencl/tuner.hpp"
+#include "filterbank/opencl/tuning.hpp"
 
-#include <spdlog/spdlog.h>
-
-#include <algorithm>
-#include <chrono>
-#include <limits>
-#include <nlohmann/json.hpp>
-
-#include "base/error.hpp"
+#include "filterbank/opencl/stages.hpp"
 
 namespace sightline::filterbank {
-namespace fs = std::filesystem;
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTuning, filter, filter_width, filter_rows, filter_group,
-                                   filter_group_rows, histogram, histogram_cells, normalise, normalise_width,
-                                   classify, dot, classify_width, classify_rows, classify_group)
-
 namespace {
 
-std::string key_of(const opencl::DeviceInfo& device, int filters) {
-  return device.platform + " | " + device.name + " | " + device.driver_version + " | " +
-         std::to_string(filters);
-}
+using opencl::DeviceInfo;
+using opencl::kNativeWidth;
+using opencl::TuningTable;
+using opencl::TuningValues;
+using Devices = opencl::TuningSweep::Devices;
 
-// Whether the kernels can be built and launched so: the file may have been edited.
-bool is_possible(const KernelTuning& t) {
-  const auto one_of = [](const auto& value, std::initializer_list<std::decay_t<decltype(value)>> values) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-  };
-  const auto width = [&](int value) { return one_of(value, {1, 2, 4, 8, 16}); };
-  const auto group = [](int value) { return value >= 1 && value <= 1024; };
-  return one_of(t.filter, {"plain", "unrolled", "vector", "local"}) && width(t.filter_width) &&
-         t.filter_rows >= 1 && t.filter_rows <= 8 && group(t.filter_group) && group(t.filter_group_rows) &&
-         one_of(t.histogram, {"owner", "atomic"}) && one_of(t.histogram_cells, {16, 32}) &&
-         one_of(t.normalise, {"blocks", "cells"}) && width(t.normalise_width) &&
-         one_of(t.classify, {"plain", "unrolled", "vector", "local"}) &&
-         one_of(t.dot, {"auto", "ptx", "khr", "float", "integer"}) && width(t.classify_width) &&
-         (t.classify_width == 1 || !one_of(t.dot, {"ptx", "khr"})) && t.classify_rows >= 1 &&
-         t.classify_rows <= 16 && group(t.classify_group);
-}
-
-struct Variant {
-  std::string text;
-  KernelTuning tuning;
-  bool exact = true;
+constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
+    {"filter", &KernelTuning::filter},
+    {"filter_width", &KernelTuning::filter_width},
+    {"filter_rows", &KernelTuning::filter_rows},
+    {"filter_group", &KernelTuning::filter_group},
+    {"filter_group_rows", &KernelTuning::filter_group_rows},
+    {"histogram", &KernelTuning::histogram},
+    {"histogram_cells", &KernelTuning::histogram_cells},
+    {"normalise", &KernelTuning::normalise},
+    {"normalise_width", &KernelTuning::normalise_width},
+    {"classify", &KernelTuning::classify},
+    {"dot", &KernelTuning::dot},
+    {"classify_width", &KernelTuning::classify_width},
+    {"classify_rows", &KernelTuning::classify_rows},
+    {"classify_group", &KernelTuning::classify_group},
 };
 
-std::string shape(int width, int rows, int group, int group_rows) {
-  return std::to_string(width) + "x" + std::to_string(rows) + " a work-item, " + std::to_string(group) + "x" +
-         std::to_string(group_rows) + " a group";
+bool is_nvidia(const DeviceInfo& device) {
+  return device.vendor.find("NVIDIA") != std::string::npos;
+}
+bool has_dot_products(const DeviceInfo& device) {
+  return device.integer_dot_product;
 }
 
-std::vector<Variant> filter_variants(const KernelTuning& base, bool cpu, int width) {
-  std::vector<Variant> variants;
-  const auto add = [&](const std::string& variant, int w, int rows, int group, int group_rows) {
-    KernelTuning t = base;
-    t.filter = variant;
-    t.filter_width = w;
-    t.filter_rows = rows;
-    t.filter_group = group;
-    t.filter_group_rows = group_rows;
-    variants.push_back({"filter " + variant + ", " + shape(w, rows, group, group_rows), t, true});
+// The instructions for dot products take one window.
+bool fit_together(const TuningValues& values) {
+  const std::string dot = opencl::to_string(values.at("dot"));
+  return (dot != "ptx" && dot != "khr") || opencl::to_string(values.at("classify_width")) == "1";
+}
+
+// What `classify` is tried with, for one way to sum up products.
+void add_classify(std::vector<opencl::TuningSweep>& sweeps, const std::string& dot,
+                  bool (*needs)(const DeviceInfo&), bool on_cpu) {
+  const auto add = [&](Devices devices, std::vector<opencl::TuningValue> variants, int width,
+                       std::vector<opencl::TuningValue> rows, std::vector<opencl::TuningValue> groups) {
+    sweeps.push_back({{{"classify", std::move(variants)},
+                       {"dot", {dot}},
+                       {"classify_width", {width}},
+                       {"classify_rows", std::move(rows)},
+                       {"classify_group", std::move(groups)}},
+                      devices,
+                      true,
+                      needs});
   };
-  if (cpu) {
-    add("plain", 1, 1, 64, 1);
-    add("unrolled", 1, 1, 64, 1);
-    for (const int rows : {1, 2, 3, 4}) add("vector", width, rows, 8, 4);
-    add("vector", width, 4, 1, 8);
-    add("local", width, 4, 8, 4);
-  } else {
-    add("plain", 1, 1, 32, 4);
-    add("unrolled", 1, 1, 32, 4);
-    for (const char* variant : {"vector", "local"}) {
-      for (const auto& [w, rows] : {std::pair{1, 4}, {1, 8}, {2, 2}, {2, 4}, {4, 1}, {4, 2}, {4, 4}}) {
-        add(variant, w, rows, 32, 4);
-      }
-      add(variant, 4, 2, 32, 8);
-    }
+  if (on_cpu) {
+    add(Devices::cpu, {"plain", "unrolled"}, 1, {1}, {16});
+    add(Devices::cpu, {"vector"}, kNativeWidth, {4, 8, 16}, {1});
+    add(Devices::cpu, {"local"}, kNativeWidth, {8}, {2});
   }
-  return variants;
+  add(Devices::others, {"plain", "unrolled"}, 1, {1}, {64});
+  add(Devices::others, {"vector"}, 1, {4, 8, 16}, {32, 64});
+  add(Devices::others, {"local"}, 1, {8, 16}, {64});
 }
 
-std::vector<Variant> histogram_variants(const KernelTuning& base) {
-  std::vector<Variant> variants;
-  for (const char* variant : {"owner", "atomic", "racy"}) {
-    for (const int cells : {16, 32}) {
-      KernelTuning t = base;
-      t.histogram = variant;
-      t.histogram_cells = cells;
-      variants.push_back(
-          {std::string("histogram ") + variant + ", " + std::to_string(cells) + " cells a group", t,
-           std::string_view(variant) != "racy"});
-    }
-  }
-  return variants;
+TuningTable make_table() {
+  TuningTable table;
+  // On GPUs, the best variants on an NVIDIA H200. A CPU driver makes vectors of explicit vector types; local
+  // memory is main memory there.
+  table.parameters = {
+      {"filter", "local", "vector", {"plain", "unrolled", "vector", "local"}},
+      {"filter_width", 4, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"filter_rows", 4, 3, {}, 1, 8},
+      {"filter_group", 32, 8, {}, 1, 1024},
+      {"filter_group_rows", 4, 4, {}, 1, 1024},
+      {"histogram", "atomic", "owner", {"owner", "atomic"}},
+      {"histogram_cells", 32, 16, {16, 32}},
+      {"normalise", "cells", "cells", {"blocks", "cells"}},
+      {"normalise_width", 1, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"classify", "vector", "vector", {"plain", "unrolled", "vector", "local"}},
+      {"dot", "auto", "float", {"auto", "ptx", "khr", "float", "integer"}},
+      {"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"classify_rows", 16, 8, {}, 1, 16},
+      {"classify_group", 32, 1, {}, 1, 1024},
+  };
+  table.fit_together = fit_together;
+
+  const auto filters = [](Devices devices, std::vector<opencl::TuningValue> variants, int width,
+                          std::vector<opencl::TuningValue> rows, int group, int group_rows) {
+    return opencl::TuningSweep{{{"filter", std::move(variants)},
+                                {"filter_width", {width}},
+                                {"filter_rows", std::move(rows)},
+                                {"filter_group", {group}},
+                                {"filter_group_rows", {group_rows}}},
+                               devices};
+  };
+  table.stages.push_back({"filter",
+                          "filter {filter}, {filter_width}x{filter_rows} a work-item, "
+                          "{filter_group}x{filter_group_rows} a group",
+                          {filters(Devices::cpu, {"plain", "unrolled"}, 1, {1}, 64, 1),
+                           filters(Devices::cpu, {"vector"}, kNativeWidth, {1, 2, 3, 4}, 8, 4),
+                           filters(Devices::cpu, {"vector"}, kNativeWidth, {4}, 1, 8),
+                           filters(Devices::cpu, {"local"}, kNativeWidth, {4}, 8, 4),
+                           filters(Devices::others, {"plain", "unrolled"}, 1, {1}, 32, 4),
+                           filters(Devices::others, {"vector", "local"}, 1, {4, 8}, 32, 4),
+                           filters(Devices::others, {"vector", "local"}, 2, {2, 4}, 32, 4),
+                           filters(Devices::others, {"vector", "local"}, 4, {1, 2, 4}, 32, 4),
+                           filters(Devices::others, {"vector", "local"}, 4, {2}, 32, 8)}});
+  table.stages.push_back({"histogram",
+                          "histogram {histogram}, {histogram_cells} cells a group",
+                          {{{{"histogram", {"owner", "atomic"}}, {"histogram_cells", {16, 32}}}},
+                           {{{"histogram", {"racy"}}, {"histogram_cells", {16, 32}}}, Devices::all, false}}});
+  table.stages.push_back({"normalise",
+                          "normalise by {normalise}, {normalise_width} a work-item",
+                          {{{{"normalise", {"blocks", "cells"}}, {"normalise_width", {1, 2, 4, 8, 16}}}}}});
+  opencl::TunedStage classify{
+      "classify",
+      "classify {classify}, {dot}, {classify_width}x{classify_rows} a work-item, {classify_group}x1 a group",
+      {}};
+  add_classify(classify.sweeps, "integer", nullptr, true);
+  add_classify(classify.sweeps, "float", nullptr, true);
+  add_classify(classify.sweeps, "ptx", is_nvidia, false);
+  add_classify(classify.sweeps, "khr", has_dot_products, false);
+  table.stages.push_back(std::move(classify));
+  return table;
 }
-
-std::vector<Variant> normalise_variants(const KernelTuning& base) {
-  std::vector<Variant> variants;
-  for (const char* variant : {"blocks", "cells"}) {
-    for (const int width : {1, 2, 4, 8, 16}) {
-      KernelTuning t = base;
-      t.normalise = variant;
-      t.normalise_width = width;
-      variants.push_back(
-          {"normalise by " + t.normalise + ", " + std::to_string(width) + " a work-item", t, true});
-    }
-  }
-  return variants;
-}
-
-std::vector<Variant> classify_variants(const KernelTuning& base, const opencl::DeviceInfo& device,
-                                       int native_width) {
-  std::vector<Variant> variants;
-  const bool cpu = device.type == opencl::DeviceType::cpu;
-  std::vector<std::string> dots{"integer", "float"};
-  if (!cpu && device.vendor.find("NVIDIA") != std::string::npos) dots.push_back("ptx");
-  if (!cpu && device.integer_dot_product) dots.push_back("khr");
-  for (const std::string& dot : dots) {
-    const auto add = [&](const std::string& variant, int width, int rows, int group) {
-      KernelTuning t = base;
-      t.classify = variant;
-      t.dot = dot;
-      t.classify_width = width;
-      t.classify_rows = rows;
-      t.classify_group = group;
-      variants.push_back({"classify " + variant + ", " + dot + ", " + shape(width, rows, group, 1), t, true});
-    };
-    const int width = cpu ? native_width : 1;
-    add("plain", 1, 1, cpu ? 16 : 64);
-    add("unrolled", 1, 1, cpu ? 16 : 64);
-    for (const int rows : {4, 8, 16}) {
-      for (const int group : cpu ? std::vector<int>{1} : std::vector<int>{32, 64})
-        add("vector", width, rows, group);
-    }
-    if (cpu) {
-      add("local", width, 8, 2);
-    } else {
-      for (const int rows : {8, 16}) add("local", width, rows, 64);
-    }
-  }
-  return variants;
-}
-
-class Tuner {
- public:
-  Tuner(const FilterbankDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
-        PictureView frame, const std::function<void(const TuningTrial&)>& report)
-      : detector_(detector),
-        context_(context),
-        cache_(cache),
-        frame_(frame),
-        report_(report),
-        workspace_(detector.make_workspace()) {
-    auto& w = static_cast<FilterbankWorkspace&>(*workspace_);
-    if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to tune with");
-    expected_ = detect(detector, w, frame);
-    for (const Level& level : w.levels) {
-      filter_operations_ +=
-          9.0 * detector.model().dictionary.size() * level.plan.size.width * level.plan.size.height;
-      classify_operations_ +=
-          static_cast<double>(detector.model().weights.size()) * level.windows_x * level.windows_y;
-    }
-  }
-
-  // Times the variants and returns the best.
-  KernelTuning best_of(const std::string& stage, const std::vector<Variant>& variants,
-                       const KernelTuning& fallback) {
-    const double operations = stage == "filter"     ? filter_operations_
-                              : stage == "classify" ? classify_operations_
-                                                    : 0;
-    KernelTuning best = fallback;
-    double best_seconds = std::numeric_limits<double>::max();
-    std::vector<TuningTrial> trials;
-    std::size_t winner = variants.size();
-    for (const Variant& variant : variants) {
-      TuningTrial trial{stage, variant.text, 0, operations, "", variant.exact, false};
-      try {
-        trial.seconds = time(stage, variant);
-        if (variant.exact && trial.seconds < best_seconds) {
-          best_seconds = trial.seconds;
-          best = variant.tuning;
-          winner = trials.size();
-        }
-      } catch (const opencl::DeviceError& e) {  // a variant that this device does not take
-        trial.failure = e.what();
-      }
-      trials.push_back(trial);
-    }
-    if (winner < trials.size()) trials[winner].best = true;
-    for (const TuningTrial& trial : trials) report_(trial);
-    return best;
-  }
-
- private:
-  double time(const std::string& stage, const Variant& variant) {
-    constexpr int kRuns = 5;
-    auto& w = static_cast<FilterbankWorkspace&>(*workspace_);
-    const OpenClStages stages(detector_, context_, cache_, variant.tuning);
-    OpenClSlot slot(stages);
-    double best = std::numeric_limits<double>::max();
-    for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
-      detector_.prepare(w, frame_);
-      stages.run(slot, w);
-      const std::vector<Detection> found = detector_.take_detections(w);
-      if (variant.exact && found != expected_) {
-        throw Error(ExitCode::failed,
-                    variant.text + " gives other results than the CPU on '" + context_.name() + "'",
-                    "this is a defect of the driver or of Sightline: use --device none, and report it");
-      }
-      for (const DeviceSpan& span : slot.spans) {
-        if (span.name == stage && run > 0) best = std::min(best, span.seconds(context_.name()));
-      }
-    }
-    return best;
-  }
-
-  const FilterbankDetector& detector_;
-  const opencl::Context& context_;
-  opencl::ProgramCache* cache_;
-  PictureView frame_;
-  const std::function<void(const TuningTrial&)>& report_;
-  std::unique_ptr<Workspace> workspace_;
-  std::vector<Detection> expected_;
-  double filter_operations_ = 0;
-  double classify_operations_ = 0;
-};
 
 }  // namespace
 
-fs::path TuningDatabase::default_file() {
-  const fs::path kernels = opencl::ProgramCache::default_folder();
-  return kernels.empty() ? fs::path() : kernels.parent_path() / "tuning.json";
+const TuningTable& tuning_table() {
+  static const TuningTable table = make_table();
+  return table;
 }
 
-std::optional<KernelTuning> TuningDatabase::find(const opencl::DeviceInfo& device, int filters) const {
-  const nlohmann::json found = store_.find(key_of(device, filters));
-  if (found.is_null()) return std::nullopt;
-  std::string reason = "values out of range";
-  try {
-    const auto tuning = found.get<KernelTuning>();
-    if (is_possible(tuning)) return tuning;
-  } catch (const nlohmann::json::exception& e) {
-    reason = e.what();
-  }
-  spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline tune`", file().string(),
-               device.name, reason);
-  return std::nullopt;
+TuningValues values_of(const KernelTuning& tuning) {
+  return opencl::values_of(tuning, kMembers);
+}
+KernelTuning tuning_of(const TuningValues& values) {
+  return opencl::settings_of(values, kMembers);
 }
 
-void TuningDatabase::store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const {
-  store_.store(key_of(device, filters), tuning);
+KernelTuning default_tuning(const DeviceInfo& device) {
+  return tuning_of(default_values(tuning_table(), device));
 }
 
-FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
-                      opencl::ProgramCache* cache, PictureView frame, const KernelTuning& tuning, int runs) {
+std::string tuning_problem(int filters) {
+  return "filterbank, " + std::to_string(filters) + " filters";
+}
+
+KernelTuning best_tuning(const DeviceInfo& device, int filters) {
+  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+  const auto stored = database.find(device, tuning_problem(filters), tuning_table());
+  return stored ? tuning_of(*stored) : default_tuning(device);
+}
+
+TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+  const auto& detector = static_cast<const FilterbankDetector&>(processor);
+  const Model& model = detector.model();
+  TuningProblem problem{processor, context, tuning_table(), default_values(tuning_table(), context.device()),
+                        [&](const TuningValues& values) {
+                          return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
+                        }};
   const std::unique_ptr<Workspace> workspace = detector.make_workspace();
-  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
-  if (!detector.prepare(w, frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
-  const OpenClStages stages(detector, context, cache, tuning);
-  OpenClSlot slot(stages);
-  FrameTimes best;
-  for (int run = 0; run <= runs; ++run) {
-    detector.prepare(w, frame);
-    const auto start = std::chrono::steady_clock::now();
-    stages.run(slot, w);
-    const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (run == 0 || (run > 1 && host >= best.host)) continue;
-    best = {};
-    best.host = host;
-    for (const DeviceSpan& span : slot.spans) {
-      best.stages.push_back({std::string(span.name), span.seconds(context.name())});
+  if (detector.prepare(*workspace, frame)) {
+    for (const Level& level : static_cast<const FilterbankWorkspace&>(*workspace).levels) {
+      problem.multiply_adds["filter"] +=
+          9.0 * model.dictionary.size() * level.plan.size.width * level.plan.size.height;
+      problem.multiply_adds["classify"] +=
+          static_cast<double>(model.weights.size()) * level.windows_x * level.windows_y;
     }
-    best.device = seconds_between(slot.spans.front().first, slot.spans.back().end(), context.name());
   }
-  return best;
-}
-
-KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
-                  opencl::ProgramCache* cache, PictureView frame,
-                  const std::function<void(const TuningTrial&)>& report) {
-  const opencl::DeviceInfo& device = context.device();
-  const bool cpu = device.type == opencl::DeviceType::cpu;
-  const int width = std::clamp(device.native_float_width, 4, 16);
-  Tuner tuner(detector, context, cache, frame, report);
-  KernelTuning best = default_tuning(device);
-  best = tuner.best_of("filter", filter_variants(best, cpu, width), best);
-  best = tuner.best_of("histogram", histogram_variants(best), best);
-  best = tuner.best_of("normalise", normalise_variants(best), best);
-  best = tuner.best_of("classify", classify_variants(best, device, width), best);
-  return best;
+  TuningValues best = tune(problem, frame, report);
+  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
+  return {tuning_problem(model.dictionary.size()), std::move(best), time_frame(*stages, frame)};
 }
 
 }  // namespace sightline::filterbank

@@ -1,68 +1,49 @@
 #pragma once
-/// Finds the fastest variant of every kernel on a device, and remembers it.
+/// How the filter bank's kernels can be built, and which of it is fastest on a device.
 
-#include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "base/json_store.hpp"
-#include "filterbank/opencl/stages.hpp"
-#include "opencl/error.hpp"
+#include "opencl/tuning.hpp"
+#include "processing/opencl_tuner.hpp"
 
 namespace sightline::filterbank {
 
-/// One variant of one stage's kernel, timed.
-struct TuningTrial {
-  std::string stage;
-  std::string variant;       ///< for people: variant, widths, work-group
-  double seconds = 0;        ///< a frame, the fastest of several; 0 where it did not run
-  double multiply_adds = 0;  ///< that the method needs for the frame; 0 for stages bound by memory
-  std::string failure;       ///< why it did not run
-  bool exact = true;
-  bool best = false;
+class FilterbankDetector;
+
+/// How the kernels are built for a device. Every choice gives the same results (but `racy`).
+struct KernelTuning {
+  std::string filter = "local";      ///< plain, unrolled, vector, local
+  int filter_width = 4;              ///< pixels a work-item along x: 1, 2, 4, 8, 16
+  int filter_rows = 4;               ///< along y: 1..8
+  int filter_group = 32;             ///< work-items along x
+  int filter_group_rows = 4;         ///< work-items along y
+  std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
+  int histogram_cells = 32;          ///< cells a work-group: 16 or 32; fewer where local memory is short
+  std::string normalise = "cells";   ///< blocks, cells
+  int normalise_width = 1;           ///< blocks or cells a work-item: 1, 2, 4, 8, 16
+  std::string classify = "vector";   ///< plain, unrolled, vector, local
+  std::string dot = "auto";  ///< four products' sum: ptx, khr, float, integer; auto: the device's best
+  int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
+  int classify_rows = 16;    ///< rows of windows a work-item
+  int classify_group = 32;   ///< work-items along x
+  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 
-/// Winners by device, driver and dictionary size, in one JSON file. A file that cannot be read counts as
-/// empty. Thread-safety: `store` replaces the file in one step; the last of several processes wins.
-class TuningDatabase {
- public:
-  explicit TuningDatabase(std::filesystem::path file) : store_(std::move(file)) {}
-  /// In the user's cache folder; empty (nothing is remembered) where there is none.
-  static std::filesystem::path default_file();
+/// The same as data: parameters, defaults, and what the tuner tries.
+const opencl::TuningTable& tuning_table();
+opencl::TuningValues values_of(const KernelTuning& tuning);
+KernelTuning tuning_of(const opencl::TuningValues& values);
 
-  std::optional<KernelTuning> find(const opencl::DeviceInfo& device, int filters) const;
-  /// Throws Error (failed) where the file cannot be written.
-  void store(const opencl::DeviceInfo& device, int filters, const KernelTuning& tuning) const;
-  const std::filesystem::path& file() const { return store_.file(); }
+/// What works well on devices of this kind without having been tuned.
+KernelTuning default_tuning(const opencl::DeviceInfo& device);
 
- private:
-  JsonStore store_;
-};
+/// What the results of tuning are stored under: models with equally many filters share them.
+std::string tuning_problem(int filters);
+/// What has been stored for a device, or else the default.
+KernelTuning best_tuning(const opencl::DeviceInfo& device, int filters);
 
-/// What one frame takes on a device, with a given tuning.
-struct FrameTimes {
-  struct Stage {
-    std::string name;
-    double seconds = 0;
-  };
-  std::vector<Stage> stages;  ///< upload, pyramid, ..., candidates: on the device's clock
-  double device = 0;          ///< from the start of the upload to the end of the last kernel
-  double host =
-      0;  ///< from handing the frame over until its detections are there: transfers, grouping, waits
-};
-
-/// The fastest of `runs` runs (by the host's clock), after one to warm up.
-FrameTimes time_frame(const FilterbankDetector& detector, const opencl::Context& context,
-                      opencl::ProgramCache* cache, PictureView frame, const KernelTuning& tuning,
-                      int runs = 20);
-
-/// Times the variants of every stage on the given frame, one stage after the other, and returns the fastest
-/// exact ones. Every variant's result is compared with the CPU's; one that differs and claims to be exact is
-/// an Error (failed).
-KernelTuning tune(const FilterbankDetector& detector, const opencl::Context& context,
-                  opencl::ProgramCache* cache, PictureView frame,
-                  const std::function<void(const TuningTrial&)>& report);
+/// Tunes the kernels of a FilterbankDetector; see TuneFunction.
+TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
 
 }  // namespace sightline::filterbank
