@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "filterbank/opencl/impl.hpp"
+#include "filterbank/opencl/slot.hpp"
 #include "kernels/kernel_test.hpp"
 #include "kernels/opencl_test.hpp"
 
