@@ -6,7 +6,8 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
-#include "filterbank/opencl/tuner.hpp"
+#include "filterbank/detector.hpp"
+#include "filterbank/opencl/tuning.hpp"
 #include "media/reader.hpp"
 #include "opencl/probe.hpp"
 
@@ -41,8 +42,8 @@ int run(const TuneArguments& a) {
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               detector->options().scale_step);
   std::printf("   %-60s %10s %10s %8s\n", "variant", "ms", "GMAC/s", "of peak");
-  const filterbank::KernelTuning best =
-      filterbank::tune(*detector, context, &cache, frame->view(), [&](const filterbank::TuningTrial& trial) {
+  const TuningOutcome tuned =
+      filterbank::tune(*detector, context, &cache, frame->view(), [&](const opencl::TuningTrial& trial) {
         if (!trial.failure.empty()) {
           std::printf("   %-60s %10s\n", trial.variant.c_str(), "-");
           spdlog::debug("{}", trial.failure);
@@ -56,15 +57,14 @@ int run(const TuneArguments& a) {
         }
         std::printf("\n");
       });
-  const filterbank::FrameTimes times =
-      filterbank::time_frame(*detector, context, &cache, frame->view(), best);
+  const FrameTimes& times = tuned.frame;
   std::printf("\nA whole frame with the best variants:");
   for (const auto& stage : times.stages) std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
   std::printf("\n%.3f ms on the device, %.3f ms from the host's frame to the host's detections\n",
               1e3 * times.device, 1e3 * times.host);
   if (a.dry) return 0;
-  const filterbank::TuningDatabase database(filterbank::TuningDatabase::default_file());
-  database.store(context.device(), detector->model().dictionary.size(), best);
+  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+  database.store(context.device(), tuned.problem, tuned.best);
   std::printf("\nThe variants marked * are used from now on (%s).\n", database.file().string().c_str());
   return 0;
 }

@@ -1,6 +1,7 @@
-// Candidates: windows whose raw score reaches the threshold, appended in any order (the host sorts them). `found[0]` counts
-// all of them, also those that no longer fit, so that the host can ask again with more room: nothing is lost.
+// Candidates: windows whose raw score reaches the threshold, appended in any order (the host sorts them).
 // Global size: (widest pitch, 1, rows of windows of all levels).
+#include "candidates.clh"
+
 kernel void candidates(global const int* restrict scores, constant Level* levels, global const Tile* restrict rows,
                        int threshold, int capacity,
 #ifdef PRE_REJECTION
@@ -16,6 +17,5 @@ kernel void candidates(global const int* restrict scores, constant Level* levels
 #ifdef PRE_REJECTION
   if (estimates[level->scores_offset + row.y * level->pitch + x] < rejection_threshold) return;
 #endif
-  const int place = atomic_inc(found);
-  if (place < capacity) vstore4((int4)(row.level, x, row.y, score), place + 1, found);
+  append(found, capacity, (int4)(row.level, x, row.y, score));
 }

@@ -13,13 +13,12 @@
 namespace sightline::cascade {
 namespace {
 
-// Numbers of kResources.
-enum : std::size_t { kOfFrame, kImages, kIntegrals, kSurvivors, kCandidates, kDetections };
+// By ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",     "images",     "integrals",
                                            "survivors", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
-    {"pyramid", {kOfFrame}, {kImages}, true},   {"integral", {kImages}, {kIntegrals}, true},
-    {"scan", {kIntegrals}, {kSurvivors}, true}, {"finish", {kIntegrals, kSurvivors}, {kCandidates}},
+    {"pyramid", {kFrameResource}, {kImages}, true}, {"integral", {kImages}, {kIntegrals}, true},
+    {"scan", {kIntegrals}, {kSurvivors}, true},     {"finish", {kIntegrals, kSurvivors}, {kCandidates}},
     {"group", {kCandidates}, {kDetections}},
 };
 

@@ -20,6 +20,15 @@ namespace sightline::cascade {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kFinish, kGroup };
 
+/// What they leave for each other; number 0 is the frame.
+enum ResourceIndex : std::size_t {
+  kImages = kFrameResource + 1,
+  kIntegrals,
+  kSurvivors,
+  kCandidates,
+  kDetections
+};
+
 /// Variants of the kernel `scan`, see KernelTuning.
 inline constexpr std::array kKernelVariants = {
     "naive", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};

@@ -11,8 +11,7 @@
 namespace sightline::filterbank {
 namespace {
 
-// Numbers of kResources.
-enum : std::size_t { kOfFrame, kOctaves, kImages, kResponses, kFeatures, kCandidates, kDetections };
+// By ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",    "responses",
                                            "features", "candidates", "detections"};
 constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
@@ -20,17 +19,17 @@ constexpr StageInfo kHistogramStage{"histogram", {kResponses}, {kFeatures}, true
 constexpr StageInfo kClassifyStage{"classify", {kFeatures}, {kCandidates}};
 constexpr StageInfo kGroupStage{"group", {kCandidates}, {kDetections}};
 constexpr StageInfo kStages[] = {
-    {"pyramid", {kOfFrame}, {kImages}, true}, kFilterStage, kHistogramStage, kClassifyStage,
-    {"verify", {kCandidates}, {kCandidates}}, kGroupStage,
+    {"pyramid", {kFrameResource}, {kImages}, true}, kFilterStage, kHistogramStage, kClassifyStage,
+    {"verify", {kCandidates}, {kCandidates}},       kGroupStage,
 };
 // With a network, which sees pixels of the candidates' levels. Making a level again out of the frame is done
 // for few rows and seldom; the transfer of all levels would be done for every frame.
 constexpr StageInfo kVerifyingStages[] = {
-    {"pyramid", {kOfFrame}, {kOctaves, kImages}, true},
+    {"pyramid", {kFrameResource}, {kOctaves, kImages}, true},
     kFilterStage,
     kHistogramStage,
     kClassifyStage,
-    {"verify", {kOfFrame, kCandidates}, {kCandidates}, false, {kOctaves, kImages}},
+    {"verify", {kFrameResource, kCandidates}, {kCandidates}, false, {kOctaves, kImages}},
     kGroupStage,
 };
 

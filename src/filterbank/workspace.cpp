@@ -18,10 +18,6 @@ GrayView FilterbankWorkspace::octave(int index) const {
   return index > 0 ? octaves[index - 1].view() : luma();
 }
 
-InterStageBuffer& FilterbankWorkspace::buffer_after(std::size_t stage) {
-  return stage == kPyramid ? images : stage == kFilter ? response_map : features;
-}
-
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
   for (Level& level : levels) {

@@ -17,6 +17,16 @@ namespace sightline::filterbank {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kVerify, kGroup };
 
+/// What they leave for each other; number 0 is the frame.
+enum ResourceIndex : std::size_t {
+  kOctaves = kFrameResource + 1,
+  kImages,
+  kResponses,
+  kFeatures,
+  kCandidates,
+  kDetections
+};
+
 /// The rows of each stage's results that a workspace's partition of the frame needs of a level.
 struct LevelRows {
   Rows blocks, cells;
@@ -83,8 +93,6 @@ class FilterbankWorkspace : public SlidingWindowWorkspace {
   std::vector<Level> levels;
   InterStageBuffer images, response_map, features;
   bool projected = false;  ///< the frame's components are there
-  /// What `stage` (pyramid, filter or histogram) hands to the next one.
-  InterStageBuffer& buffer_after(std::size_t stage);
   std::vector<Band> image_bands, filter_bands, cell_bands, block_bands, window_bands;
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
   oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> network_scratch;

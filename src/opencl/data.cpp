@@ -1,5 +1,6 @@
 #include "opencl/data.hpp"
 
+#include <cctype>
 #include <limits>
 
 #include "base/error.hpp"
@@ -16,6 +17,16 @@ cl_int checked(std::int64_t offset) {
 
 std::string define(const std::string& name, int value) {
   return " -D" + name + "=" + std::to_string(value);
+}
+
+std::string define_if(bool is_set, const std::string& name) {
+  return is_set ? " -D" + name : "";
+}
+
+std::string define_variant(const std::string& name, const std::string& word) {
+  std::string option = " -D" + name + "_";
+  for (const char c : word) option += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return option;
 }
 
 }  // namespace sightline::opencl

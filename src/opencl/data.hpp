@@ -31,5 +31,9 @@ cl_int checked(std::int64_t offset);
 
 /// A build option: " -DNAME=VALUE".
 std::string define(const std::string& name, int value);
+/// The same without a value: " -DNAME" where `is_set`, else nothing.
+std::string define_if(bool is_set, const std::string& name);
+/// One of several variants of a kernel: " -DNAME_WORD", the word in capitals.
+std::string define_variant(const std::string& name, const std::string& word);
 
 }  // namespace sightline::opencl

@@ -63,6 +63,10 @@ Event SharedBuffer::to_host() {
   return std::move(mapped.event);
 }
 
+Event SharedBuffer::to_host_unchanged() {
+  return queue_->context().device().unified_memory ? to_host() : Event();
+}
+
 void SharedBuffer::to_device_unwritten() {
   if (std::exchange(mapped_, false)) queue_->unmap(buffer_, host_);
 }

@@ -29,6 +29,9 @@ class SharedBuffer {
   Event to_device();
   /// Makes what the device wrote the host's, at `host()`, once complete.
   Event to_host();
+  /// Makes what the host wrote, and the device has only read, the host's again: no copy. Empty where the
+  /// host's memory was never given up.
+  Event to_host_unchanged();
   std::byte* host() const { return host_; }
   /// The device's again, without anything of the host's: to be called before the device writes it.
   void to_device_unwritten();

@@ -1,5 +1,5 @@
 // The tuner on a small model and frame, on every OpenCL device.
-#include "filterbank/opencl/tuner.hpp"
+#include "filterbank/opencl/tuning.hpp"
 
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 namespace sightline::filterbank {
 namespace {
 
+using opencl::TuningTrial;
 using test::random_dictionary;
 
 class TunerTest : public OpenClStagesTest {
@@ -35,8 +36,10 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
     SCOPED_TRACE(device.name);
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     std::map<std::string, std::vector<TuningTrial>> stages;
-    const KernelTuning best = tune(detector_, context, &cache_, frame_.views[0],
-                                   [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); });
+    const TuningOutcome outcome =
+        tune(detector_, context, &cache_, frame_.views[0],
+             [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); });
+    const KernelTuning best = tuning_of(outcome.best);
 
     ASSERT_EQ(stages.size(), 4u);
     for (const auto& [stage, trials] : stages) {
@@ -64,9 +67,10 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
     EXPECT_EQ(comparison.difference(frame_.views[0]), "") << text_of(best);
     const auto file = std::filesystem::temp_directory_path() /
                       ("sightline-tuner-test-" + std::to_string(getpid()) + ".json");
-    const TuningDatabase database(file);
-    database.store(device, 9, best);
-    EXPECT_EQ(database.find(device, 9), best);
+    const opencl::TuningDatabase database(file);
+    EXPECT_EQ(outcome.problem, tuning_problem(9));
+    database.store(device, outcome.problem, outcome.best);
+    EXPECT_EQ(database.find(device, tuning_problem(9), tuning_table()), outcome.best);
     std::filesystem::remove(file);
   }
 }
@@ -77,9 +81,11 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
     SCOPED_TRACE(device.name);
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     std::map<std::string, std::string> marked;
-    const KernelTuning best = tune(detector_, context, &cache_, frame_.views[0], [&](const TuningTrial& t) {
-      if (t.best) marked[t.stage] = t.variant;
-    });
+    const TuningOutcome outcome =
+        tune(detector_, context, &cache_, frame_.views[0], [&](const TuningTrial& trial) {
+          if (trial.best) marked[trial.stage] = trial.variant;
+        });
+    const KernelTuning best = tuning_of(outcome.best);
     EXPECT_TRUE(marked["filter"].starts_with("filter " + best.filter + ", ")) << marked["filter"];
     EXPECT_TRUE(marked["histogram"].starts_with("histogram " + best.histogram + ", " +
                                                 std::to_string(best.histogram_cells)))
@@ -98,8 +104,8 @@ TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const FrameTimes times =
-        time_frame(detector_, context, &cache_, frame_.views[0], default_tuning(device), 3);
+    const OpenClStages device_stages(detector_, context, &cache_, default_tuning(device));
+    const FrameTimes times = time_frame(device_stages, frame_.views[0], 3);
     std::vector<std::string> names;
     double sum = 0;
     for (const FrameTimes::Stage& stage : times.stages) {
@@ -129,8 +135,8 @@ TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
   };
   EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), [](const TuningTrial&) {}); }),
             ExitCode::input);
-  EXPECT_EQ(code_of([&] { time_frame(detector_, context, &cache_, tiny.view(), KernelTuning{}, 1); }),
-            ExitCode::input);
+  const OpenClStages stages(detector_, context, &cache_, KernelTuning{});
+  EXPECT_EQ(code_of([&] { time_frame(stages, tiny.view(), 1); }), ExitCode::input);
 }
 
 }  // namespace

@@ -8,11 +8,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "filterbank/opencl/tuner.hpp"
+#include "filterbank/opencl/tuning.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
@@ -306,19 +307,38 @@ TEST(ProgramCache, DefaultFolderFollowsTheEnvironment) {
   const std::string old_cache = cache ? cache : "", old_home = home ? home : "";
   setenv("XDG_CACHE_HOME", "/x/cache", 1);
   EXPECT_EQ(ProgramCache::default_folder(), "/x/cache/sightline/kernels");
-  EXPECT_EQ(filterbank::TuningDatabase::default_file(), "/x/cache/sightline/tuning.json");
+  EXPECT_EQ(TuningDatabase::default_file(), "/x/cache/sightline/tuning.json");
   setenv("XDG_CACHE_HOME", "", 1);
   setenv("HOME", "/x/home", 1);
   EXPECT_EQ(ProgramCache::default_folder(), "/x/home/.cache/sightline/kernels");
   unsetenv("XDG_CACHE_HOME");
   unsetenv("HOME");
   EXPECT_EQ(ProgramCache::default_folder(), "");
-  EXPECT_EQ(filterbank::TuningDatabase::default_file(), "");
+  EXPECT_EQ(TuningDatabase::default_file(), "");
   if (cache) setenv("XDG_CACHE_HOME", old_cache.c_str(), 1);
   if (home) setenv("HOME", old_home.c_str(), 1);
 }
 
 // --- the winners of tuning ------------------------------------------------------------------------------
+
+// The filter bank's entries for a number of filters.
+class Database {
+ public:
+  explicit Database(const fs::path& file) : database_(file) {}
+  void store(const DeviceInfo& device, int filters, const filterbank::KernelTuning& tuning) const {
+    database_.store(device, filterbank::tuning_problem(filters), filterbank::values_of(tuning));
+  }
+  std::optional<filterbank::KernelTuning> find(const DeviceInfo& device, int filters) const {
+    const auto values =
+        database_.find(device, filterbank::tuning_problem(filters), filterbank::tuning_table());
+    if (!values) return std::nullopt;
+    return filterbank::tuning_of(*values);
+  }
+  const fs::path& file() const { return database_.file(); }
+
+ private:
+  TuningDatabase database_;
+};
 
 filterbank::KernelTuning some_tuning() {
   filterbank::KernelTuning tuning;
@@ -341,20 +361,20 @@ filterbank::KernelTuning some_tuning() {
 
 TEST(TuningDatabase, GivesBackWhatWasStored) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "deeper" / "tuning.json");
+  const Database database(folder / "deeper" / "tuning.json");
   EXPECT_FALSE(database.find(made_up(), 100));
   database.store(made_up(), 100, some_tuning());
   EXPECT_EQ(database.find(made_up(), 100), some_tuning());
   EXPECT_FALSE(database.find(made_up(), 70));
   database.store(made_up(), 70, filterbank::KernelTuning{});
   EXPECT_EQ(database.find(made_up(), 70), filterbank::KernelTuning{});
-  EXPECT_EQ(filterbank::TuningDatabase(database.file()).find(made_up(), 100), some_tuning());
+  EXPECT_EQ(Database(database.file()).find(made_up(), 100), some_tuning());
   EXPECT_EQ(files_in(folder / "deeper"), 1u);
 }
 
 TEST(TuningDatabase, IsOfOneDeviceAndDriver) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   for (std::string DeviceInfo::*field :
        {&DeviceInfo::platform, &DeviceInfo::name, &DeviceInfo::driver_version}) {
@@ -366,7 +386,7 @@ TEST(TuningDatabase, IsOfOneDeviceAndDriver) {
 
 TEST(TuningDatabase, ADamagedFileCountsAsEmpty) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   const std::string good = bytes_of(database.file());
   for (const std::string& text : {std::string(), good.substr(0, good.size() / 2), std::string("[1, 2]"),
@@ -380,7 +400,7 @@ TEST(TuningDatabase, ADamagedFileCountsAsEmpty) {
 
 TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   std::string text = bytes_of(database.file());
   const std::size_t at = text.find("\"filter_width\"");
@@ -392,7 +412,7 @@ TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
 // A launch with a group of no work-items, say, would never end.
 TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   using filterbank::KernelTuning;
   for (int KernelTuning::*field :
        {&KernelTuning::filter_width, &KernelTuning::filter_rows, &KernelTuning::filter_group,
@@ -418,7 +438,7 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
 // Valid one by one, but not together: dot products' instructions take one window; and what is inexact.
 TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   for (const char* dot : {"ptx", "khr"}) {
     filterbank::KernelTuning tuning = some_tuning();
     tuning.dot = dot;
@@ -437,7 +457,7 @@ TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
 // As written when `classify` named how products are summed.
 TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
   const TemporaryFolder folder;
-  const filterbank::TuningDatabase database(folder / "tuning.json");
+  const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   std::string text = bytes_of(database.file());
   const std::string line = "    \"dot\": \"float\",\n";
@@ -448,7 +468,7 @@ TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
 }
 
 TEST(TuningDatabase, WithoutAFileDoesNothing) {
-  const filterbank::TuningDatabase database{fs::path()};
+  const Database database{fs::path()};
   EXPECT_NO_THROW(database.store(made_up(), 100, some_tuning()));
   EXPECT_FALSE(database.find(made_up(), 100));
 }
@@ -456,7 +476,7 @@ TEST(TuningDatabase, WithoutAFileDoesNothing) {
 TEST(TuningDatabase, AFileThatCannotBeWrittenIsAnError) {
   const TemporaryFolder folder;
   write_file(folder / "file", "not a folder");
-  const filterbank::TuningDatabase database(folder / "file" / "tuning.json");
+  const Database database(folder / "file" / "tuning.json");
   EXPECT_NE(test::error_of(ExitCode::failed, [&] { database.store(made_up(), 100, some_tuning()); }), "");
   EXPECT_FALSE(database.find(made_up(), 100));
 }

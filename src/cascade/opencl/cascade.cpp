@@ -5,7 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "cascade/opencl/impl.hpp"
+#include "cascade/kernels.hpp"
+#include "cascade/opencl/device_cascade.hpp"
+#include "opencl/data.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -213,7 +215,7 @@ PackedStages pack_stages(const Model& model) {
         if (!pack_small(model, codes, tree.first_node + i, more.nodes)) return result;
       }
     }
-    if (more.nodes.size() + bytes_of(more.trees) > kRoom) return result;
+    if (more.nodes.size() + opencl::bytes_of(more.trees) > kRoom) return result;
     ++more.stages;
     result = more;
   }

@@ -8,90 +8,65 @@
 /// cascades: then neither the order of the sum nor the device's double precision matters. Other cascades
 /// need doubles, and so do all windows of a Haar cascade for their norm.
 ///
-/// `scan` is the device's where `finish` is: what it leaves does not come back in between.
+/// `finish` is the device's only where `scan` is: survivors do not go there.
 
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "cascade/detector.hpp"
-#include "opencl/context.hpp"
-#include "opencl/program_cache.hpp"
-#include "processing/device_stages.hpp"
+#include "cascade/opencl/device_cascade.hpp"
+#include "cascade/opencl/slot.hpp"
+#include "cascade/opencl/tuning.hpp"
 
 namespace sightline::cascade {
 
-/// How the kernels are built for a device. Every choice gives the same results.
-struct KernelTuning {
-  /// naive: a work-item runs a window through all stages. compacted: after the first ones, what is left of a
-  /// work-group's windows goes through queues in local memory and is shared out among its work-items anew.
-  std::string scan = "compacted";
-  /// Integrals of a work-group's windows are copied into local memory first; where they do not fit, they stay
-  /// where they are.
-  bool tiled = false;
-  /// `scan` takes the cascade from constant memory: as many of the first stages as are small enough and fit.
-  bool packed = false;
-  /// compacted and tiled, Haar: so many of the first stages are code of their own, with the cascade's numbers
-  /// in it, and what each leaves of a tile's windows waits for the next one column by column. Later stages,
-  /// and those whose trees have many nodes, go through the other queue. 0: none.
-  int unrolled = 0;
-  int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most
-  int group = 256;             ///< work-items of a work-group; naive: one a window
-  int first_stages = 1;        ///< compacted, none unrolled: stages before the first queue
-  int first_capacity = 16384;  ///< windows that a list has room for until it proves too short
-  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
-};
-
-/// What works well on devices of this kind, for cascades of this one.
-KernelTuning default_tuning(const opencl::DeviceInfo& device, FeatureKind kind);
-
-/// The best for these of a form, one of kKernelVariants.
-KernelTuning variant_tuning(std::string_view form, const opencl::DeviceInfo& device, FeatureKind kind);
-
-class OpenClStages;
-
-/// The buffers of one frame in flight on one device.
-class OpenClSlot : public DeviceSlot {
- public:
-  explicit OpenClSlot(const OpenClStages& stages);
-  ~OpenClSlot() override;
-
-  struct Impl;
-
- private:
-  friend class OpenClStages;
-  std::unique_ptr<Impl> impl_;
-};
-
 /// The kernels of one detector on one device: stages pyramid to finish. Spans have the names upload, pyramid,
 /// integral, scan, finish, download.
-class OpenClStages : public DeviceStages {
+class OpenClStages : public OpenClStagesOf<CascadeWorkspace, OpenClSlot> {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,
   /// and Error (model) where the cascade needs what the device has not.
   OpenClStages(const CascadeDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
                const KernelTuning& tuning);
-  ~OpenClStages() override;
 
-  const opencl::Context& context() const override;
-  StageSet supported() const override;
-  void check(const StageSet& on_device) const override;
-  std::unique_ptr<DeviceSlot> make_slot() const override;
-  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override;
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override;
-  void complete(DeviceSlot& slot, Workspace& workspace) const override;
-
-  /// Stages [first, last) of the frame that the workspace is prepared for, and waits: what tests and
-  /// benchmarks need. The others run on the CPU, before and after.
-  void run(OpenClSlot& slot, CascadeWorkspace& workspace, std::size_t first, std::size_t last) const;
+  std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
 
   /// As asked for, or changed to what the device allows.
-  const KernelTuning& tuning() const;
-  struct Impl;
+  const KernelTuning& tuning() const { return tuning_; }
 
  private:
   friend class OpenClSlot;
-  std::unique_ptr<Impl> impl_;
+
+  // stages.cpp
+  void settle();
+  void measure_tile();
+  std::size_t local_bytes() const;
+  std::string cascade_options() const;
+  std::string scan_options() const;
+  /// The integrals of a work-group's windows, as if they were a level's of their own.
+  Layout layout_of_tile() const;
+  // prepare.cpp
+  void plan_geometry(OpenClSlot& slot, const CascadeWorkspace& workspace) const override;
+  void plan_work(OpenClSlot& slot, const CascadeWorkspace& workspace) const override;
+  void make_scratch(OpenClSlot& slot, const CascadeWorkspace& workspace, std::size_t stage) const override;
+  // enqueue.cpp
+  void enqueue(OpenClSlot& slot, const CascadeWorkspace& workspace, std::size_t stage) const override;
+  void take(OpenClSlot& slot, CascadeWorkspace& workspace, std::size_t resource) const override;
+  void enqueue_pyramid(OpenClSlot& slot) const;
+  void enqueue_integral(OpenClSlot& slot) const;
+  void enqueue_scan(OpenClSlot& slot, const CascadeWorkspace& workspace) const;
+  void enqueue_finish(OpenClSlot& slot, const CascadeWorkspace& workspace) const;
+
+  const CascadeDetector* detector_;
+  KernelTuning tuning_;
+  bool tilted_ = false;
+  int planes_ = 1;        ///< upright ones
+  int local_stride_ = 0;  ///< elements of a tile's row, where tiled
+  int local_rows_ = 0;
+  opencl::Program pyramid_, scan_, finish_;
+  opencl::IntegralProgram integral_;
+  DeviceCascade cascade_;  ///< without nodes and corners, which depend on a frame's layout
+  opencl::Buffer stages_, roots_, leaves_;
+  opencl::Buffer packed_nodes_, packed_trees_;
+  int packed_stages_ = 0;
 };
 
 }  // namespace sightline::cascade

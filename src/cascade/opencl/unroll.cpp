@@ -5,7 +5,8 @@
 #include <sstream>
 #include <string>
 
-#include "cascade/opencl/impl.hpp"
+#include "cascade/kernels.hpp"
+#include "cascade/opencl/device_cascade.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -65,7 +66,7 @@ class Writer {
     text_ << ")";
   }
 
-  // As goes_left of kernels/cascade/scan.cl.
+  // As goes_left of kernels/cascade/nodes.clh.
   void condition(const cl_int* n) {
     enum { kThreshold = 2, kCorners = 3, kFactor = 11, kForm = 12, kFirst = 13, kCount = 14 };
     const auto at = [&](int corner) { return "at[" + std::to_string(n[kCorners + corner]) + "]"; };

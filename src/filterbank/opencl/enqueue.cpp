@@ -1,155 +1,133 @@
 // One frame's commands on a device, stage by stage, and what comes back.
-#include <algorithm>
-#include <cstring>
-#include <tuple>
-
-#include "base/error.hpp"
-#include "filterbank/opencl/impl.hpp"
+#include "filterbank/opencl/stages.hpp"
 
 namespace sightline::filterbank {
-namespace {
 
-constexpr auto kLaunch = DeviceSpan::Kind::stage;
-
-void enqueue_pyramid(OpenClSlot& slot, OpenClSlot::Impl& i, const PictureView& frame) {
-  const auto launched = [&](opencl::Event event) {
-    slot.add(kLaunch, kPyramid, "pyramid", std::move(event));
-  };
-  if (!frame.is_gray()) launched(i.input.convert(i.queue, frame, i.octaves, i.pyramid.frame_stride()));
-  i.pyramid.enqueue(i.queue, i.octaves, i.images.device(), launched);
+void OpenClStages::enqueue_pyramid(OpenClSlot& slot) const {
+  slot.pyramid.enqueue(slot.queue, slot.luma(), slot.buffer(kImages),
+                       [&](opencl::Event event) { slot.launched(std::move(event)); });
 }
 
-void enqueue_filter(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
-  const auto group_x = static_cast<std::size_t>(s.tuning.filter_group);
-  const auto group_y = static_cast<std::size_t>(s.tuning.filter_group_rows);
-  i.filter.arguments(i.images.device(), i.level_buffer, i.filter_tiles, s.dictionary,
-                     i.response_map.device());
-  slot.add(kLaunch, kFilter, "filter",
-           i.filter.enqueue(i.queue, {{i.tiles_filter * group_x, group_y, 1}, {group_x, group_y, 1}}));
+void OpenClStages::enqueue_filter(OpenClSlot& slot) const {
+  slot.filter.arguments(slot.buffer(kImages), slot.level_buffer, slot.filter_tiles.buffer(), dictionary_,
+                        slot.buffer(kResponses));
+  slot.launch(slot.filter, opencl::groups(slot.filter_tiles.size(), tuning_.filter_group,
+                                          static_cast<std::size_t>(tuning_.filter_group_rows)));
 }
 
-void enqueue_histogram(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
-  const KernelTuning& t = s.tuning;
-  const auto items =
-      static_cast<std::size_t>(t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells);
-  i.histogram.arguments(i.response_map.device(), i.level_buffer, i.histogram_tiles, i.tables, i.roots,
-                        i.totals);
-  slot.add(kLaunch, kHistogram, "histogram",
-           i.histogram.enqueue(i.queue, {{i.tiles_histogram * items, 1, 1}, {items, 1, 1}}));
-  const std::size_t blocks = static_cast<std::size_t>(i.widest_pitch) / t.normalise_width;
+void OpenClStages::enqueue_histogram(OpenClSlot& slot) const {
+  const KernelTuning& t = tuning_;
+  slot.histogram.arguments(slot.buffer(kResponses), slot.level_buffer, slot.histogram_tiles.buffer(),
+                           slot.tables, slot.roots, slot.totals);
+  slot.launch(slot.histogram,
+              opencl::groups(slot.histogram_tiles.size(),
+                             t.histogram == "owner" ? t.histogram_cells : 8 * t.histogram_cells));
   const bool by_cells = t.normalise == "cells";
-  i.normalise.arguments(i.roots, i.totals, i.level_buffer, by_cells ? i.cell_rows : i.block_rows,
-                        i.features.device());
-  slot.add(kLaunch, kHistogram, "normalise",
-           i.normalise.enqueue(i.queue,
-                               {{blocks, kBlockCells, by_cells ? i.rows_cells : i.rows_blocks}, {0, 0, 0}}));
+  const opencl::WorkList& rows = by_cells ? slot.cell_rows : slot.block_rows;
+  slot.normalise.arguments(slot.roots, slot.totals, slot.level_buffer, rows.buffer(), slot.buffer(kFeatures));
+  const std::size_t blocks = static_cast<std::size_t>(slot.widest_pitch) / t.normalise_width;
+  slot.launch("normalise", slot.normalise, {{blocks, kBlockCells, rows.size()}, {0, 0, 0}});
 }
 
-void enqueue_candidates(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const auto& add) {
-  add(i.queue.fill(i.found, 0, 16));
-  const auto capacity = static_cast<cl_int>(i.capacity);
-  if (s.detector->pre_rejects()) {
-    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold}, capacity,
-                           i.estimates, cl_int{s.detector->rejection_threshold()}, i.found);
+void OpenClStages::enqueue_candidates(OpenClSlot& slot) const {
+  constexpr const char* kPart = "candidates";
+  slot.launched(kPart, slot.found.clear(slot.queue));
+  const cl_int raw_threshold = detector_->raw_threshold();
+  if (detector_->pre_rejects()) {
+    slot.candidates.arguments(slot.scores, slot.level_buffer, slot.window_rows.buffer(), raw_threshold,
+                              slot.found.capacity(), slot.estimates, cl_int{detector_->rejection_threshold()},
+                              slot.found.buffer());
   } else {
-    i.candidates.arguments(i.scores, i.level_buffer, i.window_rows, cl_int{s.raw_threshold}, capacity,
-                           i.found);
+    slot.candidates.arguments(slot.scores, slot.level_buffer, slot.window_rows.buffer(), raw_threshold,
+                              slot.found.capacity(), slot.found.buffer());
   }
-  add(i.candidates.enqueue(i.queue,
-                           {{static_cast<std::size_t>(i.widest_pitch), 1, i.rows_windows}, {0, 0, 0}}));
+  slot.launch(kPart, slot.candidates,
+              {{static_cast<std::size_t>(slot.widest_pitch), 1, slot.window_rows.size()}, {0, 0, 0}});
 }
 
-// Estimates of all windows' sums.
-void enqueue_estimates(const OpenClStages::Impl& s, OpenClSlot::Impl& i, const auto& add) {
-  const std::size_t vectors = static_cast<std::size_t>(i.widest_pitch) / s.tuning.classify_width;
-  i.project.arguments(i.features.device(), i.level_buffer, i.block_rows, s.rejection_basis, i.components);
-  add(i.project.enqueue(i.queue, {{vectors, 1, i.rows_blocks}, {0, 0, 0}}));
-  i.estimate.arguments(i.components, i.level_buffer, i.window_rows, s.rejection_weights, i.estimates);
-  add(i.estimate.enqueue(i.queue, {{vectors, 1, i.rows_windows}, {0, 0, 0}}));
-}
-
-void enqueue_classify(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
-  const auto add = [&](opencl::Event event) { slot.add(kLaunch, kClassify, "classify", std::move(event)); };
-  const Model& model = s.detector->model();
-  const auto widest = static_cast<std::size_t>(i.widest_pitch);
-  const auto items = static_cast<std::size_t>(s.tuning.classify_group);
-  const int kinds = kBlockCells + (s.patterns > 0 ? 1 : 0);
-  const auto parts = static_cast<std::size_t>(kinds * model.window.blocks_x());
-  const opencl::Range range{{i.tiles_classify * items, 1, parts}, {items, 1, 1}};
+void OpenClStages::enqueue_classify(OpenClSlot& slot) const {
+  const Model& model = detector_->model();
+  const auto widest = static_cast<std::size_t>(slot.widest_pitch);
+  const auto count = static_cast<std::size_t>(slot.sizes.scores);
+  const opencl::Buffer& features = slot.buffer(kFeatures);
+  const int kinds = kBlockCells + (patterns_ > 0 ? 1 : 0);
+  opencl::Range range = opencl::groups(slot.classify_tiles.size(), tuning_.classify_group);
+  range.global[2] = static_cast<std::size_t>(kinds * model.window.blocks_x());
+  // Over all rows of all levels, `columns` work-items each.
+  const auto over = [&](const opencl::WorkList& rows, std::size_t columns) {
+    return opencl::Range{{columns, 1, rows.size()}, {0, 0, 0}};
+  };
   if (model.classifier == ClassifierKind::linear) {
-    add(i.queue.fill(i.scores, 0, i.scores_count * 4));
-    if (s.detector->pre_rejects()) {
-      enqueue_estimates(s, i, add);
-      i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[0], i.estimates,
-                           cl_int{s.detector->rejection_threshold()}, i.scores);
+    slot.launched(slot.queue.fill(slot.scores, 0, count * 4));
+    if (detector_->pre_rejects()) {  // estimates of all windows' sums first
+      const std::size_t vectors = widest / tuning_.classify_width;
+      slot.project.arguments(features, slot.level_buffer, slot.block_rows.buffer(), rejection_basis_,
+                             slot.components);
+      slot.launch(slot.project, over(slot.block_rows, vectors));
+      slot.estimate.arguments(slot.components, slot.level_buffer, slot.window_rows.buffer(),
+                              rejection_weights_, slot.estimates);
+      slot.launch(slot.estimate, over(slot.window_rows, vectors));
+      slot.classify.arguments(features, slot.level_buffer, slot.classify_tiles.buffer(), weights_[0],
+                              slot.estimates, cl_int{detector_->rejection_threshold()}, slot.scores);
     } else {
-      i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[0], i.scores);
+      slot.classify.arguments(features, slot.level_buffer, slot.classify_tiles.buffer(), weights_[0],
+                              slot.scores);
     }
-    add(i.classify.enqueue(i.queue, range));
+    slot.launch(slot.classify, range);
   } else {
-    add(i.queue.fill(i.products, 0, i.scores_count * 4));
-    i.block_energies.arguments(i.features.device(), i.level_buffer, i.block_rows, i.energies);
-    add(i.block_energies.enqueue(i.queue, {{widest, 1, i.rows_blocks}, {0, 0, 0}}));
-    for (std::size_t k = 0; k < s.weights.size(); ++k) {
-      i.classify.arguments(i.features.device(), i.level_buffer, i.classify_tiles, s.weights[k], i.products);
-      add(i.classify.enqueue(i.queue, range));
-      i.keep_nearest.arguments(i.products, i.scores, static_cast<cl_int>(i.scores_count), s.energies[k],
-                               cl_int{k == 0});
-      add(i.keep_nearest.enqueue(i.queue, {{i.scores_count, 1, 1}, {0, 0, 0}}));
+    slot.launched(slot.queue.fill(slot.products, 0, count * 4));
+    slot.block_energies.arguments(features, slot.level_buffer, slot.block_rows.buffer(), slot.energies);
+    slot.launch(slot.block_energies, over(slot.block_rows, widest));
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      slot.classify.arguments(features, slot.level_buffer, slot.classify_tiles.buffer(), weights_[k],
+                              slot.products);
+      slot.launch(slot.classify, range);
+      slot.keep_nearest.arguments(slot.products, slot.scores, static_cast<cl_int>(count), energies_[k],
+                                  cl_int{k == 0});
+      slot.launch(slot.keep_nearest, {{count, 1, 1}, {0, 0, 0}});
     }
-    i.subtract_energies.arguments(i.energies, i.level_buffer, i.window_rows, i.scores);
-    add(i.subtract_energies.enqueue(i.queue, {{widest, 1, i.rows_windows}, {0, 0, 0}}));
+    slot.subtract_energies.arguments(slot.energies, slot.level_buffer, slot.window_rows.buffer(),
+                                     slot.scores);
+    slot.launch(slot.subtract_energies, over(slot.window_rows, widest));
   }
-  enqueue_candidates(
-      s, i, [&](opencl::Event event) { slot.add(kLaunch, kClassify, "candidates", std::move(event)); });
+  enqueue_candidates(slot);
 }
 
-}  // namespace
-
-void enqueue_stage(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i,
-                   const PictureView& frame, std::size_t stage) {
-  switch (stage) {
-    case kPyramid:
-      enqueue_pyramid(slot, i, frame);
-      break;
-    case kFilter:
-      enqueue_filter(s, slot, i);
-      break;
-    case kHistogram:
-      enqueue_histogram(s, slot, i);
-      break;
-    default:
-      enqueue_classify(s, slot, i);
+void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& /*workspace*/,
+                           std::size_t stage) const {
+  if (stage == kPyramid) {
+    enqueue_pyramid(slot);
+  } else if (!exact_) {
+    enqueue_in_float(slot, stage);
+  } else if (stage == kFilter) {
+    enqueue_filter(slot);
+  } else if (stage == kHistogram) {
+    enqueue_histogram(slot);
+  } else {
+    enqueue_classify(slot);
   }
 }
 
-void read_candidates(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
-  cl_int count = 0;
-  std::memcpy(&count, i.found_staging.data(), sizeof count);
-  const auto needed = static_cast<std::size_t>(std::max(count, 0));
-  if (needed > i.capacity) {  // more than fits: ask again with room for all
-    i.capacity = needed + needed / 4;
-    i.found = opencl::Buffer(*s.context, (i.capacity + 1) * 16);
-    i.found_staging = opencl::StagingBuffer(i.queue, (i.capacity + 1) * 16);
-    enqueue_candidates(s, i, [](opencl::Event) {});
+// The scores are still there.
+void OpenClStages::refill(OpenClSlot& slot, const FilterbankWorkspace& /*workspace*/,
+                          std::size_t /*resource*/) const {
+  enqueue_candidates(slot);
+}
+
+opencl::Event OpenClStages::read(OpenClSlot& slot, std::size_t resource) const {
+  if (exact_) return OpenClStagesOf::read(slot, resource);
+  slot.float_scores.resize(static_cast<std::size_t>(slot.sizes.scores));
+  return slot.queue.read(slot.scores, slot.float_scores.data(), opencl::bytes_of(slot.float_scores));
+}
+
+void OpenClStages::take(OpenClSlot& slot, FilterbankWorkspace& workspace, std::size_t /*resource*/) const {
+  if (!exact_) {
+    take_in_float(slot, workspace);
+    return;
   }
-  if (needed > kFirstCapacity) {
-    i.queue.wait(i.queue.read(i.found, i.found_staging.data(), (needed + 1) * 16));
-  }
-  workspace.candidates.resize(needed);
-  for (std::size_t k = 0; k < needed; ++k) {
-    cl_int record[4];
-    std::memcpy(record, i.found_staging.data() + (k + 1) * 16, sizeof record);
-    // What a device says is not used as an index unchecked.
-    const auto level = static_cast<std::size_t>(record[0]);
-    if (level >= i.levels.size() || record[1] < 0 || record[1] >= i.levels[level].windows_x ||
-        record[2] < 0 || record[2] >= i.levels[level].windows_y) {
-      throw Error(ExitCode::failed, "'" + s.context->name() + "' reports a window that does not exist");
-    }
-    workspace.candidates[k] = {record[0], record[1], record[2], s.detector->score_of(record[3])};
-  }
-  // The device appends in any order; the CPU finds them in this one.
-  std::sort(workspace.candidates.begin(), workspace.candidates.end());
+  workspace.candidates.clear();
+  for (const DeviceCandidate& c : slot.found.sorted(slot.queue, slot.windows))
+    workspace.candidates.push_back({{c.level, c.x, c.y}, detector_->score_of(c.raw_score)});
 }
 
 }  // namespace sightline::filterbank

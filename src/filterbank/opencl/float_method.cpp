@@ -3,95 +3,87 @@
 
 #include "base/error.hpp"
 #include "filterbank/float_method.hpp"
-#include "filterbank/opencl/impl.hpp"
+#include "filterbank/opencl/stages.hpp"
 
-namespace sightline::filterbank::float_method {
+namespace sightline::filterbank {
 namespace {
 
-constexpr int kGroup = 32, kGroupRows = 4;  // work-items of the filter
+constexpr int kFilterGroup = 32, kFilterGroupRows = 4;  // work-items of the filter
 
 template <typename T>
-std::vector<T> contents(OpenClSlot::Impl& i, const opencl::Buffer& buffer) {
+std::vector<T> contents(OpenClSlot& slot, const opencl::Buffer& buffer) {
   std::vector<T> values(buffer.bytes() / sizeof(T));
-  i.queue.wait(i.queue.read(buffer, values.data(), bytes_of(values)));
+  slot.queue.wait(slot.queue.read(buffer, values.data(), opencl::bytes_of(values)));
   return values;
 }
 
 }  // namespace
 
-void build(OpenClStages::Impl& s, opencl::ProgramCache* cache) {
-  const opencl::Context& context = *s.context;
-  const Model& model = s.detector->model();
-  if (context.device().extensions.find("cl_khr_fp64") == std::string::npos) {
+void OpenClStages::build_float() {
+  const Model& model = detector_->model();
+  if (context().device().extensions.find("cl_khr_fp64") == std::string::npos) {
     throw Error(ExitCode::usage,
-                "float arithmetic needs double precision, which '" + context.name() + "' does not have",
+                "float arithmetic needs double precision, which '" + context().name() + "' does not have",
                 "use --device none with --arithmetic float");
   }
-  s.tuning.filter = "plain";
-  s.tuning.filter_width = s.tuning.filter_rows = 1;
-  s.tuning.filter_group = kGroup;
-  s.tuning.filter_group_rows = kGroupRows;
-  s.float_method = opencl::Program(
-      context, "filterbank/float_method.cl",
-      define("FILTERS", model.dictionary.size()) + define("BINS", s.bins) +
-          define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
-          define("TEMPLATES", model.templates()) +
-          define("DISTANCE", model.classifier == ClassifierKind::distance ? 1 : 0),
-      cache);
-  opencl::Queue queue(context);
-  upload(queue, s.dictionary, model.dictionary.reference());
-  upload(queue, s.weights.emplace_back(), model.weights);
+  tuning_.filter = "plain";
+  tuning_.filter_width = tuning_.filter_rows = 1;
+  tuning_.filter_group = kFilterGroup;
+  tuning_.filter_group_rows = kFilterGroupRows;
+  using opencl::define;
+  float_method_ =
+      program("filterbank/float_method.cl",
+              define("FILTERS", model.dictionary.size()) + define("BINS", bins_) +
+                  define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
+                  define("TEMPLATES", model.templates()) +
+                  define("DISTANCE", model.classifier == ClassifierKind::distance ? 1 : 0));
+  opencl::Queue queue(context());
+  upload(queue, dictionary_, model.dictionary.reference());
+  upload(queue, weights_.emplace_back(), model.weights);
 }
 
-void make_kernels(const OpenClStages::Impl& s, OpenClSlot::Impl& i) {
-  i.filter = opencl::Kernel(s.float_method, "filter");
-  i.histogram = opencl::Kernel(s.float_method, "histogram");
-  i.normalise = opencl::Kernel(s.float_method, "normalise");
-  i.classify = opencl::Kernel(s.float_method, "classify");
-}
-
-opencl::Event enqueue(const OpenClStages::Impl& s, OpenClSlot& slot, OpenClSlot::Impl& i) {
-  const Model& model = s.detector->model();
-  i.filter.arguments(i.images.device(), i.level_buffer, i.filter_tiles, s.dictionary, i.response_map.device(),
-                     i.indices);
-  i.histogram.arguments(i.response_map.device(), i.indices, i.level_buffer, i.cell_rows, i.roots);
-  i.normalise.arguments(i.roots, i.level_buffer, i.block_rows, normalisation_epsilon(model.epsilon),
-                        i.features.device());
-  i.classify.arguments(i.features.device(), i.level_buffer, i.window_rows, s.weights[0],
-                       static_cast<double>(model.bias), model.scale, i.scores);
-  const auto widest = static_cast<std::size_t>(i.widest_pitch);
-  const auto over = [&](std::size_t rows) { return opencl::Range{{widest, 1, rows}, {0, 0, 0}}; };
-  const auto add = [&](std::size_t stage, const char* name, opencl::Event event) {
-    slot.add(DeviceSpan::Kind::stage, stage, name, std::move(event));
+void OpenClStages::enqueue_in_float(OpenClSlot& slot, std::size_t stage) const {
+  const Model& model = detector_->model();
+  const auto over = [&](const opencl::WorkList& rows) {
+    return opencl::Range{{static_cast<std::size_t>(slot.widest_pitch), 1, rows.size()}, {0, 0, 0}};
   };
-  add(kFilter, "filter",
-      i.filter.enqueue(i.queue, {{i.tiles_filter * kGroup, kGroupRows, 1}, {kGroup, kGroupRows, 1}}));
-  add(kHistogram, "histogram", i.histogram.enqueue(i.queue, over(i.rows_cells)));
-  add(kHistogram, "normalise", i.normalise.enqueue(i.queue, over(i.rows_blocks)));
-  add(kClassify, "classify", i.classify.enqueue(i.queue, over(i.rows_windows)));
-  i.float_scores.resize(i.scores_count);
-  return i.queue.read(i.scores, i.float_scores.data(), bytes_of(i.float_scores));
+  const opencl::Buffer& responses = slot.buffer(kResponses);
+  if (stage == kFilter) {
+    slot.filter.arguments(slot.buffer(kImages), slot.level_buffer, slot.filter_tiles.buffer(), dictionary_,
+                          responses, slot.indices);
+    slot.launch(slot.filter, opencl::groups(slot.filter_tiles.size(), kFilterGroup, kFilterGroupRows));
+  } else if (stage == kHistogram) {
+    slot.histogram.arguments(responses, slot.indices, slot.level_buffer, slot.cell_rows.buffer(), slot.roots);
+    slot.launch(slot.histogram, over(slot.cell_rows));
+    slot.normalise.arguments(slot.roots, slot.level_buffer, slot.block_rows.buffer(),
+                             float_method::normalisation_epsilon(model.epsilon), slot.buffer(kFeatures));
+    slot.launch("normalise", slot.normalise, over(slot.block_rows));
+  } else {
+    slot.classify.arguments(slot.buffer(kFeatures), slot.level_buffer, slot.window_rows.buffer(), weights_[0],
+                            static_cast<double>(model.bias), model.scale, slot.scores);
+    slot.launch(slot.classify, over(slot.window_rows));
+  }
 }
 
-void complete(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
-  for (std::size_t l = 0; l < i.levels.size(); ++l) {
-    const DeviceLevel& d = i.levels[l];
-    std::copy_n(i.float_scores.data() + d.scores_offset, static_cast<std::ptrdiff_t>(d.pitch) * d.windows_y,
-                workspace.levels[l].float_scores.data());
+void OpenClStages::take_in_float(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
+  for (std::size_t l = 0; l < slot.levels.size(); ++l) {
+    const DeviceLevel& d = slot.levels[l];
+    std::copy_n(slot.float_scores.data() + d.scores_offset,
+                static_cast<std::ptrdiff_t>(d.pitch) * d.windows_y, workspace.levels[l].float_scores.data());
   }
   workspace.candidates.clear();
   for (const Band& band : workspace.window_bands)
-    s.detector->collect_candidates(workspace.levels[band.level], band, workspace.candidates);
+    detector_->collect_candidates(workspace.levels[band.level], band, workspace.candidates);
 }
 
-void download(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorkspace& workspace) {
-  const int filters = s.detector->model().dictionary.size();
-  const auto responses = contents<float>(i, i.response_map.device());
-  const auto indices = contents<std::uint8_t>(i, i.indices);
-  const auto histograms = contents<float>(i, i.roots);
-  const auto features = contents<float>(i, i.features.device());
-  for (std::size_t l = 0; l < i.levels.size(); ++l) {
-    const DeviceLevel& d = i.levels[l];
+void OpenClStages::download_float(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
+  const int filters = detector_->model().dictionary.size();
+  const auto responses = contents<float>(slot, slot.buffer(kResponses));
+  const auto indices = contents<std::uint8_t>(slot, slot.indices);
+  const auto histograms = contents<float>(slot, slot.roots);
+  const auto features = contents<float>(slot, slot.buffer(kFeatures));
+  for (std::size_t l = 0; l < slot.levels.size(); ++l) {
+    const DeviceLevel& d = slot.levels[l];
     Level& level = workspace.levels[l];
     for (int y = 0; y < d.height; ++y) {
       const std::ptrdiff_t from =
@@ -105,9 +97,9 @@ void download(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorksp
       for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
           for (int k = 0; k < cells * filters; ++k) {
-            const int bin = k / filters * s.bins + k % filters;
+            const int bin = k / filters * bins_ + k % filters;
             to[(static_cast<std::size_t>(y) * d.cells_x + x) * cells * filters + k] =
-                from[offset + (static_cast<std::size_t>(y) * cells * s.bins + bin) * d.pitch + x];
+                from[offset + (static_cast<std::size_t>(y) * cells * bins_ + bin) * d.pitch + x];
           }
         }
       }
@@ -117,4 +109,4 @@ void download(const OpenClStages::Impl& s, OpenClSlot::Impl& i, FilterbankWorksp
   }
 }
 
-}  // namespace sightline::filterbank::float_method
+}  // namespace sightline::filterbank

@@ -1,0 +1,154 @@
+#include "cascade/opencl/tuning.hpp"
+
+#include "cascade/opencl/stages.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+using opencl::DeviceInfo;
+using opencl::TuningTable;
+using opencl::TuningValues;
+using Devices = opencl::TuningSweep::Devices;
+
+// Stages of few trees, which see most windows.
+constexpr int kUnrolled = 7;
+
+constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
+    {"scan", &KernelTuning::scan},
+    {"tiled", &KernelTuning::tiled},
+    {"packed", &KernelTuning::packed},
+    {"unrolled", &KernelTuning::unrolled},
+    {"tile_rows", &KernelTuning::tile_rows},
+    {"group", &KernelTuning::group},
+    {"first_stages", &KernelTuning::first_stages},
+};
+
+// A named variant, as far as it differs from what a device has by default.
+struct NamedVariant {
+  std::string_view name;
+  std::string_view scan;
+  bool tiled, packed, unrolled;
+};
+constexpr NamedVariant kVariants[] = {
+    {"naive", "naive", false, false, false},
+    {"tiled", "naive", true, false, false},
+    {"packed", "naive", false, true, false},
+    {"compacted", "compacted", false, false, false},
+    {"compacted-tiled", "compacted", true, false, false},
+    {"compacted-packed", "compacted", false, true, false},
+    {"unrolled", "compacted", true, false, true},
+};
+static_assert(std::size(kVariants) == std::size(kKernelVariants));
+
+TuningTable make_table(FeatureKind kind) {
+  const bool haar = kind == FeatureKind::haar;
+  TuningTable table;
+  // On a CPU, one thread runs a work-group's items one after the other.
+  table.parameters = {
+      {"scan", "compacted", "compacted", {"naive", "compacted"}},
+      {"tiled", 1, 0, {0, 1}},
+      {"packed", 0, 0, {0, 1}},
+      {"unrolled", haar ? kUnrolled : 0, 0, {}, 0, kMaxStages},
+      {"tile_rows", 32, 4, {}, 1, 64},
+      {"group", haar ? 128 : 256, 32, {}, 1, 1024},
+      {"first_stages", 1, 1, {}, 1, kMaxStages},
+  };
+  const auto sweep = [](Devices devices, const char* scan, int tiled, std::vector<opencl::TuningValue> packed,
+                        std::vector<opencl::TuningValue> unrolled, std::vector<opencl::TuningValue> rows,
+                        std::vector<opencl::TuningValue> groups, std::vector<opencl::TuningValue> first) {
+    return opencl::TuningSweep{{{"scan", {scan}},
+                                {"tiled", {tiled}},
+                                {"packed", std::move(packed)},
+                                {"unrolled", std::move(unrolled)},
+                                {"tile_rows", std::move(rows)},
+                                {"group", std::move(groups)},
+                                {"first_stages", std::move(first)}},
+                               devices};
+  };
+  opencl::TunedStage scan{
+      "scan",
+      "scan {scan}, tiled {tiled}, packed {packed}, unrolled {unrolled}, {tile_rows} rows, "
+      "{group} work-items, {first_stages} before the queue",
+      {sweep(Devices::cpu, "naive", 0, {0, 1}, {0}, {8}, {256}, {1}),
+       sweep(Devices::cpu, "compacted", 0, {0, 1}, {0}, {2, 4, 8}, {16, 32, 64}, {1}),
+       sweep(Devices::cpu, "compacted", 0, {0}, {0}, {4}, {32}, {2, 3}),
+       sweep(Devices::others, "naive", 0, {0, 1}, {0}, {8}, {256}, {1}),
+       sweep(Devices::others, "naive", 1, {0}, {0}, {8}, {256}, {1}),
+       sweep(Devices::others, "compacted", 0, {0, 1}, {0}, {32}, {256}, {1})}};
+  if (haar) {
+    scan.sweeps.push_back(sweep(Devices::others, "compacted", 1, {0}, {0}, {32}, {256}, {1}));
+    scan.sweeps.push_back(
+        sweep(Devices::others, "compacted", 1, {0}, {4, 6, kUnrolled, 8}, {16, 32}, {64, 128, 256}, {1}));
+  } else {
+    scan.sweeps.push_back(
+        sweep(Devices::others, "compacted", 1, {0}, {0}, {8, 16, 32, 64}, {64, 128, 256, 512}, {1, 2}));
+  }
+  table.stages.push_back(std::move(scan));
+  return table;
+}
+
+}  // namespace
+
+const TuningTable& tuning_table(FeatureKind kind) {
+  static const TuningTable haar = make_table(FeatureKind::haar);
+  static const TuningTable lbp = make_table(FeatureKind::lbp);
+  return kind == FeatureKind::haar ? haar : lbp;
+}
+
+TuningValues values_of(const KernelTuning& tuning) {
+  return opencl::values_of(tuning, kMembers);
+}
+KernelTuning tuning_of(const TuningValues& values) {
+  return opencl::settings_of(values, kMembers);
+}
+
+KernelTuning default_tuning(const DeviceInfo& device, FeatureKind kind) {
+  return tuning_of(default_values(tuning_table(kind), device));
+}
+
+KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device, FeatureKind kind) {
+  KernelTuning tuning = default_tuning(device, kind);
+  for (const NamedVariant& variant : kVariants) {
+    if (variant.name != name) continue;
+    tuning.scan = variant.scan;
+    tuning.tiled = variant.tiled;
+    tuning.packed = variant.packed;
+    if (variant.unrolled) {
+      tuning.unrolled = kUnrolled;
+      break;
+    }
+    if (tuning.unrolled > 0)
+      tuning.group = KernelTuning{}.group;  // what suits unrolled stages suits no other
+    tuning.unrolled = 0;
+    if (variant.scan == "naive") {
+      tuning.tile_rows = 8;
+      tuning.group = 256;
+    }
+  }
+  return tuning;
+}
+
+std::string tuning_problem(const Model& model) {
+  return "cascade, " + model.name + ", " + std::to_string(model.nodes.size()) + " nodes";
+}
+
+KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
+  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+  const auto stored = database.find(device, tuning_problem(model), tuning_table(model.kind));
+  return stored ? tuning_of(*stored) : default_tuning(device, model.kind);
+}
+
+TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+  const auto& detector = static_cast<const CascadeDetector&>(processor);
+  const TuningTable& table = tuning_table(detector.model().kind);
+  const TuningProblem problem{
+      processor, context, table, default_values(table, context.device()), [&](const TuningValues& values) {
+        return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
+      }};
+  TuningValues best = tune(problem, frame, report);
+  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
+  return {tuning_problem(detector.model()), std::move(best), time_frame(*stages, frame)};
+}
+
+}  // namespace sightline::cascade

@@ -1,0 +1,134 @@
+#pragma once
+/// Lists that kernels append windows to, in any order, and that the host takes over whole and in order.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "opencl/context.hpp"
+
+namespace sightline::opencl {
+
+/// The windows of one level, against which a device's reports are checked: window (i, j) is reported at
+/// (i * step, j * step).
+struct WindowGrid {
+  cl_int columns = 0;
+  cl_int rows = 0;
+  cl_int step = 1;
+};
+
+/// All windows of all levels.
+std::size_t count_windows(std::span<const WindowGrid> levels);
+
+/// A list in device memory: a header of one record, then the records. The header's first number says how many
+/// records have been appended, those included that found no room (`append` in kernels/common.clh); its second
+/// to fourth are, where kernels set them, the lengths of lists that this one was made from. A list that was
+/// too short is therefore noticed, and nothing is lost: it is made anew with room for all, and filled again.
+///
+/// Beginnings of lists are read back together with their lengths, in one transfer; how much that is follows
+/// what frames turn out to need. Thread-safety: one thread at a time.
+class AppendList {
+ public:
+  /// @param record_bytes    a multiple of 16; a record begins with level, x and y of its window (cl_int)
+  /// @param first_capacity  records that there is room for until that proves too little; at least 1
+  /// @param first_read      records that are read back with the length until that proves too little
+  AppendList(std::size_t record_bytes, std::size_t first_capacity, std::size_t first_read)
+      : record_bytes_(record_bytes), first_capacity_(first_capacity), at_once_(first_read) {}
+
+  /// Makes the memory on the device where there is none yet. Throws DeviceError.
+  void make(Queue& queue);
+  /// Makes it anew, with room for so many records; what is in the list is lost. Throws DeviceError.
+  void make(Queue& queue, std::size_t capacity);
+  /// Makes the host's memory that `read` needs, where it is not there yet. Throws DeviceError.
+  void make_readable(Queue& queue);
+
+  const Buffer& buffer() const { return records_; }
+  /// As kernels take it.
+  cl_int capacity() const { return static_cast<cl_int>(capacity_); }
+
+  /// Enqueues what empties the list. Throws DeviceError.
+  Event clear(Queue& queue) { return queue.fill(records_, 0, record_bytes_); }
+  /// Enqueues the transfer of the list's beginning to the host. Throws DeviceError.
+  Event read(Queue& queue);
+
+  /// Once `read` is complete: waits for what is still missing of the list.
+  /// @param most    longest that a list can be: more is not believed
+  /// @param refill  called with a larger capacity where this list, or one that it was made from, was too
+  ///                short: makes all of them anew and enqueues what fills them
+  /// Throws DeviceError, and Error (failed) for what cannot be.
+  template <typename Refill>
+  void finish_read(Queue& queue, std::size_t most, const Refill& refill) {
+    if (longest() > capacity_) {
+      if (longest() > most) refuse(queue);
+      refill(std::min(longest() + longest() / 4, most));
+      make_readable(queue);
+      queue.wait(read(queue));
+    }
+    if (longest() > capacity_) refuse(queue);
+    if (size() > at_once_) {
+      at_once_ = std::min(size() + size() / 4, capacity_);
+      queue.wait(read(queue));
+    }
+  }
+
+ protected:
+  /// As the header says that was read last.
+  std::size_t size() const { return length(0); }
+  const std::byte* record(std::size_t index) const { return staging_.data() + (index + 1) * record_bytes_; }
+  [[noreturn]] static void refuse(const Queue& queue);
+
+ private:
+  std::size_t length(std::size_t index) const;
+  std::size_t longest() const;
+
+  std::size_t record_bytes_;
+  std::size_t first_capacity_;
+  std::size_t at_once_;  ///< records that `read` transfers
+  std::size_t capacity_ = 0;
+  Buffer records_;
+  mutable StagingBuffer staging_;
+};
+
+/// A list of records that the host knows as `Record`: a plain structure as the kernels write it, with members
+/// level, x and y at its beginning.
+template <typename Record>
+class CandidateList : public AppendList {
+  static_assert(sizeof(Record) % 16 == 0 && offsetof(Record, level) == 0);
+
+ public:
+  CandidateList(std::size_t first_capacity, std::size_t first_read)
+      : AppendList(sizeof(Record), first_capacity, first_read) {}
+
+  /// The whole list once `finish_read` has returned, by level, y and x; valid until the next call. Throws
+  /// Error (failed) where a record names a window that is not one of `levels`: what a device says is not used
+  /// as an index unchecked.
+  std::span<const Record> sorted(const Queue& queue, std::span<const WindowGrid> levels) {
+    sorted_.resize(size());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      Record& r = sorted_[i];
+      std::memcpy(&r, record(i), sizeof r);
+      if (!exists(r, levels)) refuse(queue);
+    }
+    std::sort(sorted_.begin(), sorted_.end(), [](const Record& a, const Record& b) {
+      return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
+    });
+    return sorted_;
+  }
+
+ private:
+  static bool exists(const Record& r, std::span<const WindowGrid> levels) {
+    if (r.level < 0 || static_cast<std::size_t>(r.level) >= levels.size()) return false;
+    const WindowGrid& grid = levels[static_cast<std::size_t>(r.level)];
+    const auto lies = [&](cl_int at, cl_int windows) {
+      return at >= 0 && at % grid.step == 0 && at / grid.step < windows;
+    };
+    return lies(r.x, grid.columns) && lies(r.y, grid.rows);
+  }
+
+  std::vector<Record> sorted_;
+};
+
+}  // namespace sightline::opencl

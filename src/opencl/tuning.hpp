@@ -1,0 +1,160 @@
+#pragma once
+/// Finding the fastest variant of a kernel on a device, and remembering it. What can be varied is data: a
+/// table of parameters with the values they may have, and which combinations are tried for each stage.
+/// processing/opencl_tuner.hpp times them.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json_store.hpp"
+#include "opencl/device.hpp"
+
+namespace sightline::opencl {
+
+/// What a parameter is set to: a number (a switch is 0 or 1), or one of several words.
+using TuningValue = std::variant<int, std::string>;
+/// For people: the number or the word.
+std::string to_string(const TuningValue& value);
+
+/// Values by the parameters' names.
+using TuningValues = std::map<std::string, TuningValue, std::less<>>;
+
+/// In a table, the vector width that suits the device: as many floats as it computes at once, 4 to 16.
+inline constexpr int kNativeWidth = -1;
+
+/// One parameter of a family's kernels.
+struct TuningParameter {
+  std::string name;  ///< as in the file of results
+  TuningValue gpu;   ///< what works well without having been tuned on GPUs and accelerators
+  TuningValue cpu;   ///< likewise on CPUs
+  /// What kernels can be built with and launched, inexact variants left out: these values; where there are
+  /// none, the numbers from `lowest` to `highest`.
+  std::vector<TuningValue> values;
+  int lowest = 0;
+  int highest = 0;
+};
+
+/// Combinations to try: each value of the first parameter with each of the second, and so on. What is not
+/// named stays as it is.
+struct TuningSweep {
+  enum class Devices { all, cpu, others };
+  std::vector<std::pair<std::string, std::vector<TuningValue>>> values;
+  Devices devices = Devices::all;
+  bool exact = true;  ///< false: tried for comparison, and never chosen
+  /// What the device must have besides; null: nothing.
+  bool (*needs)(const DeviceInfo& device) = nullptr;
+};
+
+/// A stage whose kernels are tuned.
+struct TunedStage {
+  std::string span;  ///< the part of a frame that is timed, see DeviceSpan::name
+  /// A variant for people; a parameter's name in braces stands for its value.
+  std::string text;
+  std::vector<TuningSweep> sweeps;
+};
+
+struct TuningTable {
+  std::vector<TuningParameter> parameters;
+  std::vector<TunedStage> stages;  ///< tuned one after the other, each with the winners of those before
+  /// Whether values that are each possible are so together; null: always.
+  bool (*fit_together)(const TuningValues& values) = nullptr;
+};
+
+/// What works well on such a device without having been tuned.
+TuningValues default_values(const TuningTable& table, const DeviceInfo& device);
+/// Whether kernels can be built and launched with these values, which are exactly the table's parameters.
+bool is_possible(const TuningTable& table, const TuningValues& values);
+
+struct TuningVariant {
+  std::string text;  ///< for people
+  TuningValues values;
+  bool exact = true;
+};
+/// All variants of a stage that are tried on a device; parameters of other stages stay as in `base`.
+std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValues& base,
+                                       const DeviceInfo& device);
+
+/// One variant of one stage's kernel, timed.
+struct TuningTrial {
+  std::string stage;
+  std::string variant;       ///< for people: variant, widths, work-group
+  double seconds = 0;        ///< a frame, the fastest of several; 0 where it did not run
+  double multiply_adds = 0;  ///< that the method needs for the frame; 0 for stages bound by memory
+  std::string failure;       ///< why it did not run
+  bool exact = true;
+  bool best = false;
+};
+using TuningReport = std::function<void(const TuningTrial&)>;
+
+/// Winners by device, driver and problem, in one JSON file. A file that cannot be read counts as empty.
+/// Thread-safety: `store` replaces the file in one step; the last of several processes wins.
+class TuningDatabase {
+ public:
+  explicit TuningDatabase(std::filesystem::path file) : store_(std::move(file)) {}
+  /// In the user's cache folder; empty (nothing is remembered) where there is none.
+  static std::filesystem::path default_file();
+
+  /// None where nothing is stored, or nothing that the table has, with a warning.
+  /// @param problem  what else decides which variant is fastest: family and size of the model
+  std::optional<TuningValues> find(const DeviceInfo& device, const std::string& problem,
+                                   const TuningTable& table) const;
+  /// Throws Error (failed) where the file cannot be written.
+  void store(const DeviceInfo& device, const std::string& problem, const TuningValues& values) const;
+  const std::filesystem::path& file() const { return store_.file(); }
+
+ private:
+  JsonStore store_;
+};
+
+/// Ties a parameter to a member of the structure that a family's host code works with.
+template <typename Settings>
+struct TunedMember {
+  const char* name;
+  std::variant<int Settings::*, bool Settings::*, std::string Settings::*> member;
+};
+
+/// The values of all members that are tied.
+template <typename Settings, std::size_t kCount>
+TuningValues values_of(const Settings& settings, const TunedMember<Settings> (&members)[kCount]) {
+  TuningValues values;
+  for (const TunedMember<Settings>& tied : members) {
+    std::visit(
+        [&](const auto member) {
+          if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
+            values[tied.name] = settings.*member ? 1 : 0;
+          } else {
+            values[tied.name] = settings.*member;
+          }
+        },
+        tied.member);
+  }
+  return values;
+}
+
+/// The other way round. Values must be of the members' types, as is_possible makes sure.
+template <typename Settings, std::size_t kCount>
+Settings settings_of(const TuningValues& values, const TunedMember<Settings> (&members)[kCount]) {
+  Settings settings;
+  for (const TunedMember<Settings>& tied : members) {
+    const TuningValue& value = values.at(tied.name);
+    std::visit(
+        [&](const auto member) {
+          if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
+            settings.*member = std::get<int>(value) != 0;
+          } else if constexpr (std::is_same_v<decltype(member), int Settings::*const>) {
+            settings.*member = std::get<int>(value);
+          } else {
+            settings.*member = std::get<std::string>(value);
+          }
+        },
+        tied.member);
+  }
+  return settings;
+}
+
+}  // namespace sightline::opencl

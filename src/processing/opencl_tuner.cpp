@@ -1,0 +1,111 @@
+#include "processing/opencl_tuner.hpp"
+
+#include <chrono>
+#include <limits>
+
+#include "base/error.hpp"
+#include "detection/detection.hpp"
+#include "opencl/error.hpp"
+
+namespace sightline {
+namespace {
+
+using opencl::TuningTrial;
+using opencl::TuningValues;
+using opencl::TuningVariant;
+
+class Tuner {
+ public:
+  Tuner(const TuningProblem& problem, PictureView frame)
+      : problem_(problem), frame_(frame), workspace_(problem.processor.make_workspace()) {
+    if (!run_stages(problem.processor, *workspace_, frame))
+      throw Error(ExitCode::input, "the frame is too small to tune with");
+    problem.processor.take_result(*workspace_, expected_);
+  }
+
+  // Times a stage's variants, reports them, and returns the values of the best.
+  TuningValues best_of(const opencl::TunedStage& stage, const TuningValues& start,
+                       const opencl::TuningReport& report) {
+    const auto operations = problem_.multiply_adds.find(stage.span);
+    const std::vector<TuningVariant> variants = variants_of(stage, start, problem_.context.device());
+    std::vector<TuningTrial> trials;
+    std::size_t best = variants.size();
+    for (const TuningVariant& variant : variants) {
+      TuningTrial trial{stage.span, variant.text, 0, 0, "", variant.exact, false};
+      if (operations != problem_.multiply_adds.end()) trial.multiply_adds = operations->second;
+      try {
+        trial.seconds = time(stage.span, variant);
+        if (variant.exact && (best == variants.size() || trial.seconds < trials[best].seconds))
+          best = trials.size();
+      } catch (const opencl::DeviceError& e) {  // a variant that this device does not take
+        trial.failure = e.what();
+      }
+      trials.push_back(trial);
+    }
+    if (best < trials.size()) trials[best].best = true;
+    for (const TuningTrial& trial : trials) report(trial);
+    return best < variants.size() ? variants[best].values : start;
+  }
+
+ private:
+  double time(const std::string& span_name, const TuningVariant& variant) {
+    constexpr int kRuns = 5;
+    const std::unique_ptr<OpenClStageBase> stages = problem_.make_stages(variant.values);
+    const std::unique_ptr<DeviceSlot> slot = stages->make_slot();
+    double best = std::numeric_limits<double>::max();
+    for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
+      problem_.processor.prepare(*workspace_, frame_);
+      stages->run(*slot, *workspace_);
+      FrameResult found;
+      problem_.processor.take_result(*workspace_, found);
+      if (variant.exact && !difference(found, expected_).empty()) {
+        throw Error(ExitCode::failed,
+                    variant.text + " gives other results than the CPU on '" + problem_.context.name() + "'",
+                    "this is a defect of the driver or of Sightline: use --device none, and report it");
+      }
+      for (const DeviceSpan& span : slot->spans) {
+        if (span.name == span_name && run > 0) best = std::min(best, span.seconds(problem_.context.name()));
+      }
+    }
+    return best;
+  }
+
+  const TuningProblem& problem_;
+  PictureView frame_;
+  std::unique_ptr<Workspace> workspace_;
+  FrameResult expected_;
+};
+
+}  // namespace
+
+FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
+  const FrameProcessor& processor = stages.processor();
+  const std::string& device = stages.context().name();
+  const std::unique_ptr<Workspace> workspace = processor.make_workspace();
+  if (!processor.prepare(*workspace, frame))
+    throw Error(ExitCode::input, "the frame is too small to be searched");
+  const std::unique_ptr<DeviceSlot> slot = stages.make_slot();
+  FrameTimes best;
+  for (int run = 0; run <= runs; ++run) {
+    processor.prepare(*workspace, frame);
+    const auto start = std::chrono::steady_clock::now();
+    stages.run(*slot, *workspace);
+    const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (run == 0 || (run > 1 && host >= best.host)) continue;
+    best = {};
+    best.host = host;
+    for (const DeviceSpan& span : slot->spans)
+      best.stages.push_back({std::string(span.name), span.seconds(device)});
+    best.device = seconds_between(slot->spans.front().first, slot->spans.back().end(), device);
+  }
+  return best;
+}
+
+TuningValues tune(const TuningProblem& problem, PictureView frame, const opencl::TuningReport& report) {
+  Tuner tuner(problem, frame);
+  TuningValues best = problem.start;
+  for (const opencl::TunedStage& stage : problem.table.stages) best = tuner.best_of(stage, best, report);
+  return best;
+}
+
+}  // namespace sightline

@@ -1,0 +1,62 @@
+#pragma once
+/// Times the variants of a family's kernels on a frame, and chooses among them.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "opencl/tuning.hpp"
+#include "processing/opencl_stages.hpp"
+
+namespace sightline {
+
+/// What one frame takes on a device.
+struct FrameTimes {
+  struct Stage {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Stage> stages;  ///< upload, then the stages' parts in their order: on the device's clock
+  double device = 0;          ///< from the start of the upload to the end of the last command
+  double host =
+      0;  ///< from handing the frame over until its result is there: transfers, the CPU's stages, waits
+};
+
+/// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
+/// device. Throws Error (input) where the frame is too small, and DeviceError.
+FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
+
+/// What a tuner is about.
+struct TuningProblem {
+  const FrameProcessor& processor;
+  const opencl::Context& context;
+  const opencl::TuningTable& table;
+  opencl::TuningValues start;  ///< usually the table's defaults
+  /// Stages with these values. May throw DeviceError: a variant that this device does not take.
+  std::function<std::unique_ptr<OpenClStageBase>(const opencl::TuningValues&)> make_stages;
+  /// That a frame needs, by TunedStage::span; none for stages bound by memory.
+  std::map<std::string, double, std::less<>> multiply_adds = {};
+};
+
+/// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
+/// fastest exact ones. Every variant's result is compared with the CPU's; one that differs and claims to be
+/// exact is an Error (failed). Throws Error (input) where the frame is too small.
+opencl::TuningValues tune(const TuningProblem& problem, PictureView frame,
+                          const opencl::TuningReport& report);
+
+/// What a family's `tune` returns: see there.
+struct TuningOutcome {
+  std::string problem;  ///< for TuningDatabase
+  opencl::TuningValues best;
+  FrameTimes frame;  ///< with the best variants
+};
+
+/// Every family's `tune` has this form: it tunes the kernels of one of its processors for a device. `cache`
+/// may be null. Throws as the `tune` above.
+using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
+                                   opencl::ProgramCache* cache, PictureView frame,
+                                   const opencl::TuningReport& report);
+
+}  // namespace sightline

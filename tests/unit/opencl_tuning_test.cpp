@@ -1,0 +1,205 @@
+// What the tuner tries and what may be stored, as data: on made-up devices, none of which is used.
+#include "opencl/tuning.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cascade/opencl/tuning.hpp"
+#include "filterbank/opencl/tuning.hpp"
+
+namespace sightline::opencl {
+namespace {
+
+using testing::UnorderedElementsAreArray;
+
+DeviceInfo made_up(DeviceType type, const std::string& vendor = "", bool dot_products = false) {
+  DeviceInfo device;
+  device.type = type;
+  device.vendor = vendor;
+  device.integer_dot_product = dot_products;
+  device.native_float_width = 8;
+  return device;
+}
+
+// A stage's variants on a device, each as the values of the parameters named.
+std::vector<std::string> tried(const TuningTable& table, std::size_t stage,
+                               const std::vector<std::string>& parameters, const DeviceInfo& device) {
+  std::vector<std::string> all;
+  const TuningValues start = default_values(table, device);
+  for (const TuningVariant& variant : variants_of(table.stages.at(stage), start, device)) {
+    std::string text;
+    for (const std::string& name : parameters)
+      text += (text.empty() ? "" : " ") + to_string(variant.values.at(name));
+    all.push_back(text + (variant.exact ? "" : " inexact"));
+    for (const auto& [name, value] : variant.values) {
+      if (std::ranges::find(parameters, name) == parameters.end()) {
+        EXPECT_EQ(value, start.at(name)) << name << " is not " << table.stages[stage].span << "'s";
+      }
+    }
+  }
+  return all;
+}
+
+const std::vector<std::string> kFilter{"filter", "filter_width", "filter_rows", "filter_group",
+                                       "filter_group_rows"};
+const std::vector<std::string> kClassify{"classify", "dot", "classify_width", "classify_rows",
+                                         "classify_group"};
+
+TEST(FilterbankTuning, FilterVariants) {
+  const TuningTable& table = filterbank::tuning_table();
+  EXPECT_THAT(
+      tried(table, 0, kFilter, made_up(DeviceType::cpu)),
+      UnorderedElementsAreArray({"plain 1 1 64 1", "unrolled 1 1 64 1", "vector 8 1 8 4", "vector 8 2 8 4",
+                                 "vector 8 3 8 4", "vector 8 4 8 4", "vector 8 4 1 8", "local 8 4 8 4"}));
+  std::vector<std::string> expected{"plain 1 1 32 4", "unrolled 1 1 32 4"};
+  for (const std::string variant : {"vector", "local"}) {
+    for (const char* shape : {" 1 4 32 4", " 1 8 32 4", " 2 2 32 4", " 2 4 32 4", " 4 1 32 4", " 4 2 32 4",
+                              " 4 4 32 4", " 4 2 32 8"})
+      expected.push_back(variant + shape);
+  }
+  EXPECT_THAT(tried(table, 0, kFilter, made_up(DeviceType::gpu)), UnorderedElementsAreArray(expected));
+}
+
+TEST(FilterbankTuning, HistogramAndNormaliseVariants) {
+  const TuningTable& table = filterbank::tuning_table();
+  for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
+    EXPECT_THAT(tried(table, 1, {"histogram", "histogram_cells"}, made_up(type)),
+                UnorderedElementsAreArray({"owner 16", "owner 32", "atomic 16", "atomic 32",
+                                           "racy 16 inexact", "racy 32 inexact"}));
+    EXPECT_THAT(tried(table, 2, {"normalise", "normalise_width"}, made_up(type)),
+                UnorderedElementsAreArray({"blocks 1", "blocks 2", "blocks 4", "blocks 8", "blocks 16",
+                                           "cells 1", "cells 2", "cells 4", "cells 8", "cells 16"}));
+  }
+}
+
+TEST(FilterbankTuning, ClassifyVariants) {
+  const TuningTable& table = filterbank::tuning_table();
+  std::vector<std::string> expected;
+  for (const std::string dot : {"integer", "float"}) {
+    for (const std::string variant : {"plain ", "unrolled "}) expected.push_back(variant + dot + " 1 1 16");
+    for (const char* rows : {"4", "8", "16"}) expected.push_back("vector " + dot + " 8 " + rows + " 1");
+    expected.push_back("local " + dot + " 8 8 2");
+  }
+  // Instructions for dot products are a GPU's.
+  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::cpu, "NVIDIA", true)),
+              UnorderedElementsAreArray(expected));
+  const auto on_gpu = [](const std::vector<std::string>& dots) {
+    std::vector<std::string> all;
+    for (const std::string& dot : dots) {
+      for (const std::string variant : {"plain ", "unrolled "}) all.push_back(variant + dot + " 1 1 64");
+      for (const char* shape : {" 1 4 32", " 1 4 64", " 1 8 32", " 1 8 64", " 1 16 32", " 1 16 64"})
+        all.push_back("vector " + dot + shape);
+      for (const char* shape : {" 1 8 64", " 1 16 64"}) all.push_back("local " + dot + shape);
+    }
+    return all;
+  };
+  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu)),
+              UnorderedElementsAreArray(on_gpu({"integer", "float"})));
+  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu, "NVIDIA Corporation")),
+              UnorderedElementsAreArray(on_gpu({"integer", "float", "ptx"})));
+  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu, "Intel", true)),
+              UnorderedElementsAreArray(on_gpu({"integer", "float", "khr"})));
+}
+
+TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
+  const TuningTable& table = filterbank::tuning_table();
+  const DeviceInfo device = made_up(DeviceType::gpu);
+  const TuningValues start = default_values(table, device);
+  std::vector<std::string> first;
+  for (const TunedStage& stage : table.stages) first.push_back(variants_of(stage, start, device).at(0).text);
+  EXPECT_EQ(first, (std::vector<std::string>{"filter plain, 1x1 a work-item, 32x4 a group",
+                                             "histogram owner, 16 cells a group",
+                                             "normalise by blocks, 1 a work-item",
+                                             "classify plain, integer, 1x1 a work-item, 64x1 a group"}));
+}
+
+TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
+  EXPECT_EQ(filterbank::default_tuning(made_up(DeviceType::gpu)), filterbank::KernelTuning{});
+  filterbank::KernelTuning cpu;
+  cpu.filter = "vector";
+  cpu.filter_width = cpu.normalise_width = cpu.classify_width = 8;
+  cpu.filter_rows = 3;
+  cpu.filter_group = 8;
+  cpu.histogram = "owner";
+  cpu.histogram_cells = 16;
+  cpu.dot = "float";
+  cpu.classify_rows = 8;
+  cpu.classify_group = 1;
+  EXPECT_EQ(filterbank::default_tuning(made_up(DeviceType::cpu)), cpu);
+}
+
+TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
+  using cascade::FeatureKind;
+  for (const FeatureKind kind : {FeatureKind::haar, FeatureKind::lbp}) {
+    cascade::KernelTuning cpu;
+    cpu.tile_rows = 4;
+    cpu.group = 32;
+    EXPECT_EQ(cascade::default_tuning(made_up(DeviceType::cpu), kind), cpu);
+    cascade::KernelTuning gpu;
+    gpu.tiled = true;
+    if (kind == FeatureKind::haar) {
+      gpu.unrolled = 7;
+      gpu.group = 128;
+    }
+    EXPECT_EQ(cascade::default_tuning(made_up(DeviceType::gpu), kind), gpu);
+  }
+}
+
+TEST(CascadeTuning, NamedVariants) {
+  const DeviceInfo gpu = made_up(DeviceType::gpu);
+  const auto variant = [&](const char* name, const DeviceInfo& device = made_up(DeviceType::gpu)) {
+    return values_of(cascade::variant_tuning(name, device, cascade::FeatureKind::haar));
+  };
+  const auto expected = [](const char* scan, int tiled, int packed, int unrolled, int rows, int group) {
+    return TuningValues{{"scan", scan},      {"tiled", tiled}, {"packed", packed}, {"unrolled", unrolled},
+                        {"tile_rows", rows}, {"group", group}, {"first_stages", 1}};
+  };
+  EXPECT_EQ(variant("naive"), expected("naive", 0, 0, 0, 8, 256));
+  EXPECT_EQ(variant("tiled"), expected("naive", 1, 0, 0, 8, 256));
+  EXPECT_EQ(variant("packed"), expected("naive", 0, 1, 0, 8, 256));
+  EXPECT_EQ(variant("compacted"), expected("compacted", 0, 0, 0, 32, 256));
+  EXPECT_EQ(variant("compacted-tiled"), expected("compacted", 1, 0, 0, 32, 256));
+  EXPECT_EQ(variant("compacted-packed"), expected("compacted", 0, 1, 0, 32, 256));
+  EXPECT_EQ(variant("unrolled"), expected("compacted", 1, 0, 7, 32, 128));
+  EXPECT_EQ(variant("compacted", made_up(DeviceType::cpu)), expected("compacted", 0, 0, 0, 4, 32));
+  EXPECT_EQ(variant("unrolled", made_up(DeviceType::cpu)), expected("compacted", 1, 0, 7, 4, 32));
+}
+
+// Of every family: nothing is tried twice, and what is exact could be stored and found again.
+TEST(Tuning, TriesWhatIsPossibleOnce) {
+  const TuningTable* const tables[] = {&filterbank::tuning_table(),
+                                       &cascade::tuning_table(cascade::FeatureKind::haar),
+                                       &cascade::tuning_table(cascade::FeatureKind::lbp)};
+  for (const TuningTable* table : tables) {
+    for (const DeviceInfo& device : {made_up(DeviceType::cpu), made_up(DeviceType::gpu, "NVIDIA", true)}) {
+      const TuningValues start = default_values(*table, device);
+      EXPECT_TRUE(is_possible(*table, start));
+      for (const TunedStage& stage : table->stages) {
+        std::set<std::string> texts;
+        std::set<TuningValues> values;
+        for (const TuningVariant& variant : variants_of(stage, start, device)) {
+          EXPECT_TRUE(texts.insert(variant.text).second) << variant.text;
+          EXPECT_TRUE(values.insert(variant.values).second) << variant.text;
+          EXPECT_EQ(variant.text.find('{'), std::string::npos) << variant.text;
+          EXPECT_EQ(is_possible(*table, variant.values), variant.exact) << variant.text;
+        }
+        EXPECT_GT(texts.size(), 5u);
+      }
+    }
+  }
+}
+
+TEST(Tuning, SettingsAndValuesAreTheSame) {
+  cascade::KernelTuning tuning;
+  tuning.scan = "naive";
+  tuning.tiled = true;
+  tuning.unrolled = 3;
+  EXPECT_EQ(cascade::tuning_of(values_of(tuning)), tuning);
+}
+
+}  // namespace
+}  // namespace sightline::opencl
