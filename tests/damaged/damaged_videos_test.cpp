@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "child_process.hpp"
 #include "damaged/check.hpp"
 #include "damaged/damage.hpp"
+#include "support/child_process.hpp"
 
 namespace sightline::damaged {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "pipeline/program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 

@@ -8,8 +8,8 @@
 #include "base/hardware.hpp"
 #include "cascade/kernels.hpp"
 #include "cascade/scan_scalar.hpp"
-#include "kernels/cascade_support.hpp"
 #include "kernels/kernel_test.hpp"
+#include "support/cascade.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -9,7 +9,7 @@
 #include <deque>
 #include <sstream>
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
 
 namespace sightline::pipeline {
 namespace {

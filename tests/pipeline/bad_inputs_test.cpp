@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "model/safetensors.hpp"
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

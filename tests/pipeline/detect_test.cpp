@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

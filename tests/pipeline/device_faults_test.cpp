@@ -15,8 +15,8 @@
 
 #include "filterbank/detector.hpp"
 #include "opencl/error.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

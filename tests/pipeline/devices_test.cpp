@@ -1,6 +1,6 @@
 // `sightline devices` from the outside.
 
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "filterbank/detector.hpp"
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -1,6 +1,6 @@
 // A device as awkward as devices get: it answers out of order, at once, with failure, or not at all.
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
 
 #include <gmock/gmock.h>
 #include <spdlog/sinks/ostream_sink.h>

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "model/safetensors.hpp"
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "base/error.hpp"
 #include "media/reader.hpp"
-#include "program.hpp"
-#include "xvfb.hpp"
+#include "support/program.hpp"
+#include "support/xvfb.hpp"
 
 namespace sightline::test {
 namespace {

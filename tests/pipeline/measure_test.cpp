@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

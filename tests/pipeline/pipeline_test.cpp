@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "pipeline/program.hpp"
+#include "support/pipeline.hpp"
+#include "support/program.hpp"
 
 namespace sightline::pipeline {
 namespace {

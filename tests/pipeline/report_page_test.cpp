@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "pipeline/measurement_output.hpp"
-#include "unit/made_up_measurement.hpp"
-#include "unit/media_support.hpp"
+#include "support/made_up_measurement.hpp"
+#include "support/media.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
 
 namespace sightline::pipeline {
 namespace {

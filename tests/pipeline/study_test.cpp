@@ -7,9 +7,9 @@
 #include "model/safetensors.hpp"
 #include "opencl/device.hpp"
 #include "processing/device_stages.hpp"
-#include "program.hpp"
-#include "unit/filterbank_support.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/filterbank.hpp"
+#include "support/network.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

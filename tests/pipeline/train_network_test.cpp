@@ -5,7 +5,7 @@
 
 #include "filterbank/detector.hpp"
 #include "media/reader.hpp"
-#include "program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -2,8 +2,8 @@
 // misuse.
 
 #include "filterbank/model.hpp"
-#include "program.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/network.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::training {
 namespace {

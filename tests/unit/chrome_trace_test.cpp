@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "unit/made_up_run.hpp"
-#include "unit/media_support.hpp"
+#include "support/made_up_run.hpp"
+#include "support/media.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

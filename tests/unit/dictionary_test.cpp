@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/hardware.hpp"
 #include "filterbank/detector.hpp"
 #include "filterbank/patterns.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/hardware.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

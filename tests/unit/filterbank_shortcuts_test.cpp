@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "filterbank/detector.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

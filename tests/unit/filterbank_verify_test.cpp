@@ -9,7 +9,7 @@
 
 #include "filterbank/detector.hpp"
 #include "image/gray.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {

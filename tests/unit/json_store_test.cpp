@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {

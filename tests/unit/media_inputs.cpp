@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "media/capture.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "media/ffmpeg.hpp"
 #include "media/live_packets.hpp"
-#include "media_support.hpp"
-#include "xvfb.hpp"
+#include "support/media.hpp"
+#include "support/xvfb.hpp"
 
 namespace sightline::media {
 namespace {

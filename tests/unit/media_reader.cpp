@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/file_names.hpp"
 #include "media/picture_file.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "unit/model_file_support.hpp"
+#include "support/model_file.hpp"
 
 namespace sightline::filterbank {
 namespace {

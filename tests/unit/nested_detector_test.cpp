@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "cascade/detector.hpp"
 #include "detector_families.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {

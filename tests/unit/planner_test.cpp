@@ -10,10 +10,10 @@
 
 #include "base/error.hpp"
 #include "filterbank/detector.hpp"
-#include "filterbank_support.hpp"
 #include "opencl/device.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/sources.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {

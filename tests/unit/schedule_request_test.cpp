@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "filterbank_support.hpp"
 #include "pipeline/schedule.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
 namespace {

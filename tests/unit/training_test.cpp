@@ -12,8 +12,8 @@
 
 #include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "unit/made_up_run.hpp"
+#include "support/made_up_run.hpp"
 
 namespace sightline::pipeline::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filterbank/network/network.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::test {
 

@@ -9,7 +9,7 @@
 
 #include "filterbank/model.hpp"
 #include "model/safetensors.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::test {
 

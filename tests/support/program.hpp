@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::test {
 
