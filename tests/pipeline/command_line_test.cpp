@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/child_process.hpp"
+#include "support/media.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

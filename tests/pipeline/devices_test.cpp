@@ -1,5 +1,6 @@
 // `sightline devices` from the outside.
 
+#include "support/media.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

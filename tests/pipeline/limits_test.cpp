@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "model/safetensors.hpp"
+#include "support/media.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

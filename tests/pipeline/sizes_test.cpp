@@ -2,6 +2,7 @@
 
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
+#include "support/media.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

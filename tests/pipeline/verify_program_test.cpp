@@ -1,7 +1,10 @@
 // A model's verification network from the outside: the same lines under every schedule, switched off, and
 // misuse.
 
+#include <nlohmann/json.hpp>
+
 #include "filterbank/model.hpp"
+#include "support/media.hpp"
 #include "support/network.hpp"
 #include "support/program.hpp"
 

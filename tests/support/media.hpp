@@ -1,103 +1,35 @@
 #pragma once
-// Clips made at test time, in a folder of their own.
+// Clips made at test time, and what is in them.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline::media::test {
 
 namespace fs = std::filesystem;
+using sightline::test::load;
+using sightline::test::store;
+using sightline::test::TempDir;
 
-/// A folder that goes with the test.
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (fs::temp_directory_path() / "sightline-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    fs::permissions(path_, fs::perms::owner_all, ignored);
-    fs::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-inline std::vector<Frame> read_all(Reader& reader) {
-  std::vector<Frame> frames;
-  while (auto frame = reader.read()) frames.push_back(std::move(*frame));
-  return frames;
-}
-
-inline std::vector<Frame> read_all(const std::string& input, const ReadOptions& options = {}) {
-  Reader reader(input, options);
-  return read_all(reader);
-}
+std::vector<Frame> read_all(Reader& reader);
+std::vector<Frame> read_all(const std::string& input, const ReadOptions& options = {});
 
 /// Encodes what a filter graph generates. Returns the number of frames.
-inline std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options = {},
-                              bool sound = false) {
-  ReadOptions read;
-  read.keep_audio = sound;
-  Reader reader("lavfi:" + graph, read);
-  options.audio = reader.audio();
-  Writer writer(path, reader.info(), options);
-  while (auto frame = reader.read()) writer.write(*frame);
-  writer.finish();
-  return writer.frames();
-}
+std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options = {},
+                       bool sound = false);
 
-inline std::vector<char> load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void store(const std::string& path, const std::vector<char>& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-inline void store(const std::string& path, const std::string& text) {
-  store(path, std::vector<char>(text.begin(), text.end()));
-}
-
-inline double mean_difference(GrayView a, GrayView b) {
-  if (a.size() != b.size()) return 1e9;
-  double sum = 0;
-  for (int y = 0; y < a.height(); ++y)
-    for (int x = 0; x < a.width(); ++x) sum += std::abs(a.at(x, y) - b.at(x, y));
-  return sum / a.width() / a.height();
-}
-
-inline double mean_difference(const Frame& a, const Frame& b) {
-  return mean_difference(GrayView(to_gray(a).view()), GrayView(to_gray(b).view()));
-}
-
-inline double mean(GrayView a) {
-  double sum = 0;
-  for (int y = 0; y < a.height(); ++y)
-    for (int x = 0; x < a.width(); ++x) sum += a.at(x, y);
-  return sum / a.width() / a.height();
-}
+/// Of the absolute differences of all pixels; 1e9 where the sizes differ.
+double mean_difference(GrayView a, GrayView b);
+double mean_difference(const Frame& a, const Frame& b);
+double mean(GrayView a);
 
 /// The error that `action` throws must have the code, and the words in its message.
 template <typename Action>

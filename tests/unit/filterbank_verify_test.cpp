@@ -4,6 +4,8 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <cmath>
+#include <fstream>
 #include <map>
 #include <tuple>
 
@@ -426,7 +428,7 @@ TEST_F(FilterbankVerify, IsCounted) {
 }
 
 TEST_F(FilterbankVerify, FromConfiguration) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   save_model(model_, folder / "m.safetensors");
   const auto verifies = [&](const std::string& more) {
     std::ofstream(folder / "c.toml") << "[detector]\nmodel = \"m.safetensors\"\n" << more;

@@ -1,5 +1,6 @@
 // Reader on all kinds of input, good, odd and broken.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>

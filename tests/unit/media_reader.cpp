@@ -1,6 +1,7 @@
 // Reader on good input: numbers, times, selection, loops.
 #include "media/reader.hpp"
 
+#include <cmath>
 #include <thread>
 
 #include "support/media.hpp"

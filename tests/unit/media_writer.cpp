@@ -2,6 +2,7 @@
 #include "media/writer.hpp"
 
 #include <cstring>
+#include <iterator>
 
 #include "media/ffmpeg.hpp"
 #include "support/media.hpp"
