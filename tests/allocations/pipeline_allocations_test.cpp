@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "no_detector.hpp"
 #include "pipeline/sources.hpp"
+#include "support/no_detector.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define COUNTS 0

@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/hardware.hpp"
-#include "no_detector.hpp"
 #include "pipeline/sources.hpp"
+#include "support/no_detector.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "media/reader.hpp"
 #include "media/recorder.hpp"
-#include "unit/media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

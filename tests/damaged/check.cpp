@@ -1,6 +1,7 @@
 #include "damaged/check.hpp"
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace sightline::damaged {

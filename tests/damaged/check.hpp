@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::damaged {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "child_process.hpp"
+#include "support/child_process.hpp"
 
 namespace sightline::damaged {
 namespace {

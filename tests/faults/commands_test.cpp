@@ -1,5 +1,8 @@
 // The commands beside `detect` and `live`, call by call: what fails is said, and what is left is whole.
 
+#include <nlohmann/json.hpp>
+
+#include "support/media.hpp"
 #include "sweep.hpp"
 
 namespace sightline::test {
@@ -47,7 +50,7 @@ class FaultsInCommands : public testing::Test {
     const std::string file = run.folder + "/" + name;
     EXPECT_EQ(fs::exists(file), run.outcome.exit_code == 0) << run.order << ": " << run.outcome.err;
     if (fs::exists(file)) {
-      EXPECT_EQ(read_text(file), read_text(sweep.whole() + "/" + name)) << run.order;
+      EXPECT_EQ(bytes_of(file), bytes_of(sweep.whole() + "/" + name)) << run.order;
     }
   }
 
@@ -62,7 +65,7 @@ TEST_F(FaultsInCommands, Train) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, train, "m.safetensors");
     expect_run(0, "", training(run.folder));
-    EXPECT_EQ(read_text(run.folder + "/m.safetensors"), read_text(train.whole() + "/m.safetensors"))
+    EXPECT_EQ(bytes_of(run.folder + "/m.safetensors"), bytes_of(train.whole() + "/m.safetensors"))
         << run.order;
     for (const auto& entry : fs::recursive_directory_iterator(run.folder))
       EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path() << " is left";
@@ -137,7 +140,7 @@ TEST_F(FaultsInCommands, Measure) {
       [&](const FaultRun& run) {
         exits_with({0, 1, 2, 3, 4})(run);
         if (fs::exists(run.folder + "/m.json")) {
-          EXPECT_TRUE(Json::accept(read_text(run.folder + "/m.json"))) << run.order;
+          EXPECT_TRUE(Json::accept(bytes_of(run.folder + "/m.json"))) << run.order;
         }
       },
       6);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
-#include "pipeline/program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -35,7 +37,7 @@ class Ends : public testing::Test {
 
   /// Whole lines, of frames from 1 on. @return how many
   std::size_t expect_lines() const {
-    const std::vector<Json> lines = parse_lines(read_text(out("o.jsonl")));
+    const std::vector<Json> lines = parse_lines(bytes_of(out("o.jsonl")));
     for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].at("frame"), i + 1);
     return lines.size();
   }
@@ -97,7 +99,7 @@ TEST_F(Ends, FullDisk) {
     EXPECT_LE(expect_readable("o.mp4"), std::max<std::size_t>(lines, 10));
     expect_readable("s.png");
     if (fs::exists(out("t.json"))) {
-      EXPECT_TRUE(Json::accept(read_text(out("t.json")))) << "the trace is cut";
+      EXPECT_TRUE(Json::accept(bytes_of(out("t.json")))) << "the trace is cut";
     }
     EXPECT_FALSE(fs::exists(out("s.png.part")));
   }
@@ -111,7 +113,7 @@ TEST_F(Ends, FullDiskLeavesWhatWasThereBefore) {
     const bool picture = std::string(name) == "o.png";
     expect_run(1, name, detect({"-o", out(name), picture ? "--every" : "--duration", picture ? "10" : "1"}),
                setup);
-    EXPECT_EQ(read_text(out(name)), "precious");
+    EXPECT_EQ(bytes_of(out(name)), "precious");
   }
   EXPECT_FALSE(fs::exists(out("o.png.tmp")));
 }
@@ -173,7 +175,7 @@ TEST_F(Ends, KilledAtAnyMoment) {
     SCOPED_TRACE("after " + std::to_string(moment) + " ms");
     detect_until(moment, SIGKILL);
     frames += expect_lines();
-    EXPECT_EQ(read_text(out("o.mp4")), "precious");
+    EXPECT_EQ(bytes_of(out("o.mp4")), "precious");
     if (has_begun("o.mp4.part")) expect_readable("o.mp4.part");
   }
   EXPECT_GT(frames, 0u) << "no run was killed while it wrote";
@@ -196,14 +198,14 @@ TEST_F(Ends, KilledRecordingsCanBeRead) {
                                              out("o.jsonl")} +
                     kFindsSome);
     EXPECT_TRUE(program.wait_until([&] {
-      const std::string text = read_text(out("o.jsonl"));
+      const std::string text = bytes_of(out("o.jsonl"));
       return std::count(text.begin(), text.end(), '\n') > 20;
     }));
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 500));
     program.send(SIGKILL);
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.err;
-    parse_lines(read_text(out("o.jsonl")));
+    parse_lines(bytes_of(out("o.jsonl")));
     pictures += expect_readable("o.mp4");
   }
   EXPECT_GT(pictures, 0u);

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
+
+#include "support/media.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::test {
 namespace {
@@ -15,6 +19,7 @@ namespace fs = std::filesystem;
 std::vector<long> chosen_points(long first, long last, long wanted) {
   const long calls = last - first + 1;
   const char* const asked = std::getenv("SIGHTLINE_FAULT_POINTS");
+  wanted = sampled(wanted, 3);
   if (asked) wanted = std::string(asked) == "all" ? calls : std::atol(asked);
   std::set<long> points;
   for (long point = first; wanted >= calls && point <= last; ++point) points.insert(point);
@@ -34,7 +39,7 @@ std::string text_of(const FaultRun& run) {
 
 std::map<std::string, long> counts_of(const std::string& report) {
   std::map<std::string, long> counts;
-  std::istringstream text(read_text(report));
+  std::istringstream text(bytes_of(report));
   std::string word, kind;
   for (long count = 0; text >> word >> kind >> count;)
     if (word == "count") counts[kind] = count;
@@ -102,9 +107,9 @@ FaultRun Sweep::run(const std::string& order, const std::string& folder) const {
   setup.environment = {"XDG_CACHE_HOME=" + caches_, "SIGHTLINE_FAULT_REPORT=" + result.folder + "/report"};
   if (!order.empty()) setup.environment.push_back("SIGHTLINE_FAULT=" + order);
   result.outcome = test::run(arguments_(result.folder), setup);
-  const std::string lines = read_text(result.folder + "/o.jsonl");
+  const std::string lines = bytes_of(result.folder + "/o.jsonl");
   result.lines = std::count(lines.begin(), lines.end(), '\n');
-  std::istringstream report(read_text(result.folder + "/report"));
+  std::istringstream report(bytes_of(result.folder + "/report"));
   for (std::string word, call, number; report >> word >> call >> number;)
     if (word == "struck") result.struck = call;
   return result;
@@ -157,7 +162,7 @@ DetectSweep::DetectSweep(const std::function<std::vector<std::string>()>& argume
                    arguments();
           },
           std::move(program), std::move(caches)),
-      lines_(parse_lines(read_text(whole() + "/o.jsonl"))) {
+      lines_(parse_lines(bytes_of(whole() + "/o.jsonl"))) {
   EXPECT_EQ(lines_.size(), 6u);
   EXPECT_EQ(media::test::read_all(whole() + "/o.mp4").size(), 6u);
 }
@@ -176,7 +181,7 @@ void DetectSweep::check_run(const FaultRun& run) const {
     const std::size_t pictures = media::test::read_all(video).size();
     EXPECT_LE(pictures, lines_.size());
     if (code == 0) {
-      EXPECT_EQ(pictures, parse_lines(read_text(run.folder + "/o.jsonl")).size());
+      EXPECT_EQ(pictures, parse_lines(bytes_of(run.folder + "/o.jsonl")).size());
       for (const auto& entry : fs::directory_iterator(run.folder)) {
         const std::string name = entry.path().filename();
         EXPECT_TRUE(name == "report" || name == "o.mp4" || name == "o.jsonl") << name << " is left";
@@ -189,7 +194,7 @@ void DetectSweep::check_run(const FaultRun& run) const {
 
 // Whole lines, of frames in order; none missing that nobody speaks of.
 void DetectSweep::check_lines(const FaultRun& run) const {
-  const std::vector<Json> lines = parse_lines(read_text(run.folder + "/o.jsonl"));
+  const std::vector<Json> lines = parse_lines(bytes_of(run.folder + "/o.jsonl"));
   const long lost = number_before(run.outcome.err, " decode error(s)");
   if (run.outcome.exit_code == 0) {
     EXPECT_GE(static_cast<long>(lines.size()) + lost, static_cast<long>(lines_.size()))

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "pipeline/program.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 
@@ -41,8 +42,9 @@ class Sweep {
   /// Where the run without a fault has left its outputs.
   std::string whole() const { return folder_ / "whole"; }
 
-  /// Runs it for each of the first and last 30 calls and some between, `points` in all; for all of them where
-  /// SIGHTLINE_FAULT_POINTS is `all`. Each run must end as `check_run` wants it, and as `check` does.
+  /// Runs it for each of the first and last 30 calls and some between, `points` in all, or a third of them
+  /// where tests are not thorough; for all of them where SIGHTLINE_FAULT_POINTS is `all`. Each run must end
+  /// as `check_run` wants it, and as `check` does.
   /// @param onwards  all calls from the n-th on fail
   /// @param first    from this call on
   void over(const std::string& kind, bool onwards, int points,

@@ -1,6 +1,10 @@
 // Whatever can fail is made to fail, one call after the other: no run crashes or hangs, each ends with the
 // right code and words, and what it leaves is whole.
 
+#include <nlohmann/json.hpp>
+
+#include "support/media.hpp"
+#include "support/thorough.hpp"
 #include "sweep.hpp"
 
 namespace sightline::test {
@@ -82,7 +86,7 @@ TEST(FaultSweep, Live) {
                                      folder / "out/o.mp4", "-d", folder / "out/o.jsonl"} +
                 kOnCpu,
             setup);
-    parse_lines(read_text(folder / "out/o.jsonl"));
+    parse_lines(bytes_of(folder / "out/o.jsonl"));
     std::filesystem::remove_all(folder / "out");
     return outcome;
   };
@@ -90,7 +94,8 @@ TEST(FaultSweep, Live) {
   std::vector<std::string> orders{"open:3",    "open:4+",  "read:11+",   "decode:3",
                                   "decode:8+", "encode:2", "encode:5",   "write:2",
                                   "write:4+",  "write:9",  "allocate:9", "allocate:30+"};
-  for (int n = 1; n < 10500; n += n < 7000 ? 1400 : 230) orders.push_back("make:" + std::to_string(n) + "+");
+  for (int n = 1; n < 10500; n += static_cast<int>(sampling_step(n < 7000 ? 1400 : 230)))
+    orders.push_back("make:" + std::to_string(n) + "+");
   for (const std::string& order : orders) {
     const Outcome outcome = live(order);
     SCOPED_TRACE(order + ": " + outcome.err);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/thorough.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {
@@ -52,7 +53,8 @@ TEST_P(Replay, TakesOrRefusesDamagedSeeds) {
        fs::directory_iterator(fs::path(SIGHTLINE_SOURCE_DIR) / "tests/fuzz/corpus" / GetParam().name)) {
     const std::vector<std::uint8_t> whole = bytes_of(entry);
     SCOPED_TRACE(entry.path().filename().string());
-    const std::size_t step = whole.size() / 300 + 1;
+    const auto step =
+        static_cast<std::size_t>(test::sampling_step(static_cast<long>(whole.size() / 300) + 1));
     for (std::size_t i = 0; i < whole.size(); i += step) {
       EXPECT_NO_THROW(GetParam().run(Bytes(whole).first(i)));
       std::vector<std::uint8_t> changed = whole;

@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "cascade/opencl/stages.hpp"
-#include "kernels/cascade_support.hpp"
 #include "kernels/opencl_test.hpp"
+#include "support/cascade.hpp"
 
 namespace sightline::cascade {
 namespace {

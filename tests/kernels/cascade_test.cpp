@@ -10,8 +10,8 @@
 #include "cascade/scan_scalar.hpp"
 #include "image/integral.hpp"
 #include "image/resample.hpp"
-#include "kernels/cascade_support.hpp"
 #include "kernels/kernel_test.hpp"
+#include "support/cascade.hpp"
 
 namespace sightline::cascade {
 namespace {

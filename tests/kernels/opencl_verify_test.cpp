@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/opencl_test.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -3,13 +3,11 @@
 #include "pipeline/adaptive.hpp"
 
 #include <gmock/gmock.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <deque>
-#include <sstream>
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
+#include "support/log_capture.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -95,18 +93,12 @@ class AdaptiveRun : public ::testing::Test {
   void SetUp() override {
     chosen_ = FakeStages::find_device();
     if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to name a device";
-    old_logger_ = spdlog::default_logger();
-    spdlog::set_default_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
-  }
-  void TearDown() override {
-    if (old_logger_) spdlog::set_default_logger(old_logger_);
   }
 
   // Begins a run under `home`; without one, under what the costs promise most for.
   void start(StageSet supported, std::size_t partitionable, std::optional<Schedule> home = {},
              Goal goal = Goal::throughput) {
-    log_.str("");
+    log_.clear();
     changes_.clear();
     adaptive_.reset();
     pipeline_.reset();
@@ -172,8 +164,7 @@ class AdaptiveRun : public ::testing::Test {
   std::unique_ptr<Adaptive> adaptive_;
   std::int64_t now_ = 1000 * kSecond;
   std::vector<Change> changes_;
-  std::ostringstream log_;
-  std::shared_ptr<spdlog::logger> old_logger_;
+  sightline::test::LogCapture log_;
 };
 
 constexpr double kWindowSeconds = 1e-9 * kWindow * kBetweenFrames;
@@ -306,7 +297,7 @@ TEST_F(AdaptiveRun, FreeDeviceStays) {
     EXPECT_GE(pause(3), 20);
     EXPECT_EQ(changes_[3].to, home_);
     EXPECT_THAT(log_.str(), HasSubstr("tried again, and as planned"));
-    log_.str("");
+    log_.clear();
   }
 }
 

@@ -2,9 +2,11 @@
 // for it.
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "model/safetensors.hpp"
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -157,7 +159,7 @@ TEST_F(BadInput, BadInputLeavesAnExistingOutputAlone) {
   const std::string kept = file("kept.jsonl", "precious\n");
   expect_run(3, "nothing.mp4", {"detect", folder_ / "nothing.mp4", "-d", kept});
   expect_run(2, "formt", {"detect", kClip, "-d", kept, "-f", "formt"});
-  EXPECT_EQ(read_text(kept), "precious\n");
+  EXPECT_EQ(bytes_of(kept), "precious\n");
 }
 
 TEST_F(BadInput, OutputThatIsTheInput) {
@@ -178,7 +180,7 @@ TEST_F(BadInput, TwoOutputsThatAreOneFile) {
   const std::string there = file("there.jsonl", "precious\n");
   fs::create_symlink(there, folder_ / "link.png");
   expect_run(2, "two outputs", {"detect", input, "-d", there, "--contact-sheet", folder_ / "link.png"});
-  EXPECT_EQ(read_text(there), "precious\n");
+  EXPECT_EQ(bytes_of(there), "precious\n");
 }
 
 TEST_F(BadInput, Models) {
@@ -253,7 +255,7 @@ TEST_F(BadInput, ContactSheetsArePng) {
   EXPECT_FALSE(fs::exists(folder_ / "sheet.jpg"));
   for (const char* name : {"sheet.PNG", "sheet"}) {
     expect_run(0, "frame(s) in", {"detect", kClip, "--contact-sheet", folder_ / name});
-    EXPECT_TRUE(read_text(folder_ / name).starts_with("\x89PNG")) << name;
+    EXPECT_TRUE(bytes_of(folder_ / name).starts_with("\x89PNG")) << name;
   }
 }
 

@@ -1,8 +1,10 @@
 // Cascades from the outside: pictures, folders, sections inside, evaluation, `model show`, and misuse.
 
 #include <map>
+#include <nlohmann/json.hpp>
 
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -87,7 +89,7 @@ TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
   for (const Json& line : lines) EXPECT_FALSE(line.at("objects").empty());
   for (const std::string name : {"a.png", "b.png"}) {
     EXPECT_TRUE(fs::exists(folder_ / ("out/" + name)));
-    EXPECT_NE(read_text(folder_ / ("out/" + name)), read_text(folder_ / ("in/" + name)));
+    EXPECT_NE(bytes_of(folder_ / ("out/" + name)), bytes_of(folder_ / ("in/" + name)));
   }
 }
 
@@ -151,7 +153,7 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   const Outcome outcome =
       expect_run(0, "", measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
   EXPECT_NE(outcome.out.find("side by side"), std::string::npos) << outcome.out;
-  const Json all = Json::parse(read_text(folder_ / "m.json")).at("measurements");
+  const Json all = Json::parse(bytes_of(folder_ / "m.json")).at("measurements");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].at("kernels"), "naive");
   EXPECT_EQ(all[1].at("kernels"), "compacted");
@@ -199,7 +201,7 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
         << outcome.out;
     EXPECT_NE(outcome.out.find("average precision       1.0000"), std::string::npos) << outcome.out;
     EXPECT_NE(outcome.out.find("\nall 0 "), std::string::npos) << outcome.out;
-    EXPECT_TRUE(read_text(folder_ / "c.csv").starts_with("curve,threshold,"));
+    EXPECT_TRUE(bytes_of(folder_ / "c.csv").starts_with("curve,threshold,"));
   }
 }
 

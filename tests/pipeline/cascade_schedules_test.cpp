@@ -4,9 +4,9 @@
 
 #include "cascade/detector.hpp"
 #include "cascade/opencl/stages.hpp"
-#include "kernels/cascade_support.hpp"
-#include "pipeline/pipeline_support.hpp"
 #include "pipeline/planner.hpp"
+#include "support/cascade.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -3,8 +3,9 @@
 #include <regex>
 #include <set>
 
-#include "child_process.hpp"
-#include "program.hpp"
+#include "support/child_process.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

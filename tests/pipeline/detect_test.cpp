@@ -5,10 +5,12 @@
 
 #include <csignal>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -78,7 +80,7 @@ TEST(Detect, QuietSaysNothing) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(parse_lines(read_text(folder / "d.jsonl")).size(), 10u);
+  EXPECT_EQ(parse_lines(bytes_of(folder / "d.jsonl")).size(), 10u);
   EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), 10u);
   EXPECT_EQ(media::test::read_all(folder / "sheet.png").size(), 1u);
 }
@@ -125,7 +127,7 @@ TEST(Detect, Formats) {
   const auto text = [&](const std::string& name, const std::vector<std::string>& options = {}) {
     const Outcome outcome = run(command + std::vector<std::string>{"-d", folder / name} + options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return read_text(folder / name);
+    return bytes_of(folder / name);
   };
   const std::vector<Json> lines = parse_lines(text("a.jsonl"));
   ASSERT_EQ(lines.size(), 4u);
@@ -135,7 +137,7 @@ TEST(Detect, Formats) {
 
   const Json document = Json::parse(text("a.json"));
   EXPECT_EQ(document.at("frames"), Json(lines));
-  EXPECT_EQ(text("by-option", {"-f", "json"}), read_text(folder / "a.json"));
+  EXPECT_EQ(text("by-option", {"-f", "json"}), bytes_of(folder / "a.json"));
 
   const Json coco = Json::parse(text("a.coco.json"));
   EXPECT_EQ(coco.at("images").size(), 4u);
@@ -320,14 +322,14 @@ TEST(Detect, Interrupted) {
     Program program({"detect", folder / "in.mkv", "--loop", "-1", "-o", folder / "o.mp4", "-d",
                      folder / "d.jsonl", "--contact-sheet", folder / "sheet.png"});
     ASSERT_TRUE(program.wait_until([&] {
-      const std::string text = read_text(folder / "d.jsonl");
+      const std::string text = bytes_of(folder / "d.jsonl");
       return std::count(text.begin(), text.end(), '\n') > 25;
     }));
     program.send(signal);
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
     EXPECT_NE(outcome.err.find("stopped on request"), std::string::npos) << outcome.err;
-    const std::vector<Json> lines = parse_lines(read_text(folder / "d.jsonl"));
+    const std::vector<Json> lines = parse_lines(bytes_of(folder / "d.jsonl"));
     for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i].at("frame"), i + 1);
     EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), lines.size());
     EXPECT_EQ(media::test::read_all(folder / "sheet.png").size(), 1u);

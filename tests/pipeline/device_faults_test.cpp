@@ -3,20 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "filterbank/detector.hpp"
 #include "opencl/error.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
+#include "support/log_capture.hpp"
+#include "support/pipeline.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -29,7 +28,7 @@ using filterbank::kPyramid;
 using opencl::fail_calls_for_test;
 using sightline::test::random_model;
 using sightline::test::random_picture;
-using sightline::test::TemporaryFolder;
+using sightline::test::TempDir;
 using test::Collector;
 using ::testing::HasSubstr;
 
@@ -55,10 +54,6 @@ class DeviceFaults : public ::testing::Test {
     if (!chosen_) GTEST_SKIP() << "there is no usable OpenCL device here";
     setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
 
-    old_logger_ = spdlog::default_logger();
-    spdlog::set_default_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
-
     // Frames of changing size, so that buffers are made anew in the middle of the run; one is too small.
     const auto workspace = detector_.make_workspace();
     for (const Size size : {Size{70, 61}, {52, 75}, {52, 75}, {10, 10}, {70, 61}, {70, 61}}) {
@@ -68,10 +63,7 @@ class DeviceFaults : public ::testing::Test {
       ASSERT_EQ(expected_.back().empty(), size.width == 10);
     }
   }
-  void TearDown() override {
-    fail_calls_for_test("", 0);
-    if (old_logger_) spdlog::set_default_logger(old_logger_);
-  }
+  void TearDown() override { fail_calls_for_test("", 0); }
 
   static filterbank::Options options() {
     filterbank::Options options;
@@ -113,7 +105,7 @@ class DeviceFaults : public ::testing::Test {
   // How often the log says that the device is disabled, since the last call.
   int times_disabled() {
     const std::string text = log_.str();
-    log_.str("");
+    log_.clear();
     int count = 0;
     for (std::size_t at = text.find("disabled"); at != std::string::npos; at = text.find("disabled", at + 1))
       ++count;
@@ -124,9 +116,8 @@ class DeviceFaults : public ::testing::Test {
   std::vector<media::Frame> frames_;
   std::vector<std::vector<Detection>> expected_;
   std::optional<opencl::ChosenDevice> chosen_;
-  TemporaryFolder folder_;
-  std::ostringstream log_;
-  std::shared_ptr<spdlog::logger> old_logger_;
+  TempDir folder_;
+  sightline::test::LogCapture log_;
 };
 
 TEST_F(DeviceFaults, WithoutAnyTheDeviceDoesTheWork) {
@@ -173,7 +164,8 @@ TEST_F(DeviceFaults, OfOneCallCostNoFrame) {
     int unused = 0;
     int unseen = 0;
     int n = 1;
-    for (; unused < 10; ++n) {
+    for (; unused < sightline::test::sampled(10, 4);
+         n += static_cast<int>(sightline::test::sampling_step(1))) {
       ASSERT_LT(n, 3000);
       Pipeline pipeline(detector_, stages.get(), schedule, {2});
       const std::string what = schedule.name + ", call " + std::to_string(n);
@@ -208,7 +200,7 @@ TEST_F(DeviceFaults, OfOneCallCostNoFrame) {
 TEST_F(DeviceFaults, OfAllCallsFromSomeOnCostNoFrame) {
   const auto stages = make_stages();
   for (const Schedule& schedule : schedules(*stages)) {
-    for (int n = 1; n < 400; n += 13) {
+    for (int n = 1; n < 400; n += static_cast<int>(sightline::test::sampling_step(13))) {
       Pipeline pipeline(detector_, stages.get(), schedule, {2});
       fail_calls_for_test("", n);
       run_all(pipeline, schedule.name + ", calls from " + std::to_string(n));

@@ -1,6 +1,7 @@
 // `sightline devices` from the outside.
 
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

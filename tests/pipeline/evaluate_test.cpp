@@ -5,7 +5,8 @@
 #include <sstream>
 
 #include "filterbank/detector.hpp"
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -89,9 +90,9 @@ TEST_F(Evaluate, WindowsThatScoreHigherAreAllFound) {
   const Outcome outcome = windows({"--scale-step", "8", "--csv", folder_ / "curve.csv", "--svg",
                                    folder_ / "curve.svg", "--name", "ours"});
   EXPECT_EQ(miss_rates(outcome.out), (std::vector<std::string>(4, "0%"))) << outcome.out;
-  EXPECT_TRUE(read_text(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_window,"));
-  EXPECT_NE(read_text(folder_ / "curve.csv").find("\nours,"), std::string::npos);
-  EXPECT_NE(read_text(folder_ / "curve.svg").find("<svg"), std::string::npos);
+  EXPECT_TRUE(bytes_of(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_window,"));
+  EXPECT_NE(bytes_of(folder_ / "curve.csv").find("\nours,"), std::string::npos);
+  EXPECT_NE(bytes_of(folder_ / "curve.svg").find("<svg"), std::string::npos);
 }
 
 TEST_F(Evaluate, WindowsRefuseBadPictures) {
@@ -148,7 +149,7 @@ TEST_F(Evaluate, FramesWithEverythingFound) {
   EXPECT_NE(none.out.find("log-average miss rate   1.0000"), std::string::npos) << none.out;
   EXPECT_NE(none.out.find("average precision       0.0000"), std::string::npos) << none.out;
   EXPECT_EQ(miss_rates(none.out), (std::vector<std::string>(3, "100%"))) << none.out;
-  EXPECT_TRUE(read_text(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_image,"));
+  EXPECT_TRUE(bytes_of(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_image,"));
 }
 
 TEST_F(Evaluate, FramesRefuseBadTruth) {

@@ -1,13 +1,12 @@
 // A device as awkward as devices get: it answers out of order, at once, with failure, or not at all.
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
 
 #include <gmock/gmock.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <random>
-#include <sstream>
+
+#include "support/log_capture.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -28,12 +27,6 @@ class FakeDevice : public ::testing::Test {
     chosen_ = FakeStages::find_device();
     if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to make events with";
     detector_.partitionable = 1;
-    old_logger_ = spdlog::default_logger();
-    spdlog::set_default_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
-  }
-  void TearDown() override {
-    if (old_logger_) spdlog::set_default_logger(old_logger_);
   }
   std::unique_ptr<FakeStages> device(std::function<Fate(int)> decide) const {
     return std::make_unique<FakeStages>(*chosen_, StageSet(3), std::move(decide));
@@ -56,8 +49,7 @@ class FakeDevice : public ::testing::Test {
 
   FakeDetector detector_;
   std::optional<opencl::ChosenDevice> chosen_;
-  std::ostringstream log_;
-  std::shared_ptr<spdlog::logger> old_logger_;
+  sightline::test::LogCapture log_;
 };
 
 TEST_F(FakeDevice, AnswersOutOfOrder) {
@@ -97,7 +89,7 @@ TEST_F(FakeDevice, Fails) {
     for (const int bad : {0, 1, 7, 19}) {
       if (kind == Kind::fails && bad != 7) continue;  // may take the watchdog, and so its time
       for (const Schedule& schedule : schedules(4)) {
-        log_.str("");
+        log_.clear();
         const auto stages = device([&](int index) {
           return index == bad ? Fate{kind, 300us} : Fate{Kind::done, 100us * (index % 3)};
         });
@@ -124,7 +116,7 @@ TEST_F(FakeDevice, Fails) {
 TEST_F(FakeDevice, NeverAnswers) {
   for (const int bad : {0, 5}) {
     for (const Schedule& schedule : schedules(5)) {
-      log_.str("");
+      log_.clear();
       const auto stages = device([&](int index) {
         return index >= bad ? Fate{Kind::no_answer, 0us} : Fate{Kind::done, 50us};
       });

@@ -8,10 +8,10 @@
 
 #include "opencl/error.hpp"
 #include "pipeline/histogram_processor.hpp"
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace_statistics.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "model/safetensors.hpp"
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

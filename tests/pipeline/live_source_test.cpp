@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "pipeline/median.hpp"
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

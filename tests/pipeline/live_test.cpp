@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,13 +11,14 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
 #include "base/error.hpp"
 #include "media/reader.hpp"
-#include "program.hpp"
-#include "xvfb.hpp"
+#include "support/program.hpp"
+#include "support/xvfb.hpp"
 
 namespace sightline::test {
 namespace {
@@ -47,7 +49,7 @@ bool becomes_true(const std::function<bool()>& condition) {
 }
 
 std::size_t lines_of(const std::string& file) {
-  const std::string text = fs::exists(file) ? read_text(file) : "";
+  const std::string text = fs::exists(file) ? bytes_of(file) : "";
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -77,7 +79,7 @@ TEST(Live, FindsWhatDetectFinds) {
                  kFindsSome);
   const Outcome outcome =
       expect_run(0, "captured", live(clip, {"--pace", "0", "-d", folder / "live.jsonl"}) + kHeadless);
-  EXPECT_EQ(read_text(folder / "live.jsonl"), read_text(folder / "detect.jsonl"));
+  EXPECT_EQ(bytes_of(folder / "live.jsonl"), bytes_of(folder / "detect.jsonl"));
   const Account account = account_of(outcome.err);
   EXPECT_EQ(account.captured, 12);
   EXPECT_EQ(account.detected, 12);
@@ -95,7 +97,7 @@ TEST(Live, NewestFramesWinWhereTheSourceIsFaster) {
   EXPECT_EQ(account.captured, 200);
   EXPECT_EQ(account.captured, account.detected + account.dropped);
   EXPECT_GT(account.dropped, 0);
-  const auto lines = parse_lines(read_text(folder / "live.jsonl"));
+  const auto lines = parse_lines(bytes_of(folder / "live.jsonl"));
   EXPECT_EQ(static_cast<std::int64_t>(lines.size()), account.detected);
   for (std::size_t i = 1; i < lines.size(); ++i)
     EXPECT_GT(lines[i].at("frame").get<int>(), lines[i - 1].at("frame").get<int>());
@@ -138,7 +140,7 @@ TEST(Live, EndsWhenAskedWithAllThatWasWritten) {
     EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
     const Account account = account_of(outcome.err);
     EXPECT_EQ(account.captured, account.detected + account.dropped);
-    EXPECT_EQ(static_cast<std::int64_t>(parse_lines(read_text(detections)).size()), account.detected);
+    EXPECT_EQ(static_cast<std::int64_t>(parse_lines(bytes_of(detections)).size()), account.detected);
   }
   media::Reader recorded(folder / "cam.mp4");
   int frames = 0;
@@ -253,7 +255,7 @@ TEST(Live, StreamThatIsLostAndComesBack) {
   EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("is lost"));
   EXPECT_THAT(outcome.err, HasSubstr("lost and found again 1 time(s)"));
-  const auto lines = parse_lines(read_text(detections));
+  const auto lines = parse_lines(bytes_of(detections));
   for (std::size_t i = 1; i < lines.size(); ++i) {
     EXPECT_GT(lines[i].at("frame").get<int>(), lines[i - 1].at("frame").get<int>());
     EXPECT_GT(lines[i].at("time").get<double>(), lines[i - 1].at("time").get<double>());
@@ -274,7 +276,7 @@ TEST(Live, StreamThatDoesNotComeBack) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, kInput);
   EXPECT_THAT(outcome.err, HasSubstr(url));
-  parse_lines(read_text(detections));
+  parse_lines(bytes_of(detections));
 }
 
 // A window on a screen of its own, and somebody at the keyboard.
@@ -395,7 +397,7 @@ TEST_F(LiveWindow, FindsPeopleOnTheScreen) {
   if (!people) arguments = arguments + std::vector<std::string>{"--threshold", "-4", "--no-verify"};
   ChildProcess second(arguments + kHeadless, environment());
   const auto finds = [&] {
-    return fs::exists(seen) && read_text(seen).find("\"track\":") != std::string::npos;
+    return fs::exists(seen) && bytes_of(seen).find("\"track\":") != std::string::npos;
   };
   EXPECT_TRUE(becomes_true(finds)) << second.output();
   second.send(SIGINT);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -113,7 +115,7 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
   EXPECT_THAT(outcome.out, HasSubstr("CPU, 1 thread"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("upload"))) << "nothing is copied";
 
-  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  const Json json = Json::parse(bytes_of(folder_ / "m.json"));
   for (const char* key : {"program", "machine", "input", "width", "height", "decoding", "model", "variant",
                           "meter", "meter_note", "accuracy", "best", "schedules"})
     EXPECT_TRUE(json.contains(key)) << key;
@@ -139,10 +141,10 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
                                              "group", "output"}));
   EXPECT_GT(stages, 0);
 
-  const std::string csv = read_text(folder_ / "m.csv");
+  const std::string csv = bytes_of(folder_ / "m.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
   EXPECT_THAT(csv, testing::StartsWith("input,width,height"));
-  const std::string page = read_text(folder_ / "m.html");
+  const std::string page = bytes_of(folder_ / "m.html");
   for (const char* part : {"<canvas", "clip.mp4", "classify", "</html>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
@@ -152,7 +154,7 @@ TEST_F(MeasureTest, PreloadedFrames) {
       kCpuOnly + std::vector<std::string>{"--preload", "5", "--frames", "40", "--json", folder_ / "m.json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("frames in memory"));
-  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  const Json json = Json::parse(bytes_of(folder_ / "m.json"));
   EXPECT_EQ(json.at("decoding"), false);
   EXPECT_EQ(names_in(json), std::vector<std::string>{"cpu"}) << "all that there is without a device";
   expect_sensible(json.at("schedules")[0]);
@@ -166,7 +168,7 @@ TEST_F(MeasureTest, AllSchedulesOnADevice) {
       measure(kCpuDevice + std::vector<std::string>{"--preload", "3", "--frames", "40", "--in-flight", "2",
                                                     "--filters", "25", "--json", folder_ / "m.json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  const Json json = Json::parse(bytes_of(folder_ / "m.json"));
   EXPECT_EQ(names_in(json),
             (std::vector<std::string>{"cpu", "gpu", "specialized", "overlap", "split", "auto"}));
   std::map<std::string, Json> by_name;
@@ -191,7 +193,7 @@ TEST_F(MeasureTest, SizesOfTheDictionary) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("25 filters"));
   EXPECT_THAT(outcome.out, HasSubstr("50 filters"));
-  const Json json = Json::parse(read_text(folder_ / "m.json"));
+  const Json json = Json::parse(bytes_of(folder_ / "m.json"));
   ASSERT_EQ(json.at("measurements").size(), 2u);
   std::set<std::string> accuracies;
   for (int i = 0; i < 2; ++i) {
@@ -240,7 +242,7 @@ TEST_F(MeasureTest, StopsOnRequest) {
 
 // Spans of a lane follow each other, and every frame has its own.
 void expect_sound_trace(const std::string& file, std::size_t frames) {
-  const Json json = Json::parse(read_text(file));
+  const Json json = Json::parse(bytes_of(file));
   const Json& events = json.is_array() ? json : json.at("traceEvents");
   std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> lanes;
   std::size_t begun = 0;
@@ -266,23 +268,23 @@ TEST_F(MeasureTest, DetectWritesTraces) {
       run(detect({"--device", "none", "--trace", folder_ / "t.json", "-d", folder_ / "d.jsonl"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   expect_sound_trace(folder_ / "t.json", 12);
-  EXPECT_EQ(parse_lines(read_text(folder_ / "d.jsonl")).size(), 12u);
+  EXPECT_EQ(parse_lines(bytes_of(folder_ / "d.jsonl")).size(), 12u);
   if (!has_cpu_device(2)) return;
   ASSERT_EQ(run(detect(kCpuDevice + std::vector<std::string>{"--schedule", "overlap", "--trace",
                                                              folder_ / "u.json", "-d", folder_ / "u.jsonl"}))
                 .exit_code,
             0);
   expect_sound_trace(folder_ / "u.json", 12);
-  EXPECT_EQ(read_text(folder_ / "u.jsonl"), read_text(folder_ / "d.jsonl"));
+  EXPECT_EQ(bytes_of(folder_ / "u.jsonl"), bytes_of(folder_ / "d.jsonl"));
 }
 
 TEST_F(MeasureTest, TracesReplaceNoOtherFile) {
-  const std::string before = read_text(clip());
+  const std::string before = bytes_of(clip());
   expect_usage_error("is the input", detect({"--trace", clip()}));
   expect_usage_error("two outputs", detect({"--trace", folder_ / "x.json", "-d", folder_ / "x.json"}));
   expect_usage_error("two outputs", detect({"--trace", folder_ / "x.mp4", "-o", folder_ / "x.mp4"}));
   expect_run(1, "cannot write", detect({"--trace", folder_ / "none/t.json"}));
-  EXPECT_EQ(read_text(clip()), before);
+  EXPECT_EQ(bytes_of(clip()), before);
 }
 
 TEST_F(MeasureTest, SchedulesFindTheSame) {

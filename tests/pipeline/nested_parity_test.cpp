@@ -6,8 +6,8 @@
 #include "cascade/detector.hpp"
 #include "detection/nested_detector.hpp"
 #include "filterbank/detector.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "filterbank/detector.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -10,8 +10,9 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "pipeline/pipeline_support.hpp"
-#include "pipeline/program.hpp"
+#include "support/media.hpp"
+#include "support/pipeline.hpp"
+#include "support/program.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +11,8 @@
 #include <sstream>
 
 #include "pipeline/measurement_output.hpp"
-#include "unit/made_up_measurement.hpp"
-#include "unit/media_support.hpp"
+#include "support/made_up_measurement.hpp"
+#include "support/media.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

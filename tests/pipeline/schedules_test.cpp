@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

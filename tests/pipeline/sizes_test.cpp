@@ -2,7 +2,8 @@
 
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <deque>
 #include <thread>
 
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -11,7 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "pipeline/fake_device.hpp"
+#include "support/fake_device.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -63,7 +64,8 @@ class Deadline {
 
 int rounds() {
   const char* const asked = std::getenv("SIGHTLINE_STRESS");
-  return asked ? std::max(1, std::atoi(asked)) : 300;
+  if (asked) return std::max(1, std::atoi(asked));
+  return sightline::test::is_thorough() ? 3000 : 300;
 }
 
 // Sets a flag from a thread of its own after some microseconds.

@@ -7,9 +7,10 @@
 #include "model/safetensors.hpp"
 #include "opencl/device.hpp"
 #include "processing/device_stages.hpp"
-#include "program.hpp"
-#include "unit/filterbank_support.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/filterbank.hpp"
+#include "support/media.hpp"
+#include "support/network.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -156,8 +157,8 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   const Outcome outcome =
       run(command + both + std::vector<std::string>{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const std::string table = read_text(folder_ / "c.csv");
-  const std::string svg = read_text(folder_ / "c.svg");
+  const std::string table = bytes_of(folder_ / "c.csv");
+  const std::string svg = bytes_of(folder_ / "c.svg");
   for (const char* name : {"one", "two"}) {
     EXPECT_NE(outcome.out.find(name + std::string("\n6 positive windows")), std::string::npos) << outcome.out;
     EXPECT_NE(table.find(std::string("\n") + name + ","), std::string::npos);
@@ -166,13 +167,13 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   // Each curve is what the model has by itself.
   const Outcome alone = run(command + std::vector<std::string>{"-m", two, "--csv", folder_ / "two.csv"});
   EXPECT_EQ(alone.exit_code, 0) << alone.err;
-  const std::string own = read_text(folder_ / "two.csv");
+  const std::string own = bytes_of(folder_ / "two.csv");
   EXPECT_TRUE(table.ends_with(own.substr(own.find('\n')))) << own;
 
   const Outcome named = run(
       command + both + std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
-  EXPECT_NE(read_text(folder_ / "c.csv").find("\nB,"), std::string::npos);
+  EXPECT_NE(bytes_of(folder_ / "c.csv").find("\nB,"), std::string::npos);
   expect_run(2, "1 names were given for 2 curve", command + both + std::vector<std::string>{"--name", "A"});
 }
 
@@ -190,7 +191,7 @@ TEST_F(Study, CurvesOfAModelsSizes) {
                             pictures());
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   for (const char* name : {"\"sizes, 4 filters\",", "\"sizes, 9 filters\","})
-    EXPECT_NE(read_text(folder_ / "c.csv").find(name), std::string::npos);
+    EXPECT_NE(bytes_of(folder_ / "c.csv").find(name), std::string::npos);
 }
 
 // Two lines, twice: the second time nothing is left to do. One more then makes a picture possible.
@@ -207,14 +208,14 @@ TEST_F(Study, TheScriptDoesWhatIsLeftToDo) {
     const std::string command = SIGHTLINE_SOURCE_DIR "/tools/study '" + data + "' --program " +
                                 SIGHTLINE_PROGRAM + " --output '" + (folder_ / "out") + "' --lines " + lines +
                                 " -- --patches 3000 >'" + (folder_ / "log") + "' 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "log");
-    return read_text(folder_ / "log");
+    EXPECT_EQ(std::system(command.c_str()), 0) << bytes_of(folder_ / "log");
+    return bytes_of(folder_ / "log");
   };
   const auto trained = [](const std::string& log) {
     return log.find("sightline train") != std::string::npos;
   };
   EXPECT_TRUE(trained(study("d100,l1")));
-  const std::string table = read_text(folder_ / "out/study.md");
+  const std::string table = bytes_of(folder_ / "out/study.md");
   for (const char* row : {"| d100 | ", "| l1 | "}) EXPECT_NE(table.find(row), std::string::npos) << table;
   EXPECT_NE(table.find("`sightline train filterbank $TRAIN --normalisation l1 --output l1.safetensors`"),
             std::string::npos);
@@ -222,11 +223,11 @@ TEST_F(Study, TheScriptDoesWhatIsLeftToDo) {
   EXPECT_FALSE(fs::exists(folder_ / "out/normalisation.svg"));
 
   EXPECT_FALSE(trained(study("d100,l1")));
-  EXPECT_EQ(read_text(folder_ / "out/study.md"), table);
+  EXPECT_EQ(bytes_of(folder_ / "out/study.md"), table);
 
   study("l2");
-  EXPECT_NE(read_text(folder_ / "out/normalisation.svg").find("<title>l2</title>"), std::string::npos);
-  EXPECT_NE(read_text(folder_ / "out/study.md").find("(normalisation.svg)"), std::string::npos);
+  EXPECT_NE(bytes_of(folder_ / "out/normalisation.svg").find("<title>l2</title>"), std::string::npos);
+  EXPECT_NE(bytes_of(folder_ / "out/study.md").find("(normalisation.svg)"), std::string::npos);
 }
 
 TEST_F(Study, TheScriptRefusesWhatItCannotUse) {
@@ -234,7 +235,7 @@ TEST_F(Study, TheScriptRefusesWhatItCannotUse) {
     const std::string command =
         SIGHTLINE_SOURCE_DIR "/tools/study " + options + " >/dev/null 2>'" + (folder_ / "log") + "'";
     EXPECT_NE(std::system(command.c_str()), 0) << options;
-    return read_text(folder_ / "log");
+    return bytes_of(folder_ / "log");
   };
   EXPECT_NE(refused("'" + folder_.path() + "'").find("there is no 'inria_pos_train.txt'"), std::string::npos);
   EXPECT_NE(refused("").find("Usage:"), std::string::npos);

@@ -1,11 +1,13 @@
 // tools/train-network: what it trains is what the program runs. Skipped where there is no PyTorch.
 
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "filterbank/detector.hpp"
 #include "media/reader.hpp"
-#include "program.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {
@@ -38,8 +40,8 @@ class TrainNetwork : public testing::Test {
   std::string script(const std::string& options) {
     const std::string command = "/usr/bin/python3 " SIGHTLINE_SOURCE_DIR "/tools/train-network " + options +
                                 " >'" + (folder_ / "log") + "' 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "log");
-    return read_text(folder_ / "log");
+    EXPECT_EQ(std::system(command.c_str()), 0) << bytes_of(folder_ / "log");
+    return bytes_of(folder_ / "log");
   }
   TempDir folder_;
 };
@@ -93,7 +95,7 @@ print(int((values[0] * head).sum()))
     const Image<std::uint8_t> gray = media::to_gray(*reader.read());
     const GrayView window(gray.view().row(16) + 16, 64, 128, gray.view().stride());
     EXPECT_EQ(std::to_string(filterbank::reference::run_network(models[0].network, window)) + "\n",
-              read_text(folder_ / "answer"));
+              bytes_of(folder_ / "answer"));
   }
 }
 

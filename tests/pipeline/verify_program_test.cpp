@@ -1,9 +1,12 @@
 // A model's verification network from the outside: the same lines under every schedule, switched off, and
 // misuse.
 
+#include <nlohmann/json.hpp>
+
 #include "filterbank/model.hpp"
-#include "program.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/media.hpp"
+#include "support/network.hpp"
+#include "support/program.hpp"
 
 namespace sightline::test {
 namespace {

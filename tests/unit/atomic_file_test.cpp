@@ -4,20 +4,22 @@
 
 #include <gtest/gtest.h>
 
-#include "filterbank_support.hpp"
+#include <fstream>
+
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
+using test::TempDir;
 
 void write(const fs::path& file, const std::string& text) {
   std::ofstream(file) << text;
 }
 
 TEST(AtomicFile, HasItsNameOnceItIsFinished) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const fs::path name = folder / "a";
   write(name, "before");
   {
@@ -38,7 +40,7 @@ TEST(AtomicFile, HasItsNameOnceItIsFinished) {
 }
 
 TEST(AtomicFile, ALinkStaysAndItsFileIsWritten) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   fs::create_directory(folder / "elsewhere");
   write(folder / "elsewhere/a", "before");
   fs::create_symlink("elsewhere/a", folder / "link");
@@ -62,7 +64,7 @@ TEST(AtomicFile, StandardOutputIsWrittenDirectly) {
 }
 
 TEST(AtomicFile, ANameThatCannotBeGivenIsAnError) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   AtomicFile file(folder / "a");
   EXPECT_TRUE(file.finish()) << "nothing was written";
   write(file.place(), "whole");

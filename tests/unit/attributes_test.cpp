@@ -13,7 +13,7 @@
 #include "detection/result_writer.hpp"
 #include "detection/tracker.hpp"
 #include "media/annotate.hpp"
-#include "unit/model_file_support.hpp"
+#include "support/model_file.hpp"
 
 namespace sightline {
 namespace {
@@ -130,7 +130,7 @@ class AttributesInFiles : public ::testing::Test {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  test::TemporaryFolder folder_;
+  test::TempDir folder_;
 };
 
 TEST_F(AttributesInFiles, Json) {

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::training {
 namespace {

@@ -1,7 +1,7 @@
 // Canvas: what is drawn is in the PNG.
 #include "image/canvas.hpp"
 
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline {
 namespace {

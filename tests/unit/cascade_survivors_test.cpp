@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::cascade {
 namespace {

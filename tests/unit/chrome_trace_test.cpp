@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
-#include "unit/made_up_run.hpp"
-#include "unit/media_support.hpp"
+#include "support/made_up_run.hpp"
+#include "support/media.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

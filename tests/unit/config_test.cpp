@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {
@@ -120,7 +120,7 @@ TEST(Config, OverridesWin) {
 }
 
 TEST(Config, PathsAreRelativeToTheFile) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   std::ofstream(folder / "c.toml") << "[a]\nrelative = \"models/m\"\nabsolute = \"/m\"\n";
   Config config = Config::load(folder / "c.toml");
   EXPECT_EQ(config.path("a", "relative", ""), folder / "models/m");
@@ -134,7 +134,7 @@ TEST(Config, PathsAreRelativeToTheFile) {
 }
 
 TEST(Config, FilesThatCannotBeRead) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
   EXPECT_THAT(complaint([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
 }

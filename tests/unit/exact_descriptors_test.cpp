@@ -11,7 +11,7 @@
 #include "base/hardware.hpp"
 #include "filterbank/detector.hpp"
 #include "image/lbp.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

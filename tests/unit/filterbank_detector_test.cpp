@@ -6,10 +6,12 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "base/hardware.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -365,7 +367,7 @@ TEST(FilterbankDetector, StagesAreNamedInOrder) {
 }
 
 TEST(FilterbankDetector, FromConfiguration) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   save_model(random_model(9, 23), folder / "m.safetensors");
   std::ofstream(folder / "c.toml")
       << "[detector]\nmodel = \"m.safetensors\"\nscale_step = 1.5\nmin_size = 48\n";

@@ -5,11 +5,13 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <cmath>
+#include <fstream>
 #include <map>
 #include <tuple>
 
 #include "filterbank/detector.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -145,7 +147,7 @@ TEST(Shortcuts, ClassifyAloneProjects) {
 }
 
 TEST(Shortcuts, ExactSwitchTurnsThemOff) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   save_model(random_model(9, 12), folder / "m.safetensors");
   const auto options_of = [&](const std::string& more) {
     std::ofstream(folder / "c.toml") << "[detector]\nmodel = \"m.safetensors\"\n" << more;

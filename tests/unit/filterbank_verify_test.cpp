@@ -5,13 +5,15 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "filterbank/detector.hpp"
 #include "image/gray.hpp"
-#include "unit/made_up_network.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -477,7 +479,7 @@ TEST_F(FilterbankVerify, IsCounted) {
 }
 
 TEST_F(FilterbankVerify, FromConfiguration) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   save_model(model_, folder / "m.safetensors");
   const auto verifies = [&](const std::string& more) {
     std::ofstream(folder / "c.toml") << "[detector]\nmodel = \"m.safetensors\"\n" << more;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "filterbank/detector.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <set>
 
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
 #include "training/augmentation.hpp"
 #include "training/augmented_images.hpp"
 #include "training/file_image_set.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::training {
 namespace {
@@ -44,18 +44,19 @@ class Files : public ::testing::Test {
   }
   std::string complaint(const std::string& name, const std::string& where = "") const {
     return test::error_of(ExitCode::input, [&] {
-      FileImageSet(folder / name, where.empty() ? std::filesystem::path() : folder / where);
+      FileImageSet(folder / name,
+                   where.empty() ? std::filesystem::path() : std::filesystem::path(folder / where));
     });
   }
 
-  test::TemporaryFolder folder;
+  test::TempDir folder;
 };
 
 TEST_F(Files, PicturesOfAFolderByName) {
   write_picture("pictures/b.pgm", 20);
   write_picture("pictures/a.PGM", 10);
   write_picture("pictures/c.txt", 30);  // not a picture's name
-  std::filesystem::create_directory(folder / "pictures" / "d.png");
+  std::filesystem::create_directory(folder / "pictures/d.png");
   const FileImageSet set(folder / "pictures");
   EXPECT_THAT(names_of(set), ElementsAre("a.PGM", "b.pgm"));
   const Image<std::uint8_t> picture = set.load(1);

@@ -6,16 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {
 
 using Json = nlohmann::json;
-using test::TemporaryFolder;
+using test::TempDir;
 
 void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file) << text;
@@ -26,7 +28,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
 }
 
 TEST(JsonStore, RoundTrip) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const JsonStore store(folder / "new/folder/store.json");
   EXPECT_TRUE(store.find("a").is_null()) << "nothing there yet";
   store.store("a", {{"number", 0.1}, {"list", {1, 2, 3}}});
@@ -50,7 +52,7 @@ TEST(JsonStore, NoFileRemembersNothing) {
 }
 
 TEST(JsonStore, FileWithoutFolder) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder / "");
   const JsonStore store("store.json");
@@ -60,7 +62,7 @@ TEST(JsonStore, FileWithoutFolder) {
 }
 
 TEST(JsonStore, DamagedFileCountsAsEmpty) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   for (const char* text : {"", "{", "{\"a\": 1", "[1, 2]", "null", "7", "{\"a\": 1} more", "\xff\xfe\x00",
                            "{\"a\": \"\xff\"}", "\"a\""}) {
     SCOPED_TRACE(text);
@@ -75,7 +77,7 @@ TEST(JsonStore, DamagedFileCountsAsEmpty) {
 
 // A driver may give any bytes as its name.
 TEST(JsonStore, BytesThatAreNoTextDoNoHarm) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const JsonStore store(folder / "store.json");
   store.store("good", 1);
   EXPECT_NO_THROW(store.store("bad \xff\xfe", 2));
@@ -84,7 +86,7 @@ TEST(JsonStore, BytesThatAreNoTextDoNoHarm) {
 }
 
 TEST(JsonStore, CannotBeWritten) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   write(folder / "file", "{}");
   const auto fails = [&](const std::filesystem::path& path) {
     const JsonStore store(path);
@@ -106,7 +108,7 @@ TEST(JsonStore, CannotBeWritten) {
 
 // The last of several wins, but what is read is always whole.
 TEST(JsonStore, WritersAtOnce) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string long_text(20'000, 'x');
   const auto store_many = [&](int writer) {
     const JsonStore store(folder / "store.json");

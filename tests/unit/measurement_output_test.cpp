@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "unit/made_up_measurement.hpp"
+#include "support/made_up_measurement.hpp"
 
 namespace sightline::pipeline::test {
 namespace {

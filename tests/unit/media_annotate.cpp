@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "media/contact_sheet.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

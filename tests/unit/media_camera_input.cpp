@@ -3,7 +3,7 @@
 #include <ctime>
 #include <thread>
 
-#include "media_support.hpp"
+#include "support/media.hpp"
 #include "v4l2/fake_camera.hpp"
 
 namespace sightline::media {

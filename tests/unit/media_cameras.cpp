@@ -8,7 +8,7 @@
 #include <map>
 
 #include "media/ffmpeg.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

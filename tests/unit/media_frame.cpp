@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 extern "C" {
 #include <libavutil/frame.h>

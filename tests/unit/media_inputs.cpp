@@ -1,11 +1,12 @@
 // Reader on all kinds of input, good, odd and broken.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
 #include "media/capture.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

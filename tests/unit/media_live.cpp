@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <thread>
 
 #include "media/ffmpeg.hpp"
 #include "media/live_packets.hpp"
-#include "media_support.hpp"
-#include "xvfb.hpp"
+#include "support/media.hpp"
+#include "support/xvfb.hpp"
 
 namespace sightline::media {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "media/ffmpeg.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

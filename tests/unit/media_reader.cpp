@@ -1,9 +1,10 @@
 // Reader on good input: numbers, times, selection, loops.
 #include "media/reader.hpp"
 
+#include <cmath>
 #include <thread>
 
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <random>
 #include <regex>
@@ -16,7 +17,7 @@
 
 #include "base/file_names.hpp"
 #include "media/picture_file.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

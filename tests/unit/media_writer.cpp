@@ -2,9 +2,10 @@
 #include "media/writer.hpp"
 
 #include <cstring>
+#include <iterator>
 
 #include "media/ffmpeg.hpp"
-#include "media_support.hpp"
+#include "support/media.hpp"
 
 namespace sightline::media {
 namespace {

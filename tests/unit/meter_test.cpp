@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "unit/media_support.hpp"
+#include "support/media.hpp"
 #include "unit/nvml/fake_nvml.hpp"
 
 namespace sightline::pipeline {

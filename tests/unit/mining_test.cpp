@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
 #include "training/random.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::training {
 namespace {
@@ -256,7 +256,7 @@ TEST(WindowsByImage, PartsOfTheWhole) {
 }
 
 TEST(StoredWindows, ComeBackAsTheyWere) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   const TrainingState state(folder / "state", "run");
   const std::vector<WindowKey> windows{{0, 1, 2, 3}, {70'000, 65'535, 65'534, 65'533}};
   EXPECT_EQ(load_windows(state, "negatives-1"), std::nullopt);

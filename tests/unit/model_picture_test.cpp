@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::filterbank {
 namespace {
 
 TEST(ModelPicture, DrawsEveryKindOfModel) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
     for (const int filters : {1, 9, 100, 256}) {
       for (const WindowShape window : {WindowShape{2, 2}, {8, 16}, {64, 2}, {2, 64}}) {
@@ -28,7 +28,7 @@ TEST(ModelPicture, DrawsEveryKindOfModel) {
 
 // Weights of patterns that are 0 change nothing, others do.
 TEST(ModelPicture, PatternsCountForTheirBlock) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   const auto bytes_of = [&](const Model& model) {
     draw_model(model).write_png((folder / "picture.png").string());
     return test::bytes_of(folder / "picture.png");

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <limits>
 
-#include "unit/model_file_support.hpp"
+#include "support/model_file.hpp"
 
 namespace sightline::filterbank {
 namespace {

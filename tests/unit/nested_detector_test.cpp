@@ -7,11 +7,12 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
+#include <fstream>
 
 #include "base/error.hpp"
 #include "cascade/detector.hpp"
 #include "detector_families.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {
@@ -294,7 +295,7 @@ class InsideSections : public testing::Test {
   std::string complaint(const std::string& text) {
     return test::error_of(ExitCode::usage, [&] { make_detector(load(text)); });
   }
-  test::TemporaryFolder folder_;
+  test::TempDir folder_;
   const std::string outer_ = "[detector]\nfamily = \"cascade\"\nmodel = \"c.xml\"\nlabel = \"face\"\n";
   const std::string inner_ =
       "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"c.xml\"\nlabel = \"eye\"\n";

@@ -2,11 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 #include <stdexcept>
 
-#include "unit/made_up_network.hpp"
-#include "unit/model_file_support.hpp"
+#include "support/model_file.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {

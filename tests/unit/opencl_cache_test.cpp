@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,14 +18,14 @@
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::opencl {
 namespace {
 
 namespace fs = std::filesystem;
 using test::bytes_of;
-using test::TemporaryFolder;
+using test::TempDir;
 
 std::vector<std::byte> binary_of(std::size_t size, unsigned seed) {
   std::mt19937_64 engine(seed);
@@ -73,8 +74,8 @@ TEST(ProgramCacheKey, DependsOnAllThatTheBinaryDependsOn) {
 // --- entries --------------------------------------------------------------------------------------------
 
 TEST(ProgramCache, GivesBackWhatWasStored) {
-  const TemporaryFolder folder;
-  const fs::path place = folder / "a" / "b";  // made when needed
+  const TempDir folder;
+  const fs::path place = folder / "a/b";  // made when needed
   const ProgramCache cache(place);
   EXPECT_FALSE(cache.load("key"));
   const auto binary = binary_of(10000, 1);
@@ -92,7 +93,7 @@ TEST(ProgramCache, GivesBackWhatWasStored) {
 }
 
 TEST(ProgramCache, EmptyBinariesAreNotStored) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   cache.store("key", {});
   EXPECT_FALSE(cache.load("key"));
@@ -106,9 +107,9 @@ TEST(ProgramCache, WithoutAFolderDoesNothing) {
 }
 
 TEST(ProgramCache, DamagedEntriesCountAsAbsentAndAreRemoved) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
-  const fs::path file = folder / "cache" / "key";
+  const fs::path file = folder / "cache/key";
   cache.store("key", binary_of(1000, 1));
   const std::string good = bytes_of(file);
   ASSERT_GT(good.size(), 1000u);
@@ -130,12 +131,12 @@ TEST(ProgramCache, DamagedEntriesCountAsAbsentAndAreRemoved) {
 }
 
 TEST(ProgramCache, AFolderThatCannotBeWrittenOnlyWarns) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   write_file(folder / "file", "not a folder");
   const ProgramCache under_a_file(folder / "file");
   EXPECT_NO_THROW(under_a_file.store("key", binary_of(10, 1)));
   EXPECT_FALSE(under_a_file.load("key"));
-  const ProgramCache deeper(folder / "file" / "cache");
+  const ProgramCache deeper(folder / "file/cache");
   EXPECT_NO_THROW(deeper.store("key", binary_of(10, 1)));
   EXPECT_FALSE(deeper.load("key"));
   EXPECT_NO_THROW(deeper.remove("key"));
@@ -152,9 +153,9 @@ TEST(ProgramCache, AFolderThatCannotBeWrittenOnlyWarns) {
 }
 
 TEST(ProgramCache, AnEntryThatIsAFolderIsAbsent) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
-  fs::create_directories(folder / "cache" / "key" / "inside");
+  fs::create_directories(folder / "cache/key/inside");
   EXPECT_NO_THROW({
     EXPECT_FALSE(cache.load("key"));
     cache.store("key", binary_of(10, 1));
@@ -163,10 +164,11 @@ TEST(ProgramCache, AnEntryThatIsAFolderIsAbsent) {
 }
 
 TEST(ProgramCache, ForgetsWhatWasUnusedLongest) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache", 3500);
   const auto age = [&](const std::string& key, int hours) {
-    fs::last_write_time(folder / "cache" / key, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+    fs::last_write_time(fs::path(folder / "cache") / key,
+                        fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
   for (const char* key : {"a", "b", "c"}) cache.store(key, binary_of(1000, 1));
   age("a", 3);
@@ -183,7 +185,7 @@ TEST(ProgramCache, ForgetsWhatWasUnusedLongest) {
 // --- several at once ------------------------------------------------------------------------------------
 
 TEST(ProgramCache, ThreadsMayStoreAndLoadTheSameKey) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   const std::vector<std::vector<std::byte>> binaries{binary_of(40000, 1), binary_of(70000, 2)};
   cache.store("key", binaries[0]);
@@ -209,7 +211,7 @@ TEST(ProgramCache, ThreadsMayStoreAndLoadTheSameKey) {
 }
 
 TEST(ProgramCache, ProcessesMayStoreAndLoadTheSameKey) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   const auto binary = binary_of(50000, 1);
   cache.store("key", binary);
@@ -257,7 +259,7 @@ class CachedProgram : public ::testing::Test {
 };
 
 TEST_F(CachedProgram, IsTakenFromTheCache) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   build(cache);
   ASSERT_EQ(files_in(folder / "cache"), 1u);
@@ -272,7 +274,7 @@ TEST_F(CachedProgram, IsTakenFromTheCache) {
 }
 
 TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsDamaged) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   build(cache);
   const fs::path entry = entry_of(folder / "cache");
@@ -284,7 +286,7 @@ TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsDamaged) {
 
 // Bytes that are as they were stored, but no program: the driver refuses them.
 TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsNoProgram) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const ProgramCache cache(folder / "cache");
   build(cache);
   const fs::path entry = entry_of(folder / "cache");
@@ -296,7 +298,7 @@ TEST_F(CachedProgram, IsRebuiltWhereTheEntryIsNoProgram) {
 }
 
 TEST_F(CachedProgram, IsBuiltWhereTheCacheCannotBeUsed) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   write_file(folder / "file", "not a folder");
   build(ProgramCache(folder / "file"));
 }
@@ -360,7 +362,7 @@ filterbank::KernelTuning some_tuning() {
 }
 
 TEST(TuningDatabase, GivesBackWhatWasStored) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "deeper" / "tuning.json");
   EXPECT_FALSE(database.find(made_up(), 100));
   database.store(made_up(), 100, some_tuning());
@@ -373,7 +375,7 @@ TEST(TuningDatabase, GivesBackWhatWasStored) {
 }
 
 TEST(TuningDatabase, IsOfOneDeviceAndDriver) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   for (std::string DeviceInfo::*field :
@@ -385,7 +387,7 @@ TEST(TuningDatabase, IsOfOneDeviceAndDriver) {
 }
 
 TEST(TuningDatabase, ADamagedFileCountsAsEmpty) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   const std::string good = bytes_of(database.file());
@@ -399,7 +401,7 @@ TEST(TuningDatabase, ADamagedFileCountsAsEmpty) {
 }
 
 TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   std::string text = bytes_of(database.file());
@@ -411,7 +413,7 @@ TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
 
 // A launch with a group of no work-items, say, would never end.
 TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   using filterbank::KernelTuning;
   for (int KernelTuning::*field :
@@ -437,7 +439,7 @@ TEST(TuningDatabase, AnEntryThatNoKernelCanHaveIsNotFound) {
 
 // Valid one by one, but not together: dot products' instructions take one window; and what is inexact.
 TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   for (const char* dot : {"ptx", "khr"}) {
     filterbank::KernelTuning tuning = some_tuning();
@@ -456,7 +458,7 @@ TEST(TuningDatabase, FormsThatMustNotBeUsedAreNotFound) {
 
 // As written when `classify` named how products are summed.
 TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
   std::string text = bytes_of(database.file());
@@ -474,7 +476,7 @@ TEST(TuningDatabase, WithoutAFileDoesNothing) {
 }
 
 TEST(TuningDatabase, AFileThatCannotBeWrittenIsAnError) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   write_file(folder / "file", "not a folder");
   const Database database(folder / "file" / "tuning.json");
   EXPECT_NE(test::error_of(ExitCode::failed, [&] { database.store(made_up(), 100, some_tuning()); }), "");

@@ -16,7 +16,7 @@
 #include "opencl/context.hpp"
 #include "opencl/error.hpp"
 #include "opencl/program.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::opencl {
 namespace {

@@ -1,8 +1,8 @@
 // Drivers that are there but that the loader is not told of.
 #include <gtest/gtest.h>
 
-#include "media_support.hpp"
 #include "opencl/driver_hint.hpp"
+#include "support/media.hpp"
 
 namespace sightline::opencl {
 namespace {

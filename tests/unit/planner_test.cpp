@@ -5,15 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.hpp"
 #include "filterbank/detector.hpp"
-#include "filterbank_support.hpp"
 #include "opencl/device.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/sources.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 using filterbank::FilterbankDetector;
 using test::random_model;
 using test::random_picture;
-using test::TemporaryFolder;
+using test::TempDir;
 
 filterbank::Options small_options() {
   filterbank::Options options;
@@ -68,7 +69,7 @@ class PlannerTest : public ::testing::Test {
 
   FilterbankDetector detector_;
   std::vector<media::Frame> frames_;
-  TemporaryFolder folder_;
+  TempDir folder_;
   PlanOptions options_;
 };
 
@@ -77,7 +78,7 @@ class PlannerWithDevice : public PlannerTest {
  protected:
   // Kernels are built once, and the user's cache is left alone.
   static void SetUpTestSuite() {
-    kernels_ = std::make_unique<TemporaryFolder>();
+    kernels_ = std::make_unique<TempDir>();
     setenv("XDG_CACHE_HOME", (*kernels_ / "").c_str(), 1);
   }
   static void TearDownTestSuite() { kernels_.reset(); }
@@ -106,7 +107,7 @@ class PlannerWithDevice : public PlannerTest {
     return costs;
   }
   std::unique_ptr<DeviceStages> device_;
-  static inline std::unique_ptr<TemporaryFolder> kernels_;
+  static inline std::unique_ptr<TempDir> kernels_;
 };
 
 std::set<unsigned long> mappings(const std::vector<Alternative>& alternatives) {

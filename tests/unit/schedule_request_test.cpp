@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "filterbank_support.hpp"
+#include <fstream>
+
 #include "pipeline/schedule.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
 ScheduleRequest filled(const std::string& section, ScheduleRequest request) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   std::ofstream(folder / "c.toml") << "[schedule]\n" << section << '\n';
   read_schedule(Config::load(folder / "c.toml"), request);
   return request;

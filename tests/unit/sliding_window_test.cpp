@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/median.hpp"
-#include "unit/made_up_run.hpp"
+#include "support/made_up_run.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
 #include "training/progress.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::training {
 namespace {
@@ -37,18 +37,18 @@ class State : public ::testing::Test {
     });
   }
 
-  test::TemporaryFolder folder;
+  test::TempDir folder;
 };
 
 TEST_F(State, FinishedStepsOutliveTheRun) {
   {
-    const TrainingState state(folder / "a" / "b", "run");
+    const TrainingState state(folder / "a/b", "run");
     EXPECT_EQ(load(state, "first"), std::nullopt);
     save(state, "first", {1, 2});
     save(state, "second", {3});
     save(state, "second", {4, 5, 6});  // the later one counts
   }
-  const TrainingState state(folder / "a" / "b", "run");
+  const TrainingState state(folder / "a/b", "run");
   EXPECT_THAT(load(state, "first"), Optional(ElementsAre(1, 2)));
   EXPECT_THAT(load(state, "second"), Optional(ElementsAre(4, 5, 6)));
   EXPECT_EQ(load(state, "third"), std::nullopt);
@@ -65,7 +65,7 @@ TEST_F(State, AnotherRunsStepsAreNotUsedButReplaced) {
 
 TEST_F(State, DamagedFilesAreStepsToDoAgain) {
   const TrainingState state(folder / "state", "run");
-  const auto file = folder / "state" / "first.safetensors";
+  const auto file = folder / "state/first.safetensors";
   save(state, "first", {1, 2, 3});
   const std::string whole = test::bytes_of(file);
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -83,7 +83,7 @@ TEST_F(State, DamagedFilesAreStepsToDoAgain) {
 
 TEST_F(State, FolderThatCannotBeMade) {
   std::ofstream(folder / "file") << "x";
-  EXPECT_THAT(test::error_of(ExitCode::failed, [&] { TrainingState(folder / "file" / "state", "run"); }),
+  EXPECT_THAT(test::error_of(ExitCode::failed, [&] { TrainingState(folder / "file/state", "run"); }),
               HasSubstr("--state"));
 }
 

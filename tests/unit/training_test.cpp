@@ -7,13 +7,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <limits>
 #include <set>
 
 #include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
+#include "support/filterbank.hpp"
 #include "support/training.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -91,7 +93,7 @@ class Training : public ::testing::Test {
     return result;
   }
 
-  test::TemporaryFolder folder;
+  test::TempDir folder;
   Pictures positives = make_positives(30, {29, 37});
   Pictures negatives = make_negatives(12);
   TrainingOptions options;
@@ -338,7 +340,7 @@ TEST_F(Training, StoppedAgainAndAgain) {
 TEST_F(Training, DamagedStateIsDoneAgain) {
   const std::string whole = train_to_bytes("state");
   const auto damage = [&](const std::string& name) {
-    const auto file = folder / "state" / (name + ".safetensors");
+    const auto file = folder / ("state/" + name + ".safetensors");
     const std::string bytes = test::bytes_of(file);
     ASSERT_FALSE(bytes.empty()) << file;
     std::ofstream(file, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
@@ -423,7 +425,7 @@ TEST_F(Training, PicturesThatTeachNothing) {
 TEST_F(Training, StateFolderThatCannotBeMade) {
   std::ofstream(folder / "file") << "x";
   EXPECT_THAT(test::error_of(ExitCode::failed,
-                             [&] { train(positives, negatives, options, folder / "file" / "state", go_on); }),
+                             [&] { train(positives, negatives, options, folder / "file/state", go_on); }),
               HasSubstr("--state"));
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "opencl/error.hpp"
-#include "pipeline/pipeline_support.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {
 

@@ -1,53 +1,12 @@
-#pragma once
-// Runs that never were, with times that fit together: a small simulation of frames that queue for processors.
+#include "support/made_up_run.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include "pipeline/measurement.hpp"
 
 namespace sightline::pipeline::test {
 
-/// One thing that a frame goes through.
-struct Step {
-  Activity activity = Activity::run;
-  std::uint8_t stage = 0;
-  std::uint8_t processor = 0;
-  std::uint8_t partition = 0;
-  double milliseconds = 1;
-  /// Which worker does it: 0 and 1 are the CPU's threads (either), 2 the device, 3 and 4 its copy engines.
-  int worker() const {
-    if (processor == 0) return 0;
-    return activity == Activity::upload ? 3 : activity == Activity::download ? 4 : 2;
-  }
-};
-
-/// A schedule's steps; `device` those of the device's partition, between `fork` and the last two of `steps`.
-struct Plan {
-  std::string name;
-  int slots = 1;
-  std::vector<Step> steps;
-  std::vector<Step> device = {};
-  std::size_t fork = 0;
-};
-
-struct MadeUpFrame {
-  FrameTrace trace;  ///< without its spans
-  std::vector<Span> spans;
-
-  FrameTrace whole() const {
-    FrameTrace copy = trace;
-    copy.spans = spans;
-    return copy;
-  }
-};
-
-/// Frames in the order of delivery; the first is admitted at `start`.
-inline std::vector<MadeUpFrame> simulate(const Plan& plan, int frames, std::int64_t start = 1'000'000'007) {
+std::vector<MadeUpFrame> simulate(const Plan& plan, int frames, std::int64_t start) {
   std::vector<std::int64_t> free(5, start);                // workers
   std::vector<std::int64_t> slot_free(plan.slots, start);  // delivery of the slot's last frame
   std::vector<MadeUpFrame> result(frames);
@@ -131,7 +90,7 @@ inline std::vector<MadeUpFrame> simulate(const Plan& plan, int frames, std::int6
   return result;
 }
 
-inline TraceInfo made_up_info(int slots) {
+TraceInfo made_up_info(int slots) {
   return {{"pyramid", "filter", "histogram", "classify", "group"},
           {"CPU, 2 threads", "Made-up GPU"},
           {"clip.mp4"},
@@ -139,8 +98,7 @@ inline TraceInfo made_up_info(int slots) {
           1'000'000'007};
 }
 
-/// The five stages' schedules; `work` stretches the heavy stages.
-inline std::vector<Plan> made_up_plans(double work = 1) {
+std::vector<Plan> made_up_plans(double work) {
   const auto decode = Step{Activity::decode, 0, 0, 0, 1.9};
   const auto output = Step{Activity::output, 0, 0, 0, 0.4};
   const auto cpu = [](std::uint8_t stage, double ms) { return Step{Activity::run, stage, 0, 0, ms}; };

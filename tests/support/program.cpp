@@ -1,6 +1,7 @@
-#include "program.hpp"
+#include "support/program.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -119,8 +121,8 @@ Outcome Program::wait() {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  outcome_.out = read_text(folder_ / "out");
-  outcome_.err = read_text(folder_ / "err");
+  outcome_.out = bytes_of(folder_ / "out");
+  outcome_.err = bytes_of(folder_ / "err");
   return outcome_;
 }
 
@@ -134,11 +136,6 @@ Outcome expect_run(int exit_code, const std::string& words, const std::vector<st
   EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
   EXPECT_NE(outcome.err.find(words), std::string::npos) << "expected '" << words << "' in: " << outcome.err;
   return outcome;
-}
-
-std::string read_text(const std::string& path) {
-  const std::vector<char> bytes = media::test::load(path);
-  return {bytes.begin(), bytes.end()};
 }
 
 std::vector<Json> parse_lines(const std::string& text) {

@@ -9,7 +9,7 @@
 
 #include "filterbank/model.hpp"
 #include "model/safetensors.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
 
 namespace sightline::test {
 
@@ -33,7 +33,7 @@ class ModelFileTest : public ::testing::Test {
     return complaint([&](Safetensors& container) { container.metadata[key] = value; });
   }
 
-  TemporaryFolder folder;
+  TempDir folder;
   const std::filesystem::path file = folder / "model.safetensors";
   const std::filesystem::path changed = folder / "changed.safetensors";
 };

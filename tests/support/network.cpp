@@ -1,20 +1,14 @@
-#pragma once
-/// Small networks for the tests of a model's verification network.
+#include "support/network.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <random>
 #include <vector>
-
-#include "filterbank/network/network.hpp"
-#include "unit/filterbank_support.hpp"
 
 namespace sightline::test {
 
-/// A convolution of random weights.
-inline filterbank::Convolution random_convolution(int size, int stride, int inputs, int outputs,
-                                                  std::mt19937_64& engine) {
+filterbank::Convolution random_convolution(int size, int stride, int inputs, int outputs,
+                                           std::mt19937_64& engine) {
   filterbank::Convolution convolution{.size = size,
                                       .stride = stride,
                                       .inputs = inputs,
@@ -31,8 +25,7 @@ inline filterbank::Convolution random_convolution(int size, int stride, int inpu
   return convolution;
 }
 
-/// Three convolutions, of 3x3, 1x1 and 5x5 inputs, the first and the last of stride 2, and a head.
-inline filterbank::Network random_network(Size window, unsigned seed) {
+filterbank::Network random_network(Size window, unsigned seed) {
   std::mt19937_64 engine(seed);
   filterbank::Network network;
   network.window = window;
@@ -50,9 +43,7 @@ inline filterbank::Network random_network(Size window, unsigned seed) {
   return network;
 }
 
-/// Moves and scales the head so that the logit of windows of the picture lies about 0, on both sides
-/// alike, and is 1 or so where it is not near.
-inline void centre_logit(filterbank::Network& network, GrayView picture) {
+void centre_logit(filterbank::Network& network, GrayView picture) {
   std::vector<std::int32_t> sums;
   for (int y = 0; y + network.window.height <= picture.height(); y += 8) {
     for (int x = 0; x + network.window.width <= picture.width(); x += 8) {

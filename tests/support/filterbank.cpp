@@ -1,68 +1,15 @@
-#pragma once
-/// Small models and pictures for the tests of the filter-bank detector.
-
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include "support/filterbank.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "base/error.hpp"
-#include "filterbank/model.hpp"
-#include "image/view.hpp"
 
 namespace sightline::test {
 
-/// A folder of this test, removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    static int number = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("sightline-test-" + std::to_string(getpid()) + "-" + std::to_string(++number));
-    std::filesystem::create_directories(path_);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-/// The message of the Error that `work` throws, which must have this code; "" where it throws none.
-template <typename Work>
-std::string error_of(ExitCode code, const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
-}
-
-inline int random_int(std::mt19937_64& engine, int low, int high) {
+int random_int(std::mt19937_64& engine, int low, int high) {
   return low + static_cast<int>(engine() % static_cast<std::uint64_t>(high - low + 1));
 }
 
-/// Random filters of zero mean and unit length.
-template <typename FilterType = filterbank::FloatFilter>
+template <typename FilterType>
 std::vector<FilterType> random_filters(int count, unsigned seed) {
   std::mt19937_64 engine(seed);
   std::vector<FilterType> filters(count);
@@ -79,10 +26,11 @@ std::vector<FilterType> random_filters(int count, unsigned seed) {
   return filters;
 }
 
-/// Random filters and weights; a window of 24x32 pixels unless asked otherwise.
-inline filterbank::Model random_model(int filters, unsigned seed,
-                                      filterbank::ClassifierKind kind = filterbank::ClassifierKind::linear,
-                                      int templates = 1, filterbank::WindowShape window = {3, 4}) {
+template std::vector<filterbank::FloatFilter> random_filters(int, unsigned);
+template std::vector<filterbank::LargeFilter> random_filters(int, unsigned);
+
+filterbank::Model random_model(int filters, unsigned seed, filterbank::ClassifierKind kind, int templates,
+                               filterbank::WindowShape window) {
   std::mt19937_64 engine(seed + 1);
   filterbank::Model model;
   model.label = "thing";
@@ -102,8 +50,7 @@ inline filterbank::Model random_model(int filters, unsigned seed,
   return model;
 }
 
-/// The same with another descriptor.
-inline filterbank::Model random_model(int filters, unsigned seed, const filterbank::Descriptor& descriptor) {
+filterbank::Model random_model(int filters, unsigned seed, const filterbank::Descriptor& descriptor) {
   filterbank::Model model = random_model(filters, seed);
   model.descriptor = descriptor;
   if (descriptor.patch == 5)
@@ -114,10 +61,8 @@ inline filterbank::Model random_model(int filters, unsigned seed, const filterba
   return model;
 }
 
-/// A random model in several sizes, ascending, over one dictionary.
-inline std::vector<filterbank::Model> random_sizes(
-    const std::vector<int>& sizes, unsigned seed,
-    filterbank::ClassifierKind kind = filterbank::ClassifierKind::linear, int templates = 1) {
+std::vector<filterbank::Model> random_sizes(const std::vector<int>& sizes, unsigned seed,
+                                            filterbank::ClassifierKind kind, int templates) {
   const filterbank::Dictionary dictionary = random_model(sizes.back(), seed).dictionary;
   std::vector<filterbank::Model> models;
   for (const int size : sizes) {
@@ -132,8 +77,7 @@ inline std::vector<filterbank::Model> random_sizes(
   return models;
 }
 
-/// A picture with structure at several scales: rectangles of random brightness, and a little noise.
-inline Image<std::uint8_t> random_picture(Size size, unsigned seed) {
+Image<std::uint8_t> random_picture(Size size, unsigned seed) {
   std::mt19937_64 engine(seed);
   Image<std::uint8_t> picture(size.width, size.height);
   for (int y = 0; y < size.height; ++y) {
@@ -156,7 +100,7 @@ inline Image<std::uint8_t> random_picture(Size size, unsigned seed) {
   return picture;
 }
 
-inline Image<std::uint8_t> flat_picture(Size size, std::uint8_t value) {
+Image<std::uint8_t> flat_picture(Size size, std::uint8_t value) {
   Image<std::uint8_t> picture(size.width, size.height);
   for (int y = 0; y < size.height; ++y) std::fill_n(picture.view().row(y), size.width, value);
   return picture;

@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-#include "child_process.hpp"
+#include "support/child_process.hpp"
 
 namespace sightline::test {
 

@@ -5,16 +5,15 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "unit/media_support.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline::test {
 
-using media::test::TempDir;
 using Json = nlohmann::json;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -73,8 +72,6 @@ Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup = {
 /// Runs it and expects an exit code and, in standard error, some words.
 Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
                    const RunSetup& setup = {});
-
-std::string read_text(const std::string& path);
 
 /// The lines of a JSON lines text. Fails the test where one is not JSON, or the last one does not end.
 std::vector<Json> parse_lines(const std::string& text);

@@ -1,15 +1,11 @@
-#pragma once
-/// Pictures and cascades for the tests of the cascade's kernels.
+#include "support/cascade.hpp"
 
+#include <algorithm>
 #include <random>
-
-#include "cascade/model.hpp"
-#include "image/view.hpp"
 
 namespace sightline::cascade {
 
-/// Patches, so that windows are more than noise; some flat ones.
-inline Image<std::uint8_t> make_picture(Size size, unsigned seed) {
+Image<std::uint8_t> make_picture(Size size, unsigned seed) {
   Image<std::uint8_t> image(size.width, size.height);
   std::mt19937 random(seed);
   for (int y = 0; y < size.height; ++y) {
@@ -22,19 +18,7 @@ inline Image<std::uint8_t> make_picture(Size size, unsigned seed) {
   return image;
 }
 
-struct Shape {
-  const char* name;
-  FeatureKind kind;
-  Size window;
-  int stages;
-  int trees;      ///< of a stage
-  int max_nodes;  ///< of a tree
-  bool tilted = false;
-  float weight = -1;  ///< of the first rectangle
-};
-
-/// Trees whose features and leaves are random; thresholds so that about half of the windows pass a stage.
-inline Model make_model(const Shape& shape) {
+Model make_model(const Shape& shape) {
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   Model model;
@@ -101,17 +85,5 @@ inline Model make_model(const Shape& shape) {
   }
   return model;
 }
-
-inline const Shape kShapes[] = {
-    {"haar_stumps", FeatureKind::haar, {20, 20}, 6, 5, 1},
-    {"haar_trees_of_two", FeatureKind::haar, {24, 24}, 5, 6, 2},
-    {"haar_deep_trees", FeatureKind::haar, {17, 26}, 4, 5, 7},
-    {"haar_tilted", FeatureKind::haar, {20, 20}, 5, 5, 2, true},
-    {"haar_broken_weights", FeatureKind::haar, {20, 20}, 4, 5, 1, false, -1.3F},
-    {"lbp_stumps", FeatureKind::lbp, {45, 45}, 6, 6, 1},
-    {"lbp_small", FeatureKind::lbp, {10, 12}, 5, 7, 1},
-    {"lbp_trees", FeatureKind::lbp, {24, 24}, 5, 5, 5},
-    {"lbp_large_blocks", FeatureKind::lbp, {70, 60}, 4, 5, 1},
-};
 
 }  // namespace sightline::cascade

@@ -1,14 +1,16 @@
-#pragma once
-// A measurement of made-up runs, worked out from their spans as a real one is.
+#include "support/made_up_measurement.hpp"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
-
-#include "unit/made_up_run.hpp"
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sightline::pipeline::test {
+namespace {
 
-inline std::string name_of(const Span& span, const TraceInfo& info) {
+std::string name_of(const Span& span, const TraceInfo& info) {
   switch (span.activity) {
     case Activity::decode:
       return "decode";
@@ -23,9 +25,9 @@ inline std::string name_of(const Span& span, const TraceInfo& info) {
   }
 }
 
-/// Share of the time from `start` to `end` in which both sets of spans were at work.
-inline double both_at_work(const std::vector<Span>& a, const std::vector<Span>& b, std::int64_t start,
-                           std::int64_t end) {
+// Share of the time from `start` to `end` in which both sets of spans were at work.
+double both_at_work(const std::vector<Span>& a, const std::vector<Span>& b, std::int64_t start,
+                    std::int64_t end) {
   std::map<std::int64_t, std::pair<int, int>> changes;
   for (const Span& span : a) ++changes[span.start].first, --changes[span.end].first;
   for (const Span& span : b) ++changes[span.start].second, --changes[span.end].second;
@@ -40,7 +42,9 @@ inline double both_at_work(const std::vector<Span>& a, const std::vector<Span>& 
   return static_cast<double>(together) / static_cast<double>(end - start);
 }
 
-inline ScheduleResult made_up_result(const Plan& plan, const TraceInfo& info) {
+}  // namespace
+
+ScheduleResult made_up_result(const Plan& plan, const TraceInfo& info) {
   const std::vector<MadeUpFrame> frames = simulate(plan, 120, info.start);
   ScheduleResult result;
   result.schedule = plan.name;
@@ -106,7 +110,7 @@ inline ScheduleResult made_up_result(const Plan& plan, const TraceInfo& info) {
   return result;
 }
 
-inline Measurement made_up_measurement(double work = 1, int filters = 100) {
+Measurement made_up_measurement(double work, int filters) {
   Measurement m;
   m.input = "clip.mp4";
   m.frame_size = {768, 576};

@@ -1,0 +1,32 @@
+# Lists the suites of a GoogleTest program for ctest: a process for each suite, not one for each test, since a start with
+# its libraries and OpenCL drivers costs more than most tests. Run after the program is linked, with
+#   PROGRAM  the test program          NAME     what its tests begin with in ctest
+#   OUTPUT   file for ctest to read    REPORTS  folder where each suite leaves its results
+#   TIMEOUT  of a suite, in seconds    COST     what ctest starts first: the highest
+execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE ";" "," listing "${listing}")
+string(REPLACE "\n" ";" lines "${listing}")
+set(suites "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^([^ #]+)\\.( *#.*)?$")
+    set(suite "${CMAKE_MATCH_1}")
+    list(APPEND suites "${suite}")
+    set(count_${suite} 0)
+  elseif(line MATCHES "^  [^ ]" AND NOT line MATCHES "^  DISABLED_")
+    math(EXPR count_${suite} "${count_${suite}} + 1")
+  endif()
+endforeach()
+if(NOT suites)
+  message(FATAL_ERROR "${PROGRAM} has no tests")
+endif()
+set(text "")
+foreach(suite IN LISTS suites)
+  if(count_${suite} EQUAL 0)
+    continue()
+  endif()
+  string(REPLACE "/" "-" report "${NAME}.${suite}")
+  string(APPEND text
+    "add_test([[${NAME}.${suite}]] [[${PROGRAM}]] [[--gtest_filter=${suite}.*]] [[--gtest_output=xml:${REPORTS}/${report}.xml]])\n"
+    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${text}")

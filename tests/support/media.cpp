@@ -1,0 +1,49 @@
+#include "support/media.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace sightline::media::test {
+
+std::vector<Frame> read_all(Reader& reader) {
+  std::vector<Frame> frames;
+  while (auto frame = reader.read()) frames.push_back(std::move(*frame));
+  return frames;
+}
+
+std::vector<Frame> read_all(const std::string& input, const ReadOptions& options) {
+  Reader reader(input, options);
+  return read_all(reader);
+}
+
+std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options, bool sound) {
+  ReadOptions read;
+  read.keep_audio = sound;
+  Reader reader("lavfi:" + graph, read);
+  options.audio = reader.audio();
+  Writer writer(path, reader.info(), options);
+  while (auto frame = reader.read()) writer.write(*frame);
+  writer.finish();
+  return writer.frames();
+}
+
+double mean_difference(GrayView a, GrayView b) {
+  if (a.size() != b.size()) return 1e9;
+  double sum = 0;
+  for (int y = 0; y < a.height(); ++y)
+    for (int x = 0; x < a.width(); ++x) sum += std::abs(a.at(x, y) - b.at(x, y));
+  return sum / a.width() / a.height();
+}
+
+double mean_difference(const Frame& a, const Frame& b) {
+  return mean_difference(GrayView(to_gray(a).view()), GrayView(to_gray(b).view()));
+}
+
+double mean(GrayView a) {
+  double sum = 0;
+  for (int y = 0; y < a.height(); ++y)
+    for (int x = 0; x < a.width(); ++x) sum += a.at(x, y);
+  return sum / a.width() / a.height();
+}
+
+}  // namespace sightline::media::test

@@ -1,0 +1,13 @@
+# Compiles through ccache where it is installed, so that what was compiled before is not compiled again. A launcher that
+# the user has named stays; only ccache is told what it must know of precompiled headers: that their macros and times
+# do not matter to it (https://ccache.dev/manual/4.7.5.html#_precompiled_headers).
+find_program(SIGHTLINE_CCACHE ccache)
+mark_as_advanced(SIGHTLINE_CCACHE)
+if(SIGHTLINE_CCACHE AND (NOT CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "^[^;]*ccache$"))
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${SIGHTLINE_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)  # lets ccache see which precompiled header a file was compiled with
+  endif()
+endif()
