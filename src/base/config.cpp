@@ -1,5 +1,6 @@
 #include "base/config.hpp"
 
+#include <spdlog/spdlog.h>
 #include <toml++/toml.h>
 #include <cmath>
 #include <fstream>
@@ -22,12 +23,15 @@ struct Config::Data {
   std::map<std::pair<std::string, std::string>, Value> overrides;
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
+  mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // that the file uses
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
     if (left_out.contains({section, key})) return nullptr;
     const auto found = sections.find(section);
-    return found == sections.end() ? nullptr : found->second->get(key);
+    if (found == sections.end()) return nullptr;
+    const auto former = former_names.find({section, key});
+    return found->second->get(former == former_names.end() ? key : former->second);
   }
   const Value* overridden(const std::string& section, const std::string& key) const {
     known.insert({section, key});
@@ -218,6 +222,19 @@ fs::path Config::path(const std::string& section, const std::string& key, std::s
 
 void Config::expect(const std::string& section, std::span<const char* const> keys) const {
   for (const char* key : keys) data_->known.insert({section, key});
+}
+
+void Config::accept_former(const std::string& section, const std::string& key,
+                           const std::string& former) const {
+  const auto found = data_->sections.find(section);
+  const toml::node* node = found == data_->sections.end() ? nullptr : found->second->get(former);
+  if (!node || data_->former_names.contains({section, key})) return;
+  if (found->second->contains(key))
+    data_->fail(*node, "'" + former + "' is the former name of '" + key + "', which is there as well",
+                "leave out one of them");
+  spdlog::warn("{}:{}: '{}' is called '{}' now", data_->name, node->source().begin.line, former, key);
+  data_->former_names[{section, key}] = former;
+  data_->known.insert({section, former});
 }
 
 void Config::expect_section(const std::string& section) const {

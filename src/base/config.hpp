@@ -65,6 +65,10 @@ class Config {
   /// Marks keys as known that are to be read later.
   void expect(const std::string& section, std::span<const char* const> keys) const;
 
+  /// Has `section.key` read from its former name where the file has that one, with a warning that names the
+  /// line. A file with both is an Error (usage). Calling it again changes nothing.
+  void accept_former(const std::string& section, const std::string& key, const std::string& former) const;
+
   /// Marks a section as somebody else's to read, whatever is in it.
   void expect_section(const std::string& section) const;
 

@@ -1,0 +1,96 @@
+#include "base/options.hpp"
+
+namespace sightline {
+
+Option& Option::alias(std::string former_name) {
+  hidden_aliases.push_back(std::move(former_name));
+  return *this;
+}
+
+Option& Option::between(double lowest, double highest) {
+  range = {lowest, highest};
+  return *this;
+}
+
+Option& Option::positive() {
+  sign = Sign::positive;
+  return *this;
+}
+
+Option& Option::not_negative() {
+  sign = Sign::not_negative;
+  return *this;
+}
+
+Option& Option::one_of(std::vector<std::string> values) {
+  accepted = std::move(values);
+  return *this;
+}
+
+Option& Option::suggest(std::function<Choices()> choices) {
+  suggested = std::move(choices);
+  return *this;
+}
+
+Option& Option::free_text() {
+  return suggest([] { return Choices(); });
+}
+
+Option& Option::show_default() {
+  shows_default = true;
+  return *this;
+}
+
+Option& Option::show_default(std::string text) {
+  default_text = std::move(text);
+  return *this;
+}
+
+Option& Option::require() {
+  is_required = true;
+  return *this;
+}
+
+Option& Option::one_at_a_time() {
+  takes_one = true;
+  return *this;
+}
+
+Option& Option::separated_by(char character) {
+  separator = character;
+  return *this;
+}
+
+Option& Option::needs(std::string option) {
+  needed.push_back(std::move(option));
+  return *this;
+}
+
+Option& Option::excludes(std::string option) {
+  excluded.push_back(std::move(option));
+  return *this;
+}
+
+Option& Option::harmless() {
+  is_harmless = true;
+  return *this;
+}
+
+std::string Option::long_name() const {
+  return name.substr(name.rfind(',') + 1);
+}
+
+Option& OptionSet::add(std::string name, Option::Target target, std::string help) {
+  Option option;
+  option.name = std::move(name);
+  option.target = target;
+  option.help = std::move(help);
+  return add(std::move(option));
+}
+
+Option& OptionSet::add(Option option) {
+  if (!group_.empty()) option.group = group_;
+  return options_.emplace_back(std::move(option));
+}
+
+}  // namespace sightline
