@@ -1,11 +1,11 @@
 #include "choices.hpp"
 
-#include <map>
+#include <CLI/CLI.hpp>
 
 #include "base/hardware.hpp"
-#include "cascade/detector.hpp"
+#include "config_lookup.hpp"
 #include "detection/result_writer.hpp"
-#include "detector_options.hpp"
+#include "detector_families.hpp"
 #include "media/library_versions.hpp"
 #include "opencl/device.hpp"
 #include "pipeline/frame_queue.hpp"
@@ -22,23 +22,22 @@ Choices named(const Names& names, bool files = false) {
   return choices;
 }
 
-Choices files() {
-  return {{}, true};
-}
+}  // namespace
 
-Choices nothing() {
-  return {};
-}
-
-Choices configs() {
+Choices config_choices() {
   return named(config_names(), true);
 }
 
-Choices models() {
-  return named(cascade::names_shipped_with_opencv(), true);
+Choices model_choices() {
+  Choices choices;
+  choices.files = true;
+  for (const Family* family : families()) {
+    for (const std::string& name : family->model_names()) choices.values.push_back({name, ""});
+  }
+  return choices;
 }
 
-Choices devices() {
+Choices device_choices() {
   Choices choices{
       {{"auto", "a GPU if there is one"}, {"none", "the CPU's own code"}, {"cpu", ""}, {"gpu", ""}}};
   for (const opencl::DeviceInfo& device : opencl::list_devices())
@@ -46,65 +45,46 @@ Choices devices() {
   return choices;
 }
 
-Choices schedules() {
+Choices schedule_choices() {
   Choices choices = named(pipeline::schedule_names());
   choices.values.push_back({"auto", "measures what is best"});
   return choices;
 }
 
-Choices several_schedules() {
-  Choices choices = schedules();
+Choices several_schedule_choices() {
+  Choices choices = schedule_choices();
   choices.values.push_back({"all", ""});
   choices.values.push_back({"every", "all mappings of stages"});
   choices.list = true;
   return choices;
 }
 
-Choices instruction_set_names() {
+Choices instruction_set_choices() {
   Choices choices = named(instruction_sets());
   choices.values.push_back({"best", ""});
   return choices;
 }
 
-Choices drop_policies() {
+Choices drop_policy_choices() {
   using pipeline::DropPolicy;
   return named(
       std::vector{to_string(DropPolicy::oldest), to_string(DropPolicy::newest), to_string(DropPolicy::none)});
 }
 
-Choices formats() {
+Choices format_choices() {
   return named(result_format_names());
 }
 
-Choices encoders() {
+Choices encoder_choices() {
   return named(media::video_encoder_names());
 }
 
-Choices presets() {  // of libx264 and libx265
+Choices preset_choices() {  // of libx264 and libx265
   return named(std::vector{"ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower",
                            "veryslow"});
 }
 
-Choices arithmetics() {
-  return named(std::vector{"exact", "float"});
-}
-
-// By the long name. A text that is not in here is a file's name.
-const std::map<std::string, Choices (*)()>& named_options() {
-  static const std::map<std::string, Choices (*)()> options{
-      {"arithmetic", arithmetics}, {"config", configs},
-      {"data", nothing},           {"device", devices},
-      {"drop", drop_policies},     {"encoder", encoders},
-      {"format", formats},         {"instruction-set", instruction_set_names},
-      {"label", nothing},          {"map", nothing},
-      {"model", models},           {"name", nothing},
-      {"pixel-format", nothing},   {"preset", presets},
-      {"provenance", nothing},     {"rotate", nothing},
-      {"schedule", schedules},     {"schedules", several_schedules},
-      {"size", nothing},           {"window", nothing},
-  };
-  return options;
-}
+namespace {
 
 // CLI::IsMember's own words: "TEXT:{a,b}".
 std::vector<std::string> members(const std::string& type) {
@@ -115,13 +95,13 @@ std::vector<std::string> members(const std::string& type) {
 
 }  // namespace
 
-Choices choices_of(const CLI::Option& option) {
+Choices choices_of(const CLI::Option& option, const Suggestions& suggestions) {
   const std::string type = option.get_type_name();
   if (const std::vector<std::string> accepted = members(type); !accepted.empty()) return named(accepted);
-  for (const std::string& name : option.get_lnames()) {
-    if (const auto found = named_options().find(name); found != named_options().end()) return found->second();
-  }
-  return type.starts_with("TEXT") ? files() : nothing();
+  if (const auto found = suggestions.find(&option); found != suggestions.end()) return found->second();
+  Choices choices;
+  choices.files = type.starts_with("TEXT");
+  return choices;
 }
 
 }  // namespace sightline::apps

@@ -1,26 +1,24 @@
 #pragma once
-/// The values that an option takes, where they can be listed.
+/// The values that options take, where they can be listed.
 
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
+#include "option_set.hpp"
 
 namespace sightline::apps {
 
-struct Choice {
-  std::string value;
-  std::string description;  ///< a few words; may be empty
-};
+/// What a value of an option can be: of those that check it, what they accept; of others, what they suggest;
+/// else a text is a file's name.
+Choices choices_of(const CLI::Option& option, const Suggestions& suggestions);
 
-/// What an option's value can be.
-struct Choices {
-  std::vector<Choice> values;
-  bool files = false;  ///< a file, besides
-  bool list = false;   ///< several values, separated by commas
-};
-
-/// Of options that check it, what they accept; of others, by their names, which mean the same in every
-/// subcommand.
-Choices choices_of(const CLI::Option& option);
+/// What some options suggest, by what they are for. Some look at the machine.
+Choices config_choices();
+Choices model_choices();
+Choices device_choices();
+Choices schedule_choices();
+Choices several_schedule_choices();  ///< separated by commas
+Choices instruction_set_choices();
+Choices drop_policy_choices();
+Choices format_choices();  ///< of detections
+Choices encoder_choices();
+Choices preset_choices();
 
 }  // namespace sightline::apps

@@ -1,9 +1,10 @@
 #pragma once
-/// The program's subcommands: each adds its options to the parser and sets what to run.
+/// The program's subcommands: each describes its options and says what to run.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+#include "option_set.hpp"
 
 namespace sightline::apps {
 
@@ -12,11 +13,22 @@ struct Common {
   int verbosity = 0;  ///< -1 quiet, 0 normal, 1 verbose
   /// The chosen subcommand's work; returns the exit code.
   std::function<int()> run;
+  Suggestions suggestions;
 };
+
+/// Adds a subcommand. `run` is what it does, once it is chosen; the options' targets must live as long as the
+/// program's parser, most simply in what `run` owns.
+CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
+                      const std::string& description, const OptionSet& options, std::function<int()> run);
+
+/// Adds a subcommand that only has others: `sightline evaluate frames`.
+CLI::App& add_command_group(CLI::App& parent, const std::string& name, const std::string& description);
 
 void add_detect(CLI::App& app, Common& common);
 void add_devices(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
+void add_evaluate_frames(CLI::App& evaluate, Common& common);
+void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);
 void add_model(CLI::App& app, Common& common);

@@ -1,5 +1,6 @@
 #include "complete.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -75,8 +76,7 @@ std::string in_short(const std::string& description) {
   return text;
 }
 
-std::string values(const CLI::Option& option, const std::string& before, const std::string& begun) {
-  const Choices choices = choices_of(option);
+std::string values(const Choices& choices, const std::string& before, const std::string& begun) {
   const std::size_t comma = choices.list ? begun.rfind(',') : std::string::npos;
   const std::string kept = comma == std::string::npos ? "" : begun.substr(0, comma + 1);
   std::string text;
@@ -92,6 +92,7 @@ std::string options(const Place& place, const std::string& begun) {
   std::set<std::string> listed;  // each command has a --help of its own
   for (const CLI::App* command = place.command; command; command = command->get_parent()) {
     for (const CLI::Option* option : command->get_options()) {
+      if (option->get_group().empty()) continue;  // hidden
       const bool again = std::find(place.given.begin(), place.given.end(), option) != place.given.end();
       if (again && !takes_many(*option)) continue;
       for (const std::string& name : option->get_lnames()) {
@@ -112,31 +113,33 @@ std::string commands(const CLI::App& app, const std::string& begun) {
   return text;
 }
 
-std::string positional(const CLI::App& app) {
+std::string positional(const CLI::App& app, const Suggestions& suggestions) {
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) return choices_of(*option).files ? ":files\n" : "";
+    if (option->get_positional()) return choices_of(*option, suggestions).files ? ":files\n" : "";
   }
   return "";
 }
 
 }  // namespace
 
-std::string complete(const CLI::App& app, std::span<const std::string> words) {
+std::string complete(const CLI::App& app, const Suggestions& suggestions,
+                     std::span<const std::string> words) {
   Place place;
   place.command = &app;
   for (const std::string& word : words.first(words.empty() ? 0 : words.size() - 1)) pass(place, word);
   const std::string last = words.empty() ? "" : words.back();
   const bool is_option = !place.options_over && last.starts_with('-');
-  if (place.pending && !(is_option && takes_many(*place.pending))) return values(*place.pending, "", last);
+  if (place.pending && !(is_option && takes_many(*place.pending)))
+    return values(choices_of(*place.pending, suggestions), "", last);
   if (is_option) {
     const std::size_t sign = last.find('=');
     if (sign == std::string::npos) return options(place, last);
     const CLI::Option* const option = find_option(place.command, last.substr(0, sign));
-    return option && takes_value(*option) ? values(*option, last.substr(0, sign + 1), last.substr(sign + 1))
-                                          : "";
+    if (!option || !takes_value(*option)) return "";
+    return values(choices_of(*option, suggestions), last.substr(0, sign + 1), last.substr(sign + 1));
   }
   return place.command->get_require_subcommand_min() > 0 ? commands(*place.command, last)
-                                                         : positional(*place.command);
+                                                         : positional(*place.command, suggestions);
 }
 
 }  // namespace sightline::apps

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
 #include "detect_run.hpp"
 #include "media_options.hpp"
-#include "numbers.hpp"
 #include "picture_output.hpp"
 #include "writable.hpp"
 
@@ -118,59 +118,41 @@ int run(DetectArguments a, int verbosity) {
 }  // namespace
 
 void add_detect(CLI::App& app, Common& common) {
-  CLI::App* command = app.add_subcommand("detect", "Find objects in video files, pictures or streams");
   auto a = std::make_shared<DetectArguments>();
-  command
-      ->add_option("input", a->inputs,
-                   "Videos, pictures, folders of pictures, patterns (img%03d.png), URLs, lavfi:GRAPH, or - "
-                   "for standard input")
-      ->required();
-  const std::string outputs = "Output";
-  command
-      ->add_option(
-          "-o,--output", a->output,
-          "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
-          "that keep their names")
-      ->group(outputs);
-  command
-      ->add_option("-d,--detections", a->detections,
-                   "Detections file; - is standard output, the default without any output")
-      ->group(outputs);
-  command
-      ->add_option(
-          "-f,--format", a->format,
-          "Of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else jsonl)")
-      ->group(outputs);
-  command
-      ->add_option("--contact-sheet", a->contact_sheet,
-                   "Picture (PNG) with annotated frames spread over the run")
-      ->group(outputs);
-  command
-      ->add_option("--trace", a->trace,
-                   "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing")
-      ->group(outputs);
-  add_encoder_options(*command, a->writing, outputs);
-  command->add_flag("--no-audio", a->no_audio, "Leave the sound out")->group(outputs);
-  const std::string inputs = "Input";
-  command->add_flag("--together", a->together, "Work on all inputs at once; they share the processors evenly")
-      ->group(inputs);
-  command->add_option("--start", a->reading.start, "Skip so many seconds")
-      ->check(not_negative())
-      ->group(inputs);
-  command->add_option("--duration", a->reading.duration, "Read so many seconds")
-      ->check(positive())
-      ->group(inputs);
-  command->add_option("--every", a->reading.every, "Read every n-th frame")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str()
-      ->group(inputs);
-  command->add_option("--loop", a->reading.loop, "Read the input so many more times; -1: for ever")
-      ->check(CLI::Range(-1, 1'000'000))
-      ->group(inputs);
-  add_limit_options(*command, a->reading, inputs);
-  a->tracking.add_to(*command);
-  a->detector.add_to(*command);
-  command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
+  OptionSet options;
+  options
+      .add("input", &a->inputs,
+           "Videos, pictures, folders of pictures, patterns (img%03d.png), URLs, lavfi:GRAPH, or - for "
+           "standard input")
+      .require();
+  options.group("Output");
+  options.add("-o,--output", &a->output,
+              "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
+              "that keep their names");
+  options.add("-d,--detections", &a->detections,
+              "Detections file; - is standard output, the default without any output");
+  options
+      .add("-f,--format", &a->format,
+           "Of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else jsonl)")
+      .suggest(format_choices);
+  options.add("--contact-sheet", &a->contact_sheet,
+              "Picture (PNG) with annotated frames spread over the run");
+  options.add("--trace", &a->trace,
+              "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing");
+  add_encoder_options(options, a->writing);
+  options.add("--no-audio", &a->no_audio, "Leave the sound out");
+  options.group("Input");
+  options.add("--together", &a->together, "Work on all inputs at once; they share the processors evenly");
+  options.add("--start", &a->reading.start, "Skip so many seconds").not_negative();
+  options.add("--duration", &a->reading.duration, "Read so many seconds").positive();
+  options.add("--every", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--loop", &a->reading.loop, "Read the input so many more times; -1: for ever")
+      .between(-1, 1'000'000);
+  add_limit_options(options, a->reading);
+  a->tracking.add_to(options);
+  a->detector.add_to(options);
+  add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
+              [a, &common] { return run(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "detector_families.hpp"
 #include "picture_output.hpp"
 #include "pipeline/adaptive.hpp"
 #include "pipeline/chrome_trace.hpp"
@@ -34,7 +35,7 @@ void summarise(const pipeline::RunReport& report, const DetectorInfo& detector) 
   text += stage_times_text(report);
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
     text += "nothing was found; a smaller --min-size finds smaller objects, a lower ";
-    text += detector.family == "cascade" ? "--min-neighbors" : "--threshold";
+    text += family_named(detector.family).info().option_for_more;
     text += " more of them\n";
   }
   std::fputs((text + problems_text(report)).c_str(), stderr);

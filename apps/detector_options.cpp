@@ -1,35 +1,50 @@
 #include "detector_options.hpp"
 
-#include <cstdlib>
-#include <set>
-#include <vector>
-
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/error.hpp"
-#include "base/hardware.hpp"
-#include "cascade/detector.hpp"
+#include "choices.hpp"
+#include "config_lookup.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
-#include "filterbank/model.hpp"
-#include "numbers.hpp"
-#include "opencl/error.hpp"
+#include "model/size_limit.hpp"
 
 namespace sightline::apps {
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr char kDefaultConfig[] = "people";
+namespace fs = std::filesystem;
+using Kind = KeyOption::Kind;
 
-bool is_for_cascades(const Config& config) {
-  return config.text("detector", "family", "filterbank") == "cascade";
+constexpr char kModelSizeHelp[] = "MiB of the largest model file that is taken";
+
+// What a detector of any family has.
+std::vector<KeyOption> common_options() {
+  const auto option = [](const char* key, Kind kind, const char* name, const char* help) {
+    return KeyOption(key, kind, name, with_remarks(help, key));
+  };
+  std::vector<KeyOption> options{
+      option("threshold", Kind::number, "-t,--threshold",
+             "Lowest score that is reported; any number, lower finds more"),
+      option("scale_step", Kind::number, "--scale-step",
+             "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
+      option("min_size", Kind::number, "--min-size",
+             "Height in pixels of the smallest object; small ones cost most"),
+      option("max_size", Kind::number, "--max-size",
+             "Height in pixels of the largest object (OpenCV's maxSize)"),
+      option("max_candidates", Kind::whole_number, "--max-candidates",
+             "Windows of a frame that are kept for the last stages: the best ones, and so no more boxes than "
+             "these"),
+      option("max_model_size", Kind::whole_number, "--max-model-size", kModelSizeHelp)};
+  options[4].option.between(1, kMostCandidates);
+  options[5].option.between(1, kLargestModelSize);
+  return options;
 }
 
-[[noreturn]] void refuse_for(const std::string& command, const std::string& what) {
-  throw Error(ExitCode::usage,
-              "`sightline " + command + "` is for filter banks, and '" + what + "' is not one",
-              "`sightline evaluate frames` and `sightline measure` take any detector");
+bool reads(const FamilyInfo& family, const std::string& key) {
+  return std::ranges::find(family.config_keys, key) != family.config_keys.end();
 }
 
 // Whoever wrote the path should learn where it was looked for.
@@ -38,199 +53,157 @@ void check_relative_model(const Config& config) {
   const fs::path file = config.path("detector", "model", "");
   std::error_code error;
   if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
-  if (is_for_cascades(config)) return;  // these are looked for further
+  if (family_of(config).info().finds_models_by_name) return;  // these are looked for further
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
               "'model' is relative to the folder of '" + config.name() + "'");
 }
 
 }  // namespace
 
-bool is_cascade_model(const std::string& model) {
-  return !model.empty() &&
-         (model.ends_with(".xml") || cascade::looks_like_cascade(model) || cascade::ships_with_opencv(model));
-}
-
-void require_filterbank(const std::string& command, const Config& config) {
-  if (config.text("detector", "family", "filterbank") != "filterbank") refuse_for(command, config.name());
-}
-
-void require_filterbank(const std::string& command, const std::string& model) {
-  if (is_cascade_model(model)) refuse_for(command, model);
-}
-
-void add_model_size_option(CLI::App& command, std::optional<int>& mebibytes, const std::string& group) {
-  command
-      .add_option("--max-model-size", mebibytes,
-                  "MiB of the largest model file that is taken (default: 256; of cascades: 16)")
-      ->check(CLI::Range(1, filterbank::kLargestModelSize))
-      ->group(group);
-}
-
-void DetectorOptions::add_to(CLI::App& command, bool with_filters) {
-  const std::string group = "Detector";
-  command
-      .add_option("-c,--config", config_,
-                  "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes")
-      ->default_str(kDefaultConfig)
-      ->group(group);
-  command
-      .add_option(
-          "-m,--model", model_,
-          "Model file instead of the configuration's, in its largest size unless --filters says otherwise; "
-          "an OpenCV cascade, an .xml file or the name of one that ships with OpenCV, needs no --config")
-      ->group(group);
-  if (with_filters) {
-    command
-        .add_option(
-            "--filters", filters_,
-            "Size of the model's dictionary, of those it has (see `sightline model show`): fewer "
-            "filters are faster and miss more; the configuration's, or the largest of --model, unless "
-            "given")
-        ->group(group);
+std::string with_remarks(std::string help, const char* key) {
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    for (const KeyRemark& one : info.remarks) {
+      if (std::string_view(one.key) == key) help += fmt::format("; {}: {}", info.title, one.remark);
+    }
   }
-  command
-      .add_option(
-          "-t,--threshold", threshold_,
-          "Lowest score that is reported; any number, lower finds more, down to what a model's network "
-          "looks at (--no-verify: to any). Cascades score the windows that agree")
-      ->group(group);
-  command
-      .add_option("--scale-step", scale_step_,
-                  "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)")
-      ->group(group);
-  command
-      .add_option(
-          "--min-size", min_size_,
-          "Height in pixels of the smallest object; small ones cost most. Cascades: side of the smallest box "
-          "(OpenCV's minSize)")
-      ->group(group);
-  command.add_option("--max-size", max_size_, "Height in pixels of the largest object (OpenCV's maxSize)")
-      ->group(group);
-  command
-      .add_option(
-          "--min-neighbors", min_neighbors_,
-          "Cascades: an object is reported where more windows than this agree on it; 0: every window is "
-          "(OpenCV's minNeighbors)")
-      ->check(not_negative())
-      ->group(group);
-  command
-      .add_option(
-          "--max-candidates", max_candidates_,
-          "Windows of a frame that the classifier leaves for the verification network and grouping: the best "
-          "ones, and so no more boxes than these (default: 20000; of cascades: 100000)")
-      ->check(CLI::Range(1, kMostCandidates))
-      ->group(group);
-  add_model_size_option(command, max_model_size_, group);
-  command
-      .add_option(
-          "--device", device_,
+  return help;
+}
+
+void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes) {
+  options.add("--max-model-size", &mebibytes, with_remarks(kModelSizeHelp, "max_model_size"))
+      .between(1, kLargestModelSize);
+}
+
+Option::Target DetectorSetting::target() {
+  switch (description.kind) {
+    case Kind::whole_number:
+      return &whole_number;
+    case Kind::number:
+      return &number;
+    case Kind::text:
+      return &text;
+    default:
+      return &flag;
+  }
+}
+
+bool DetectorSetting::is_given() const {
+  return whole_number || number || !text.empty() || flag;
+}
+
+void DetectorSetting::apply_to(Config& config) const {
+  const auto value = [&]() -> Config::Value {
+    switch (description.kind) {
+      case Kind::whole_number:
+        return static_cast<double>(*whole_number);
+      case Kind::number:
+        return *number;
+      case Kind::text:
+        return text;
+      default:
+        return description.kind == Kind::sets_true ? 1.0 : 0.0;
+    }
+  };
+  if (is_given()) config.set("detector", description.key, value());
+}
+
+DetectorOptions::DetectorOptions() {
+  const auto add = [&](const KeyOption& option) {
+    const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
+      return setting.description.option.name == option.option.name;
+    });
+    if (!known) settings_.push_back({option, {}, {}, {}, false});
+  };
+  for (const KeyOption& option : common_options()) add(option);
+  for (const Family* family : families()) {
+    for (const KeyOption& option : family->info().options) add(option);
+  }
+}
+
+void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& left_out) {
+  OptionSet all;
+  all.group("Detector");
+  all.add("-c,--config", &config_,
+          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes")
+      .suggest(config_choices)
+      .show_default(kDefaultConfig);
+  all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))
+      .suggest(model_choices);
+  for (DetectorSetting& setting : settings_) {
+    Option option = setting.description.option;
+    option.target = setting.target();
+    all.add(std::move(option));
+  }
+  all.add("--device", &device_,
           "OpenCL device: auto (a GPU if there is one), none, cpu, gpu, an index or part of a name (see "
           "`sightline devices`); cpu:1 takes one compute unit")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option(
-          "--computed-scales", computed_scales_,
-          "Scales in each octave that are filtered (default: the configuration's), the others follow from "
-          "the nearest of them; 0: all")
-      ->check(CLI::Range(0, 1000))
-      ->group(group);
-  command
-      .add_flag(
-          "--exact", exact_,
-          "The plain method: filters every scale, classifies every window, verifies all that is left; slower")
-      ->group(group);
-  command
-      .add_flag("--no-verify", no_verify_,
-                "Without the model's verification network: faster, more false boxes; models without one "
-                "have none")
-      ->group(group);
-  command.add_option("--arithmetic", arithmetic_, "exact (integers) or float (the reference method, slow)")
-      ->group(group);
-  const std::string schedule = "Schedule";
-  command
-      .add_option(
-          "--schedule", schedule_.name,
-          "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all "
-          "on the device), specialized, overlap, split")
-      ->group(schedule);
-  command
-      .add_option("--map", schedule_.map,
-                  "Changes to it, stage by stage: filter=gpu,classify=cpu (gpu is the OpenCL device)")
-      ->group(schedule);
-  command
-      .add_option("--split", schedule_.split,
-                  "Share of the device, 0 to 1, of each frame that both work on (--schedule split)")
-      ->check(CLI::Range(0.01, 0.99))
-      ->group(schedule);
-  command
-      .add_option("--in-flight", schedule_.in_flight,
-                  "Frames worked on at once (default: the schedule's own)")
-      ->check(CLI::Range(1, 64))
-      ->group(schedule);
-  command.add_option("--goal", schedule_.goal, "Of schedule auto: throughput, latency or energy")
-      ->check(CLI::IsMember({"throughput", "latency", "energy"}))
-      ->group(schedule);
-  command.add_flag("--explain", explain_, "Show what schedule auto weighed")->group(schedule);
-  command.add_option("--threads", threads_, "CPU threads (default: all)")
-      ->check(CLI::Range(1, 1024))
-      ->group(schedule);
+      .suggest(device_choices)
+      .show_default();
+  all.group("Schedule");
+  all.add("--schedule", &schedule_.name,
+          "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all on "
+          "the device), specialized, overlap, split")
+      .suggest(schedule_choices);
+  all.add("--map", &schedule_.map,
+          "Changes to it, stage by stage: filter=gpu,classify=cpu (gpu is the OpenCL device)")
+      .free_text();
+  all.add("--split", &schedule_.split,
+          "Share of the device, 0 to 1, of each frame that both work on (--schedule split)")
+      .between(0.01, 0.99);
+  all.add("--in-flight", &schedule_.in_flight, "Frames worked on at once (default: the schedule's own)")
+      .between(1, 64);
+  all.add("--goal", &schedule_.goal, "Of schedule auto: throughput, latency or energy")
+      .one_of({"throughput", "latency", "energy"});
+  all.add("--explain", &explain_, "Show what schedule auto weighed");
+  all.add("--threads", &threads_, "CPU threads (default: all)").between(1, 1024);
+  for (const Option& option : all.all()) {
+    if (left_out.contains(option.long_name())) continue;
+    options.group(option.group);
+    options.add(option);
+  }
 }
 
-// A cascade as the model says what kind of detector is wanted.
+// Some models say all by themselves that is to be known of a detector.
 Config DetectorOptions::load_config() const {
-  const bool is_cascade = is_cascade_model(model_);
-  if (config_.empty() && is_cascade) return Config::parse("[detector]\nfamily = \"cascade\"\n", model_);
+  const Family* const named = family_of_model(model_);
+  const bool is_enough = named && named->info().needs_no_config;
+  if (config_.empty() && is_enough)
+    return Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model_);
   Config config = Config::load(find_config(config_.empty() ? kDefaultConfig : config_));
-  if (is_cascade && !is_for_cascades(config)) {
+  if (is_enough && &family_of(config) != named) {
     throw Error(ExitCode::usage,
-                "the model '" + model_ + "' is a cascade, and '" + config.name() + "' is not for one",
-                "leave out --config, or use --config faces");
+                fmt::format("the model '{}' is {}, and '{}' is not for one", model_, named->info().one,
+                            config.name()),
+                fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
   return config;
 }
 
 // Options that the family does not read would pass silently.
 void DetectorOptions::check_options(const Config& config) const {
-  const bool is_cascade = is_for_cascades(config);
-  const auto refuse = [&](bool given, const char* option) {
-    if (!given) return;
-    throw Error(ExitCode::usage,
-                std::string(option) + " does nothing for the detector of '" + config.name() + "'",
-                "leave it out");
-  };
-  refuse(is_cascade && filters_, "--filters");
-  refuse(is_cascade && computed_scales_, "--computed-scales");
-  refuse(is_cascade && exact_, "--exact");
-  refuse(is_cascade && no_verify_, "--no-verify");
-  refuse(is_cascade && !arithmetic_.empty(), "--arithmetic");
-  refuse(!is_cascade && min_neighbors_, "--min-neighbors");
-  refuse(!is_cascade && !kernels_.empty(), "--kernels");
+  const FamilyInfo& family = family_of(config).info();
+  for (const DetectorSetting& setting : settings_) {
+    if (!setting.is_given() || reads(family, setting.description.key)) continue;
+    throw Error(
+        ExitCode::usage,
+        setting.description.option.long_name() + " does nothing for the detector of '" + config.name() + "'",
+        "leave it out");
+  }
 }
 
-Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
+Engine DetectorOptions::make(bool for_evaluation) const {
   Config config = load_config();
   check_options(config);
+  const FamilyInfo& family = family_of(config).info();
   if (!model_.empty()) {
     config.set("detector", "model", model_);
-    config.leave_out("detector", "filters");  // a size of the configuration's own model
+    for (const char* key : family.model_keys) config.leave_out("detector", key);
   }
-  const std::optional<int> neighbors = min_neighbors_ ? min_neighbors_ : fallbacks.min_neighbors;
-  if (neighbors && is_for_cascades(config))
-    config.set("detector", "min_neighbors", static_cast<double>(*neighbors));
-  if (!arithmetic_.empty()) config.set("detector", "arithmetic", arithmetic_);
-  const std::optional<double> threshold = threshold_ ? threshold_ : fallbacks.threshold;
-  if (threshold) config.set("detector", "threshold", *threshold);
-  if (filters_) config.set("detector", "filters", static_cast<double>(*filters_));
-  if (scale_step_) config.set("detector", "scale_step", *scale_step_);
-  if (min_size_) config.set("detector", "min_size", *min_size_);
-  if (max_size_) config.set("detector", "max_size", *max_size_);
-  if (computed_scales_) config.set("detector", "computed_scales", static_cast<double>(*computed_scales_));
-  if (exact_) config.set("detector", "exact", 1.0);
-  if (no_verify_) config.set("detector", "verify", 0.0);
-  if (!kernels_.empty()) config.set("detector", "kernels", kernels_);
-  if (max_candidates_) config.set("detector", "max_candidates", static_cast<double>(*max_candidates_));
-  if (max_model_size_) config.set("detector", "max_model_size", static_cast<double>(*max_model_size_));
+  if (for_evaluation) {
+    for (const EvaluationValue& one : family.evaluation_values) config.set("detector", one.key, one.value);
+  }
+  for (const DetectorSetting& setting : settings_) setting.apply_to(config);
 
   Engine engine;
   engine.schedule = schedule_;
@@ -242,116 +215,8 @@ Engine DetectorOptions::make(const Fallbacks& fallbacks) const {
   engine.detector = make_detector(config);
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
-  engine.device = make_device(*engine.detector);
+  engine.device = make_device(device_, schedule_, *engine.detector);
   return engine;
-}
-
-std::unique_ptr<DeviceStages> DetectorOptions::make_device(const Detector& detector) const {
-  const opencl::DeviceChoice choice = opencl::parse_device_choice(device_);
-  if (choice.what == "none" || (schedule_.name == "cpu" && schedule_.map.empty())) return nullptr;
-  if (const std::string& cpu_only = detector.info().cpu_only; !cpu_only.empty()) {
-    const bool named = !schedule_.name.empty() && schedule_.name != "auto" && schedule_.name != "cpu";
-    if (choice.what != "auto" || named || !schedule_.map.empty() || schedule_.split > 0)
-      throw Error(ExitCode::usage, cpu_only, "use --device none and --schedule cpu");
-    return nullptr;
-  }
-  const auto device = opencl::choose_device(choice, opencl::list_devices());
-  if (!device) return nullptr;
-  try {
-    auto stages = detector.make_device_stages(*device);
-    if (stages) {
-      spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
-                   device->device.driver_version, device->why);
-    }
-    return stages;
-  } catch (const opencl::DeviceError& e) {
-    if (choice.what != "auto") throw Error(ExitCode::device, e.what());
-    spdlog::warn("{}. The stages run on the CPU instead", e.what());
-    return nullptr;
-  }
-}
-
-bool Engine::is_auto() const {
-  const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
-  return schedule.name == "auto" || (nothing_asked && (device || explain || !schedule.goal.empty()));
-}
-
-pipeline::Schedule Engine::resolve() const {
-  pipeline::ScheduleRequest request = schedule;
-  if (is_auto()) request.name = "cpu";
-  return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
-}
-
-pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
-                               const std::atomic<bool>& stop) const {
-  pipeline::PlanOptions options;
-  options.goal = pipeline::parse_goal(schedule.goal);
-  options.in_flight = schedule.in_flight;
-  options.file = pipeline::default_plan_file();
-  options.stop = &stop;
-  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
-  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
-               planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
-  if (explain) std::fputs(pipeline::explain(planned, *detector).c_str(), stderr);
-  return planned;
-}
-
-void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
-  const BuildInfo build = build_info();
-  const Detector& detector = *engine.detector;
-  const pipeline::Schedule schedule = pipeline.schedule();
-  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
-               instruction_set(), pipeline.threads());
-  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
-  if (!engine.is_auto()) {
-    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-                 pipeline::describe(schedule, detector), schedule.in_flight);
-  }
-  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
-               detector.info().smallest_object, detector.info().threshold);
-}
-
-namespace {
-
-// Where configurations are, those that are looked at first in front.
-std::vector<fs::path> config_folders() {
-  std::error_code error;
-  std::vector<fs::path> folders;
-  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (!program.empty()) {
-    folders.push_back(program / "../share/sightline/configs");
-    folders.push_back(program / "../../../configs");  // build/<preset>/bin
-  }
-  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
-  return folders;
-}
-
-}  // namespace
-
-std::vector<std::string> config_names() {
-  std::set<std::string> names;
-  std::error_code error;
-  for (const fs::path& folder : config_folders()) {
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
-fs::path find_config(const std::string& path_or_name) {
-  std::error_code error;
-  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
-  for (const fs::path& folder : config_folders()) {
-    const fs::path file = folder / (path_or_name + ".toml");
-    if (fs::is_regular_file(file, error)) return file.lexically_normal();
-  }
-  std::string names;
-  for (const std::string& name : config_names()) names += (names.empty() ? "" : ", ") + name;
-  throw Error(
-      ExitCode::usage, "there is no configuration '" + path_or_name + "'",
-      names.empty() ? "set SIGHTLINE_CONFIGS to the folder that holds people.toml" : "there are: " + names);
 }
 
 }  // namespace sightline::apps

@@ -176,14 +176,14 @@ int run(const DevicesArguments& a) {
 }  // namespace
 
 void add_devices(CLI::App& app, Common& common) {
-  CLI::App* command = app.add_subcommand(
-      "devices", "Show the processors of this machine and which one would be used, or its cameras");
   auto a = std::make_shared<DevicesArguments>();
-  CLI::Option* const probe =
-      command->add_flag("--probe", a->probe, "Measure them: arithmetic, memory, copies, launches");
-  command->add_flag("--cameras", a->cameras, "Show the cameras instead: pixel formats, sizes, frame rates")
-      ->excludes(probe);
-  command->callback([a, &common] { common.run = [a] { return run(*a); }; });
+  OptionSet options;
+  options.add("--probe", &a->probe, "Measure them: arithmetic, memory, copies, launches");
+  options.add("--cameras", &a->cameras, "Show the cameras instead: pixel formats, sizes, frame rates")
+      .excludes("--probe");
+  add_command(app, common, "devices",
+              "Show the processors of this machine and which one would be used, or its cameras", options,
+              [a] { return run(*a); });
 }
 
 }  // namespace sightline::apps

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
 #include "live_report.hpp"
 #include "media/cameras.hpp"
 #include "media_options.hpp"
-#include "numbers.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 #if SIGHTLINE_DISPLAY
@@ -87,106 +87,95 @@ int run(LiveArguments a, const Typed& typed, int verbosity) {
   return stop_exit_code();
 }
 
+void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
+  options.add("input", &a.input,
+              "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a file; the "
+              "first camera unless given");
+  options.group("Input");
+  options.add("--size", &typed.size, "Of a camera's pictures, or a part of the screen: 1280x720").free_text();
+  options.add("--fps", &a.reading.capture.frame_rate, "Frames a second of a camera or screen").positive();
+  options
+      .add("--pixel-format", &a.reading.capture.pixel_format,
+           "Of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
+      .free_text();
+  options
+      .add("--pace", &typed.pace,
+           "How fast a file is played: 1 its own pace (the default), 2 twice as fast, 0 as fast as it can be "
+           "read")
+      .between(0, 1000);
+  options.add("--loop", &typed.loop, "Play a file so many more times; -1: for ever").between(-1, 1'000'000);
+  options.add("--start", &a.reading.start, "Skip so many seconds of a file").not_negative();
+  options
+      .add("--give-up-after", &a.capture.give_up_after,
+           "End when a lost source has not come back within so many seconds (default: wait for it for ever); "
+           "the source may also be missing at the start for so long")
+      .between(0, 1e6);
+  add_limit_options(options, a.reading);
+  options.add("--duration", &a.duration, "End after so many seconds").positive();
+}
+
+void add_latency_options(OptionSet& options, LiveArguments& a, Typed& typed) {
+  options.group("Latency");
+  options
+      .add("--drop", &typed.drop,
+           "What gives way when frames come faster than they can be searched: oldest (the default: the "
+           "newest are searched), newest, none (capture waits)")
+      .suggest(drop_policy_choices);
+  options.add("--queue", &a.capture.queue, "Frames that may wait to be searched")
+      .between(1, 1000)
+      .show_default();
+  options.add("--every", &a.capture.every, "Search every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--display-all", &a.display_all,
+              "Show every frame at once, with the boxes known last, rather than those that were searched");
+}
+
+void add_window_options(OptionSet& options, LiveArguments& a) {
+  options.group("Window");
+  options.add("--headless", &a.headless, "No window; all else as ever");
+  options.add("--full-screen", &a.full_screen, "Fill the screen from the start");
+  options.add("--hud", &a.hud, "Numbers over the picture at the start: full, compact, off")
+      .one_of({"full", "compact", "off"})
+      .show_default();
+  options.add("--software", &a.software, "Draw on the CPU, whatever graphics card there is");
+  options.add("--vsync", &a.vsync, "No tearing, for up to a refresh more latency");
+}
+
+void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
+  options.group("Output");
+  options.add("--record", &a.recording.path,
+              "Annotated video: a file, a folder, or a pattern such as cam-%Y%m%d-%H%M%S.mp4; no existing "
+              "file is replaced");
+  options
+      .add("--rotate", &typed.rotate,
+           "Begin a new recording after so long or so much: 10m, 1h, 500M, 2G, or 10m,500M")
+      .free_text();
+  options.add("--keep", &a.recording.keep, "Keep the last so many recordings of this run only")
+      .between(1, 1'000'000);
+  add_encoder_options(options, a.recording.writing);
+  options.add("-d,--detections", &a.detections,
+              "What was found, frame by frame, as it happens: a file, a pipe, or - for standard output");
+  options.add("-f,--format", &typed.format, "Of the detections: jsonl, json, csv, mot, coco")
+      .suggest(format_choices);
+  options.add("--trace", &a.trace, "What ran where and when, as Chrome trace JSON");
+  options.add("--status", &a.status_every, "Say how the run is doing every so many seconds, a line each")
+      .positive();
+}
+
 }  // namespace
 
 void add_live(CLI::App& app, Common& common) {
-  CLI::App* command = app.add_subcommand(
-      "live", "Find objects in what a camera, a screen or a stream shows now, in a window");
   auto a = std::make_shared<LiveArguments>();
   auto typed = std::make_shared<Typed>();
-  command->add_option("input", a->input,
-                      "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a "
-                      "file; the first camera unless given");
-  const std::string input = "Input";
-  command->add_option("--size", typed->size, "Of a camera's pictures, or a part of the screen: 1280x720")
-      ->group(input);
-  command->add_option("--fps", a->reading.capture.frame_rate, "Frames a second of a camera or screen")
-      ->check(positive())
-      ->group(input);
-  command
-      ->add_option("--pixel-format", a->reading.capture.pixel_format,
-                   "Of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
-      ->group(input);
-  command
-      ->add_option("--pace", typed->pace,
-                   "How fast a file is played: 1 its own pace (the default), 2 twice as fast, 0 as fast as "
-                   "it can be read")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->group(input);
-  command->add_option("--loop", typed->loop, "Play a file so many more times; -1: for ever")
-      ->check(CLI::Range(-1, 1'000'000))
-      ->group(input);
-  command->add_option("--start", a->reading.start, "Skip so many seconds of a file")
-      ->check(not_negative())
-      ->group(input);
-  command
-      ->add_option("--give-up-after", a->capture.give_up_after,
-                   "End when a lost source has not come back within so many seconds (default: wait for it "
-                   "for ever); the source may also be missing at the start for so long")
-      ->check(CLI::Range(0.0, 1e6))
-      ->group(input);
-  add_limit_options(*command, a->reading, input);
-  command->add_option("--duration", a->duration, "End after so many seconds")
-      ->check(positive())
-      ->group(input);
-  const std::string latency = "Latency";
-  command
-      ->add_option("--drop", typed->drop,
-                   "What gives way when frames come faster than they can be searched: oldest (the default: "
-                   "the newest are searched), newest, none (capture waits)")
-      ->group(latency);
-  command->add_option("--queue", a->capture.queue, "Frames that may wait to be searched")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str()
-      ->group(latency);
-  command->add_option("--every", a->capture.every, "Search every n-th frame")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str()
-      ->group(latency);
-  command
-      ->add_flag("--display-all", a->display_all,
-                 "Show every frame at once, with the boxes known last, rather than those that were searched")
-      ->group(latency);
-  const std::string window = "Window";
-  command->add_flag("--headless", a->headless, "No window; all else as ever")->group(window);
-  command->add_flag("--full-screen", a->full_screen, "Fill the screen from the start")->group(window);
-  command->add_option("--hud", a->hud, "Numbers over the picture at the start: full, compact, off")
-      ->check(CLI::IsMember({"full", "compact", "off"}))
-      ->capture_default_str()
-      ->group(window);
-  command->add_flag("--software", a->software, "Draw on the CPU, whatever graphics card there is")
-      ->group(window);
-  command->add_flag("--vsync", a->vsync, "No tearing, for up to a refresh more latency")->group(window);
-  const std::string outputs = "Output";
-  command
-      ->add_option("--record", a->recording.path,
-                   "Annotated video: a file, a folder, or a pattern such as cam-%Y%m%d-%H%M%S.mp4; no "
-                   "existing file is replaced")
-      ->group(outputs);
-  command
-      ->add_option("--rotate", typed->rotate,
-                   "Begin a new recording after so long or so much: 10m, 1h, 500M, 2G, or 10m,500M")
-      ->group(outputs);
-  command->add_option("--keep", a->recording.keep, "Keep the last so many recordings of this run only")
-      ->check(CLI::Range(1, 1'000'000))
-      ->group(outputs);
-  add_encoder_options(*command, a->recording.writing, outputs);
-  command
-      ->add_option("-d,--detections", a->detections,
-                   "What was found, frame by frame, as it happens: a file, a pipe, or - for standard output")
-      ->group(outputs);
-  command->add_option("-f,--format", typed->format, "Of the detections: jsonl, json, csv, mot, coco")
-      ->group(outputs);
-  command->add_option("--trace", a->trace, "What ran where and when, as Chrome trace JSON")->group(outputs);
-  command
-      ->add_option("--status", a->status_every, "Say how the run is doing every so many seconds, a line each")
-      ->check(positive())
-      ->group(outputs);
-  a->tracking.add_to(*command);
-  a->detector.add_to(*command);
-  command->callback([a, typed, &common] {
-    common.run = [a, typed, &common] { return run(*a, *typed, common.verbosity); };
-  });
+  OptionSet options;
+  add_input_options(options, *a, *typed);
+  add_latency_options(options, *a, *typed);
+  add_window_options(options, *a);
+  add_output_options(options, *a, *typed);
+  a->tracking.add_to(options);
+  a->detector.add_to(options);
+  add_command(app, common, "live",
+              "Find objects in what a camera, a screen or a stream shows now, in a window", options,
+              [a, typed, &common] { return run(*a, *typed, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -71,7 +72,7 @@ int main(int argc, char** argv) try {
   // parsed.
   if (argc > 2 && std::string_view(argv[1]) == "complete" && std::string_view(argv[2]) == "--") {
     const std::vector<std::string> words(argv + 3, argv + argc);
-    std::fputs(sightline::apps::complete(parser.app(), words).c_str(), stdout);
+    std::fputs(sightline::apps::complete(parser.app(), parser.common().suggestions, words).c_str(), stdout);
     return with_output(0);
   }
 

@@ -1,8 +1,12 @@
 #pragma once
 /// Manual pages, made of the parser's own definitions, so that they say what `--help` says.
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace sightline::apps {
 
@@ -11,7 +15,7 @@ namespace sightline::apps {
 /// @param command  of `app`'s tree, or `app` itself
 std::string manual_page(CLI::App& app, const CLI::App& command);
 
-/// The names of all pages: "sightline", "sightline-detect", "sightline-train-filterbank", ...
+/// The names of all pages: "sightline", "sightline-detect", "sightline-evaluate-frames", ...
 std::string manual_page_names(const CLI::App& app);
 
 /// `sightline manual [SUBCOMMAND...]`, which `--help` does not list: the build makes the pages with it.

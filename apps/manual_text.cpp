@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "detector_families.hpp"
+
 namespace sightline::apps {
 
 std::vector<ManualExample> manual_examples(const std::string& name) {
@@ -26,28 +28,29 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
         {"sightline live rtsp://camera/stream --track --record cam-%Y%m%d-%H%M%S.mp4 --rotate 10m --keep 144",
          "Records a network camera with what is found, a day of it, in pieces of ten minutes"},
         {"sightline live screen: --headless --detections people.jsonl",
-         "Searches the pre_rejection, without a window"}}},
+         "Searches the screen, without a window"}}},
       {"sightline measure",
-       {{"sightline measure street.mp4 --preload 16 --report report.html", "Compares all schedules"},
-        {"sightline measure street.mp4 --filters 12,25,50",
-         "Rate and accuracy by the size of the dictionary"}}},
+       {{"sightline measure street.mp4 --preload 16 --report report.html", "Compares all schedules"}}},
       {"sightline evaluate frames",
        {{"sightline evaluate frames street.mp4 --truth marked.txt --min-size 60 --svg curve.svg",
          "Draws the miss rate against false positives a frame"}}},
       {"sightline evaluate windows",
        {{"sightline evaluate windows --positives crops/ --negatives scenes/ --csv curve.csv",
          "Writes the miss rate against false positives a window"}}},
-      {"sightline train filterbank",
-       {{"sightline train filterbank --positives crops/ --negatives scenes/ --output mine.safetensors "
-         "--patterns --contrast-sensitive",
-         "Trains a model of the best kind that is known"}}},
       {"sightline model show",
        {{"sightline model show mine.safetensors", "Describes a model, and draws its filters"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };
   const auto found = examples.find(name);
-  return found == examples.end() ? std::vector<ManualExample>() : found->second;
+  std::vector<ManualExample> all;
+  if (found != examples.end()) all = found->second;
+  for (const Family* family : families()) {
+    for (const CommandExample& example : family->info().examples) {
+      if (example.page == name) all.push_back({example.command, example.meaning});
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> manual_paragraphs(const std::string& name) {

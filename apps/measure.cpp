@@ -8,8 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "cascade/detector.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
+#include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "evaluation/report.hpp"
 #include "media_options.hpp"
@@ -22,12 +23,25 @@
 namespace sightline::apps {
 namespace {
 
+// A key of the detector, and the values of it that are compared.
+struct ComparedKey {
+  VariantAxis axis;
+  std::vector<int> numbers;
+  std::vector<std::string> texts;
+};
+
+// One of the detectors that are compared.
+struct Variant {
+  DetectorSetting setting;
+  std::string name;     ///< for people
+  std::string kernels;  ///< where only these differ
+};
+
 struct MeasureArguments {
   std::string input;
   DetectorOptions detector;
   std::string schedules = "all";
-  std::vector<int> filters;
-  std::vector<std::string> kernels;
+  std::vector<ComparedKey> compared;
   int preload = 0;
   media::ReadOptions reading;
   pipeline::MeasureOptions options;
@@ -100,6 +114,7 @@ std::vector<media::Frame> first_frames(const std::string& input, const media::Re
 
 // `work` is that of the first frame, where it is known from a variant that searches the same windows.
 pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity,
+                                  const std::string& kernels = "",
                                   const std::vector<WorkCount>* work = nullptr) {
   const Engine engine = detector.make();
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
@@ -131,7 +146,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   }
   const DetectorInfo& info = engine.detector->info();
   measurement.variant = info.variant;
-  measurement.kernels = detector.kernels();
+  measurement.kernels = kernels;
   if (work) {
     measurement.work = *work;
   } else {
@@ -150,22 +165,32 @@ void check_outputs(const MeasureArguments& a) {
   refuse_same_outputs({a.json, a.csv, a.report});
 }
 
-int run(MeasureArguments a, int verbosity) {
+std::vector<Variant> variants_of(const ComparedKey& key) {
+  std::vector<Variant> variants;
+  const auto add = [&](DetectorSetting setting, const std::string& value) {
+    variants.push_back(
+        {std::move(setting), value + ' ' + key.axis.noun, key.axis.only_kernels ? value : std::string()});
+  };
+  for (const int number : key.numbers) add({key.axis.option, number, {}, {}, false}, std::to_string(number));
+  const bool all = key.texts == std::vector<std::string>{"all"};
+  for (const std::string& text : all ? key.axis.values : key.texts)
+    add({key.axis.option, {}, {}, text, false}, text);
+  return variants;
+}
+
+int run(const MeasureArguments& a, int verbosity) {
   check_outputs(a);
   std::vector<pipeline::Measurement> all;
-  const auto measure_variant = [&](const std::string& name, const auto& change) {
-    DetectorOptions detector = a.detector;
-    change(detector);
-    if (verbosity >= 0) spdlog::info("{}", name);
-    const bool same_windows = !detector.kernels().empty() && !all.empty() && !all.back().kernels.empty();
-    all.push_back(measure_one(a, detector, verbosity, same_windows ? &all.back().work : nullptr));
-  };
-  if (a.kernels == std::vector<std::string>{"all"})
-    a.kernels.assign(cascade::kKernelVariants.begin(), cascade::kKernelVariants.end());
-  for (const int filters : a.filters)
-    measure_variant(fmt::format("{} filters", filters), [&](auto& d) { d.set_filters(filters); });
-  for (const std::string& kernels : a.kernels)
-    measure_variant(kernels + " kernels", [&](auto& d) { d.set_kernels(kernels); });
+  for (const ComparedKey& key : a.compared) {
+    for (const Variant& variant : variants_of(key)) {
+      DetectorOptions detector = a.detector;
+      detector.set(variant.setting);
+      if (verbosity >= 0) spdlog::info("{}", variant.name);
+      const bool same_windows = !variant.kernels.empty() && !all.empty() && !all.back().kernels.empty();
+      all.push_back(
+          measure_one(a, detector, verbosity, variant.kernels, same_windows ? &all.back().work : nullptr));
+    }
+  }
   if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
   const auto write = [](const std::string& file, const std::string& text) {
@@ -179,57 +204,75 @@ int run(MeasureArguments a, int verbosity) {
   return 0;
 }
 
+// What the families can compare, each of a name once.
+std::vector<ComparedKey> compared_keys() {
+  std::vector<ComparedKey> keys;
+  for (const Family* family : families()) {
+    for (const VariantAxis& axis : family->info().variant_axes) {
+      const auto same = [&](const ComparedKey& key) {
+        return key.axis.option.option.name == axis.option.option.name;
+      };
+      if (std::ranges::none_of(keys, same)) keys.push_back({axis, {}, {}});
+    }
+  }
+  return keys;
+}
+
+void add_measurement_options(OptionSet& options, MeasureArguments& a) {
+  options.group("Measurement");
+  options
+      .add("--schedules", &a.schedules,
+           "all, every (all mappings of stages, and auto), or names separated by commas")
+      .suggest(several_schedule_choices)
+      .show_default();
+  options.add("--repeats", &a.options.repeats, "Runs of each schedule, taken in turn")
+      .between(1, 1000)
+      .show_default();
+  options.add("--frames", &a.options.frames, "Frames a run (default: what takes about --seconds)")
+      .between(10, 10'000'000);
+  options.add("--seconds", &a.options.seconds, "Length of a run").between(0.1, 36000).show_default();
+  options
+      .add("--preload", &a.preload,
+           "Decode so many frames beforehand and keep them in memory: the detector's own rate")
+      .between(1, 10'000);
+  for (ComparedKey& key : a.compared) {
+    Option option = key.axis.option.option;
+    if (key.axis.option.kind == KeyOption::Kind::whole_number) {
+      option.target = &key.numbers;
+    } else {
+      option.target = &key.texts;
+      option.suggest([values = key.axis.values] {
+        Choices choices;
+        choices.list = true;
+        for (const std::string& value : values) choices.values.push_back({value, ""});
+        choices.values.push_back({"all", ""});
+        return choices;
+      });
+    }
+    options.add(std::move(option)).separated_by(',');
+  }
+  options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
+  add_limit_options(options, a.reading);
+}
+
 }  // namespace
 
 void add_measure(CLI::App& app, Common& common) {
-  CLI::App* command =
-      app.add_subcommand("measure", "Run schedules side by side: rates, latencies, overlap, bounds, energy");
   auto a = std::make_shared<MeasureArguments>();
-  command->add_option("input", a->input, "Video, picture or folder, read again and again")->required();
-  const std::string group = "Measurement";
-  command
-      ->add_option("--schedules", a->schedules,
-                   "all, every (all mappings of stages, and auto), or names separated by commas")
-      ->capture_default_str()
-      ->group(group);
-  command->add_option("--repeats", a->options.repeats, "Runs of each schedule, taken in turn")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str()
-      ->group(group);
-  command->add_option("--frames", a->options.frames, "Frames a run (default: what takes about --seconds)")
-      ->check(CLI::Range(10, 10'000'000))
-      ->group(group);
-  command->add_option("--seconds", a->options.seconds, "Length of a run")
-      ->check(CLI::Range(0.1, 36000.0))
-      ->capture_default_str()
-      ->group(group);
-  command
-      ->add_option("--preload", a->preload,
-                   "Decode so many frames beforehand and keep them in memory: the detector's own rate")
-      ->check(CLI::Range(1, 10'000))
-      ->group(group);
-  command->add_option("--filters", a->filters, "Sizes of the dictionary to compare, separated by commas")
-      ->delimiter(',')
-      ->group(group);
-  command
-      ->add_option(
-          "--kernels", a->kernels,
-          fmt::format("Cascades: forms of the device's kernels to compare, separated by commas, or all: {}",
-                      fmt::join(cascade::kKernelVariants, ", ")))
-      ->delimiter(',')
-      ->group(group);
-  command->add_option("--power-log", a->power_log, "CSV of an external power meter: columns time, watts")
-      ->group(group);
-  add_limit_options(*command, a->reading, group);
-  const std::string outputs = "Output";
-  command->add_option("--json", a->json, "Write the results as JSON")->group(outputs);
-  command->add_option("--csv", a->csv, "Write the results as CSV")->group(outputs);
-  command->add_option("--report", a->report, "Write a page (HTML) with the timeline")->group(outputs);
-  a->detector.add_to(*command, false);
-  // Those of --schedules are measured as they are.
-  for (const char* option : {"--schedule", "--map", "--explain"})
-    command->remove_option(command->get_option(option));
-  command->callback([a, &common] { common.run = [a, &common] { return run(*a, common.verbosity); }; });
+  a->compared = compared_keys();
+  OptionSet options;
+  options.add("input", &a->input, "Video, picture or folder, read again and again").require();
+  add_measurement_options(options, *a);
+  options.group("Output");
+  options.add("--json", &a->json, "Write the results as JSON");
+  options.add("--csv", &a->csv, "Write the results as CSV");
+  options.add("--report", &a->report, "Write a page (HTML) with the timeline");
+  // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
+  std::set<std::string> left_out{"--schedule", "--map", "--explain"};
+  for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());
+  a->detector.add_to(options, left_out);
+  add_command(app, common, "measure", "Run schedules side by side: rates, latencies, overlap, bounds, energy",
+              options, [a, &common] { return run(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -4,27 +4,24 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "choices.hpp"
 
 namespace sightline::apps {
 
-void add_encoder_options(CLI::App& command, media::WriteOptions& options, const std::string& group) {
-  command.add_option("--encoder", options.encoder, "Video encoder, by FFmpeg's name")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--quality", options.quality, "Of the video: 0 (best) to 51")
-      ->check(CLI::Range(0, 51))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--preset", options.preset, "Of the encoder")->capture_default_str()->group(group);
+void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
+  options.add("--encoder", &writing.encoder, "Video encoder, by FFmpeg's name")
+      .suggest(encoder_choices)
+      .show_default();
+  options.add("--quality", &writing.quality, "Of the video: 0 (best) to 51").between(0, 51).show_default();
+  options.add("--preset", &writing.preset, "Of the encoder").suggest(preset_choices).show_default();
 }
 
-void add_limit_options(CLI::App& command, media::ReadOptions& options, const std::string& group) {
-  command
-      .add_option("--max-pixels", options.max_pixels,
-                  "Pixels of the largest picture that is taken: a damaged file may claim any size")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
-      ->capture_default_str()
-      ->group(group);
+void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--max-pixels", &reading.max_pixels,
+           "Pixels of the largest picture that is taken: a damaged file may claim any size")
+      .between(1, 0x1p31)
+      .show_default();
 }
 
 Size parse_size(const std::string& text, const std::string& option) {

@@ -1,19 +1,19 @@
 #pragma once
 /// Options for reading and writing video, the same for every subcommand that has them.
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "base/options.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
 
 namespace sightline::apps {
 
 /// --encoder, --quality and --preset.
-void add_encoder_options(CLI::App& command, media::WriteOptions& options, const std::string& group);
+void add_encoder_options(OptionSet& options, media::WriteOptions& writing);
 
 /// --max-pixels.
-void add_limit_options(CLI::App& command, media::ReadOptions& options, const std::string& group);
+void add_limit_options(OptionSet& options, media::ReadOptions& reading);
 
 /// "1280x720". Throws Error (usage) that says what `option` should have been.
 Size parse_size(const std::string& text, const std::string& option);

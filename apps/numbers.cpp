@@ -1,5 +1,6 @@
 #include "numbers.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <optional>
 

@@ -1,7 +1,10 @@
 #pragma once
 /// What numbers on the command line are checked for, beside ranges.
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
 
 namespace sightline::apps {
 

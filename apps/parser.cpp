@@ -1,5 +1,8 @@
 #include "parser.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include "choices.hpp"
 #include "manual.hpp"
 #include "numbers.hpp"
 #include "suggest.hpp"
@@ -8,29 +11,37 @@
 namespace sightline::apps {
 
 Parser::Parser()
-    : app_("Finds objects in video in real time, on whatever processors a machine has.", "sightline") {
-  app_.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
-  app_.require_subcommand(1);
-  app_.fallthrough();
-  app_.set_version_flag("--version", version_report, "Say the versions of this and all it is built on");
-  CLI::Option* quiet_option = app_.add_flag("-q,--quiet", quiet_, "Say nothing but errors");
-  app_.add_flag("-v,--verbose", verbose_, "Say more")->excludes(quiet_option);
-  app_.add_option("--instruction-set", instruction_set_,
-                  "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)");
-  add_detect(app_, common_);
-  add_live(app_, common_);
-  add_evaluate(app_, common_);
-  add_measure(app_, common_);
-  add_train(app_, common_);
-  add_model(app_, common_);
-  add_devices(app_, common_);
-  add_tune(app_, common_);
-  add_manual(app_, common_.run);
-  refuse_nan(app_);
+    : app_(std::make_unique<CLI::App>(
+          "Finds objects in video in real time, on whatever processors a machine has.", "sightline")) {
+  CLI::App& app = *app_;
+  app.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", version_report, "Say the versions of this and all it is built on");
+  OptionSet options;
+  options.add("-q,--quiet", &quiet_, "Say nothing but errors");
+  options.add("-v,--verbose", &verbose_, "Say more").excludes("--quiet");
+  options
+      .add("--instruction-set", &instruction_set_,
+           "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)")
+      .suggest(instruction_set_choices);
+  add_options(app, options, common_.suggestions);
+  add_detect(app, common_);
+  add_live(app, common_);
+  add_evaluate(app, common_);
+  add_measure(app, common_);
+  add_train(app, common_);
+  add_model(app, common_);
+  add_devices(app, common_);
+  add_tune(app, common_);
+  add_manual(app, common_.run);
+  refuse_nan(app);
 }
 
+Parser::~Parser() = default;
+
 void Parser::parse(int argc, const char* const* argv) {
-  app_.parse(argc, argv);
+  app_->parse(argc, argv);
   common_.verbosity = quiet_ ? -1 : verbose_ ? 1 : 0;
 }
 

@@ -1,10 +1,14 @@
 #pragma once
 /// The command line as the program takes it: all subcommands and their options.
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 
 #include "commands.hpp"
+
+namespace CLI {
+class ParseError;
+}
 
 namespace sightline::apps {
 
@@ -12,6 +16,7 @@ namespace sightline::apps {
 class Parser {
  public:
   Parser();
+  ~Parser();
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
@@ -19,12 +24,12 @@ class Parser {
   /// --help and --version, which CLI::App::exit answers.
   void parse(int argc, const char* const* argv);
 
-  CLI::App& app() { return app_; }
+  CLI::App& app() { return *app_; }
   Common& common() { return common_; }  ///< what to run, after a parse
   const std::string& instruction_set() const { return instruction_set_; }
 
  private:
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
   Common common_;
   bool quiet_ = false;
   bool verbose_ = false;

@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "base/error.hpp"
+
 namespace sightline::apps {
 namespace {
 
@@ -25,6 +27,10 @@ const std::atomic<bool>& stop_requested() {
   }();
   static_cast<void>(installed);
   return stop_flag;
+}
+
+void throw_if_stopped() {
+  if (stop_requested()) throw Error(ExitCode::failed, "stopped on request before there was a result");
 }
 
 int stop_exit_code() {

@@ -1,5 +1,6 @@
 #include "suggest.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 #include <string_view>
@@ -92,6 +93,7 @@ std::string explain_option(const CLI::App& app) {
   const CLI::App* const command = chosen(app);
   for (const CLI::App* at = command; at; at = at->get_parent()) {
     for (const CLI::Option* option : at->get_options()) {
+      if (option->get_group().empty()) continue;  // hidden
       for (const std::string& known : option->get_lnames()) nearest.consider(known);
     }
   }

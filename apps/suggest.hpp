@@ -1,8 +1,11 @@
 #pragma once
 /// Says what a misspelt subcommand or option may have been meant to be.
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace sightline::apps {
 

@@ -1,9 +1,9 @@
 #pragma once
 /// Options of the tracker, the same for every subcommand that offers it.
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
+#include "base/options.hpp"
 #include "detection/detector.hpp"
 #include "detection/tracker.hpp"
 
@@ -11,7 +11,7 @@ namespace sightline::apps {
 
 class TrackOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(OptionSet& options);
 
   /// What the user asked for; none where objects are not to be tracked.
   /// @param detector  whose objects are tracked: predicted ones fade to its threshold

@@ -1,53 +1,72 @@
 #include "detector_families.hpp"
 
 #include <array>
-#include <span>
+#include <stdexcept>
 
 #include "base/error.hpp"
-#include "cascade/detector.hpp"
 #include "detection/nested_detector.hpp"
-#include "filterbank/detector.hpp"
+
+// A family is a folder with a family.cpp, and a line here. The first is the default.
+#define SIGHTLINE_FAMILIES(FAMILY) \
+  FAMILY(filterbank)               \
+  FAMILY(cascade)
 
 namespace sightline {
-namespace {
 
-struct Family {
-  const char* name;
-  std::unique_ptr<Detector> (*make)(const Config&);
-  std::span<const char* const> keys;  // that it reads of [detector]
-};
+#define SIGHTLINE_DECLARE(folder) \
+  namespace folder {              \
+  const Family& family();         \
+  }
+SIGHTLINE_FAMILIES(SIGHTLINE_DECLARE)
+#undef SIGHTLINE_DECLARE
 
-// A new family is one folder and one line here, with its keys.
-constexpr Family kFamilies[] = {
-    {"filterbank",
-     [](const Config& config) -> std::unique_ptr<Detector> {
-       return filterbank::make_filterbank_detector(config);
-     },
-     filterbank::kConfigKeys},
-    {"cascade",
-     [](const Config& config) -> std::unique_ptr<Detector> { return cascade::make_cascade_detector(config); },
-     cascade::kConfigKeys},
-};
+std::span<const Family* const> families() {
+#define SIGHTLINE_LIST(folder) &folder::family(),
+  static const std::array all{SIGHTLINE_FAMILIES(SIGHTLINE_LIST)};
+#undef SIGHTLINE_LIST
+  return all;
+}
 
-constexpr const char* kInside = "inside";
+const Family& family_named(std::string_view name) {
+  for (const Family* family : families()) {
+    if (family->info().name == name) return *family;
+  }
+  throw std::out_of_range("there is no detector family '" + std::string(name) + "'");
+}
 
 const Family& family_of(const Config& config) {
-  const std::string name = config.text("detector", "family", "filterbank");
+  const std::string name = config.text("detector", "family", families().front()->info().name);
   std::string known;
-  for (const Family& family : kFamilies) {
-    if (name == family.name) return family;
-    known += (known.empty() ? "'" : ", '") + std::string(family.name) + "'";
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    if (name == info.name) {
+      for (const RenamedKey& key : info.renamed_keys) config.accept_former("detector", key.name, key.former);
+      return *family;
+    }
+    known += (known.empty() ? "'" : ", '") + std::string(info.name) + "'";
   }
   throw Error(ExitCode::usage, config.name() + ": detector family '" + name + "' is not known",
               "known are: " + known);
 }
+
+const Family* family_of_model(const std::string& model) {
+  if (model.empty()) return nullptr;
+  for (const Family* family : families()) {
+    if (family->recognises(model)) return family;
+  }
+  return nullptr;
+}
+
+namespace {
+
+constexpr const char* kInside = "inside";
 
 // Beside the family's own keys: of any detector, and of one inside another.
 constexpr const char* kOwnKeys[] = {"family", kInside};
 constexpr const char* kPart = "part";
 
 void expect_keys(const Config& config) {
-  config.expect("detector", family_of(config).keys);
+  config.expect("detector", family_of(config).info().config_keys);
   config.expect("detector", kOwnKeys);
 }
 

@@ -1,12 +1,30 @@
 #pragma once
-/// All detector families there are.
+/// All detector families there are, and detectors of any of them.
 
 #include <memory>
+#include <span>
+#include <string>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
+#include "detection/family.hpp"
 
 namespace sightline {
+
+/// In the order in which they are listed; the first is what a configuration has that names none.
+std::span<const Family* const> families();
+
+/// Throws std::out_of_range for a name that no family has.
+const Family& family_named(std::string_view name);
+
+/// The family that a configuration's key `family` names. From here on the configuration takes the former
+/// names of the family's keys as well, with a warning for each that it uses. Throws Error (usage) where there
+/// is no such family.
+const Family& family_of(const Config& config);
+
+/// The first family that takes a file or a name for one of its models; null where none does, and for an
+/// empty name.
+const Family* family_of_model(const std::string& model);
 
 /// Throws Error (usage) where the family, a section or a key is not known. Reads no file.
 void check_detector_config(const Config& config);

@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "cascade/survivors.hpp"
 #include "image/integral.hpp"
+#include "model/size_limit.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -20,10 +20,9 @@
 namespace sightline::cascade {
 
 /// What a file may hold. Real cascades stay far below; a file that does not is refused.
-/// MiB of a file unless asked otherwise, and the most that can be asked for: XML takes up to twenty times its
-/// file's size in memory while it is read.
+/// MiB of a file unless asked otherwise (see model/size_limit.hpp): XML takes up to twenty times its file's
+/// size in memory while it is read.
 inline constexpr int kMaxModelSize = 16;
-inline constexpr int kLargestModelSize = 1 << 20;
 inline constexpr int kMinWindowSide =
     3;  ///< a window has an inside: its variance is taken without its border
 /// Squares of a window of 8-bit pixels still sum up to less than 2^32.

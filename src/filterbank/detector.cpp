@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "model/size_limit.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -221,7 +222,7 @@ void FilterbankDetector::copy_features(const Level& level, int x, int y,
 
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
-  const std::filesystem::path file = config.path("detector", "model", "models/people.safetensors");
+  const std::filesystem::path file = config.path("detector", "model", kDefaultModel);
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, config.optional_whole_number("detector", "filters", 1, kMaxFilters),

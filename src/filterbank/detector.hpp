@@ -100,6 +100,9 @@ class FilterbankDetector : public SlidingWindowDetector {
   std::vector<std::int32_t> template_energies_;  ///< squared length of each template
 };
 
+/// The model of a configuration that names none, relative to its file.
+inline constexpr char kDefaultModel[] = "models/people.safetensors";
+
 /// What make_filterbank_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {
     "model",     "filters",        "scale_step",     "min_size",        "max_size",

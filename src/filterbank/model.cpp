@@ -17,7 +17,6 @@
 namespace sightline::filterbank {
 namespace {
 
-constexpr std::string_view kKind = "sightline.filterbank";
 // Programs that know no verification network take the first version only, and rightly so: without the
 // network, the same file would give other results.
 constexpr std::string_view kVersion = "1";
@@ -323,7 +322,7 @@ void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
 std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const Safetensors file = Safetensors::load(path, max_bytes);
   const Header header(file, path);
-  header.expect("kind", kKind,
+  header.expect("kind", kModelKind,
                 "choose a model of the filter-bank detector, or the configuration that fits this model");
   check_version(header);
   header.expect("cell", std::to_string(kCell), "train it again with this program");
@@ -371,7 +370,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   const Size window = largest.window.pixels();
   Safetensors file;
   file.metadata = {
-      {"kind", std::string(kKind)},
+      {"kind", std::string(kModelKind)},
       {"version", std::string(largest.network.empty() ? kVersion : kNetworkVersion)},
       {"label", largest.label},
       {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},

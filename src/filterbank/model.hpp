@@ -34,6 +34,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "detection/detection.hpp"
@@ -43,6 +44,9 @@
 #include "filterbank/network/network.hpp"
 
 namespace sightline::filterbank {
+
+/// What metadata `kind` of a model's file says.
+inline constexpr std::string_view kModelKind = "sightline.filterbank";
 
 enum class ClassifierKind {
   linear,    ///< raw = sum of weight times feature
@@ -85,10 +89,9 @@ struct Model {
   }
 };
 
-/// MiB that a model file may have unless asked otherwise, and the most that can be asked for. What a model
-/// takes in memory is a few times what its file holds.
+/// MiB that a model file may have unless asked otherwise (see model/size_limit.hpp). What a model takes in
+/// memory is a few times what its file holds.
 inline constexpr int kMaxModelSize = 256;
-inline constexpr int kLargestModelSize = 1 << 20;
 
 /// Reads and validates a model in all the sizes that the file holds, ascending. Throws Error (model) naming
 /// the file, the field and what is wrong with it.

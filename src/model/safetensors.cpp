@@ -167,6 +167,26 @@ Safetensors Safetensors::load(const std::filesystem::path& path, std::uint64_t m
   return read(read_at, size, name);
 }
 
+std::string safetensors_kind(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  std::uint64_t length = 0;
+  if (error || !file.read(reinterpret_cast<char*>(&length), sizeof length)) return {};
+  if (length > kMaxSafetensorsHeader || length > size - kLengthBytes) return {};
+  std::string header(length, '\0');
+  if (!file.read(header.data(), static_cast<std::streamsize>(length))) return {};
+  std::map<std::string, std::string> metadata;
+  try {
+    parse_safetensors_header(header, path.string(), metadata);
+  } catch (const Error&) {
+    return {};
+  }
+  const auto kind = metadata.find("kind");
+  return kind == metadata.end() ? std::string() : kind->second;
+}
+
 Safetensors Safetensors::parse(std::span<const std::byte> file, const std::string& name) {
   const auto read_at = [&](std::uint64_t offset, std::span<std::byte> bytes) {
     std::copy_n(file.data() + offset, bytes.size(), bytes.data());

@@ -113,4 +113,8 @@ class Safetensors {
   std::map<std::string, Tensor> tensors_;
 };
 
+/// Text `kind` of a file's metadata, by which families tell their models from others'; empty where the file
+/// has none, cannot be read or is no safetensors file. Reads no arrays.
+std::string safetensors_kind(const std::filesystem::path& path);
+
 }  // namespace sightline

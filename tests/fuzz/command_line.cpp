@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -43,7 +44,7 @@ void command_line(Bytes bytes) {
   const std::vector<std::string> words = words_of(bytes);
   parse(words);
   static apps::Parser unused;  // to make one takes longer than all else here
-  apps::complete(unused.app(), words);
+  apps::complete(unused.app(), unused.common().suggestions, words);
 }
 
 }  // namespace sightline::fuzz

@@ -1,14 +1,11 @@
-#include "cascade_text.hpp"
+#include "cascade/model_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace sightline::apps {
+namespace sightline::cascade {
 namespace {
-
-using cascade::FeatureKind;
-using cascade::Model;
 
 void add(std::string& text, const char* name, const std::string& value) {
   text += fmt::format("{:<14} {}\n", name, value);
@@ -30,7 +27,7 @@ std::string describe_trees(const Model& model) {
                      model.nodes.size());
 }
 
-std::int64_t nodes_of(const Model& model, const cascade::BoostingStage& stage) {
+std::int64_t nodes_of(const Model& model, const BoostingStage& stage) {
   std::int64_t nodes = 0;
   for (int tree = 0; tree < stage.trees; ++tree) nodes += model.trees[stage.first_tree + tree].nodes;
   return nodes;
@@ -38,8 +35,8 @@ std::int64_t nodes_of(const Model& model, const cascade::BoostingStage& stage) {
 
 }  // namespace
 
-std::string cascade_text(const std::filesystem::path& file, const Model& model,
-                         const cascade::StageSurvivors* survivors) {
+std::string model_text(const std::filesystem::path& file, const Model& model,
+                       const StageSurvivors* survivors) {
   std::string text;
   add(text, "file", fmt::format("{} ({} bytes)", file.string(), std::filesystem::file_size(file)));
   add(text, "kind",
@@ -54,7 +51,7 @@ std::string cascade_text(const std::filesystem::path& file, const Model& model,
   text += '\n';
   std::int64_t before = counted ? survivors->windows : 0;
   for (std::size_t i = 0; i < model.stages.size(); ++i) {
-    const cascade::BoostingStage& stage = model.stages[i];
+    const BoostingStage& stage = model.stages[i];
     text += fmt::format("  {:>5} {:>6} {:>6} {:>11.5g}", i + 1, stage.trees, nodes_of(model, stage),
                         stage.threshold);
     if (counted) {
@@ -73,4 +70,4 @@ std::string cascade_text(const std::filesystem::path& file, const Model& model,
   return text;
 }
 
-}  // namespace sightline::apps
+}  // namespace sightline::cascade

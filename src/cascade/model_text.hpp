@@ -7,11 +7,11 @@
 #include "cascade/model.hpp"
 #include "cascade/survivors.hpp"
 
-namespace sightline::apps {
+namespace sightline::cascade {
 
 /// What the cascade is made of, a line a property, and a table of its stages.
 /// @param survivors  adds to the table how many windows get past each stage; null: nothing does
-std::string cascade_text(const std::filesystem::path& file, const cascade::Model& model,
-                         const cascade::StageSurvivors* survivors);
+std::string model_text(const std::filesystem::path& file, const Model& model,
+                       const StageSurvivors* survivors);
 
-}  // namespace sightline::apps
+}  // namespace sightline::cascade

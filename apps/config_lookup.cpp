@@ -1,0 +1,54 @@
+#include "config_lookup.hpp"
+
+#include <cstdlib>
+#include <set>
+
+#include "base/error.hpp"
+
+namespace sightline::apps {
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where configurations are, those that are looked at first in front.
+std::vector<fs::path> config_folders() {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (!program.empty()) {
+    folders.push_back(program / "../share/sightline/configs");
+    folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  }
+  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> config_names() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const fs::path& folder : config_folders()) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_config(const std::string& path_or_name) {
+  std::error_code error;
+  if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
+  for (const fs::path& folder : config_folders()) {
+    const fs::path file = folder / (path_or_name + ".toml");
+    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  }
+  std::string names;
+  for (const std::string& name : config_names()) names += (names.empty() ? "" : ", ") + name;
+  throw Error(
+      ExitCode::usage, "there is no configuration '" + path_or_name + "'",
+      names.empty() ? "set SIGHTLINE_CONFIGS to the folder that holds people.toml" : "there are: " + names);
+}
+
+}  // namespace sightline::apps

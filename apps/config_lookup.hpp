@@ -1,0 +1,21 @@
+#pragma once
+/// Where configurations are found.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sightline::apps {
+
+/// The configuration of commands that are given none.
+inline constexpr char kDefaultConfig[] = "people";
+
+/// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in
+/// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
+/// build. Throws Error (usage) where there is none.
+std::filesystem::path find_config(const std::string& path_or_name);
+
+/// The names of the configurations that ship, in alphabetical order.
+std::vector<std::string> config_names();
+
+}  // namespace sightline::apps

@@ -1,0 +1,80 @@
+#include "engine.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "opencl/error.hpp"
+
+namespace sightline::apps {
+
+std::unique_ptr<DeviceStages> make_device(const std::string& device_name,
+                                          const pipeline::ScheduleRequest& schedule,
+                                          const Detector& detector) {
+  const opencl::DeviceChoice choice = opencl::parse_device_choice(device_name);
+  if (choice.what == "none" || (schedule.name == "cpu" && schedule.map.empty())) return nullptr;
+  if (const std::string& cpu_only = detector.info().cpu_only; !cpu_only.empty()) {
+    const bool named = !schedule.name.empty() && schedule.name != "auto" && schedule.name != "cpu";
+    if (choice.what != "auto" || named || !schedule.map.empty() || schedule.split > 0)
+      throw Error(ExitCode::usage, cpu_only, "use --device none and --schedule cpu");
+    return nullptr;
+  }
+  const auto device = opencl::choose_device(choice, opencl::list_devices());
+  if (!device) return nullptr;
+  try {
+    auto stages = detector.make_device_stages(*device);
+    if (stages) {
+      spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
+                   device->device.driver_version, device->why);
+    }
+    return stages;
+  } catch (const opencl::DeviceError& e) {
+    if (choice.what != "auto") throw Error(ExitCode::device, e.what());
+    spdlog::warn("{}. The stages run on the CPU instead", e.what());
+    return nullptr;
+  }
+}
+
+bool Engine::is_auto() const {
+  const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
+  return schedule.name == "auto" || (nothing_asked && (device || explain || !schedule.goal.empty()));
+}
+
+pipeline::Schedule Engine::resolve() const {
+  pipeline::ScheduleRequest request = schedule;
+  if (is_auto()) request.name = "cpu";
+  return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
+}
+
+pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                               const std::atomic<bool>& stop) const {
+  pipeline::PlanOptions options;
+  options.goal = pipeline::parse_goal(schedule.goal);
+  options.in_flight = schedule.in_flight;
+  options.file = pipeline::default_plan_file();
+  options.stop = &stop;
+  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
+  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
+               planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
+  if (explain) std::fputs(pipeline::explain(planned, *detector).c_str(), stderr);
+  return planned;
+}
+
+void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
+  const BuildInfo build = build_info();
+  const Detector& detector = *engine.detector;
+  const pipeline::Schedule schedule = pipeline.schedule();
+  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
+               instruction_set(), pipeline.threads());
+  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
+  if (!engine.is_auto()) {
+    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
+                 pipeline::describe(schedule, detector), schedule.in_flight);
+  }
+  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
+               detector.info().smallest_object, detector.info().threshold);
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,44 @@
+#pragma once
+/// A detector that is ready to run, as the command line and the configuration ask for it.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "detection/detector.hpp"
+#include "pipeline/planner.hpp"
+#include "pipeline/schedule.hpp"
+#include "processing/device_stages.hpp"
+
+namespace sightline::apps {
+
+/// A detector, its stages on the device that was asked for, and how the user wants them to be run.
+struct Engine {
+  std::unique_ptr<Detector> detector;
+  std::unique_ptr<DeviceStages> device;  ///< null: the CPU alone
+  pipeline::ScheduleRequest schedule;    ///< of the command line and the configuration
+  int threads = 0;                       ///< 0: all
+  bool explain = false;                  ///< print what `auto` weighed
+
+  /// Whether the schedule is to be found by measuring.
+  bool is_auto() const;
+  /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
+  pipeline::Schedule resolve() const;
+  /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Throws Error (usage).
+  /// @param stop  ends the measuring early, with what is known by then
+  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                         const std::atomic<bool>& stop) const;
+};
+
+/// The detector's stages on the device of that name, as --device takes it; null where the CPU does all. A
+/// device that the user named and that does not work is an Error (device); one that was chosen automatically
+/// is left out with a warning.
+std::unique_ptr<DeviceStages> make_device(const std::string& device_name,
+                                          const pipeline::ScheduleRequest& schedule,
+                                          const Detector& detector);
+
+/// Tells the user what runs: build, threads, schedule, model.
+void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
+
+}  // namespace sightline::apps

@@ -1,0 +1,42 @@
+#pragma once
+/// Commands that only some families take part in.
+
+#include <string>
+
+#include "base/config.hpp"
+#include "detector_families.hpp"
+
+namespace sightline::apps {
+
+/// "filter banks": the families that have a tool, for people.
+/// @param make  the member of Family that makes it, or gives null where there is none
+template <typename Make>
+std::string titles_with(Make make) {
+  std::string titles;
+  for (const Family* family : families()) {
+    if ((family->*make)()) titles += (titles.empty() ? "" : ", ") + std::string(family->info().title);
+  }
+  return titles;
+}
+
+[[noreturn]] void refuse_family(const std::string& command, const std::string& titles,
+                                const std::string& what);
+
+/// The family of a configuration. Throws Error (usage) where it has no such tool.
+template <typename Make>
+const Family& require_tool(const std::string& command, const Config& config, Make make) {
+  const Family& family = family_of(config);
+  if (!(family.*make)()) refuse_family(command, titles_with(make), config.name());
+  return family;
+}
+
+/// The same of a model: that of no family in particular is taken for the first one's.
+template <typename Make>
+const Family& require_tool(const std::string& command, const std::string& model, Make make) {
+  const Family* found = family_of_model(model);
+  const Family& family = found ? *found : *families().front();
+  if (!(family.*make)()) refuse_family(command, titles_with(make), model);
+  return family;
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,28 @@
+#pragma once
+/// Turns options as they are described (base/options.hpp) into those of the parser. The one place that does.
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/options.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sightline::apps {
+
+/// What options suggest for completion, by the parser's option.
+using Suggestions = std::map<const CLI::Option*, std::function<Choices()>>;
+
+/// Adds options to a command. One that the command has already, of the same name, is not listed twice: what
+/// is given then goes to both targets. Throws std::logic_error where that cannot be, and where an option
+/// needs or excludes one that is not there.
+void add_options(CLI::App& command, const OptionSet& options, Suggestions& suggestions);
+
+/// After parsing: whether the option was given, by its name or a former one.
+bool is_given(const CLI::App& command, const Option& option);
+
+}  // namespace sightline::apps

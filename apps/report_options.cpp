@@ -1,0 +1,40 @@
+#include "report_options.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.hpp"
+#include "writable.hpp"
+
+namespace sightline::apps {
+
+void add_report_options(OptionSet& options, ReportArguments& report) {
+  options.group("Options");
+  options.add("--name", &report.names, "Of the curve, in the reports; once for each where there are several")
+      .one_at_a_time()
+      .free_text();
+  options.add("--csv", &report.csv, "Write the curve as a table");
+  options.add("--svg", &report.svg, "Write the curve as a picture: miss rate against false positives");
+}
+
+void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,
+                   FalsePositiveUnit unit, const std::string& title) {
+  if (!report.csv.empty()) write_report(report.csv, curves_as_csv(curves, unit));
+  if (!report.svg.empty()) write_report(report.svg, curves_as_svg(curves, unit, title));
+  for (const std::string* file : {&report.csv, &report.svg}) {
+    if (!file->empty()) spdlog::info("wrote {}", *file);
+  }
+}
+
+void check_report(const ReportArguments& report, std::size_t curves) {
+  if (!report.names.empty() && report.names.size() != curves) {
+    throw Error(
+        ExitCode::usage,
+        std::to_string(report.names.size()) + " names were given for " + std::to_string(curves) + " curve(s)",
+        "give --name once for each of them, in their order, or not at all");
+  }
+  refuse_same_outputs({report.csv, report.svg});
+  require_writable(report.csv);
+  require_writable(report.svg);
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,72 @@
+// What cascades say of themselves, for the list of families.
+#include "detection/family.hpp"
+
+#include <fmt/format.h>
+
+#include "cascade/detector.hpp"
+#include "cascade/model_show.hpp"
+#include "cascade/opencl/tuning.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+using Kind = KeyOption::Kind;
+
+FamilyInfo info() {
+  FamilyInfo info;
+  info.name = "cascade";
+  info.title = "cascades";
+  info.one = "a cascade";
+  info.model_file = "an OpenCV cascade (.xml)";
+  info.shipped_config = "faces";
+  info.config_keys = kConfigKeys;
+  info.renamed_keys = {{"scan_stages", "early_stages"}};
+  info.options = {{"min_neighbors", Kind::whole_number, "--min-neighbors",
+                   "Cascades: an object is reported where more windows than this agree on it; 0: every "
+                   "window is (OpenCV's minNeighbors)"}};
+  info.options[0].option.not_negative();
+  info.remarks = {{"model", "an .xml file or the name of one that ships with OpenCV; needs no --config"},
+                  {"threshold", "of the number of windows that agree"},
+                  {"min_size", "side of the smallest box (OpenCV's minSize)"},
+                  {"max_candidates", "100000 unless given"},
+                  {"max_model_size", "16 unless given"}};
+  const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
+  info.variant_axes = {
+      {{"kernels", Kind::text, "--kernels",
+        fmt::format("Cascades: variants of the device's kernels to compare, separated by commas, or all: {}",
+                    fmt::join(variants, ", "))},
+       variants,
+       "kernels",
+       true}};
+  // Everything that scores above -1 enters a curve. A box is reported from groups of two windows on: one
+  // alone is seldom an object.
+  info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1}};
+  info.option_for_more = "--min-neighbors";
+  info.needs_no_config = true;
+  info.finds_models_by_name = true;
+  return info;
+}
+
+class CascadeFamily : public Family {
+ public:
+  CascadeFamily() : Family(cascade::info()) {}
+
+  std::unique_ptr<Detector> make(const Config& config) const override {
+    return make_cascade_detector(config);
+  }
+  bool recognises(const std::string& model) const override {
+    return model.ends_with(".xml") || looks_like_cascade(model) || ships_with_opencv(model);
+  }
+  std::vector<std::string> model_names() const override { return names_shipped_with_opencv(); }
+  std::unique_ptr<ModelShow> make_model_show() const override { return cascade::make_model_show(); }
+  TuneFunction* tune_function() const override { return &cascade::tune; }
+};
+
+}  // namespace
+
+const Family& family() {
+  static const CascadeFamily family;
+  return family;
+}
+
+}  // namespace sightline::cascade

@@ -1,0 +1,13 @@
+#pragma once
+/// What `model show` prints of a cascade.
+
+#include <memory>
+
+#include "detection/family_tools.hpp"
+
+namespace sightline::cascade {
+
+/// Options: --survivors and --scale-step.
+std::unique_ptr<ModelShow> make_model_show();
+
+}  // namespace sightline::cascade

@@ -1,0 +1,122 @@
+#pragma once
+/// What a detector family says of itself: all that the command line knows of it.
+///
+/// A family derives one class from Family, in its own folder, and stands in the list of
+/// detector_families.cpp. `sightline` makes its options, its help, its manual pages and its commands of what
+/// is said here. family_tools.hpp has what a family may offer besides.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/options.hpp"
+#include "detection/detector.hpp"
+#include "processing/opencl_tuner.hpp"
+
+namespace sightline {
+
+class ModelShow;
+class Trainer;
+class WindowScorer;
+
+/// A key of section [detector] that has had another name, which goes on working.
+struct RenamedKey {
+  const char* former;
+  const char* name;
+};
+
+/// An option that sets a key of section [detector]. Families may share one: the key of both is set.
+struct KeyOption {
+  enum class Kind { whole_number, number, text, sets_true, sets_false };
+  KeyOption(std::string key, Kind kind, std::string option_name, std::string help);
+  std::string key;
+  Kind kind;
+  Option option;  ///< without a target, which is the parser's
+};
+
+/// What a key that all families have means to one of them: added to its option's help.
+struct KeyRemark {
+  const char* key;
+  const char* remark;
+};
+
+/// A value that a key has in evaluation, where low scores are wanted too, unless the user says otherwise.
+struct EvaluationValue {
+  const char* key;
+  double value;
+};
+
+/// What `measure` can compare: the same detector with one key set to several values, one after the other.
+struct VariantAxis {
+  KeyOption option;                 ///< takes several values, separated by commas
+  std::vector<std::string> values;  ///< what "all" stands for; empty where there is no such list
+  std::string noun;                 ///< what a value counts or names, for people: "filters"
+  /// Only the kernels on the device differ: the result and the windows searched stay the same.
+  bool only_kernels = false;
+};
+
+/// An example in a manual page.
+struct CommandExample {
+  std::string page;     ///< the command's full name: "sightline measure"
+  std::string command;  ///< a command line without quotes, for it is parsed
+  std::string meaning;
+};
+
+struct FamilyInfo {
+  std::string_view name;                     ///< of key `family`, and of `train NAME`
+  std::string_view title;                    ///< for people, in lower case and the plural: "filter banks"
+  std::string_view one;                      ///< the same of one, with its article: "a filter bank"
+  std::string_view model_file;               ///< what a model file is: "Sightline's (.safetensors)"
+  std::string_view shipped_config;           ///< the name of a configuration that ships and uses the family
+  std::span<const char* const> config_keys;  ///< that its detectors read of section [detector]
+  std::vector<RenamedKey> renamed_keys;
+  /// Keys that say something of the configuration's own model: left out where another one is named.
+  std::vector<const char*> model_keys;
+  std::vector<KeyOption> options;  ///< beside those that all families have
+  std::vector<KeyRemark> remarks;
+  std::vector<VariantAxis> variant_axes;
+  std::vector<EvaluationValue> evaluation_values;
+  std::vector<CommandExample> examples;         ///< of what only this family has
+  const char* option_for_more = "--threshold";  ///< that finds more objects when it is lower
+  /// A model says all that a detector needs: with --model no configuration has to be named, and one of
+  /// another family is refused.
+  bool needs_no_config = false;
+  /// Models may be given by names that are no paths.
+  bool finds_models_by_name = false;
+};
+
+/// A family. Immutable: thread-safe. The tools are made anew for each command; null where the family has
+/// none.
+class Family {
+ public:
+  virtual ~Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+
+  const FamilyInfo& info() const { return info_; }
+
+  /// Makes the detector of section [detector]. Throws Error (usage, model).
+  virtual std::unique_ptr<Detector> make(const Config& config) const = 0;
+  /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
+  virtual bool recognises(const std::string& model) const = 0;
+  /// Names that models may be given by, of those that are there; for completion.
+  virtual std::vector<std::string> model_names() const { return {}; }
+
+  virtual std::unique_ptr<ModelShow> make_model_show() const;
+  virtual std::unique_ptr<Trainer> make_trainer() const;
+  virtual std::unique_ptr<WindowScorer> make_window_scorer() const;
+  /// Finds the fastest variants of the kernels on a device, for `tune`.
+  virtual TuneFunction* tune_function() const { return nullptr; }
+
+ protected:
+  explicit Family(FamilyInfo info) : info_(std::move(info)) {}
+
+ private:
+  FamilyInfo info_;
+};
+
+}  // namespace sightline

@@ -1,0 +1,15 @@
+#pragma once
+/// What the family offers beside its detectors; see detection/family_tools.hpp. Internal to family.cpp and
+/// the files that make them.
+
+#include <memory>
+
+#include "detection/family_tools.hpp"
+
+namespace sightline::filterbank {
+
+std::unique_ptr<ModelShow> make_model_show();
+std::unique_ptr<Trainer> make_trainer();
+std::unique_ptr<WindowScorer> make_window_scorer();
+
+}  // namespace sightline::filterbank
