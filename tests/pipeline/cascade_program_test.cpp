@@ -277,7 +277,7 @@ TEST_F(CascadeProgram, Misuse) {
   for (const auto& option : std::vector<std::vector<std::string>>{{"--filters", "50"},
                                                                   {"--exact"},
                                                                   {"--computed-scales", "2"},
-                                                                  {"--no-finish"},
+                                                                  {"--no-verify"},
                                                                   {"--arithmetic", "float"}})
     expect_run(2, option[0] + " does nothing",
                std::vector<std::string>{"detect", clip, "-m", model()} + option);

@@ -196,6 +196,38 @@ TEST(CommandLine, OffersWhatIsAccepted) {
     expect_run(0, "", {"-q", "--instruction-set", name, "detect", clip});
 }
 
+// Former names of options: they work, and nobody need know.
+TEST(CommandLine, HiddenAliasesWorkAndAreShownNowhere) {
+  struct Renamed {
+    std::vector<std::string> command;
+    std::string former;
+    std::string name;
+  };
+  const std::vector<Renamed> all{{{"detect"}, "--real-levels", "--computed-scales"},
+                                 {{"evaluate", "windows"}, "--real-levels", "--computed-scales"},
+                                 {{"train", "filterbank"}, "--close-copies", "--jittered-copies"},
+                                 {{"train", "filterbank"}, "--covered-copies", "--occluded-copies"},
+                                 {{"train", "filterbank"}, "--negative-copies", "--augmented-negatives"}};
+  for (const Renamed& one : all) {
+    SCOPED_TRACE(one.former);
+    const std::set<std::string> options = options_in_help(one.command);
+    EXPECT_TRUE(options.contains(one.name));
+    EXPECT_FALSE(options.contains(one.former));
+    EXPECT_EQ(offered(one.command + std::vector<std::string>{one.former}), (std::vector<std::string>{}));
+    const std::string page = out_of(std::vector<std::string>{"manual"} + one.command);
+    EXPECT_EQ(page.find(std::regex_replace(one.former, std::regex("-"), "\\-")), std::string::npos);
+    // Its value is checked as that of the new name is.
+    expect_run(2, one.former + ": Value -3 not in range", one.command + std::vector<std::string>{one.former, "-3"});
+  }
+  const std::string clip = moving_clip(200, 240, 1);
+  const auto found = [&](const std::string& option) {
+    return out_of(
+        {"-q", "detect", clip, "--device", "none", "--no-verify", "--threshold", "-4", option, "1"});
+  };
+  EXPECT_EQ(found("--real-levels"), found("--computed-scales"));
+  expect_run(2, "--computed-scales does nothing", {"detect", clip, "-c", "faces", "--real-levels", "2"});
+}
+
 TEST(CommandLine, BashCompletes) {
   const std::string bash = find_program("bash");
   if (bash.empty()) GTEST_SKIP() << "no bash";

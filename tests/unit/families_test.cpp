@@ -1,0 +1,159 @@
+// What the families say of themselves: complete, and without contradictions.
+#include "detector_families.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include "detection/family_tools.hpp"
+#include "unit/filterbank_support.hpp"
+
+namespace sightline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kConfigs = SIGHTLINE_SOURCE_DIR "/configs/";
+
+bool reads(const FamilyInfo& family, const std::string& key) {
+  return std::ranges::find(family.config_keys, key) != family.config_keys.end();
+}
+
+// Names that people type, and helps that they read.
+void expect_well_described(const std::vector<const Option*>& options) {
+  std::set<std::string> names;
+  for (const Option* option : options) {
+    EXPECT_TRUE(names.insert(option->long_name()).second) << option->name << " is there twice";
+    EXPECT_THAT(option->long_name(), StartsWith("--"));
+    EXPECT_FALSE(option->help.empty()) << option->name;
+    EXPECT_FALSE(option->help.ends_with('.')) << option->name;
+    for (const std::string& alias : option->hidden_aliases) {
+      EXPECT_TRUE(names.insert(alias).second) << alias << " is an option as well";
+      EXPECT_EQ(option->help.find(alias), std::string::npos) << alias << " is to be hidden";
+    }
+  }
+}
+
+std::vector<const Option*> pointers(const OptionSet& options) {
+  std::vector<const Option*> all;
+  for (const Option& option : options.all()) all.push_back(&option);
+  return all;
+}
+
+TEST(Families, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names, titles;
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_TRUE(titles.insert(info.title).second) << info.title;
+    for (const std::string_view text :
+         {info.name, info.title, info.one, info.model_file, info.shipped_config})
+      EXPECT_FALSE(text.empty()) << info.name;
+    EXPECT_EQ(&family_named(info.name), family);
+  }
+  EXPECT_THROW(family_named("nobody"), std::out_of_range);
+}
+
+TEST(Families, SpeakOfKeysThatTheyRead) {
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    SCOPED_TRACE(info.name);
+    const auto expect_read = [&](const std::string& key) { EXPECT_TRUE(reads(info, key)) << key; };
+    expect_read("model");
+    for (const KeyOption& option : info.options) expect_read(option.key);
+    for (const KeyRemark& remark : info.remarks) expect_read(remark.key);
+    for (const VariantAxis& axis : info.variant_axes) expect_read(axis.option.key);
+    for (const EvaluationValue& value : info.evaluation_values) expect_read(value.key);
+    for (const char* key : info.model_keys) expect_read(key);
+    for (const RenamedKey& key : info.renamed_keys) {
+      expect_read(key.name);
+      EXPECT_FALSE(reads(info, key.former)) << key.former;
+    }
+  }
+}
+
+TEST(Families, DescribeTheirOptions) {
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    SCOPED_TRACE(info.name);
+    std::vector<const Option*> options;
+    for (const KeyOption& option : info.options) options.push_back(&option.option);
+    expect_well_described(options);
+    options.clear();
+    for (const VariantAxis& axis : info.variant_axes) {
+      options.push_back(&axis.option.option);
+      EXPECT_FALSE(axis.noun.empty());
+    }
+    expect_well_described(options);
+    if (const auto show = family->make_model_show()) expect_well_described(pointers(show->options()));
+    if (const auto scorer = family->make_window_scorer()) expect_well_described(pointers(scorer->options()));
+    if (const auto trainer = family->make_trainer()) {
+      expect_well_described(pointers(trainer->options()));
+      EXPECT_FALSE(trainer->description().empty());
+    }
+  }
+}
+
+TEST(Families, RecogniseTheirModels) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "model.xml") << "<?xml version=\"1.0\"?>\n<opencv_storage/>\n";
+  std::ofstream(folder / "text.txt") << "no model of anybody\n";
+  const Family* const cascade = family_of_model(folder / "model.xml");
+  ASSERT_NE(cascade, nullptr);
+  EXPECT_EQ(cascade->info().name, "cascade");
+  const Family* const filterbank = family_of_model(kConfigs + "models/people.safetensors");
+  ASSERT_NE(filterbank, nullptr);
+  EXPECT_EQ(filterbank->info().name, "filterbank");
+  // By the name alone, where there is no file.
+  EXPECT_EQ(family_of_model(folder / "none.xml"), cascade);
+  for (const std::string& nothing :
+       {std::string(), folder / "text.txt", folder / "none.safetensors", folder / ""})
+    EXPECT_EQ(family_of_model(nothing), nullptr) << nothing;
+}
+
+TEST(Families, ShipAConfigurationEach) {
+  for (const Family* family : families()) {
+    SCOPED_TRACE(family->info().name);
+    const Config config = Config::load(kConfigs + std::string(family->info().shipped_config) + ".toml");
+    EXPECT_EQ(&family_of(config), family);
+    EXPECT_NO_THROW(check_detector_config(config));
+  }
+}
+
+TEST(Families, TakeTheFormerNamesOfKeys) {
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    for (const RenamedKey& key : info.renamed_keys) {
+      const std::string section = "[detector]\nfamily = \"" + std::string(info.name) + "\"\n";
+      const Config config = Config::parse(section + key.former + " = 3\n", "old.toml");
+      EXPECT_NO_THROW(check_detector_config(config)) << key.former;
+      EXPECT_EQ(config.optional_whole_number("detector", key.name, 0, 10), 3) << key.former;
+      const Config both = Config::parse(section + key.former + " = 3\n" + key.name + " = 4\n", "both.toml");
+      EXPECT_THAT(test::error_of(ExitCode::usage, [&] { check_detector_config(both); }),
+                  AllOf(StartsWith("both.toml:3: "), HasSubstr(key.name)));
+    }
+  }
+}
+
+TEST(Families, FormerNamesCountInsideOthersToo) {
+  const Config config = Config::parse(
+      "[detector]\nfamily = \"cascade\"\nscan_stages = 2\n[[detector.inside]]\nfamily = \"filterbank\"\n"
+      "real_levels = 2\n",
+      "nested.toml");
+  EXPECT_NO_THROW(check_detector_config(config));
+  // Of a family that has no such key they are as unknown as ever.
+  const Config other = Config::parse("[detector]\nfamily = \"cascade\"\nreal_levels = 2\n", "c.toml");
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { check_detector_config(other); }),
+              HasSubstr("'real_levels' is not known"));
+}
+
+}  // namespace
+}  // namespace sightline
