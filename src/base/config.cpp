@@ -24,6 +24,8 @@ struct Config::Data {
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
   mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // that the file uses
+  // Those of the file that the user was told of, whoever asks: tables are made anew each time.
+  std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
@@ -207,6 +209,7 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
     data->name = data_->name;
     data->folder = data_->folder;
     data->root = data_->root;
+    data->told = data_->told;
     data->sections[section] = one.as_table();
     data->heading = heading;
     all.push_back(Config(std::move(data)));
@@ -232,7 +235,8 @@ void Config::accept_former(const std::string& section, const std::string& key,
   if (found->second->contains(key))
     data_->fail(*node, "'" + former + "' is the former name of '" + key + "', which is there as well",
                 "leave out one of them");
-  spdlog::warn("{}:{}: '{}' is called '{}' now", data_->name, node->source().begin.line, former, key);
+  if (data_->told->insert(node).second)
+    spdlog::warn("{}:{}: '{}' is called '{}' now", data_->name, node->source().begin.line, former, key);
   data_->former_names[{section, key}] = former;
   data_->known.insert({section, former});
 }
