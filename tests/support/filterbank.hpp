@@ -7,24 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "filterbank/model.hpp"
 #include "image/view.hpp"
+#include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline::test {
-
-/// The message of the Error that `work` throws, which must have this code; "" where it throws none.
-template <typename Work>
-std::string error_of(ExitCode code, const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
-}
 
 /// Of [low, high].
 int random_int(std::mt19937_64& engine, int low, int high);

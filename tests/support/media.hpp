@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
+#include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline::media::test {
 
 namespace fs = std::filesystem;
+using sightline::test::expect_error;
 using sightline::test::load;
 using sightline::test::store;
 using sightline::test::TempDir;
@@ -30,17 +31,5 @@ std::int64_t make_clip(const std::string& path, const std::string& graph, WriteO
 double mean_difference(GrayView a, GrayView b);
 double mean_difference(const Frame& a, const Frame& b);
 double mean(GrayView a);
-
-/// The error that `action` throws must have the code, and the words in its message.
-template <typename Action>
-void expect_error(ExitCode code, const std::string& words, Action action) {
-  try {
-    action();
-    ADD_FAILURE() << "no error; expected one about '" << words << "'";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-  }
-}
 
 }  // namespace sightline::media::test

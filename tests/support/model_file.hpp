@@ -1,10 +1,10 @@
 #pragma once
-/// What the tests of model files partition.
+/// What the tests of model files share.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "filterbank/model.hpp"
@@ -17,21 +17,9 @@ namespace sightline::test {
 class ModelFileTest : public ::testing::Test {
  protected:
   /// The complaint about the file after `change` was done to it; "" where it loads.
-  template <typename Change>
-  std::string complaint(const Change& change) const {
-    Safetensors container = Safetensors::load(file);
-    change(container);
-    container.save(changed);
-    const std::string message = error_of(ExitCode::model, [&] { filterbank::load_model(changed); });
-    if (!message.empty()) {
-      EXPECT_THAT(message, ::testing::HasSubstr(changed.string()));
-    }
-    return message;
-  }
+  std::string complaint(const std::function<void(Safetensors&)>& change) const;
   /// The same with another text in the header.
-  std::string complaint_about(const std::string& key, const std::string& value) const {
-    return complaint([&](Safetensors& container) { container.metadata[key] = value; });
-  }
+  std::string complaint_about(const std::string& key, const std::string& value) const;
 
   TempDir folder;
   const std::filesystem::path file = folder / "model.safetensors";

@@ -1,6 +1,7 @@
 #pragma once
 // Runs the `sightline` program as a user does, and says what came of it.
 
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <filesystem>

@@ -385,7 +385,7 @@ TEST(FilterbankDetector, FromConfiguration) {
   config.set("detector", "arithmetic", std::string("fixed"));
   EXPECT_THAT(test::error_of(ExitCode::usage, [&] { make_filterbank_detector(config); }),
               HasSubstr("'fixed'"));
-  config.set("detector", "model", std::string((folder / "none.safetensors").string()));
+  config.set("detector", "model", folder / "none.safetensors");
   EXPECT_THAT(test::error_of(ExitCode::model, [&] { make_filterbank_detector(config); }),
               HasSubstr("none.safetensors"));
 }

@@ -20,8 +20,8 @@ TEST(ModelPicture, DrawsEveryKindOfModel) {
       }
     }
   }
-  draw_model(test::random_model(9, 1)).write_png((folder / "a.png").string());
-  draw_model(test::random_model(9, 1)).write_png((folder / "b.png").string());
+  draw_model(test::random_model(9, 1)).write_png(folder / "a.png");
+  draw_model(test::random_model(9, 1)).write_png(folder / "b.png");
   EXPECT_GT(test::bytes_of(folder / "a.png").size(), 1000U);
   EXPECT_EQ(test::bytes_of(folder / "a.png"), test::bytes_of(folder / "b.png"));
 }
@@ -30,7 +30,7 @@ TEST(ModelPicture, DrawsEveryKindOfModel) {
 TEST(ModelPicture, PatternsCountForTheirBlock) {
   const test::TempDir folder;
   const auto bytes_of = [&](const Model& model) {
-    draw_model(model).write_png((folder / "picture.png").string());
+    draw_model(model).write_png(folder / "picture.png");
     return test::bytes_of(folder / "picture.png");
   };
   const Model plain = test::random_model(9, 1);
