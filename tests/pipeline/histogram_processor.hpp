@@ -145,7 +145,7 @@ class HistogramStages : public DeviceStages {
       : processor_(processor),
         context_(device),
         gray_(opencl::GrayKernels::build(context_, nullptr)),
-        program_(context_, "gray.cl", "", nullptr, kSource) {}
+        program_(context_, "image/gray.cl", "", nullptr, kSource) {}
 
   const opencl::Context& context() const override { return context_; }
   StageSet supported() const override { return StageSet(3); }
