@@ -17,10 +17,11 @@ struct OwnDevice {
 template <typename Stages>
 class StagesOnOwnDevice : private OwnDevice, public Stages {
  public:
+  /// @param more  what the stages' constructor takes after processor, context and cache
   /// Throws what opening the device and building the stages does.
-  StagesOnOwnDevice(const auto& detector, const opencl::ChosenDevice& device, const auto& tuning)
+  StagesOnOwnDevice(const auto& processor, const opencl::ChosenDevice& device, const auto&... more)
       : OwnDevice{opencl::Context(device), opencl::ProgramCache(opencl::ProgramCache::default_folder())},
-        Stages(detector, OwnDevice::context, &cache, tuning) {}
+        Stages(processor, OwnDevice::context, &cache, more...) {}
 };
 
 }  // namespace sightline
