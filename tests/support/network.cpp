@@ -1,6 +1,7 @@
 #include "support/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>

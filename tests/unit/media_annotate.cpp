@@ -2,6 +2,7 @@
 #include "media/annotate.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "media/contact_sheet.hpp"
