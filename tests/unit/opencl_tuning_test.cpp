@@ -150,7 +150,6 @@ TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
 }
 
 TEST(CascadeTuning, NamedVariants) {
-  const DeviceInfo gpu = made_up(DeviceType::gpu);
   const auto variant = [&](const char* name, const DeviceInfo& device = made_up(DeviceType::gpu)) {
     return values_of(cascade::variant_tuning(name, device, cascade::FeatureKind::haar));
   };
