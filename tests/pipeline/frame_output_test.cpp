@@ -8,10 +8,10 @@
 
 #include "opencl/error.hpp"
 #include "pipeline/histogram_processor.hpp"
-#include "support/pipeline.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace_statistics.hpp"
 #include "support/filterbank.hpp"
+#include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -95,7 +95,8 @@ TEST_F(FrameOutputs, OnTheCpu) {
 
 TEST_F(FrameOutputs, ThroughEverySchedule) {
   for (const opencl::DeviceInfo& device : usable_devices()) {
-    const HistogramStages stages(processor_, {device, 0, "test"});
+    const opencl::Context context({device, 0, "test"});
+    const HistogramStages stages(processor_, context);
     for (const Schedule& schedule : schedules(stages)) {
       SCOPED_TRACE(device.name + ", " + describe(schedule, processor_));
       Pipeline pipeline(processor_, &stages, schedule, {2});
@@ -108,7 +109,8 @@ TEST_F(FrameOutputs, ThroughEverySchedule) {
 // The stages that a schedule puts on the device have run there.
 TEST_F(FrameOutputs, StagesRunWhereTheScheduleSays) {
   for (const opencl::DeviceInfo& device : usable_devices()) {
-    const HistogramStages stages(processor_, {device, 0, "test"});
+    const opencl::Context context({device, 0, "test"});
+    const HistogramStages stages(processor_, context);
     for (const unsigned long bits : {1UL, 2UL, 3UL}) {
       Pipeline pipeline(processor_, &stages, {"custom", StageSet(bits), 2, 0, 0}, {2});
       const RunReport report = expect_all(pipeline);
@@ -127,7 +129,8 @@ TEST_F(FrameOutputs, ScheduleAuto) {
   expected_.clear();
   for (int i = 0; i < 4; ++i) add({120, 90});
   for (const opencl::DeviceInfo& device : usable_devices()) {
-    const HistogramStages stages(processor_, {device, 0, "test"});
+    const opencl::Context context({device, 0, "test"});
+    const HistogramStages stages(processor_, context);
     Pipeline pipeline(processor_, &stages, test::on_cpu(2), {2});
     PlanOptions options;
     options.trial_seconds = 0.001;
@@ -144,14 +147,15 @@ TEST_F(FrameOutputs, OfADeviceThatFails) {
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>()));
   for (const opencl::DeviceInfo& device : usable_devices()) {
-    HistogramStages stages(processor_, {device, 0, "test"});
+    const opencl::Context context({device, 0, "test"});
+    HistogramStages stages(processor_, context);
     for (const Schedule& schedule : schedules(stages)) {
       if (!schedule.uses_device()) continue;
       SCOPED_TRACE(device.name + ", " + describe(schedule, processor_));
       for (const int good : {0, 1, 7}) {
-        std::atomic<int> submitted{0};
-        stages.on_submit = [&] {
-          if (submitted++ >= good) throw opencl::DeviceError(-5, "submit", device.name);
+        std::atomic<int> enqueued{0};
+        stages.on_enqueue = [&] {
+          if (enqueued++ >= good) throw opencl::DeviceError(-5, "submit", device.name);
         };
         Pipeline pipeline(processor_, &stages, schedule, {2});
         EXPECT_GT(expect_all(pipeline).retried, 0);

@@ -14,11 +14,9 @@
 #include <vector>
 
 #include "detection/sliding_window.hpp"
-#include "opencl/frame_input.hpp"
-#include "opencl/program.hpp"
-#include "opencl/shared_buffer.hpp"
-#include "processing/device_stages.hpp"
 #include "processing/inter_stage_buffer.hpp"
+#include "processing/opencl_stages.hpp"
+#include "processing/planned_frame.hpp"
 
 namespace sightline::pipeline::test {
 
@@ -41,21 +39,22 @@ class HistogramOutput : public FrameOutput {
   const Histogram counts;
 };
 
-/// The processor's stages, in order.
+/// The processor's stages, in order, and what they hand to each other.
 enum HistogramStage : std::size_t { kCountBands, kSumBands, kFinishHistogram };
+enum HistogramResource : std::size_t { kBands = kFrameResource + 1, kHistogram, kOutput };
 
 class HistogramWorkspace : public Workspace {
  public:
   static constexpr int kBandRows = 4;
 
   PictureView frame;
-  Rows rows;  ///< of the workspace's partition
-  /// By resource: uint32 [band of rows][value], then uint32 [value].
-  InterStageBuffer bands, histogram;
+  PlannedFrame planned;
+  Rows rows;                   ///< of the workspace's partition
+  InterStageBuffer bands;      ///< uint32 [band of rows][value]
+  InterStageBuffer histogram;  ///< uint32 [value]
   std::shared_ptr<const FrameOutput> output;
 
   int band_count() const { return (rows.end - rows.begin + kBandRows - 1) / kBandRows; }
-  InterStageBuffer& buffer(std::size_t resource) { return resource == 1 ? bands : histogram; }
   static std::uint32_t* numbers(InterStageBuffer& buffer) {
     return reinterpret_cast<std::uint32_t*>(buffer.data());
   }
@@ -69,8 +68,9 @@ class HistogramProcessor : public FrameProcessor {
     return kResources;
   }
   std::span<const StageInfo> stages() const override {
-    static constexpr StageInfo kStages[] = {
-        {"count", {0}, {1}, true}, {"sum", {1}, {2}, true}, {"finish", {2}, {3}}};
+    static constexpr StageInfo kStages[] = {{"count", {kFrameResource}, {kBands}, true},
+                                            {"sum", {kBands}, {kHistogram}, true},
+                                            {"finish", {kHistogram}, {kOutput}}};
     return kStages;
   }
   std::unique_ptr<Workspace> make_workspace() const override {
@@ -79,9 +79,15 @@ class HistogramProcessor : public FrameProcessor {
 
   bool prepare(Workspace& workspace, PictureView frame, Partition partition) const override {
     HistogramWorkspace& w = own(workspace);
-    const auto row_at = [&](double part) { return static_cast<int>(std::lround(part * frame.height())); };
     w.frame = frame;
-    w.rows = {row_at(partition.begin), row_at(partition.end)};
+    w.planned.update(
+        frame.size(), partition, [] {},
+        [&] {
+          const auto row_at = [&](double part) {
+            return static_cast<int>(std::lround(part * frame.height()));
+          };
+          w.rows = {row_at(partition.begin), row_at(partition.end)};
+        });
     w.bands.plan(static_cast<std::int64_t>(sizeof(Histogram)) * std::max(w.band_count(), 1));
     w.histogram.plan(sizeof(Histogram));
     w.output.reset();
@@ -136,68 +142,30 @@ class HistogramProcessor : public FrameProcessor {
   ProcessorInfo info_{"histogram", "none", "histogram", "", "", ""};
 };
 
-/// Stages `count` and `sum` on a device. What is copied follows from the processor's contract alone.
-class HistogramStages : public DeviceStages {
+class HistogramStages;
+
+/// One frame in flight on a device.
+class HistogramSlot : public OpenClSlotBase {
  public:
-  std::function<void()> on_submit;  ///< may throw
+  explicit HistogramSlot(const HistogramStages& stages);
+  opencl::Kernel count, sum;
+};
 
-  HistogramStages(const HistogramProcessor& processor, const opencl::ChosenDevice& device)
-      : processor_(processor),
-        context_(device),
-        gray_(opencl::GrayKernels::build(context_, nullptr)),
-        program_(context_, "image/gray.cl", "", nullptr, kSource) {}
+/// Stages `count` and `sum` on a device.
+class HistogramStages : public OpenClStagesOf<HistogramWorkspace, HistogramSlot> {
+ public:
+  std::function<void()> on_enqueue;  ///< before each stage; may throw
 
-  const opencl::Context& context() const override { return context_; }
-  StageSet supported() const override { return StageSet(3); }
-  std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<Slot>(*this); }
-
-  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
-    auto& s = static_cast<Slot&>(slot);
-    auto& w = static_cast<HistogramWorkspace&>(workspace);
-    s.segments = plan_transfers(processor_.stages(), on_device);
-    s.stride = (w.frame.width() + 63) / 64 * 64;
-    s.input.prepare(s.queue, w.frame, s.stride);
-    s.frame = opencl::Buffer(context_, static_cast<std::size_t>(s.stride) * w.frame.height());
-    for (std::size_t resource : {1, 2}) {
-      opencl::SharedBuffer& shared = s.shared(resource);
-      InterStageBuffer& buffer = w.buffer(resource);
-      const std::size_t bytes = buffer.bytes() + InterStageBuffer::kSlack;
-      if (shared.bytes() != bytes) shared = opencl::SharedBuffer(s.queue, bytes);
-      const bool is_brought = std::ranges::any_of(
-          s.segments, [&](const DeviceSegment& segment) { return segment.uploads.contains(resource); });
-      if (is_brought) {
-        buffer.bind(shared.host_writes());
-      } else {
-        shared.to_device_unwritten();
-      }
-    }
+  HistogramStages(const HistogramProcessor& processor, const opencl::Context& context)
+      : OpenClStagesOf(processor, context, nullptr, {kCountBands, kSumBands}),
+        program_(program("image/gray.cl", "", kSource)) {  // any file: the kernels are in kSource
+    buffer(kBands, &HistogramWorkspace::bands);
+    buffer(kHistogram, &HistogramWorkspace::histogram);
   }
-
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
-    auto& s = static_cast<Slot&>(slot);
-    auto& w = static_cast<HistogramWorkspace&>(workspace);
-    if (on_submit) on_submit();
-    s.spans.clear();
-    const auto segment = std::ranges::find(s.segments, first, &DeviceSegment::first);
-    if (segment == s.segments.end() || segment->last != last) throw std::logic_error("no such segment");
-    for (std::size_t resource = 0; resource < 3; ++resource) {
-      if (!segment->uploads.contains(resource)) continue;
-      s.add(DeviceSpan::Kind::upload, first, "upload",
-            resource == kFrameResource ? s.input.upload(s.queue, w.frame, s.frame, s.stride)
-                                       : s.shared(resource).to_device());
-    }
-    for (std::size_t stage = first; stage < last; ++stage) enqueue(s, w, stage);
-    for (std::size_t resource : {1, 2}) {
-      if (!segment->downloads.contains(resource)) continue;
-      s.done = s.shared(resource).to_host();
-      s.add(DeviceSpan::Kind::download, last - 1, "download", s.done);
-      w.buffer(resource).bind(s.shared(resource).host());
-    }
-    s.queue.flush();
-  }
-  void complete(DeviceSlot&, Workspace&) const override {}
+  std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<HistogramSlot>(*this); }
 
  private:
+  friend class HistogramSlot;
   static constexpr char kSource[] = R"(
 __kernel void count_rows(__global const uchar* frame, int stride, int width, int first_row, int last_row,
                          int rows, __global uint* bands) {
@@ -216,40 +184,23 @@ __kernel void sum_bands(__global const uint* bands, int count, __global uint* hi
 }
 )";
 
-  struct Slot : DeviceSlot {
-    explicit Slot(const HistogramStages& stages)
-        : queue(stages.context_),
-          input(stages.gray_),
-          count(stages.program_, "count_rows"),
-          sum(stages.program_, "sum_bands") {}
-    opencl::SharedBuffer& shared(std::size_t resource) { return resource == 1 ? bands : histogram; }
-
-    opencl::Queue queue;
-    opencl::FrameInput input;
-    opencl::Kernel count, sum;
-    opencl::Buffer frame;
-    int stride = 0;  ///< bytes
-    opencl::SharedBuffer bands, histogram;
-    std::vector<DeviceSegment> segments;
-  };
-
-  static void enqueue(Slot& s, HistogramWorkspace& w, std::size_t stage) {
+  void enqueue(HistogramSlot& slot, const HistogramWorkspace& w, std::size_t stage) const override {
+    if (on_enqueue) on_enqueue();
     const int bands = w.band_count();
     if (stage == kCountBands) {
-      s.count.arguments(s.frame, s.stride, w.frame.width(), w.rows.begin, w.rows.end,
-                        HistogramWorkspace::kBandRows, s.bands.device());
-      s.add(DeviceSpan::Kind::stage, stage, "count",
-            s.count.enqueue(s.queue, {{static_cast<std::size_t>(bands), 1, 1}, {0, 0, 0}}));
+      slot.count.arguments(slot.luma(), slot.luma_stride(), w.frame.width(), w.rows.begin, w.rows.end,
+                           HistogramWorkspace::kBandRows, slot.buffer(kBands));
+      slot.launch(slot.count, {{static_cast<std::size_t>(bands), 1, 1}, {0, 0, 0}});
     } else {
-      s.sum.arguments(s.bands.device(), bands, s.histogram.device());
-      s.add(DeviceSpan::Kind::stage, stage, "sum", s.sum.enqueue(s.queue, {{256, 1, 1}, {0, 0, 0}}));
+      slot.sum.arguments(slot.buffer(kBands), bands, slot.buffer(kHistogram));
+      slot.launch(slot.sum, {{256, 1, 1}, {0, 0, 0}});
     }
   }
 
-  const HistogramProcessor& processor_;
-  opencl::Context context_;
-  opencl::Program gray_;
   opencl::Program program_;
 };
+
+inline HistogramSlot::HistogramSlot(const HistogramStages& stages)
+    : OpenClSlotBase(stages), count(stages.program_, "count_rows"), sum(stages.program_, "sum_bands") {}
 
 }  // namespace sightline::pipeline::test
