@@ -11,7 +11,8 @@
 #include <stdexcept>
 
 #include "detection/family_tools.hpp"
-#include "unit/filterbank_support.hpp"
+#include "support/filterbank.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline {
 namespace {
@@ -103,7 +104,7 @@ TEST(Families, DescribeTheirOptions) {
 }
 
 TEST(Families, RecogniseTheirModels) {
-  const test::TemporaryFolder folder;
+  const test::TempDir folder;
   std::ofstream(folder / "model.xml") << "<?xml version=\"1.0\"?>\n<opencv_storage/>\n";
   std::ofstream(folder / "text.txt") << "no model of anybody\n";
   const Family* const cascade = family_of_model(folder / "model.xml");
