@@ -173,9 +173,7 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
   options.add("--scale-step", &a->scale_step, "Ratio of neighbouring scales")
       .between(1.01, 8.0)
       .show_default();
-  for (const Scorer& one : a->scorers) {
-    for (const Option& option : one.scorer->options().all()) options.add(option);
-  }
+  for (const Scorer& one : a->scorers) options.add_all(one.scorer->options());
   options.add("--store", &a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   options
       .add("--data", &a->data, "With --store: what the pictures are (default: the names of list and folder)")

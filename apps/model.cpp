@@ -84,9 +84,7 @@ void add_model(CLI::App& app, Common& common) {
   }
   options.add("file", &a->model, "Model file: " + files).require();
   add_model_size_option(options, a->max_size);
-  for (const Shown& one : a->families) {
-    for (const Option& option : one.options.all()) options.add(option);
-  }
+  for (const Shown& one : a->families) options.add_all(one.options);
   CLI::App& group = add_command_group(app, "model", "Look into a model file");
   a->command = &add_command(group, common, "show", "Describe a model, and draw what it has learned", options,
                             [a] { return run(*a); });

@@ -91,7 +91,7 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
   options.add("-o,--output", &a->output, "Model file to write").show_default();
   options.add("--state", &a->state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
-  for (const Option& option : a->trainer->options().all()) options.add(option);
+  options.add_all(a->trainer->options());
   add_command(train, common, std::string(family.info().name), a->trainer->description(), options,
               [a, &common] { return run(*a, common.verbosity); });
 }

@@ -93,4 +93,8 @@ Option& OptionSet::add(Option option) {
   return options_.emplace_back(std::move(option));
 }
 
+void OptionSet::add_all(const OptionSet& others) {
+  for (const Option& option : others.all()) add(option);
+}
+
 }  // namespace sightline

@@ -88,6 +88,8 @@ class OptionSet {
   Option& add(std::string name, Option::Target target, std::string help);
   /// One that is described already; it keeps its heading unless this set has one.
   Option& add(Option option);
+  /// All of another set, likewise.
+  void add_all(const OptionSet& others);
 
   const std::vector<Option>& all() const { return options_; }
 

@@ -285,13 +285,9 @@ TEST_F(CascadeProgram, Misuse) {
   expect_run(
       2, "evaluate windows` is for filter banks",
       {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
-  for (const char* command : {"tune", "evaluate windows"}) {
-    std::vector<std::string> words{"tune", folder_ / "a.png", "-c", "faces"};
-    if (std::string(command) != "tune")
-      words = {"evaluate",    "windows",      "-c",          "faces",
-               "--positives", folder_.path(), "--negatives", folder_.path()};
-    expect_run(2, std::string(command) + "` is for filter banks", words);
-  }
+  expect_run(
+      2, "evaluate windows` is for filter banks",
+      {"evaluate", "windows", "-c", "faces", "--positives", folder_.path(), "--negatives", folder_.path()});
   expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});

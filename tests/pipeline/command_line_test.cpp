@@ -217,7 +217,7 @@ TEST(CommandLine, HiddenAliasesWorkAndAreShownNowhere) {
     const std::string page = out_of(std::vector<std::string>{"manual"} + one.command);
     EXPECT_EQ(page.find(std::regex_replace(one.former, std::regex("-"), "\\-")), std::string::npos);
     // Its value is checked as that of the new name is.
-    expect_run(2, one.former + ": Value -3 not in range", one.command + std::vector<std::string>{one.former, "-3"});
+    expect_run(2, "Value -3 not in range", one.command + std::vector<std::string>{one.former, "-3"});
   }
   const std::string clip = moving_clip(200, 240, 1);
   const auto found = [&](const std::string& option) {

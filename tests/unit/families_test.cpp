@@ -12,6 +12,7 @@
 
 #include "detection/family_tools.hpp"
 #include "support/filterbank.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline {
 namespace {
