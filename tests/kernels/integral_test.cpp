@@ -134,8 +134,8 @@ TEST(IntegralPlane, SumsOverRectangles) {
     for (int y = 0; y < level.size.height; ++y) {
       for (int x = 0; x < level.size.width; ++x) {
         if (x >= 3 && x < 7 && y >= 1 && y < 4) upright += image.at(x, y);
-        // Turned by 45 degrees about (5, 0), 2 long and 1 wide: its rows from the top.
-        const int first[] = {4, 4, 5}, last[] = {5, 6, 6};
+        // Turned by 45 degrees about (5, 0), 2 long and 1 wide: four pixels, row by row.
+        const int first[] = {4, 4, 5}, last[] = {4, 5, 5};
         if (y < 3 && x >= first[y] && x <= last[y]) tilted += image.at(x, y);
       }
     }
