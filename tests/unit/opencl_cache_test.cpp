@@ -363,7 +363,7 @@ filterbank::KernelTuning some_tuning() {
 
 TEST(TuningDatabase, GivesBackWhatWasStored) {
   const TempDir folder;
-  const Database database(folder / "deeper" / "tuning.json");
+  const Database database(folder / "deeper/tuning.json");
   EXPECT_FALSE(database.find(made_up(), 100));
   database.store(made_up(), 100, some_tuning());
   EXPECT_EQ(database.find(made_up(), 100), some_tuning());
@@ -478,7 +478,7 @@ TEST(TuningDatabase, WithoutAFileDoesNothing) {
 TEST(TuningDatabase, AFileThatCannotBeWrittenIsAnError) {
   const TempDir folder;
   write_file(folder / "file", "not a folder");
-  const Database database(folder / "file" / "tuning.json");
+  const Database database(folder / "file/tuning.json");
   EXPECT_NE(test::error_of(ExitCode::failed, [&] { database.store(made_up(), 100, some_tuning()); }), "");
   EXPECT_FALSE(database.find(made_up(), 100));
 }
