@@ -1,6 +1,6 @@
 #pragma once
 /// Options that choose and tune a detector, the same for every subcommand that runs one. What each family has
-/// of its own comes from its description (detection/family.hpp).
+/// of its own comes from its description (family/family.hpp).
 
 #include <optional>
 #include <set>
@@ -9,8 +9,8 @@
 
 #include "base/config.hpp"
 #include "base/options.hpp"
-#include "detection/family.hpp"
 #include "engine.hpp"
+#include "family/family.hpp"
 
 namespace sightline::apps {
 

@@ -4,9 +4,9 @@
 
 #include "base/error.hpp"
 #include "commands.hpp"
-#include "detection/family_tools.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
+#include "family/tools.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "stop.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/duration_text.hpp"
 #include "commands.hpp"
-#include "detection/family_tools.hpp"
 #include "detector_families.hpp"
+#include "family/tools.hpp"
 #include "stop.hpp"
 #include "training/file_image_set.hpp"
 #include "writable.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
-#include "detection/family.hpp"
+#include "family/family.hpp"
 
 namespace sightline {
 

@@ -1,5 +1,5 @@
 // What cascades say of themselves, for the list of families.
-#include "detection/family.hpp"
+#include "family/family.hpp"
 
 #include <fmt/format.h>
 

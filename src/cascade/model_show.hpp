@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "detection/family_tools.hpp"
+#include "family/tools.hpp"
 
 namespace sightline::cascade {
 

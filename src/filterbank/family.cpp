@@ -1,5 +1,5 @@
 // What the filter bank says of itself, for the list of families.
-#include "detection/family.hpp"
+#include "family/family.hpp"
 
 #include "filterbank/detector.hpp"
 #include "filterbank/opencl/tuning.hpp"

@@ -1,10 +1,10 @@
 #pragma once
-/// What the family offers beside its detectors; see detection/family_tools.hpp. Internal to family.cpp and
+/// What the family offers beside its detectors; see family/tools.hpp. Internal to family.cpp and
 /// the files that make them.
 
 #include <memory>
 
-#include "detection/family_tools.hpp"
+#include "family/tools.hpp"
 
 namespace sightline::filterbank {
 

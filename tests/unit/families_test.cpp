@@ -10,7 +10,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "detection/family_tools.hpp"
+#include "family/tools.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"
 

@@ -2,9 +2,9 @@
 // it.
 #include <algorithm>
 
-#include "detection/family.hpp"
-#include "detection/family_tools.hpp"
 #include "detection/sliding_window.hpp"
+#include "family/family.hpp"
+#include "family/tools.hpp"
 #include "model/safetensors.hpp"
 #include "processing/opencl_stages.hpp"
 #include "processing/own_device.hpp"

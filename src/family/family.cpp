@@ -1,6 +1,6 @@
-#include "detection/family.hpp"
+#include "family/family.hpp"
 
-#include "detection/family_tools.hpp"
+#include "family/tools.hpp"
 
 namespace sightline {
 

@@ -3,7 +3,7 @@
 ///
 /// A family derives one class from Family, in its own folder, and stands in the list of
 /// detector_families.cpp. `sightline` makes its options, its help, its manual pages and its commands of what
-/// is said here. family_tools.hpp has what a family may offer besides.
+/// is said here. family/tools.hpp has what a family may offer besides.
 
 #include <memory>
 #include <span>
