@@ -125,6 +125,7 @@ TEST(Families, ShipAConfigurationEach) {
     SCOPED_TRACE(family->info().name);
     const Config config = Config::load(kConfigs + std::string(family->info().shipped_config) + ".toml");
     EXPECT_EQ(&family_of(config), family);
+    config.expect_section("schedule");  // the pipeline's
     EXPECT_NO_THROW(check_detector_config(config));
   }
 }
@@ -135,6 +136,7 @@ TEST(Families, TakeTheFormerNamesOfKeys) {
     for (const RenamedKey& key : info.renamed_keys) {
       const std::string section = "[detector]\nfamily = \"" + std::string(info.name) + "\"\n";
       const Config config = Config::parse(section + key.former + " = 3\n", "old.toml");
+      config.expect_section("schedule");  // the pipeline's
       EXPECT_NO_THROW(check_detector_config(config)) << key.former;
       EXPECT_EQ(config.optional_whole_number("detector", key.name, 0, 10), 3) << key.former;
       const Config both = Config::parse(section + key.former + " = 3\n" + key.name + " = 4\n", "both.toml");
@@ -149,6 +151,7 @@ TEST(Families, FormerNamesCountInsideOthersToo) {
       "[detector]\nfamily = \"cascade\"\nscan_stages = 2\n[[detector.inside]]\nfamily = \"filterbank\"\n"
       "real_levels = 2\n",
       "nested.toml");
+  config.expect_section("schedule");  // the pipeline's
   EXPECT_NO_THROW(check_detector_config(config));
   // Of a family that has no such key they are as unknown as ever.
   const Config other = Config::parse("[detector]\nfamily = \"cascade\"\nreal_levels = 2\n", "c.toml");
