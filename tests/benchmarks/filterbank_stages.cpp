@@ -14,6 +14,8 @@
 #include "training/random.hpp"
 
 namespace sightline::filterbank {
+
+using training::Random;
 namespace {
 
 constexpr Size kFrame{600, 416};

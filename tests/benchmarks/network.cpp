@@ -11,6 +11,8 @@
 #include "training/random.hpp"
 
 namespace sightline::filterbank {
+
+using training::Random;
 namespace {
 
 int between(Random& random, int low, int high) {
