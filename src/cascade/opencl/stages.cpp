@@ -28,9 +28,8 @@ std::size_t OpenClStages::local_bytes() const {
     bytes += windows * (2 * sizeof(cl_ushort) + sizeof(cl_float)) +
              static_cast<std::size_t>(t.group) * sizeof(cl_long);
   if (t.tiled) {
-    const std::size_t element = has_small_sums(detector_->model()) ? 2 : 4;
-    bytes += static_cast<std::size_t>(local_stride_) * static_cast<std::size_t>(local_rows_) * element *
-             (tilted_ ? 2 : 1);
+    bytes += static_cast<std::size_t>(local_stride_) * static_cast<std::size_t>(local_rows_) *
+             static_cast<std::size_t>(contents_.element_bytes * local_planes());
   }
   return bytes;
 }
@@ -97,7 +96,7 @@ std::string OpenClStages::scan_options() const {
   options += define_if(t.packed, "PACKED");
   if (t.unrolled > 0) options += define("UNROLLED", t.unrolled);
   if (t.tiled) {
-    options += " -DTILED" + define("LOCAL_PLANES", tilted_ ? 2 : 1) + define("LOCAL_STRIDE", local_stride_) +
+    options += " -DTILED" + define("LOCAL_PLANES", local_planes()) + define("LOCAL_STRIDE", local_stride_) +
                define("LOCAL_ROWS", local_rows_);
   }
   return options;
@@ -128,11 +127,10 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   buffer(kIntegrals, &CascadeWorkspace::integrals);
   list(kSurvivors);
   list(kCandidates);
-  tilted_ = model.has_tilted;
-  planes_ = model.kind == FeatureKind::lbp ? 1 : 2;
+  const Layout smallest = plan_layout(model.window, model, {});
+  contents_ = smallest;
   settle();
   // Only nodes and corners depend on a frame's layout; these are made anew with it.
-  const Layout smallest = plan_layout(model.window, model, {});
   cascade_ = pack_cascade(model, smallest);
   cascade_.nodes.clear();
   cascade_.corners.clear();
@@ -144,9 +142,9 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   const PackedStages packed = tuning_.packed ? pack_stages(model) : PackedStages{};
   packed_stages_ = packed.stages;
   tuning_.packed = packed.stages > 0;
-  const std::string element = has_small_sums(model) ? " -DELEMENT=ushort" : " -DELEMENT=uint";
+  const std::string element = contents_.element_bytes == 2 ? " -DELEMENT=ushort" : " -DELEMENT=uint";
   pyramid_ = opencl::ResampledPyramid::build(context, cache);
-  integral_ = opencl::IntegralProgram(context, smallest, cache);
+  integral_ = opencl::IntegralProgram(context, contents_, cache);
   UnrolledStages unrolled;
   if (tuning_.unrolled > 0) unrolled = unroll_stages(model, layout_of_tile(), tuning_.unrolled);
   tuning_.unrolled = unrolled.stages;
@@ -168,8 +166,7 @@ Layout OpenClStages::layout_of_tile() const {
   tile.stride = local_stride_;
   // Tilted sums lie kTilted planes after the others; there is nothing in between.
   tile.plane = static_cast<std::int64_t>(local_stride_) * local_rows_ / Layout::kTilted;
-  tile.planes = tilted_ ? 3 : planes_;
-  tile.element_bytes = has_small_sums(detector_->model()) ? 2 : 4;
+  static_cast<SheetContents&>(tile) = contents_;
   return tile;
 }
 

@@ -41,6 +41,8 @@ class OpenClStages : public OpenClStagesOf<CascadeWorkspace, OpenClSlot> {
   std::size_t local_bytes() const;
   std::string cascade_options() const;
   std::string scan_options() const;
+  /// Planes of integrals that a tile has in local memory: sums, and tilted sums where there are any.
+  int local_planes() const { return contents_.planes > Layout::kTilted ? 2 : 1; }
   /// The integrals of a work-group's windows, as if they were a level's of their own.
   Layout layout_of_tile() const;
   // prepare.cpp
@@ -57,9 +59,8 @@ class OpenClStages : public OpenClStagesOf<CascadeWorkspace, OpenClSlot> {
 
   const CascadeDetector* detector_;
   KernelTuning tuning_;
-  bool tilted_ = false;
-  int planes_ = 1;        ///< upright ones
-  int local_stride_ = 0;  ///< elements of a tile's row, where tiled
+  SheetContents contents_;  ///< of the integrals
+  int local_stride_ = 0;    ///< elements of a tile's row, where tiled
   int local_rows_ = 0;
   opencl::Program pyramid_, scan_, finish_;
   opencl::IntegralProgram integral_;
