@@ -14,6 +14,7 @@ namespace {
 using test::dictionary_of;
 using test::first_difference;
 using test::GuardedImage;
+using test::kDictionarySizes;
 using test::padded_image;
 using test::Pattern;
 using test::random_dictionary;
@@ -24,7 +25,6 @@ INSTANTIATE_TEST_SUITE_P(AllTargets, FilterKernel, ::testing::ValuesIn(test::ins
 
 constexpr Size kSizes[] = {{1, 1},  {1, 7},  {7, 1},  {2, 2},  {3, 3},  {5, 4},  {15, 3},  {16, 5},
                            {17, 6}, {31, 7}, {32, 4}, {33, 9}, {64, 2}, {65, 5}, {100, 3}, {129, 4}};
-constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
 
 constexpr Filter kAcross{-1, 0, 1, -2, 0, 2, -1, 0, 1};
 constexpr Filter kDown{-1, -2, -1, 0, 0, 0, 1, 2, 1};

@@ -12,6 +12,7 @@ namespace {
 
 using test::first_difference;
 using test::Guarded;
+using test::kDictionarySizes;
 using test::Numbers;
 
 class HistogramKernel : public test::KernelTest {};
@@ -21,7 +22,6 @@ class NormaliseKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, NormaliseKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
 
 // --- histogram
 // --------------------------------------------------------------------------------------------------

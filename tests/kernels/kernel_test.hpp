@@ -44,6 +44,8 @@ class Numbers {
   std::mt19937_64 engine_;
 };
 
+/// How many filters dictionaries have in tests.
+inline constexpr int kDictionarySizes[] = {1, 3, 9, 25, 70, 100, 255, 256};
 /// `count` random filters, zero mean and unit length, and their 8-bit form.
 filterbank::Dictionary random_dictionary(int count, unsigned seed);
 /// Exact filters as they are; the float form is derived from them.
@@ -55,6 +57,9 @@ inline constexpr Pattern kPatterns[] = {Pattern::noise,        Pattern::black,  
                                         Pattern::ramp};
 std::uint8_t pixel_of(Pattern pattern, int x, int y, Numbers& numbers);
 PaddedImage padded_image(Size size, Pattern pattern, unsigned seed);
+
+/// What memory is filled with that nobody is to write.
+inline constexpr std::uint8_t kCanary = 0xA5;
 
 /// Memory whose every byte, and 64 elements before and after, starts as a canary.
 template <typename T>
@@ -83,7 +88,6 @@ class Guarded {
 
  private:
   static constexpr std::ptrdiff_t kGuard = 64;
-  static constexpr unsigned char kCanary = 0xA5;
   std::size_t size_;
   AlignedBuffer<T> buffer_;
 };

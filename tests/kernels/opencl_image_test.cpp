@@ -18,9 +18,9 @@ namespace sightline {
 namespace {
 
 using opencl::ImageRows;
+using test::kCanary;
 using test::Pattern;
 
-constexpr std::uint8_t kCanary = 0xA5;
 const auto kNoEvent = [](const opencl::Event&) {};
 
 // Rows of each level: all, none, the first ones, the last ones, some between.

@@ -10,9 +10,9 @@
 namespace sightline {
 namespace {
 
+using test::kCanary;
 using test::Numbers;
 
-constexpr std::uint8_t kCanary = 0xA5;
 
 // Octaves 0 (noise) .. `count` in one array as they lie on the device; those above 0 are canaries.
 struct Octaves {

@@ -12,6 +12,8 @@
 namespace sightline {
 namespace {
 
+using test::kCanary;
+
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes noise(std::size_t size, unsigned seed) {
@@ -21,7 +23,6 @@ Bytes noise(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-constexpr std::uint8_t kCanary = 0xA5;
 
 class ScreenRows : public test::KernelTest {
  protected:

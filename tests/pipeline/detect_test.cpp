@@ -26,7 +26,7 @@ std::vector<std::int64_t> numbers(const std::vector<Json>& lines) {
   return result;
 }
 
-std::vector<Json> lines_of(const std::vector<std::string>& options) {
+std::vector<Json> results_with(const std::vector<std::string>& options) {
   const Outcome outcome = run(std::vector<std::string>{"detect", kTenFrames, "-q"} + options);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   return parse_lines(outcome.out);
@@ -105,17 +105,17 @@ TEST(Detect, CaptureLibrariesAreNotLoadedAtTheStart) {
 
 TEST(Detect, AnyThresholdIsAccepted) {
   for (const char* threshold : {"-4", "-0.5", "0", "3.25", "-1e3"})
-    EXPECT_EQ(lines_of({"-t", threshold}).size(), 10u) << threshold;
-  EXPECT_EQ(lines_of({"--threshold=-4"}).size(), 10u);
+    EXPECT_EQ(results_with({"-t", threshold}).size(), 10u) << threshold;
+  EXPECT_EQ(results_with({"--threshold=-4"}).size(), 10u);
 }
 
 TEST(Detect, PartsOfTheInput) {
   using V = std::vector<std::int64_t>;
-  EXPECT_EQ(numbers(lines_of({"--every", "3"})), (V{1, 4, 7, 10}));
-  EXPECT_EQ(lines_of({"--start", "0.5"}).size(), 5u);
-  EXPECT_NEAR(lines_of({"--start", "0.5"}).front().at("time").get<double>(), 0.5, 1e-6);
-  EXPECT_EQ(numbers(lines_of({"--duration", "0.4"})), (V{1, 2, 3, 4}));
-  const std::vector<Json> looped = lines_of({"--loop", "1", "--every", "5"});
+  EXPECT_EQ(numbers(results_with({"--every", "3"})), (V{1, 4, 7, 10}));
+  EXPECT_EQ(results_with({"--start", "0.5"}).size(), 5u);
+  EXPECT_NEAR(results_with({"--start", "0.5"}).front().at("time").get<double>(), 0.5, 1e-6);
+  EXPECT_EQ(numbers(results_with({"--duration", "0.4"})), (V{1, 2, 3, 4}));
+  const std::vector<Json> looped = results_with({"--loop", "1", "--every", "5"});
   EXPECT_EQ(numbers(looped), (V{1, 6, 11, 16}));
   EXPECT_NEAR(looped[2].at("time").get<double>(), 1.0, 1e-6);
 }

@@ -106,4 +106,17 @@ Image<std::uint8_t> flat_picture(Size size, std::uint8_t value) {
   return picture;
 }
 
+std::vector<Detection> detect_fresh(const Detector& detector, PictureView frame) {
+  const auto workspace = detector.make_workspace();
+  return detect(detector, *workspace, frame);
+}
+
+filterbank::FilterbankWorkspace& scored(const filterbank::FilterbankDetector& detector, Workspace& workspace,
+                                        GrayView frame) {
+  EXPECT_TRUE(detector.prepare(workspace, frame));
+  auto& own = static_cast<filterbank::FilterbankWorkspace&>(workspace);
+  detector.score_windows(own);
+  return own;
+}
+
 }  // namespace sightline::test

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "filterbank/detector.hpp"
 #include "filterbank/model.hpp"
 #include "image/view.hpp"
 #include "support/errors.hpp"
@@ -37,5 +38,11 @@ std::vector<filterbank::Model> random_sizes(
 Image<std::uint8_t> random_picture(Size size, unsigned seed);
 
 Image<std::uint8_t> flat_picture(Size size, std::uint8_t value);
+
+/// In a workspace of its own.
+std::vector<Detection> detect_fresh(const Detector& detector, PictureView frame);
+/// Runs all stages before grouping; the workspace as the detector's own type.
+filterbank::FilterbankWorkspace& scored(const filterbank::FilterbankDetector& detector, Workspace& workspace,
+                                        GrayView frame);
 
 }  // namespace sightline::test

@@ -46,4 +46,18 @@ double mean(GrayView a) {
   return sum / a.width() / a.height();
 }
 
+StreamInfo info_of(Size size, int rate) {
+  StreamInfo info;
+  info.size = size;
+  info.frame_rate = {rate, 1};
+  return info;
+}
+
+Frame gray_frame(Size size, int value, double time, std::int64_t number) {
+  const std::vector<std::uint8_t> pixels(
+      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height),
+      static_cast<std::uint8_t>(value));
+  return frame_from_gray({pixels.data(), size.width, size.height, size.width}, number, time);
+}
+
 }  // namespace sightline::media::test

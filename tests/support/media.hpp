@@ -23,6 +23,13 @@ using sightline::test::TempDir;
 std::vector<Frame> read_all(Reader& reader);
 std::vector<Frame> read_all(const std::string& input, const ReadOptions& options = {});
 
+/// Two seconds of a test picture, as a filter graph: 50 frames of 128x96.
+inline const std::string kClip = "testsrc=size=128x96:rate=25:duration=2,format=yuv420p";
+
+StreamInfo info_of(Size size, int rate = 25);
+/// Every pixel of one value.
+Frame gray_frame(Size size, int value, double time = 0, std::int64_t number = 1);
+
 /// Encodes what a filter graph generates. Returns the number of frames.
 std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options = {},
                        bool sound = false);

@@ -9,7 +9,7 @@ namespace sightline::cascade {
 namespace {
 
 // Three stages that ask for an ever brighter left half.
-Model make_model() {
+Model three_stages() {
   Model m;
   m.window = {20, 20};
   for (int s = 0; s < 3; ++s) {
@@ -26,7 +26,7 @@ Model make_model() {
 }
 
 TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
-  const Model model = make_model();
+  const Model model = three_stages();
   const Image<std::uint8_t> picture = test::random_picture({90, 70}, 4);
   const CascadeDetector detector(model, {});
   StageSurvivors counts;
@@ -66,7 +66,7 @@ TEST(CascadeSurvivors, AreWhatTheReferenceLeaves) {
 
 TEST(CascadeSurvivors, OfAPictureThatIsTooSmallAreNone) {
   StageSurvivors counts;
-  count_survivors(CascadeDetector(make_model(), {}), test::random_picture({15, 70}, 4).view(), counts);
+  count_survivors(CascadeDetector(three_stages(), {}), test::random_picture({15, 70}, 4).view(), counts);
   EXPECT_EQ(counts.windows, 0);
 }
 

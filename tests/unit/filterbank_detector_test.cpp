@@ -16,9 +16,11 @@
 namespace sightline::filterbank {
 namespace {
 
+using test::detect_fresh;
 using test::flat_picture;
 using test::random_model;
 using test::random_picture;
+using test::scored;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -27,19 +29,6 @@ Options options_with(double threshold, double step = 1.2) {
   options.threshold = threshold;
   options.scale_step = step;
   return options;
-}
-
-std::vector<Detection> detect_fresh(const Detector& detector, GrayView frame) {
-  const auto workspace = detector.make_workspace();
-  return detect(detector, *workspace, frame);
-}
-
-// Runs all stages before grouping; the workspace as the detector's own type.
-FilterbankWorkspace& scored(const FilterbankDetector& detector, Workspace& workspace, GrayView frame) {
-  EXPECT_TRUE(detector.prepare(workspace, frame));
-  auto& own = static_cast<FilterbankWorkspace&>(workspace);
-  detector.score_windows(own);
-  return own;
 }
 
 std::vector<double> all_scores(const FilterbankDetector& detector, GrayView frame) {

@@ -18,6 +18,7 @@
 namespace sightline::filterbank {
 namespace {
 
+using test::detect_fresh;
 using test::random_model;
 using test::random_picture;
 
@@ -92,11 +93,6 @@ Scores reaching(const Scores& scores, double threshold) {
     if (score >= threshold) found[place] = score;
   }
   return found;
-}
-
-std::vector<Detection> detect_fresh(const FilterbankDetector& detector, PictureView frame) {
-  const auto workspace = detector.make_workspace();
-  return detect(detector, *workspace, frame);
 }
 
 // The frame halved so many times, in plain scalar code.

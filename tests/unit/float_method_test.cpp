@@ -9,6 +9,8 @@
 namespace sightline::filterbank {
 namespace {
 
+using test::scored;
+
 std::vector<Descriptor> other_descriptors() {
   std::vector<Descriptor> all;
   for (const int patch : {3, 5}) {
@@ -85,14 +87,6 @@ std::vector<double> block_features(GrayView image, const Model& model, int block
 
 // --- tests
 // ----------------------------------------------------------------------------------------------------------
-
-const FilterbankWorkspace& scored(const FilterbankDetector& detector, Workspace& workspace,
-                                  GrayView picture) {
-  EXPECT_TRUE(detector.prepare(workspace, picture));
-  auto& own = static_cast<FilterbankWorkspace&>(workspace);
-  detector.score_windows(own);
-  return own;
-}
 
 Options one_level(Arithmetic arithmetic) {
   Options options;

@@ -28,8 +28,6 @@ class StandardInput {
   int old_;
 };
 
-const std::string kClip = "testsrc=size=128x96:rate=25:duration=2,format=yuv420p";
-
 TEST(MediaInputs, FolderInNaturalOrderWithSizesOfTheirOwn) {
   TempDir dir;
   fs::create_directory(dir / "images");

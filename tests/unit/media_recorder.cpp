@@ -25,20 +25,6 @@ namespace {
 using namespace test;
 using std::chrono::milliseconds;
 
-StreamInfo info_of(Size size, int rate = 25) {
-  StreamInfo info;
-  info.size = size;
-  info.frame_rate = {rate, 1};
-  return info;
-}
-
-Frame gray_frame(Size size, int value, double time = 0, std::int64_t number = 1) {
-  const std::vector<std::uint8_t> pixels(
-      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height),
-      static_cast<std::uint8_t>(value));
-  return frame_from_gray({pixels.data(), size.width, size.height, size.width}, number, time);
-}
-
 /// Costs an encoder time and bytes.
 Frame noise_frame(Size size, double time, unsigned seed) {
   std::mt19937 random(seed);

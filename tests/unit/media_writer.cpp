@@ -12,21 +12,6 @@ namespace {
 
 using namespace test;
 
-const std::string kClip = "testsrc=size=128x96:rate=25:duration=2,format=yuv420p";
-
-StreamInfo info_of(Size size) {
-  StreamInfo info;
-  info.size = size;
-  info.frame_rate = {25, 1};
-  return info;
-}
-
-Frame gray_frame(Size size, std::uint8_t value, double time = 0) {
-  const std::vector<std::uint8_t> pixels(
-      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), value);
-  return frame_from_gray({pixels.data(), size.width, size.height, size.width}, 1, time);
-}
-
 class RoundTrip : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(RoundTrip, KeepsFramesSizesTimesAndLuma) {

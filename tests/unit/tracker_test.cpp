@@ -17,7 +17,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr double kFrame = 0.04;  // seconds
+constexpr double kFramePeriod = 0.04;  // seconds
 
 // 40x100 pixels with its centre at x, y.
 Detection at(double x, double y, double score = 1, int label = 0) {
@@ -31,7 +31,7 @@ double centre(const Detection& object) {
 class Clip {
  public:
   explicit Clip(const TrackerOptions& options = {}) : tracker_(options) {}
-  const std::vector<Detection>& frame(const std::vector<Detection>& objects, double seconds = kFrame) {
+  const std::vector<Detection>& frame(const std::vector<Detection>& objects, double seconds = kFramePeriod) {
     time_ += seconds;
     return tracker_.update(time_, objects);
   }
@@ -115,7 +115,7 @@ TEST(Tracker, AGapIsFilledSoLongAndTheScoreFalls) {
   for (int i = 1; i <= 4; ++i) {
     const auto& objects = clip.frame({});
     ASSERT_THAT(objects, SizeIs(1)) << i;
-    EXPECT_NEAR(objects[0].score, 1.5 - i * kFrame / 0.2, 1e-9);
+    EXPECT_NEAR(objects[0].score, 1.5 - i * kFramePeriod / 0.2, 1e-9);
     EXPECT_LT(objects[0].score, last);
     last = objects[0].score;
   }
@@ -382,9 +382,9 @@ TEST(TrackingSink, PassesFramesOnAndDoesNotCountUnsearchedOnesAsMisses) {
   Kept second;
   pipeline::TrackingSink sink({.min_hits = 2, .max_misses = 0, .max_gap = 0}, {&kept, &second});
   for (int i = 1; i <= 6; ++i) {
-    FrameResult result{"a.mp4", i, i * kFrame, FrameStatus::ok, 768, 576, {at(100 + 4 * i, 100)}, ""};
-    if (i == 2) result = {"a.mp4", i, i * kFrame, FrameStatus::failed, 768, 576, {}, "lost"};
-    if (i == 4) result = {"a.mp4", i, i * kFrame, FrameStatus::skipped, 768, 576, {}, "small"};
+    FrameResult result{"a.mp4", i, i * kFramePeriod, FrameStatus::ok, 768, 576, {at(100 + 4 * i, 100)}, ""};
+    if (i == 2) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::failed, 768, 576, {}, "lost"};
+    if (i == 4) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::skipped, 768, 576, {}, "small"};
     sink.accept({}, result);
   }
   ASSERT_THAT(kept.results, SizeIs(6));
