@@ -25,7 +25,7 @@ using training::FileImageSet;
 constexpr char kCommand[] = "evaluate windows";
 
 // The scorer of a family, with its options.
-struct Scorer {
+struct FamilyScorer {
   const Family* family = nullptr;
   std::unique_ptr<WindowScorer> scorer;
 };
@@ -41,7 +41,7 @@ struct WindowArguments {
   std::string data;
   std::optional<int> max_model_size;
   ReportArguments report;
-  std::vector<Scorer> scorers;
+  std::vector<FamilyScorer> scorers;
 };
 
 // A model in one of its sizes.
@@ -54,7 +54,9 @@ struct Contender {
 constexpr std::uint64_t kFewestWindowsToStore = 100'000;
 
 const WindowScorer& scorer_of(const WindowArguments& a, const Family& family) {
-  return *std::ranges::find_if(a.scorers, [&](const Scorer& one) { return one.family == &family; })->scorer;
+  return *std::ranges::find_if(a.scorers, [&](const FamilyScorer& one) {
+            return one.family == &family;
+          })->scorer;
 }
 
 void add_contenders(std::vector<std::unique_ptr<WindowModel>> sizes, std::vector<Contender>& contenders) {
@@ -123,7 +125,7 @@ void store_windows(const Contender& contender, const WindowArguments& a, const W
 
 int run(const WindowArguments& a) {
   if (a.store) {
-    for (const Scorer& one : a.scorers) one.scorer->check_storable();
+    for (const FamilyScorer& one : a.scorers) one.scorer->check_storable();
   }
   const std::vector<Contender> contenders = load_contenders(a);
   const FileImageSet positives(a.positives, a.folder);
@@ -173,7 +175,7 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
   options.add("--scale-step", &a->scale_step, "Ratio of neighbouring scales")
       .between(1.01, 8.0)
       .show_default();
-  for (const Scorer& one : a->scorers) options.add_all(one.scorer->options());
+  for (const FamilyScorer& one : a->scorers) options.add_all(one.scorer->options());
   options.add("--store", &a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   options
       .add("--data", &a->data, "With --store: what the pictures are (default: the names of list and folder)")

@@ -18,10 +18,10 @@ constexpr Color kAgainst{0.08, 0.30, 0.66};
 constexpr Color kObject{0.10, 0.55, 0.25};
 
 constexpr double kMargin = 28;
-constexpr double kHead = 92;     // title and first line
-constexpr double kCaption = 58;  // above each panel
-constexpr double kFoot = 66;     // below the panels: how to read them
-constexpr double kTile = 39;     // a filter: 3x3 squares
+constexpr double kTitleHeight = 92;  // title and first line
+constexpr double kCaption = 58;      // above each panel
+constexpr double kFoot = 66;         // below the panels: how to read them
+constexpr double kTile = 39;         // a filter: 3x3 squares
 constexpr double kTileStepX = 50;
 constexpr double kTileStepY = 66;
 constexpr int kMostStructures = 6;
@@ -134,7 +134,7 @@ class Drawing {
     const double height = std::max(rows * kTileStepY, window.height * zoom_ + kFoot);
     const double width = dictionary_width_ + panels_ * (panel_width() + kMargin);
     canvas_ = Canvas(static_cast<int>(width + 2 * kMargin),
-                     static_cast<int>(kHead + kCaption + height + kMargin / 2), kPaper);
+                     static_cast<int>(kTitleHeight + kCaption + height + kMargin / 2), kPaper);
   }
 
   Canvas draw() {
@@ -149,7 +149,7 @@ class Drawing {
 
  private:
   int columns() const { return model_.dictionary.size() > 128 ? 16 : model_.dictionary.size() > 36 ? 10 : 6; }
-  double top() const { return kHead + kCaption; }
+  double top() const { return kTitleHeight + kCaption; }
   double panel_width() const { return std::max(model_.window.pixels().width * zoom_, 215.0); }
   double panel_left(int panel) const {
     return kMargin + dictionary_width_ + kMargin + panel * (panel_width() + kMargin);
