@@ -151,13 +151,17 @@ TEST_F(FaultsInCommands, Measure) {
 TEST_F(FaultsInCommands, TuneAndAuto) {
   if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
   const std::string clip = moving_clip(96, 160, 1);
-  const Sweep tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
+  const TempDir caches;  // for both: it takes a minute to build the kernels of all variants
+  const Sweep tune(
+      [&](const std::string&) {
+        return Words{"tune", clip, "--device", "cpu"};
+      },
+      "", caches.path());
   for (const bool onwards : {false, true}) {
     tune.over("opencl", onwards, onwards ? 3 : 5, exits_with({0, 1, 5}));
   }
   tune.over("write", true, 2, exits_with({1}));
   // What was measured is forgotten before each run, so that it is measured again.
-  const TempDir caches;
   DetectSweep automatic(
       [&] {
         fs::remove(caches / "sightline/schedules.json");
