@@ -16,6 +16,13 @@ double intersection_over_union(const Box& a, const Box& b) {
   return either > 0 ? both / either : 0.0;
 }
 
+Box clipped(const Box& box, Size frame) {
+  const auto inside = [](double at, int end) { return std::clamp(at, 0.0, static_cast<double>(end)); };
+  const double left = inside(box.x, frame.width), top = inside(box.y, frame.height);
+  return {left, top, inside(box.x + box.width, frame.width) - left,
+          inside(box.y + box.height, frame.height) - top};
+}
+
 const char* to_string(FrameStatus status) {
   switch (status) {
     case FrameStatus::ok:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detection/attributes.hpp"
+#include "image/view.hpp"
 #include "processing/frame_output.hpp"
 
 namespace sightline {
@@ -26,6 +27,9 @@ double intersection_area(const Box& a, const Box& b);
 
 /// Intersection over union (Jaccard index), 0..1; 0 where both are empty.
 double intersection_over_union(const Box& a, const Box& b);
+
+/// The part of a box that lies in a frame; of no area, at the frame's edge, where none does.
+Box clipped(const Box& box, Size frame);
 
 struct Detection {
   Box box;

@@ -6,22 +6,22 @@
 namespace sightline::filterbank {
 namespace {
 
-std::vector<std::int32_t> edges_of(int cells, int response_map, double ratio) {
+std::vector<std::int32_t> edges_of(int cells, int response_map, double ratio, double first) {
   std::vector<std::int32_t> edges(static_cast<std::size_t>(std::max(cells, 0)) + 1);
   for (int i = 0; i <= cells; ++i)
-    edges[i] = std::min(static_cast<std::int32_t>(std::floor(i * kCell * ratio + 0.5)), response_map);
+    edges[i] = std::min(static_cast<std::int32_t>(std::floor(first + i * kCell * ratio + 0.5)), response_map);
   return edges;
 }
 
 }  // namespace
 
-CellEdges::CellEdges(const Grid& grid)
-    : columns(edges_of(grid.cells_x, grid.cells_x * kCell, 1)),
-      rows(edges_of(grid.cells_y, grid.cells_y * kCell, 1)) {}
+CellEdges::CellEdges(const Grid& grid, int first)
+    : columns(edges_of(grid.cells_x, first + grid.cells_x * kCell, 1, first)),
+      rows(edges_of(grid.cells_y, first + grid.cells_y * kCell, 1, first)) {}
 
-CellEdges::CellEdges(const Grid& grid, Size response_map, double ratio)
-    : columns(edges_of(grid.cells_x, response_map.width, ratio)),
-      rows(edges_of(grid.cells_y, response_map.height, ratio)) {}
+CellEdges::CellEdges(const Grid& grid, Size response_map, double ratio, double first)
+    : columns(edges_of(grid.cells_x, response_map.width, ratio, first)),
+      rows(edges_of(grid.cells_y, response_map.height, ratio, first)) {}
 
 std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double step, int per_octave) {
   const int count = static_cast<int>(levels.size());

@@ -26,11 +26,12 @@ struct CellEdges {
   std::vector<std::int32_t> rows;     ///< cells_y + 1
 
   CellEdges() = default;
-  /// Cells of 8x8 pixels.
-  explicit CellEdges(const Grid& grid);
+  /// Cells of 8x8 pixels, the first of which begins at pixel (`first`, `first`) of the responses.
+  explicit CellEdges(const Grid& grid, int first = 0);
   /// Cells of 8x8 pixels of a level, in responses of a level of size `response_map` (pixels) at `ratio` times
   /// the resolution, 1/2 to 2: a cell has at most 16x16 responses, whose sum float holds exactly.
-  CellEdges(const Grid& grid, Size response_map, double ratio);
+  /// @param first  where the first cell begins, in pixels of the responses along both axes, >= 0
+  CellEdges(const Grid& grid, Size response_map, double ratio, double first = 0);
 };
 
 /// For each level, the index of the computed level whose responses it uses: its own where it is computed.

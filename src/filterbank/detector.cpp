@@ -63,6 +63,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     options_.rejection_margin = kInfinite;
   const double natural = model_.object.height;
   pyramid_.step = options.scale_step;
+  pyramid_.border = options.border;
+  if (options.border < 0 || options.border % kCell != 0) {
+    throw Error(ExitCode::usage,
+                "a border of " + std::to_string(options.border) + " pixels is not whole cells",
+                "give a multiple of " + std::to_string(kCell));
+  }
   pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
   if (options.max_size > 0) pyramid_.last_scale = options.max_size / natural;
   if (options.max_size > 0 && pyramid_.last_scale < pyramid_.first_scale) {
@@ -97,7 +103,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.cost_key = "filterbank, " + std::to_string(model_.dictionary.size()) + " filters, " +
                    std::to_string(model_.templates()) + " templates, step " +
                    std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
-                   " to " + std::to_string(options.max_size) +
+                   " to " + std::to_string(options.max_size) + ", border " + std::to_string(options.border) +
                    (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
                    (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
                    std::to_string(options_.computed_scales) + " computed scales, margin " +
@@ -165,8 +171,9 @@ double FilterbankDetector::score(const Level& level, int x, int y) const {
 
 Box FilterbankDetector::box(const Level& level, int x, int y) const {
   const double scale = level.plan.scale;
-  return {(x * kCell + model_.object.x) * scale, (y * kCell + model_.object.y) * scale,
-          model_.object.width * scale, model_.object.height * scale};
+  return {(x * kCell - options_.border + model_.object.x) * scale,
+          (y * kCell - options_.border + model_.object.y) * scale, model_.object.width * scale,
+          model_.object.height * scale};
 }
 
 std::size_t FilterbankDetector::partitionable_stages() const {
@@ -220,6 +227,10 @@ void FilterbankDetector::copy_features(const Level& level, int x, int y,
   }
 }
 
+int default_border(const Model& model) {
+  return round_up(static_cast<int>(std::ceil(model.object.y)), kCell) + kCell;
+}
+
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
   const std::filesystem::path file = config.path("detector", "model", kDefaultModel);
@@ -231,6 +242,9 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
   options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
+  options.border =
+      config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(default_border(model));
+  options.clip = config.flag("detector", "clip", true);
   options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
                                .value_or(options.max_candidates);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);

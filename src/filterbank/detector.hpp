@@ -105,9 +105,15 @@ inline constexpr char kDefaultModel[] = "models/people.safetensors";
 
 /// What make_filterbank_detector reads of section [detector].
 inline constexpr const char* kConfigKeys[] = {
-    "model",     "filters",        "scale_step",     "min_size",        "max_size",
-    "threshold", "max_overlap",    "arithmetic",     "computed_scales", "rejection_margin",
-    "exact",     "max_candidates", "max_model_size", "verify",          "verify_all"};
+    "model",          "filters",    "scale_step",      "min_size",         "max_size", "threshold",
+    "max_overlap",    "arithmetic", "computed_scales", "rejection_margin", "exact",    "max_candidates",
+    "max_model_size", "verify",     "verify_all",      "border",           "clip"};
+/// The most that a configuration may ask for, in pixels of the window.
+inline constexpr int kLargestBorder = 128;
+/// Unless it says otherwise: what the model's window has around the object, in whole cells, and one more. So
+/// whoever touches the edge is seen in the middle of a window, and half a head may be missing.
+int default_border(const Model& model);
+
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

@@ -43,18 +43,30 @@ void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch)
   }
 }
 
+// The border of a computed level reaches as far as those of all levels whose cells sum up its responses.
+void widen_borders(std::vector<PyramidLevel>& levels, std::span<const int> computed, int border) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    PyramidLevel& source = levels[computed[i]];
+    const int reach = static_cast<int>(std::ceil(border * levels[i].scale / source.scale));
+    const int more = std::max(reach - source.border, 0);
+    source.border += more;
+    source.size = {source.size.width + 2 * more, source.size.height + 2 * more};
+  }
+}
+
 }  // namespace
 
 // Geometry and memory of all levels, for frames of this size.
 void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const Size frame = w.frame.size();
-  const std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
+  std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
+  const std::vector<int> computed = computed_scales(plan, pyramid_.step, options_.computed_scales);
+  widen_borders(plan, computed, pyramid_.border);
   std::int64_t pixels = 0;  // about 11 bytes each, for responses and features
   for (const PyramidLevel& level : plan)
     pixels += static_cast<std::int64_t>(level.size.width) * level.size.height;
   check_pyramid_size(frame, pixels);
   const bool exact = options_.arithmetic == Arithmetic::exact;
-  const std::vector<int> computed = computed_scales(plan, pyramid_.step, options_.computed_scales);
   int octaves = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (verifies_ || computed[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
@@ -72,7 +84,9 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     Level& level = w.levels[i];
     level.plan = plan[i];
     const Size size = plan[i].size;
-    const Grid grid(size, model_.bins(), model_.descriptor.pattern_bins());
+    level.first_cell = plan[i].border - pyramid_.border;
+    const Grid grid({size.width - 2 * level.first_cell, size.height - 2 * level.first_cell}, model_.bins(),
+                    model_.descriptor.pattern_bins());
     level.grid = grid;
     level.source_level = computed[i];
     level.is_computed = computed[i] == static_cast<int>(i);
@@ -82,16 +96,18 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
       const Size source = plan[i].octave == 0 ? frame
                                               : Size{w.octaves[plan[i].octave - 1].width(),
                                                      w.octaves[plan[i].octave - 1].height()};
-      level.resizer =
-          std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave));
+      level.resizer = std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave),
+                                                plan[i].border);
     }
     if (level.is_computed) {
-      level.edges = CellEdges(grid);
+      level.edges = CellEdges(grid, level.first_cell);
       level.layout.images = take(next.images, PaddedImage::bytes_for(size));
       level.layout.response_map =
           take(next.response_map, static_cast<std::int64_t>(response_map_stride(size.width)) * size.height);
     } else {
-      level.edges = CellEdges(grid, plan[computed[i]].size, plan[i].scale / plan[computed[i]].scale);
+      const PyramidLevel& source = plan[computed[i]];
+      const double ratio = plan[i].scale / source.scale;
+      level.edges = CellEdges(grid, source.size, ratio, source.border - plan[i].border * ratio);
     }
     level.windows_x = grid.cells_x - model_.window.cells_x + 1;
     level.windows_y = grid.cells_y - model_.window.cells_y + 1;

@@ -27,6 +27,11 @@ bool has_image(const FilterbankWorkspace& w, const Candidate& c) {
   return w.has_images && level.is_computed && level.windows.contains(c.y);
 }
 
+// Of the level's image, along either axis, where its n-th cell begins.
+int first_pixel(const Level& level, int cell) {
+  return level.first_cell + cell * kCell;
+}
+
 }  // namespace
 
 void FilterbankDetector::build_pyramid(FilterbankWorkspace& w) const {
@@ -257,8 +262,9 @@ void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
   for (const Candidate& c : w.candidates) {  // in the order of levels and rows
     if (has_image(w, c)) continue;
     const Size size = w.levels[c.level].plan.size;
-    const int first = c.y * kCell / kNetworkRows;
-    const int last = (c.y * kCell + height - 1) / kNetworkRows;
+    const int top = first_pixel(w.levels[c.level], c.y);
+    const int first = top / kNetworkRows;
+    const int last = (top + height - 1) / kNetworkRows;
     for (int band = first; band <= last; ++band) {
       const int begin = band * kNetworkRows;
       if (!w.network_input_bands.empty()) {
@@ -282,8 +288,8 @@ double FilterbankDetector::logit_of(const FilterbankWorkspace& w, const Candidat
   const Level& level = w.levels[c.level];
   const GrayView image = has_image(w, c) ? level.image.view() : level.network_input.view();
   const Size size = network_.window();
-  const GrayView window(image.row(c.y * kCell) + static_cast<std::ptrdiff_t>(c.x) * kCell, size.width,
-                        size.height, image.stride());
+  const GrayView window(image.row(first_pixel(level, c.y)) + first_pixel(level, c.x), size.width, size.height,
+                        image.stride());
   return network_.logit(run_network(network_, window, scratch));
 }
 
@@ -314,6 +320,8 @@ void FilterbankDetector::group(FilterbankWorkspace& w) const {
   for (const Candidate& c : w.candidates)
     candidates.push_back({box(w.levels[c.level], c.x, c.y), c.score, 0});
   w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+  if (!options_.clip) return;
+  for (Detection& detection : w.detections) detection.box = clipped(detection.box, w.frame.size());
 }
 
 }  // namespace sightline::filterbank

@@ -21,11 +21,18 @@ std::vector<KeyOption> detector_options() {
        "nearest of them; 0: all"},
       {"exact", Kind::sets_true, "--exact",
        "The plain method: filters every scale, classifies every window, verifies all that is left; slower"},
+      {"border", Kind::whole_number, "--border",
+       "How far people at the frame's edge may stand out of it, and their windows with them, in pixels of "
+       "the model's "
+       "window, a multiple of 8 (default: the window's margin and 8); 0: windows lie in the frame"},
+      {"clip", Kind::sets_false, "--no-clip",
+       "Boxes as large as the whole object where it stands out of the frame; otherwise they end at its edge"},
       {"verify", Kind::sets_false, "--no-verify",
        "Without the model's verification network: faster, more false boxes; models without one have none"},
       {"arithmetic", Kind::text, "--arithmetic", "exact (integers) or float (the reference method, slow)"}};
   options[1].option.between(0, 1000).alias("--real-levels");
-  options[4].option.suggest([] { return Choices{{{"exact", ""}, {"float", ""}}}; });
+  options[3].option.between(0, kLargestBorder);
+  options[6].option.suggest([] { return Choices{{{"exact", ""}, {"float", ""}}}; });
   return options;
 }
 

@@ -20,6 +20,10 @@ struct Options {
   double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
   double max_size = 0;      ///< of the largest; 0: as large as the frame allows
   double threshold = 0;     ///< lowest score that is reported
+  /// How far windows may lie beyond the frame, in pixels of the window, whatever the object's size: a
+  /// multiple of a cell. The frame's edge is repeated there. 0: not at all.
+  int border = 0;
+  bool clip = true;  ///< boxes end at the frame's edge
   /// Whether the model's network, where it has one, verifies what the classifier lets through.
   bool verify = true;
   /// It verifies all of these windows; otherwise, of windows that lie next to each other on a level, only

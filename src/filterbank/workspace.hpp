@@ -40,8 +40,10 @@ struct Level {
   LevelLayout layout;
   int source_level = 0;     ///< the level whose responses its cells sum up
   bool is_computed = true;  ///< its own; otherwise it has neither image nor responses
-  CellEdges edges;          ///< of its cells in those responses
-  Rows windows;             ///< rows of windows in the workspace's partition of the frame; all, mostly
+  int first_cell = 0;  ///< where its own cells begin in its image, pixels along both axes: its border is as
+                       ///< wide as the levels need that use its responses
+  CellEdges edges;     ///< of its cells in those responses
+  Rows windows;        ///< rows of windows in the workspace's partition of the frame; all, mostly
   LevelRows rows;
   std::unique_ptr<Resizer> resizer;   ///< of computed scales, and of all where windows are verified
   PaddedImage image;                  ///< plan.size pixels

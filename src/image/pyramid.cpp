@@ -8,12 +8,12 @@
 
 namespace sightline {
 
-ResizeAxis make_resize_axis(int source_size, int target_size, double ratio) {
+ResizeAxis make_resize_axis(int source_size, int target_size, double ratio, int border) {
   ResizeAxis axis;
   axis.first.resize(target_size);
   axis.weight.resize(target_size);
   for (int i = 0; i < target_size; ++i) {
-    const double position = (i + 0.5) * ratio - 0.5;
+    const double position = (i - border + 0.5) * ratio - 0.5;
     const auto fixed = static_cast<std::int64_t>(std::floor(position * kResizeOne + 0.5));
     std::int64_t first = fixed >> kResizeWeightBits;
     std::int64_t weight = fixed & (kResizeOne - 1);
@@ -30,13 +30,13 @@ ResizeAxis make_resize_axis(int source_size, int target_size, double ratio) {
   return axis;
 }
 
-Resizer::Resizer(Size source, Size target, double ratio)
-    : columns_(make_resize_axis(source.width, target.width, ratio)),
-      rows_(make_resize_axis(source.height, target.height, ratio)) {
+Resizer::Resizer(Size source, Size target, double ratio, int border)
+    : columns_(make_resize_axis(source.width, target.width, ratio, border)),
+      rows_(make_resize_axis(source.height, target.height, ratio, border)) {
   for (int x = 0; x + 8 <= target.width; x += 8) {
     ColumnGroup group{};
-    group.base = columns_.first[x];
-    if (group.base + 16 > source.width || columns_.first[x + 7] - group.base > 14) break;
+    group.base = std::min(columns_.first[x], source.width - 16);
+    if (group.base < 0 || columns_.first[x + 7] - group.base > 14) break;
     for (int i = 0; i < 8; ++i) {
       const auto offset = static_cast<std::uint8_t>(columns_.first[x + i] - group.base);
       group.left[2 * i] = offset;
@@ -92,8 +92,11 @@ std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOp
     PyramidLevel level;
     level.scale = options.first_scale * std::pow(options.step, i);
     if (level.scale > options.last_scale * (1 + 1e-9)) break;
-    level.size = {static_cast<int>(std::lround(frame.width / level.scale)),
-                  static_cast<int>(std::lround(frame.height / level.scale))};
+    const Size inside{static_cast<int>(std::lround(frame.width / level.scale)),
+                      static_cast<int>(std::lround(frame.height / level.scale))};
+    if (inside.width < 1 || inside.height < 1) break;
+    level.border = options.border;
+    level.size = {inside.width + 2 * level.border, inside.height + 2 * level.border};
     if (level.size.width < minimum.width || level.size.height < minimum.height) break;
     while (level.scale >= std::ldexp(2.0, level.octave)) ++level.octave;
     levels.push_back(level);

@@ -30,13 +30,17 @@ struct ResizeAxis {
 /// @param source_size   elements in the source, >= 1
 /// @param target_size   elements in the result
 /// @param ratio         source elements per result element, > 0
-ResizeAxis make_resize_axis(int source_size, int target_size, double ratio);
+/// @param border        leading elements of the result that lie before the source, which goes on there, and
+/// behind its
+///                      end, with copies of its first and last element; >= 0
+ResizeAxis make_resize_axis(int source_size, int target_size, double ratio, int border = 0);
 
 /// A bilinear resize, prepared once per pair of sizes. Thread-safety: immutable after construction.
 class Resizer {
  public:
-  /// @param ratio  source pixels per target pixel, 0 < ratio
-  Resizer(Size source, Size target, double ratio);
+  /// @param ratio   source pixels per target pixel, 0 < ratio
+  /// @param border  see make_resize_axis; of both axes, in target pixels
+  Resizer(Size source, Size target, double ratio, int border = 0);
 
   /// Writes rows [y_begin, y_end) of the target. SIMD where the ratio is at most 2.
   void run(GrayView source, ImageView<std::uint8_t> target, int y_begin, int y_end) const;
@@ -46,7 +50,8 @@ class Resizer {
   const ResizeAxis& columns() const { return columns_; }
   const ResizeAxis& rows() const { return rows_; }
 
-  /// Eight target columns at once: one 16-byte load at `base`, two byte shuffles, two multiplies.
+  /// Eight target columns at once: one 16-byte load at `base`, inside of the row, two byte shuffles, two
+  /// multiplies.
   struct ColumnGroup {
     std::int32_t base;
     std::uint8_t left[16];   ///< byte shuffle that spreads the left samples into 16-bit lanes
@@ -72,8 +77,9 @@ void halve_reference(GrayView source, ImageView<std::uint8_t> target, int y_begi
 /// Geometry of one pyramid level.
 struct PyramidLevel {
   double scale = 1;  ///< frame pixels per level pixel
-  Size size;
-  int octave = 0;  ///< how often the frame is halved before the bilinear step
+  int border = 0;    ///< pixels of the level on each side that lie beyond the frame and repeat its edge
+  Size size;         ///< pixels, borders included
+  int octave = 0;    ///< how often the frame is halved before the bilinear step
 };
 
 /// What part of the scale space is searched.
@@ -81,10 +87,12 @@ struct PyramidOptions {
   double first_scale = 1;  ///< below 1: the frame is enlarged
   double last_scale = 1e9;
   double step = 1.1;  ///< ratio of neighbouring scales, > 1
+  int border = 0;     ///< of every level, see PyramidLevel; >= 0
 };
 
-/// The levels from `first_scale` in steps of `step` while `minimum` fits and `last_scale` is not passed.
-/// Empty where even the first level is too small. Throws Error (usage) on options out of range.
+/// The levels from `first_scale` in steps of `step` while `minimum` fits, borders included, the frame has a
+/// pixel, and `last_scale` is not passed. Empty where even the first level is too small. Throws Error (usage)
+/// on options out of range.
 std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOptions& options);
 
 /// A level's pixels with a border of one replicated pixel all round, so that a 3x3 neighbourhood exists

@@ -64,6 +64,7 @@ TEST_F(OpenClStagesTest, ComputedScalesAndScreen) {
   for (const int computed_scales : {1, 2, 3}) {
     Options options = some_options(model, large.views[0], 1.1);
     options.computed_scales = computed_scales;
+    options.border = 8 * (computed_scales - 1);
     compare_default(model, options, large.views);
     // Scores of random weights are large; the margin rejects some of what would reach the threshold, and not
     // all.

@@ -39,9 +39,10 @@ struct Frame {
   std::vector<std::uint8_t> pixels;
 };
 
-std::vector<int> resized(const std::vector<std::uint8_t>& pixels, Size source, Size target, double ratio) {
+std::vector<int> resized(const std::vector<std::uint8_t>& pixels, Size source, Size target, double ratio,
+                         int border = 0) {
   GuardedImage<std::uint8_t> result(target);
-  Resizer(source, target, ratio)
+  Resizer(source, target, ratio, border)
       .run({pixels.data(), source.width, source.height, source.width}, result.view(), 0, target.height);
   std::vector<int> values;
   for (int y = 0; y < target.height; ++y) {
@@ -69,6 +70,30 @@ TEST_P(ResizeKernel, HandWorkedInVectors) {
   EXPECT_EQ(resized(row, {32, 1}, {16, 1}, 2.0), expected);
 }
 
+// A border repeats the source's edge, whatever the ratio: as if the source were larger.
+TEST_P(ResizeKernel, BorderRepeatsTheEdge) {
+  EXPECT_EQ(resized({10, 20, 30}, {3, 1}, {9, 1}, 1.0, 3), (std::vector{10, 10, 10, 10, 20, 30, 30, 30, 30}));
+  constexpr int kBeyond = 24;
+  const Frame frame({61, 23}, Pattern::noise, 3);
+  const Size enlarged{61 + 2 * kBeyond, 23 + 2 * kBeyond};
+  std::vector<std::uint8_t> pixels;
+  for (int y = 0; y < enlarged.height; ++y) {
+    for (int x = 0; x < enlarged.width; ++x)
+      pixels.push_back(frame.view().at(std::clamp(x - kBeyond, 0, 60), std::clamp(y - kBeyond, 0, 22)));
+  }
+  for (const int border : {1, 8, 12}) {  // of the target, in which two pixels of the source are one
+    const Size target{30 + 2 * border, 11 + 2 * border};
+    const std::vector<int> all = resized(pixels, enlarged, {54, 35}, 2.0),
+                           found = resized(frame.pixels, frame.size, target, 2.0, border);
+    for (int y = 0; y < target.height; ++y) {
+      for (int x = 0; x < target.width; ++x)
+        ASSERT_EQ(found[y * target.width + x],
+                  all[(y - border + kBeyond / 2) * 54 + x - border + kBeyond / 2])
+            << x << " " << y << ", border " << border;
+    }
+  }
+}
+
 TEST_P(ResizeKernel, RatioOneCopies) {
   const Frame frame({67, 5}, Pattern::noise, 1);
   const std::vector<int> same(frame.pixels.begin(), frame.pixels.end());
@@ -94,7 +119,7 @@ TEST_P(ResizeKernel, EqualsReference) {
       for (const Size target : {natural, Size{7, 3}, {8, 1}, {9, 2}, {17, 40}}) {
         for (const Pattern pattern : {Pattern::noise, Pattern::white, Pattern::checkerboard}) {
           const Frame frame(source, pattern, static_cast<unsigned>(source.width));
-          const Resizer resizer(source, target, ratio);
+          const Resizer resizer(source, target, ratio, target.width % 3 * 5);  // a border for some
           for (const GrayView view : {frame.view(), frame.bottom_up()}) {
             GuardedImage<std::uint8_t> result(target), expected(target);
             resizer.run(view, result.view(), 0, target.height);

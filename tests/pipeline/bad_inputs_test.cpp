@@ -97,14 +97,17 @@ TEST_F(BadInput, OnePixel) {
 }
 
 TEST_F(BadInput, FramesSmallerThanTheWindowAreSkipped) {
-  const Outcome outcome = run({"detect", "lavfi:testsrc=size=60x120:rate=5:duration=1"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  const std::vector<Json> lines = parse_lines(outcome.out);
-  ASSERT_EQ(lines.size(), 5u);
-  for (const Json& line : lines) {
-    EXPECT_EQ(line.at("status"), "skipped");
-    EXPECT_TRUE(line.at("objects").empty());
-    EXPECT_NE(line.at("message").get<std::string>().find("smaller"), std::string::npos);
+  for (const auto& [size, border] : {std::pair("60x120", "0"), {"60x78", "24"}}) {
+    const Outcome outcome =
+        run({"detect", std::string("lavfi:testsrc=rate=5:duration=1:size=") + size, "--border", border});
+    EXPECT_EQ(outcome.exit_code, 0);
+    const std::vector<Json> lines = parse_lines(outcome.out);
+    ASSERT_EQ(lines.size(), 5u);
+    for (const Json& line : lines) {
+      EXPECT_EQ(line.at("status"), "skipped");
+      EXPECT_TRUE(line.at("objects").empty());
+      EXPECT_NE(line.at("message").get<std::string>().find("smaller"), std::string::npos);
+    }
   }
 }
 

@@ -28,6 +28,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
     options.scale_step = 1.4;
     options.threshold = GetParam() == ClassifierKind::linear ? -8 : -700;
     options.computed_scales = 1;   // some levels take their responses from others
+    options.border = 8;            // and have windows beyond the frame
     options.rejection_margin = 6;  // and some windows are rejected, by the linear classifier's screen
     return options;
   }

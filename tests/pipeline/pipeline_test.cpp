@@ -64,7 +64,12 @@ TEST(Pipeline, KeepsOrderWhateverFramesTake) {
 
 TEST(Pipeline, FramesAreWorkedOnAtOnce) {
   FakeDetector detector;
-  detector.on_stage = [](std::size_t, int) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  // A frame waits for another one beside it, however busy the machine is.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  detector.on_stage = [&](std::size_t, int) {
+    while (detector.most_at_once() < 2 && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
   Pipeline pipeline(detector, nullptr, on_cpu(4), {2});
   EXPECT_EQ(pipeline.threads(), 2);
   EXPECT_EQ(pipeline.schedule().in_flight, 4);

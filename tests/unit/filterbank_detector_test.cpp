@@ -312,6 +312,58 @@ TEST(FilterbankDetector, EnlargesFramesForSmallObjects) {
   EXPECT_EQ(detector.box(w.levels[0], 0, 0), (Box{2, 2, 8, 12}));
 }
 
+// Windows in the frame are what they are without a border, those beyond it are further ones.
+TEST(FilterbankDetector, BorderAddsWindows) {
+  Options options = options_with(-1e9, 1.3);
+  const Image<std::uint8_t> picture = random_picture({100, 124}, 18);
+  const Model model = random_model(9, 16);
+  for (const int computed_scales : {0, 1}) {
+    options.computed_scales = computed_scales;
+    options.border = 0;
+    const FilterbankDetector within(model, options);
+    options.border = 16;
+    const FilterbankDetector beyond(model, options);
+    const auto workspace = within.make_workspace(), enlarged = beyond.make_workspace();
+    const Level& level = scored(within, *workspace, picture.view()).levels[0];
+    const FilterbankWorkspace& w = scored(beyond, *enlarged, picture.view());
+    const Level& larger = w.levels[0];
+    EXPECT_EQ(larger.windows_x, level.windows_x + 4);
+    EXPECT_EQ(larger.windows_y, level.windows_y + 4);
+    for (int y = 0; y < level.windows_y; ++y) {
+      for (int x = 0; x < level.windows_x; ++x) {
+        ASSERT_EQ(beyond.score(larger, x + 2, y + 2), within.score(level, x, y))
+            << x << " " << y << ", " << computed_scales;
+        ASSERT_EQ(beyond.box(larger, x + 2, y + 2), within.box(level, x, y));
+      }
+    }
+    EXPECT_EQ(beyond.box(larger, 0, 0).x, within.box(level, 0, 0).x - 16);
+    // The largest object is as high as a frame without a margin.
+    const Level& last = w.levels.back();
+    EXPECT_GT(beyond.box(last, 0, 0).height, 0.7 * 124);
+  }
+  options.border = 12;
+  EXPECT_THROW(FilterbankDetector(model, options), Error);
+}
+
+TEST(FilterbankDetector, BoxesEndAtTheFrame) {
+  Options options = options_with(-1e9, 1.3);
+  options.border = 24;
+  options.max_overlap = 1;
+  const Image<std::uint8_t> picture = random_picture({60, 70}, 19);
+  const auto inside = detect_fresh(FilterbankDetector(random_model(9, 16), options), picture.view());
+  options.clip = false;
+  const auto whole = detect_fresh(FilterbankDetector(random_model(9, 16), options), picture.view());
+  ASSERT_EQ(inside.size(), whole.size());
+  int cut = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(inside[i].box, clipped(whole[i].box, {60, 70}));
+    cut += inside[i].box == whole[i].box ? 0 : 1;
+  }
+  EXPECT_GT(cut, 10);
+  EXPECT_EQ(clipped({-4, 3, 10, 20}, {40, 12}), (Box{0, 3, 6, 9}));
+  EXPECT_EQ(clipped({50, -30, 10, 20}, {40, 12}), (Box{40, 0, 0, 0}));
+}
+
 TEST(FilterbankDetector, ThresholdAndCandidateLimit) {
   const Image<std::uint8_t> picture = random_picture({120, 100}, 19);
   Options options = options_with(-1e9);

@@ -135,11 +135,12 @@ struct VerifiedScores {
       const Image<std::uint8_t> octave = octave_of(frame, level.plan.octave);
       Image<std::uint8_t> image(level.plan.size.width, level.plan.size.height);
       Resizer({octave.width(), octave.height()}, level.plan.size,
-              level.plan.scale / std::pow(2.0, level.plan.octave))
+              level.plan.scale / std::pow(2.0, level.plan.octave), level.plan.border)
           .run_reference(octave.view(), image.view(), 0, image.height());
       for (const Candidate& c : w.candidates) {
         if (c.level != static_cast<int>(l) || c.score < network.first_stage_threshold) continue;
-        const GrayView window(image.view().row(8 * c.y) + 8 * c.x, network.window.width,
+        const int cells = level.plan.border - options.border;
+        const GrayView window(image.view().row(cells + 8 * c.y) + cells + 8 * c.x, network.window.width,
                               network.window.height, image.stride());
         const Place place{c.level, c.x, c.y};
         logit[place] = (static_cast<double>(reference::run_network(network, window)) + network.head_bias) *
@@ -171,11 +172,14 @@ std::vector<Case> cases() {
                         {"4 levels an octave filtered", options_of(kAnyScore, 1.1), {130, 170}},
                         {"enlarged", options_of(kAnyScore), {40, 50}},
                         {"large objects", options_of(kAnyScore), {130, 170}},
-                        {"in float", options_of(kAnyScore), {130, 170}}};
+                        {"in float", options_of(kAnyScore), {130, 170}},
+                        {"beyond the frame's edge", options_of(kAnyScore, 1.1), {130, 170}}};
   all[1].options.computed_scales = 4;
   all[2].options.min_size = 14;  // of the model's 24
   all[3].options.min_size = 55;
   all[4].options.arithmetic = Arithmetic::floating_point;
+  all[5].options.computed_scales = 3;
+  all[5].options.border = 16;
   return all;
 }
 

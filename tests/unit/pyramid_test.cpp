@@ -46,6 +46,14 @@ TEST(PlanPyramid, EndsWhereTheWindowNoLongerFits) {
   EXPECT_THAT(plan_pyramid({640, 127}, kWindow, {}), IsEmpty());
   EXPECT_THAT(plan_pyramid({1, 1}, kWindow, {}), IsEmpty());
   // A frame that is too small can be enlarged.
+  // A window may be larger than the frame where it may lie beyond.
+  const auto beyond = plan_pyramid({48, 100}, kWindow, {.step = 1.2, .border = 24});
+  ASSERT_EQ(beyond.size(), 2U);
+  EXPECT_EQ(beyond[0].size, (Size{96, 148}));
+  EXPECT_EQ(beyond[1].size, (Size{88, 131}));
+  EXPECT_EQ(beyond[1].border, 24);
+  EXPECT_THAT(plan_pyramid({0, 100}, kWindow, {.border = 64}), IsEmpty());
+
   const auto enlarged = plan_pyramid({32, 64}, kWindow, {.first_scale = 0.5});
   ASSERT_EQ(enlarged.size(), 1U);
   EXPECT_EQ(enlarged[0].size, kWindow);
