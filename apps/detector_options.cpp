@@ -192,7 +192,7 @@ void DetectorOptions::check_options(const Config& config) const {
   }
 }
 
-Engine DetectorOptions::make(bool for_evaluation) const {
+Engine DetectorOptions::make(Wanted wanted) const {
   Config config = load_config();
   check_options(config);
   const FamilyInfo& family = family_of(config).info();
@@ -200,10 +200,18 @@ Engine DetectorOptions::make(bool for_evaluation) const {
     config.set("detector", "model", model_);
     for (const char* key : family.model_keys) config.leave_out("detector", key);
   }
-  if (for_evaluation) {
-    for (const EvaluationValue& one : family.evaluation_values) config.set("detector", one.key, one.value);
-  }
+  const auto set = [&](const std::vector<EvaluationValue>& values) {
+    for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
+  };
+  if (wanted != Wanted::objects) set(family.evaluation_values);
   for (const DetectorSetting& setting : settings_) setting.apply_to(config);
+  if (wanted == Wanted::windows) {
+    if (family.ungrouped_values.empty()) {
+      throw Error(ExitCode::usage, "windows of " + std::string(family.title) + " have no scores of their own",
+                  "use a detector of another family");
+    }
+    set(family.ungrouped_values);
+  }
 
   Engine engine;
   engine.schedule = schedule_;

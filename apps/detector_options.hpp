@@ -33,6 +33,13 @@ struct DetectorSetting {
   void apply_to(Config& config) const;
 };
 
+/// What a detector is to report.
+enum class Wanted {
+  objects,     ///< as the user says
+  low_scores,  ///< those of low scores too: FamilyInfo::evaluation_values count where the user gave none
+  windows,     ///< these, and all windows that are left instead of the best: FamilyInfo::ungrouped_values
+};
+
 class DetectorOptions {
  public:
   DetectorOptions();
@@ -45,9 +52,8 @@ class DetectorOptions {
 
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
   /// not read, and Error (device) as make_device does.
-  /// @param for_evaluation  low scores are wanted too: FamilyInfo::evaluation_values count where the user
-  ///                        gave none
-  Engine make(bool for_evaluation = false) const;
+  /// Throws Error (usage) where windows are wanted and the family has no scores of them.
+  Engine make(Wanted wanted = Wanted::objects) const;
 
  private:
   Config load_config() const;

@@ -11,6 +11,7 @@
 #include "evaluation/report.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
+#include "miss_report.hpp"
 #include "pipeline/sources.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
@@ -27,6 +28,8 @@ struct FrameArguments {
   media::ReadOptions reading;
   std::string label;
   bool unlisted_empty = false;
+  std::optional<double> misses;  // false positives a frame
+  std::string misses_sheet;
   DetectorOptions detector;
   ReportArguments report;
 };
@@ -69,22 +72,49 @@ class MarkedFrames : public pipeline::Source {
   const bool all_;
 };
 
+// Of the objects of the label that is marked.
+std::vector<Detection> labelled(const FrameResult& result, int label) {
+  std::vector<Detection> found = result.objects;
+  std::erase_if(found, [&](const Detection& one) { return one.label != label; });
+  return found;
+}
+
 class Scorer : public pipeline::Sink {
  public:
   Scorer(const GroundTruth& truth, const MatchOptions& matching, int label)
       : truth_(truth), matching_(matching), label_(label) {}
   void accept(const media::Frame& frame, const FrameResult& result) override {
-    std::vector<Detection> found = result.objects;
-    std::erase_if(found, [&](const Detection& one) { return one.label != label_; });
+    std::vector<Detection> objects = labelled(result, label_);
     const std::vector<TruthBox>* marked = truth_of(truth_, frame);
-    scores.add(found, match_detections(found, marked ? *marked : std::vector<TruthBox>(), matching_));
+    scores.add(objects, match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_));
+    found.push_back(std::move(objects));
   }
   ImageScores scores;
+  std::vector<std::vector<Detection>> found;  // of each frame
 
  private:
   const GroundTruth& truth_;
   const MatchOptions& matching_;
   const int label_;
+};
+
+// Sees the same frames again, with all windows that are left.
+class MissExaminer : public pipeline::Sink {
+ public:
+  MissExaminer(const GroundTruth& truth, const Scorer& scorer, int label, MissReport& report)
+      : truth_(truth), scorer_(scorer), label_(label), report_(report) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::vector<Detection>& found = scorer_.found.at(next_++);
+    if (const std::vector<TruthBox>* marked = truth_of(truth_, frame))
+      report_.add(frame, found, labelled(result, label_), *marked);
+  }
+
+ private:
+  const GroundTruth& truth_;
+  const Scorer& scorer_;
+  const int label_;
+  MissReport& report_;
+  std::size_t next_ = 0;
 };
 
 // Of the objects that are marked, among those that the detector finds; the first unless named.
@@ -97,9 +127,37 @@ int label_of(const FrameArguments& a, const DetectorInfo& detector) {
   throw Error(ExitCode::usage, "the detector finds no '" + a.label + "'", "it finds: " + known);
 }
 
+// Searches the frames that are marked.
+void search(const FrameArguments& a, const Engine& engine, const GroundTruth& truth, pipeline::Sink& sink) {
+  media::ReadOptions reading = a.reading;
+  reading.stop = &stop_requested();
+  media::Reader reader(a.input, reading);
+  MarkedFrames source(reader, truth, a.unlisted_empty);
+  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
+  pipeline::RunOptions options;
+  options.stop = reading.stop;
+  const pipeline::RunReport report = pipeline.run({&source, a.input, {&sink}, {}}, options);
+  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+  throw_if_stopped();
+}
+
+// Says why objects are missed.
+void report_misses(const FrameArguments& a, const GroundTruth& truth, const Scorer& scorer,
+                   const MatchOptions& matching, std::span<const DetPoint> curve) {
+  const Engine engine = a.detector.make(Wanted::windows);
+  const auto point = std::find_if(curve.rbegin(), curve.rend(),
+                                  [&](const DetPoint& one) { return one.false_positive_rate <= *a.misses; });
+  const double threshold = point == curve.rend() ? std::numeric_limits<double>::infinity() : point->threshold;
+  MissReport report({matching, threshold, engine.detector->info().smallest_object}, !a.misses_sheet.empty());
+  MissExaminer examiner(truth, scorer, label_of(a, engine.detector->info()), report);
+  search(a, engine, truth, examiner);
+  std::printf("\nMissed at %g false positives per image, which is a score of %.3f:\n%s", *a.misses, threshold,
+              report.text().c_str());
+  if (!a.misses_sheet.empty()) report.write_sheet(a.misses_sheet);
+}
+
 // Prints the figures, and writes the reports that were asked for.
-void report_frames(const FrameArguments& a, const ImageScores& scores) {
-  const std::vector<DetPoint> curve = miss_rate_per_image(scores);
+void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve) {
   const double average = log_average_miss_rate(curve);
   std::printf("%lld frames with %lld objects; protocol %s\n", static_cast<long long>(scores.images),
               static_cast<long long>(scores.positives), a.protocol.c_str());
@@ -122,29 +180,25 @@ void report_frames(const FrameArguments& a, const ImageScores& scores) {
 
 int run_frames(const FrameArguments& a) {
   check_report(a.report, 1);
+  if (!a.misses_sheet.empty() && !a.misses)
+    throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
+                "give --misses 0.1, for example");
   const GroundTruth truth = load_truth(a);
-  const Engine engine = a.detector.make(true);
+  const Engine engine = a.detector.make(Wanted::low_scores);
   MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
   if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
 
-  media::ReadOptions reading = a.reading;
-  reading.stop = &stop_requested();
-  media::Reader reader(a.input, reading);
-  MarkedFrames source(reader, truth, a.unlisted_empty);
   Scorer scorer(truth, matching, label_of(a, engine.detector->info()));
-  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
-  pipeline::RunOptions options;
-  options.stop = reading.stop;
-  const pipeline::RunReport report = pipeline.run({&source, a.input, {&scorer}, {}}, options);
-  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+  search(a, engine, truth, scorer);
   const ImageScores& scores = scorer.scores;
-  throw_if_stopped();
   if (scores.images == 0) {
     throw Error(ExitCode::input, "no frame of '" + a.input + "' is marked in '" + a.truth + "'",
                 "frames are matched by number, pictures of a folder by file name");
   }
 
-  report_frames(a, scores);
+  const std::vector<DetPoint> curve = miss_rate_per_image(scores);
+  report_frames(a, scores, curve);
+  if (a.misses) report_misses(a, truth, scorer, matching, curve);
   return 0;
 }
 
@@ -174,6 +228,14 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .add("--label", &a->label,
            "What is marked, of all that the detector finds (default: the first of its labels)")
       .free_text();
+  options
+      .add("--misses", &a->misses,
+           "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "
+           "covers "
+           "them, and the frame's edge (searches all frames a second time)")
+      .between(0, 1e6);
+  options.add("--misses-sheet", &a->misses_sheet,
+              "Picture (PNG) of the worst of these: the least covered and largest; needs --misses");
   add_limit_options(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);

@@ -80,6 +80,9 @@ struct FamilyInfo {
   std::vector<KeyRemark> remarks;
   std::vector<VariantAxis> variant_axes;
   std::vector<EvaluationValue> evaluation_values;
+  /// Values with which every window that is left is reported, with its score, instead of the best of
+  /// neighbours. None where windows have no scores that could be compared with those of objects.
+  std::vector<EvaluationValue> ungrouped_values;
   std::vector<CommandExample> examples;         ///< of what only this family has
   const char* option_for_more = "--threshold";  ///< that finds more objects when it is lower
   /// A model says all that a detector needs: with --model no configuration has to be named, and one of

@@ -58,6 +58,7 @@ FamilyInfo info() {
                         "filters"}};
   // Everything that scores above -1 enters a curve; below lie the easy negatives of a support vector machine.
   info.evaluation_values = {{"threshold", -1.0}};
+  info.ungrouped_values = {{"max_overlap", 1.0}};
   info.examples = {
       {"sightline measure", "sightline measure street.mp4 --filters 12,25,50",
        "Rate and accuracy by the size of the dictionary"},

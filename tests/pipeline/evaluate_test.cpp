@@ -161,5 +161,23 @@ TEST_F(Evaluate, FramesRefuseBadTruth) {
   expect_run(3, "gone.txt", command + std::vector<std::string>{folder_ / "gone.txt"});
 }
 
+// A table of what is missed and why, and a picture of it.
+TEST_F(Evaluate, Misses) {
+  media::test::store(folder_ / "truth.txt", "1,1,10,10,41,100,1\n1,2,90,60,41,100,1\n2,1,60,20,10,24,1\n");
+  const std::vector<std::string> command{
+      "evaluate", "frames", moving_clip(160, 200, 2), "--truth", folder_ / "truth.txt", "--device", "none"};
+  const Outcome outcome =
+      run(command + std::vector<std::string>{"--misses", "0.1", "--misses-sheet", folder_ / "sheet.png"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Missed at 0.1 false positives per image"), std::string::npos) << outcome.out;
+  for (const char* word :
+       {"suppressed", "low score", "unseen", "all", "0 to 48 pixels high", "96 to 128 pixels high"})
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome.out;
+  EXPECT_GT(media::test::read_all(folder_ / "sheet.png").at(0).size().height, 250);
+  expect_run(2, "--misses 0.1", command + std::vector<std::string>{"--misses-sheet", folder_ / "sheet.png"});
+  expect_run(2, "have no scores of their own",
+             command + std::vector<std::string>{"--config", "faces", "--misses", "0.1"});
+}
+
 }  // namespace
 }  // namespace sightline::test

@@ -1,0 +1,68 @@
+#pragma once
+/// Why marked objects are missed: what a detector did where each of them stands.
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evaluation/matching.hpp"
+
+namespace sightline {
+
+/// What keeps an object from being found at a threshold; the first that holds.
+enum class MissCause {
+  suppressed,  ///< a window fits it and reaches the threshold, and was dropped for a neighbour, or found
+               ///< another object
+  misplaced,   ///< a detection reaches the threshold and overlaps it, but too little: by 0.3 or more
+  low_score,   ///< a window fits it, with a score below the threshold
+  too_small,   ///< none fits it, and it is lower than the smallest object that is searched for
+  unseen,      ///< no window that is left fits it
+};
+inline constexpr std::array kMissCauses{MissCause::suppressed, MissCause::misplaced, MissCause::low_score,
+                                        MissCause::too_small, MissCause::unseen};
+/// "too small", "suppressed", ...
+const char* to_string(MissCause cause);
+
+/// A marked object, and what became of it.
+struct ExaminedObject {
+  Box box;             ///< pixels of the frame
+  double covered = 0;  ///< share of the box, 0..1, behind marked boxes that end lower, and so stand before it
+  bool at_edge = false;  ///< the box ends at the frame's edge, to a fiftieth of its height
+  bool found = false;
+  MissCause cause = MissCause::unseen;  ///< where it is not found
+  std::optional<Detection>
+      nearest;  ///< of all windows the one that overlaps it most, if any does by 0.3 or more
+};
+
+struct MissOptions {
+  MatchOptions matching;
+  double threshold = 0;        ///< lowest score of what counts as found
+  double smallest_object = 0;  ///< height in pixels, see DetectorInfo
+};
+
+/// Examines the marked objects of one frame, but for those to be ignored, in their order.
+/// @param detections  as reported, of any score
+/// @param windows     the same before neighbours were dropped, with scores that can be compared with theirs
+/// Thread-safety: a function without state.
+std::vector<ExaminedObject> examine_misses(std::span<const Detection> detections,
+                                           std::span<const Detection> windows,
+                                           std::span<const TruthBox> truth, Size frame,
+                                           const MissOptions& options);
+
+/// Objects of one kind, and how many of them are missed for which cause.
+struct MissCount {
+  std::string kind;  ///< "96 to 128 pixels high"
+  std::int64_t objects = 0;
+  std::array<std::int64_t, kMissCauses.size()> missed{};  ///< by cause
+  std::int64_t missed_in_all() const;
+};
+
+/// All objects, then by height, by how much of them is covered, and by whether they end at the frame's edge.
+/// Kinds that no object is of are left out.
+std::vector<MissCount> count_misses(std::span<const ExaminedObject> objects);
+
+}  // namespace sightline
