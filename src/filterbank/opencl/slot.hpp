@@ -30,6 +30,15 @@ struct DeviceCandidate {
   cl_int raw_score;
 };
 
+// A window that the network has looked at, as kernels/filterbank/network.cl writes it.
+struct DeviceVerified {
+  cl_int level, x, y;  // cells
+  cl_int raw_score;
+  cl_int sum;  // of the network's head, less its bias
+  cl_int unused[3];
+};
+static_assert(sizeof(DeviceVerified) == 8 * sizeof(cl_int));
+
 class OpenClStages;
 
 /// The buffers of one frame in flight on one device.
@@ -52,9 +61,12 @@ class OpenClSlot : public OpenClSlotBase {
   // `scores`.
   opencl::Buffer indices, roots, totals, scores, products, energies, components, estimates;
   opencl::CandidateList<DeviceCandidate> found;
+  opencl::CandidateList<DeviceCandidate> peaks;    ///< of `found`; does not leave the device
+  opencl::CandidateList<DeviceVerified> verified;  ///< of `peaks`, or of `found`
+  opencl::Buffer network_scratch;
 
   opencl::Kernel filter, histogram, normalise, classify, block_energies, keep_nearest, subtract_energies,
-      project, estimate, candidates;
+      project, estimate, candidates, find_peaks, verify;
   std::vector<double> float_scores;  ///< on the host
 };
 
