@@ -18,6 +18,9 @@
 //   OUTPUT_MEMORY, OUTPUT_OFFSET, HEAD_WORDS, HEAD_OFFSET   what the head reads, and its weights: words
 #include "image/octaves.clh"
 
+// What is called once and is large.
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 // --- four products at once, for V outputs ---
 
 #if defined(DOT_PTX) || defined(DOT_KHR)
@@ -162,7 +165,7 @@ inline void stretch(int mean, int deviation, INPUT_SPACE uchar* input) {
 // --- all of it ---
 
 // Appended by the host. Ends with a barrier.
-void convolve_all(local uint* near, global uint* far, global const int* weights, global const int* biases,
+ALWAYS_INLINE void convolve_all(local uint* near, global uint* far, global const int* weights, global const int* biases,
                   global const float* scales);
 
 #define WAIT_FOR_GROUP() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)

@@ -46,7 +46,8 @@ DeviceNetwork::DeviceNetwork(const Network& network, const KernelTuning& tuning,
     add_weights(convolution);
   }
   generated_ +=
-      "void convolve_all(local uint* near, global uint* far, global const int* weights, global const int* "
+      "ALWAYS_INLINE void convolve_all(local uint* near, global uint* far, global const int* weights, global "
+      "const int* "
       "biases, global const float* scales) {\n" +
       calls_ + "}\n";
   write_options(network, tuning);

@@ -9,7 +9,7 @@ namespace {
 
 // Work-groups of the network for each of the device's compute units: more than can be there at a time. One
 // without a window is done at once.
-constexpr std::int64_t kGroupsAUnit = 16;
+constexpr std::int64_t kGroupsAUnit = 8;
 constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;  // bytes of all of them, where that is enough
 constexpr std::size_t kPeakItems = 256;                        // for each unit, to look for peaks
 
