@@ -18,12 +18,19 @@
 //   OUTPUT_MEMORY, OUTPUT_OFFSET, HEAD_WORDS, HEAD_OFFSET   what the head reads, and its weights: words
 #include "image/octaves.clh"
 
-// What is called once and is large.
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 // --- four products at once, for V outputs ---
 
 #if defined(DOT_PTX) || defined(DOT_KHR)
+// Words that are loaded at once, of an address space; they are aligned.
+#define WORDS 4
+#define LOAD_WORDS(SPACE, from, to)               \
+  {                                               \
+    const uint4 four = *(SPACE const uint4*)(from); \
+    (to)[0] = four.s0;                            \
+    (to)[1] = four.s1;                            \
+    (to)[2] = four.s2;                            \
+    (to)[3] = four.s3;                            \
+  }
 typedef struct {
   int at[V];
 } Sums;
@@ -68,12 +75,19 @@ inline Sums add_unsigned(uint values, Sums weights, Sums sums) {
   for (int i = 0; i < V; ++i) sums.at[i] = dot4_unsigned(values, weights.at[i], sums.at[i]);
   return sums;
 }
-inline void store_sums(Sums sums, int* to) {
-#pragma unroll
-  for (int i = 0; i < V; ++i) to[i] = sums.at[i];
+inline uint output_of(int sum, float scale) {
+  return convert_uint(clamp(rint(convert_float(sum) * scale), 0.0f, 255.0f));
 }
+#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                                  \
+  for (int i = 0; i < V; i += 4) {                                                                              \
+    (to)[i / 4] = output_of((sums).at[i], (scales)[i]) | output_of((sums).at[i + 1], (scales)[i + 1]) << 8 |    \
+                  output_of((sums).at[i + 2], (scales)[i + 2]) << 16 |                                          \
+                  output_of((sums).at[i + 3], (scales)[i + 3]) << 24;                                           \
+  }
 
 #else
+#define WORDS 1
+#define LOAD_WORDS(SPACE, from, to) ((to)[0] = *(from))
 typedef intv Sums;
 inline Sums load_sums(global const int* from) {
   return LOAD(from);
@@ -95,14 +109,11 @@ inline Sums add_signed(uint values, Sums weights, Sums sums) {
   for (int i = 0; i < 4; ++i) sums += (Sums)(SIGNED_BYTE(as_int(values), i)) * SIGNED_BYTE(weights, i);
   return sums;
 }
-inline void store_sums(Sums sums, int* to) {
-  STORE(sums, to);
-}
+#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                      \
+  PASTE(vstore, V)                                                                                  \
+  (PASTE(convert_uchar, V)(TO_INT(clamp(rint(TO_FLOAT(sums) * LOAD(scales)), 0.0f, 255.0f))), 0,     \
+   (SPACE uchar*)(to))
 #endif
-
-inline uint output_of(int sum, float scale) {
-  return convert_uint(clamp(rint(convert_float(sum) * scale), 0.0f, 255.0f));
-}
 
 // --- the window ---
 
@@ -118,15 +129,15 @@ inline INPUT_SPACE uchar* quad_at(INPUT_SPACE uchar* input, int quad) {
 
 // Leaves the pixels of the window at (x0, y0) of the level, as gray as they are, and zeros around them. Returns the
 // sum of what the work-item has made.
-inline int resize_window(global const uchar* octaves, constant ResizedLevel* level, global const int* tables, int x0,
+inline int resize_window(int item, global const uchar* octaves, constant ResizedLevel* level, global const int* tables, int x0,
                          int y0, INPUT_SPACE uchar* input) {
-  for (int i = get_local_id(0); i < INPUT_PITCH * INPUT_ROWS; i += GROUP) {
+  for (int i = item; i < INPUT_PITCH * INPUT_ROWS; i += GROUP) {
     const int x = i % INPUT_PITCH - INPUT_BORDER;
     const int y = i / INPUT_PITCH - INPUT_BORDER;
     if (x < 0 || x >= WINDOW_WIDTH || y < 0 || y >= WINDOW_HEIGHT) input[i] = 0;
   }
   int sum = 0;
-  for (int quad = get_local_id(0); quad < WINDOW_QUADS; quad += GROUP) {
+  for (int quad = item; quad < WINDOW_QUADS; quad += GROUP) {
     INPUT_SPACE uchar* to = quad_at(input, quad);
     const int row = tables[level->rows_offset + y0 + quad / (WINDOW_WIDTH / 4)];
     global const int* column = tables + level->columns_offset + x0 + quad % (WINDOW_WIDTH / 4) * 4;
@@ -142,18 +153,18 @@ inline int resize_window(global const uchar* octaves, constant ResizedLevel* lev
   return sum;
 }
 
-inline int deviation_from(int mean, INPUT_SPACE uchar* input) {
+inline int deviation_from(int item, int mean, INPUT_SPACE uchar* input) {
   int deviation = 0;
-  for (int quad = get_local_id(0); quad < WINDOW_QUADS; quad += GROUP) {
+  for (int quad = item; quad < WINDOW_QUADS; quad += GROUP) {
     INPUT_SPACE uchar* pixel = quad_at(input, quad);
     for (int i = 0; i < 4; ++i) deviation += abs_diff((int)pixel[i], mean);
   }
   return deviation;
 }
 
-inline void stretch(int mean, int deviation, INPUT_SPACE uchar* input) {
+inline void stretch(int item, int mean, int deviation, INPUT_SPACE uchar* input) {
   const int gain = (int)(32L * 1024 * WINDOW_PIXELS / max(deviation, 4 * WINDOW_PIXELS));
-  for (int quad = get_local_id(0); quad < WINDOW_QUADS; quad += GROUP) {
+  for (int quad = item; quad < WINDOW_QUADS; quad += GROUP) {
     INPUT_SPACE uchar* pixel = quad_at(input, quad);
     for (int i = 0; i < 4; ++i) {
       const int value = (((int)pixel[i] - mean) * gain + 512) >> 10;
@@ -164,8 +175,8 @@ inline void stretch(int mean, int deviation, INPUT_SPACE uchar* input) {
 
 // --- all of it ---
 
-// Appended by the host. Ends with a barrier.
-ALWAYS_INLINE void convolve_all(local uint* near, global uint* far, global const int* weights, global const int* biases,
+// Appended by the host. Ends with a barrier. (Not static: PoCL 3.1 gets barriers in static functions wrong.)
+void convolve_all(int item, local uint* near, global uint* far, global const int* weights, global const int* biases,
                   global const float* scales);
 
 #define WAIT_FOR_GROUP() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -194,14 +205,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
     for (int k = item; k < 3; k += GROUP) totals[k] = 0;
     WAIT_FOR_GROUP();
     atomic_add(&totals[0],
-               resize_window(octaves, levels + window.s0, tables, window.s1 * CELL, window.s2 * CELL, input));
+               resize_window(item, octaves, levels + window.s0, tables, window.s1 * CELL, window.s2 * CELL, input));
     WAIT_FOR_GROUP();
     const int mean = (totals[0] + WINDOW_PIXELS / 2) / WINDOW_PIXELS;
-    atomic_add(&totals[1], deviation_from(mean, input));
+    atomic_add(&totals[1], deviation_from(item, mean, input));
     WAIT_FOR_GROUP();
-    stretch(mean, totals[1], input);
+    stretch(item, mean, totals[1], input);
     WAIT_FOR_GROUP();
-    convolve_all(near, far, weights, biases, scales);
+    convolve_all(item, near, far, weights, biases, scales);
     int sum = 0;
     for (int k = item; k < HEAD_WORDS; k += GROUP)
       sum = dot4_unsigned((OUTPUT_MEMORY + OUTPUT_OFFSET)[k], weights[HEAD_OFFSET + k], sum);

@@ -46,7 +46,7 @@ DeviceNetwork::DeviceNetwork(const Network& network, const KernelTuning& tuning,
     add_weights(convolution);
   }
   generated_ +=
-      "ALWAYS_INLINE void convolve_all(local uint* near, global uint* far, global const int* weights, global "
+      "void convolve_all(int item, local uint* near, global uint* far, global const int* weights, global "
       "const int* "
       "biases, global const float* scales) {\n" +
       calls_ + "}\n";
@@ -133,7 +133,7 @@ void DeviceNetwork::add_convolution(const Convolution& c, std::size_t index, Siz
   const auto memory = [](const Picture& picture) {
     return (picture.near ? "near + " : "far + ") + std::to_string(picture.offset);
   };
-  calls_ += "  " + name + "(" + memory(from) + ", " + memory(to) + ", weights + " +
+  calls_ += "  " + name + "(item, " + memory(from) + ", " + memory(to) + ", weights + " +
             std::to_string(weights_.size()) + ", biases + " + std::to_string(biases_.size()) + ", scales + " +
             std::to_string(scales_.size()) + ");\n  WAIT_FOR_GROUP();\n";
 }
