@@ -1,20 +1,12 @@
 // Octave pyramid: the frame halved again and again, and the levels resized from these octaves in fixed-point
 // bilinear arithmetic. The formulas are those of src/image/pyramid.hpp, bit for bit. The host's side is
 // src/opencl/pyramids.hpp.
+#include "image/octaves.clh"
 
 // Mirrors struct Octave on the host. Offset and stride are multiples of 64 bytes.
 typedef struct {
   int offset, stride, width, height;
 } Octave;
-
-// A level that is resized from an octave. Mirrors struct ResizedLevel on the host. Offsets and strides are in bytes,
-// those of the tables in entries.
-typedef struct {
-  int width, height;                 // pixels
-  int source_offset, source_stride;  // of its octave
-  int columns_offset, rows_offset;
-  int image_offset, image_stride;  // of the interior's first pixel
-} ResizedLevel;
 
 #define OCTAVE_GROUP 16  // work-items a side of a work-group
 
@@ -71,20 +63,6 @@ kernel void halve(global uchar* images, constant Octave* octaves, int first, int
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // reached by all work-items: `count` is the same for all
   }
-}
-
-// A resize table's entry: the first sample's index in the upper bits, the second one's weight (0..64) in the
-// lower eight.
-#define FIRST(entry) ((entry) >> 8)
-#define WEIGHT(entry) ((entry)&0xFF)
-
-inline int sample(global const uchar* top, global const uchar* bottom, int column, int row_weight) {
-  const int x = FIRST(column);
-  const int w = WEIGHT(column);
-  const int next = w == 0 ? x : x + 1;
-  const int h0 = (top[x] * (64 - w) + top[next] * w + 8) >> 4;
-  const int h1 = (bottom[x] * (64 - w) + bottom[next] * w + 8) >> 4;
-  return (h0 * (64 - row_weight) + h1 * row_weight + 128) >> 8;
 }
 
 // Every level at once, with its border of replicated pixels: a tile is a work-group's pixels of one level, the first

@@ -13,24 +13,24 @@ namespace sightline::filterbank {
 namespace {
 
 // By ResourceIndex.
-constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",    "responses",
-                                           "features", "candidates", "detections"};
+constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",   "responses",
+                                           "features", "candidates", "verified", "detections"};
 constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
 constexpr StageInfo kHistogramStage{"histogram", {kResponses}, {kFeatures}, true};
 constexpr StageInfo kClassifyStage{"classify", {kFeatures}, {kCandidates}};
-constexpr StageInfo kGroupStage{"group", {kCandidates}, {kDetections}};
+constexpr StageInfo kGroupStage{"group", {kVerified}, {kDetections}};
 constexpr StageInfo kStages[] = {
     {"pyramid", {kFrameResource}, {kImages}, true}, kFilterStage, kHistogramStage, kClassifyStage,
-    {"verify", {kCandidates}, {kCandidates}},       kGroupStage,
+    {"verify", {kCandidates}, {kVerified}},         kGroupStage,
 };
-// With a network, which sees pixels of the candidates' levels. Making a level again out of the frame is done
-// for few rows and seldom; the transfer of all levels would be done for every frame.
+// With a network, which sees pixels of the candidates' levels. On the CPU, making a level again out of the
+// frame is done for few rows and seldom; the transfer of all levels would be done for every frame.
 constexpr StageInfo kVerifyingStages[] = {
     {"pyramid", {kFrameResource}, {kOctaves, kImages}, true},
     kFilterStage,
     kHistogramStage,
     kClassifyStage,
-    {"verify", {kFrameResource, kCandidates}, {kCandidates}, false, {kOctaves, kImages}},
+    {"verify", {kFrameResource, kCandidates}, {kVerified}, false, {kOctaves, kImages}},
     kGroupStage,
 };
 

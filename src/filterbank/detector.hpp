@@ -50,6 +50,13 @@ class FilterbankDetector : public SlidingWindowDetector {
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
+  /// Of the candidates, leaves those that the network is to look at: the best, where there are more than
+  /// the limit, and of these the peaks, or all. In the order of levels, rows and columns. Returns how many.
+  std::size_t choose_windows(FilterbankWorkspace& workspace) const;
+  /// A window's final score, of the classifier's and of what the network's head sums up to (run_network).
+  double verified_score(double score, std::int32_t sum) const {
+    return model_.network.final_score(score, network_.logit(sum));
+  }
   /// Whether windows are pre-rejected, by what, and the smallest of its sums that is not rejected.
   bool pre_rejects() const { return pre_rejects_; }
   const PreRejection& pre_rejection() const { return pre_rejection_; }
@@ -81,8 +88,8 @@ class FilterbankDetector : public SlidingWindowDetector {
   void classify(FilterbankWorkspace& workspace) const;
   static void keep_peaks(FilterbankWorkspace& workspace);
   void make_network_input(FilterbankWorkspace& workspace) const;
-  double logit_of(const FilterbankWorkspace& workspace, const Candidate& candidate,
-                  std::uint8_t* scratch) const;
+  std::int32_t network_sum(const FilterbankWorkspace& workspace, const Candidate& candidate,
+                           std::uint8_t* scratch) const;
   void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;
 

@@ -283,30 +283,34 @@ void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
 }
 
 // @param scratch  network_.scratch_bytes()
-double FilterbankDetector::logit_of(const FilterbankWorkspace& w, const Candidate& c,
-                                    std::uint8_t* scratch) const {
+std::int32_t FilterbankDetector::network_sum(const FilterbankWorkspace& w, const Candidate& c,
+                                             std::uint8_t* scratch) const {
   const Level& level = w.levels[c.level];
   const GrayView image = has_image(w, c) ? level.image.view() : level.network_input.view();
   const Size size = network_.window();
   const GrayView window(image.row(first_pixel(level, c.y)) + first_pixel(level, c.x), size.width, size.height,
                         image.stride());
-  return network_.logit(run_network(network_, window, scratch));
+  return run_network(network_, window, scratch);
 }
 
-void FilterbankDetector::verify(FilterbankWorkspace& w) const {
+std::size_t FilterbankDetector::choose_windows(FilterbankWorkspace& w) const {
   keep_best(w);
   std::sort(w.candidates.begin(), w.candidates.end());
   if (!options_.verify_all) keep_peaks(w);
-  if (w.candidates.empty()) return;
+  return w.candidates.size();
+}
+
+void FilterbankDetector::verify(FilterbankWorkspace& w) const {
+  const std::size_t count = choose_windows(w);
+  if (count == 0) return;
   make_network_input(w);
-  const std::size_t count = w.candidates.size();
   const auto verify_some = [&](std::size_t task) {
     AlignedBuffer<std::uint8_t>& scratch = w.network_scratch.local();
     scratch.resize(network_.scratch_bytes());
     const std::size_t end = std::min(count, (task + 1) * kWindowsATask);
     for (std::size_t i = task * kWindowsATask; i < end; ++i) {
       Candidate& c = w.candidates[i];
-      c.score = model_.network.final_score(c.score, logit_of(w, c, scratch.data()));
+      c.score = verified_score(c.score, network_sum(w, c, scratch.data()));
     }
   };
   parallel_for_isolated((count + kWindowsATask - 1) / kWindowsATask, verify_some, &w.work);

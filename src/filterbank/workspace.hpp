@@ -24,6 +24,7 @@ enum ResourceIndex : std::size_t {
   kResponses,
   kFeatures,
   kCandidates,
+  kVerified,
   kDetections
 };
 

@@ -48,6 +48,8 @@ class AppendList {
   const Buffer& buffer() const { return records_; }
   /// As kernels take it.
   cl_int capacity() const { return static_cast<cl_int>(capacity_); }
+  /// Once `finish_read` has returned: a number of the header, 1 to 3, as the kernels have set it.
+  std::size_t source_length(std::size_t index) const { return length(index); }
 
   /// Enqueues what empties the list. Throws DeviceError.
   Event clear(Queue& queue) { return queue.fill(records_, 0, record_bytes_); }

@@ -7,7 +7,7 @@
 namespace sightline::opencl {
 namespace {
 
-// Mirrors `ResizedLevel` in kernels/image/octaves.cl.
+// Mirrors `ResizedLevel` in kernels/image/octaves.clh.
 struct ResizedLevel {
   cl_int width, height;
   cl_int source_offset, source_stride;
@@ -91,7 +91,7 @@ void OctavePyramid::plan(Queue& queue, std::span<const Size> octaves, std::span<
       record.image_stride = level.stride;
     }
     records.push_back(record);
-    sizes_.push_back(level.resizer ? level.size : Size{});
+    sizes_.push_back(level.stride > 0 ? level.size : Size{});
   }
   upload(queue, octave_table_, places_);
   upload(queue, levels_, records);
@@ -110,9 +110,13 @@ void OctavePyramid::plan_rows(Queue& queue, std::span<const ImageRows> rows) {
   tiles_.assign(queue, tiles);
 }
 
+void OctavePyramid::enqueue_octaves(Queue& queue, const Buffer& octaves, const Launched& launched) {
+  opencl::enqueue_octaves(queue, halve_, octaves, octave_table_, places_, launched);
+}
+
 void OctavePyramid::enqueue(Queue& queue, const Buffer& octaves, const Buffer& images,
                             const Launched& launched) {
-  enqueue_octaves(queue, halve_, octaves, octave_table_, places_, launched);
+  enqueue_octaves(queue, octaves, launched);
   resize_.arguments(octaves, images, levels_, tiles_.buffer(), tables_);
   launched(resize_.enqueue(queue, groups(tiles_.size(), kGroup, kGroupRows)));
 }

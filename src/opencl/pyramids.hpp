@@ -51,11 +51,11 @@ class OctavePyramid {
   explicit OctavePyramid(const Program& program);
 
   struct Level {
-    const Resizer* resizer = nullptr;  ///< from its octave; null: the level is not made
+    const Resizer* resizer = nullptr;  ///< from its octave; null: the level is in no use
     int octave = 0;                    ///< 0: the frame
     Size size;                         ///< pixels, without the border
     std::int64_t first_pixel = 0;      ///< of the interior, in bytes from the images' start
-    int stride = 0;                    ///< bytes from row to row of the level's image
+    int stride = 0;                    ///< bytes from row to row of the level's image; 0: it has none
   };
   /// @param octaves  sizes of all octaves, the frame's first
   void plan(Queue& queue, std::span<const Size> octaves, std::span<const Level> levels);
@@ -67,6 +67,13 @@ class OctavePyramid {
   int frame_stride() const { return places_.empty() ? 0 : places_[0].stride; }
 
   void enqueue(Queue& queue, const Buffer& octaves, const Buffer& images, const Launched& launched);
+  /// The octaves alone.
+  void enqueue_octaves(Queue& queue, const Buffer& octaves, const Launched& launched);
+
+  /// For kernels that resize pixels themselves, with what is in kernels/image/octaves.clh: a `ResizedLevel`
+  /// for each level that has a resizer, and their tables.
+  const Buffer& levels() const { return levels_; }
+  const Buffer& tables() const { return tables_; }
 
  private:
   std::vector<Octave> places_;

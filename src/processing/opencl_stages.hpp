@@ -71,6 +71,9 @@ class OpenClSlotBase : public DeviceSlot {
   const opencl::Buffer& luma() const { return buffer(kFrameResource); }
   cl_int luma_stride() const { return (planned_.size().width + 63) / 64 * 64; }
 
+  /// Whether a stage of the frame that is prepared runs on the device.
+  bool on_device(std::size_t stage) const { return on_device_[stage]; }
+
   /// For `enqueue`: a command of the stage that is enqueued, under the stage's name or a part's. The name
   /// must outlive the slot.
   void launched(opencl::Event event) { launched(stage_name_, std::move(event)); }
@@ -145,6 +148,9 @@ class OpenClStageBase : public DeviceStages {
   /// Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
   OpenClStageBase(const FrameProcessor& processor, const opencl::Context& context,
                   opencl::ProgramCache* cache, std::initializer_list<std::size_t> stages);
+
+  /// One more stage that the family has kernels for, for its constructor.
+  void support(std::size_t stage) { supported_.set(stage); }
 
   /// Builds a file of kernels/; see opencl::Program. Throws DeviceError.
   opencl::Program program(const std::string& file, const std::string& options = "",

@@ -143,7 +143,8 @@ std::string text_of(const KernelTuning& t) {
   return "filter " + t.filter + n(t.filter_width) + n(t.filter_rows) + n(t.filter_group) +
          n(t.filter_group_rows) + ", histogram " + t.histogram + n(t.histogram_cells) + ", normalise " +
          t.normalise + n(t.normalise_width) + ", classify " + t.classify + " " + t.dot + n(t.classify_width) +
-         n(t.classify_rows) + n(t.classify_group);
+         n(t.classify_rows) + n(t.classify_group) + ", network " + t.network_dot + n(t.network_pixels) +
+         n(t.network_outputs) + n(t.network_group);
 }
 
 }  // namespace sightline::filterbank

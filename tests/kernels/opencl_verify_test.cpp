@@ -1,8 +1,13 @@
-// With a network in the model: candidates and detections after a device's stages are the CPU's. The second
-// look, on the CPU, then makes its own luma and octaves.
+// With a network in the model: candidates and detections after a device's stages are the CPU's, whichever of
+// the stages run there.
+#include <gmock/gmock.h>
+
 #include <cmath>
+#include <random>
+#include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
 #include "support/network.hpp"
 
@@ -10,9 +15,81 @@ namespace sightline::filterbank {
 namespace {
 
 using test::Pattern;
+using test::random_dictionary;
+
+// Of one convolution.
+struct Shape {
+  int size = 3, stride = 1, outputs = 16;
+};
+
+// The logit is limited nowhere, so that a final score shows the head's sum. Scales leave most outputs between
+// their ends.
+Network network_of(Size window, const std::vector<Shape>& shapes, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  Network network;
+  network.window = window;
+  int inputs = 1;
+  for (const Shape& shape : shapes) {
+    network.convolutions.push_back(
+        test::random_convolution(shape.size, shape.stride, inputs, shape.outputs, engine));
+    Convolution& c = network.convolutions.back();
+    const double spread = 64 * 100 * std::sqrt(static_cast<double>(shape.size * shape.size * inputs));
+    for (int i = 0; i < shape.outputs; ++i) {
+      c.bias[i] /= 50;
+      c.scale[i] *= static_cast<float>(60'000 / spread);
+    }
+    inputs = shape.outputs;
+  }
+  const Size size = network.output_size();
+  for (int i = 0; i < size.width * size.height * inputs; ++i)
+    network.head.push_back(static_cast<std::int8_t>(static_cast<int>(engine() % 129) - 64));
+  network.head_bias = -321;
+  network.head_scale = 1e-5;
+  network.first_stage_threshold = -1e9;
+  network.weight = 0.5;
+  network.limit = 1e12;
+  return network;
+}
+
+std::string difference_of(const std::vector<Candidate>& cpu, const std::vector<Candidate>& device) {
+  if (cpu.size() != device.size())
+    return std::to_string(cpu.size()) + " and " + std::to_string(device.size()) + " candidates";
+  for (std::size_t i = 0; i < cpu.size(); ++i) {
+    if (cpu[i] < device[i] || device[i] < cpu[i] || cpu[i].score != device[i].score)
+      return "candidate " + std::to_string(i);
+  }
+  return "";
+}
 
 class OpenClVerifyTest : public OpenClStagesTest {
  protected:
+  static KernelTuning network_tuning(int pixels, int outputs, int group) {
+    KernelTuning tuning;
+    tuning.filter = tuning.classify = "plain";
+    tuning.dot = tuning.network_dot = "integer";
+    tuning.network_pixels = pixels;
+    tuning.network_outputs = outputs;
+    tuning.network_group = group;
+    return tuning;
+  }
+
+  // All windows of the frames are verified, or all peaks, and reported with what the network says.
+  // @param local_memory  bytes that the device is said to have; 0: as it says itself
+  void compare_networks(const Model& model, const KernelTuning& tuning, const std::vector<GrayView>& frames,
+                        const Options& options, std::uint64_t local_memory = 0) {
+    for (opencl::DeviceInfo device : devices_) {
+      SCOPED_TRACE(device.name + ": " + text_of(tuning) + ", " + std::to_string(local_memory) + " bytes");
+      if (local_memory > 0) device.local_memory_bytes = local_memory;
+      Comparison comparison(device, model, options, tuning);
+      ASSERT_TRUE(comparison.stages().supported()[kVerify]);
+      for (const GrayView frame : frames) {
+        SCOPED_TRACE(std::to_string(frame.width()) + "x" + std::to_string(frame.height()));
+        EXPECT_EQ(comparison.difference(frame), "");
+        EXPECT_EQ(difference_of(comparison.cpu().candidates, comparison.device().candidates), "");
+      }
+    }
+  }
+
   // About half of the frame's windows are looked at, and the network decides of most of them.
   static Model model_for(GrayView frame) {
     Model model = make_model(test::random_dictionary(9, 1), 1, {4, 6});
@@ -47,13 +124,7 @@ class OpenClVerifyTest : public OpenClStagesTest {
       std::size_t found = 0, other = 0;
       for (const PictureView& frame : frames) {
         EXPECT_EQ(with.difference(frame), "");
-        const std::vector<Candidate>& cpu = with.cpu().candidates;
-        const std::vector<Candidate>& here = with.device().candidates;
-        ASSERT_EQ(here.size(), cpu.size());
-        for (std::size_t i = 0; i < cpu.size(); ++i) {
-          EXPECT_FALSE(here[i] < cpu[i] || cpu[i] < here[i]) << i;
-          EXPECT_EQ(here[i].score, cpu[i].score) << i;
-        }
+        EXPECT_EQ(difference_of(with.cpu().candidates, with.device().candidates), "");
         EXPECT_EQ(without.difference(frame), "");
         found += with.detections();
         other += with.found() == without.found() ? 0 : 1;
@@ -110,6 +181,206 @@ TEST_F(OpenClVerifyTest, EnlargedFramesAndLargeObjects) {
   const Frames large({{260, 300}});
   options.min_size = 2.1 * model.object.height;
   compare_verified(model, options, {large.views[0]});
+}
+
+// --- the network ---
+
+Options all_verified(double scale_step = 1.3) {
+  Options options;
+  options.scale_step = scale_step;
+  options.threshold = -1e9;
+  options.max_overlap = 1;
+  return options;
+}
+
+// Kernels of every size and stride, sides that tiles do not divide, channels beyond a tile's.
+TEST_F(OpenClVerifyTest, NetworksOfManyShapes) {
+  const Frames frames({{70, 90}, {26, 34}});
+  struct Case {
+    WindowShape window;
+    std::vector<Shape> shapes;
+    KernelTuning tuning;
+  };
+  const Case cases[] = {
+      {{2, 3}, {{3, 1, 16}, {1, 2, 48}}, network_tuning(4, 4, 1)},
+      {{3, 4}, {{5, 2, 16}, {3, 2, 32}}, network_tuning(8, 4, 5)},
+      {{3, 2}, {{5, 1, 16}, {5, 2, 16}}, network_tuning(4, 8, 4)},
+      {{2, 2}, {{3, 2, 32}, {3, 1, 16}}, network_tuning(4, 16, 64)},
+  };
+  unsigned seed = 0;
+  for (const Case& c : cases) {
+    SCOPED_TRACE("network " + std::to_string(seed));
+    Model model = make_model(random_dictionary(3, 1), 1, c.window);
+    model.network = network_of(model.window.pixels(), c.shapes, ++seed);
+    ASSERT_EQ(what_is_wrong(model.network), "");
+    compare_networks(model, c.tuning, frames.views, all_verified());
+  }
+}
+
+// Pictures that do not fit into local memory lie in global memory: the largest ones, or all.
+TEST_F(OpenClVerifyTest, LittleLocalMemory) {
+  const Frames frames({{60, 70}});
+  Model model = make_model(random_dictionary(3, 1), 1, {3, 4});
+  model.network = network_of(model.window.pixels(), {{3, 2, 16}, {1, 1, 32}}, 7);
+  for (const std::uint64_t bytes : {64, 2000})
+    compare_networks(model, network_tuning(4, 4, 8), frames.views, all_verified(), bytes);
+}
+
+// The largest outputs and sums, and inputs of the least contrast.
+TEST_F(OpenClVerifyTest, Extremes) {
+  Frames frames({{40, 40}});
+  for (const Pattern pattern : test::kPatterns) frames.add({40, 40}, pattern);
+  Model model = make_model(random_dictionary(3, 1), 1, {2, 2});
+  model.network = network_of(model.window.pixels(), {{5, 1, 16}, {3, 2, 16}}, 3);
+  for (Convolution& c : model.network.convolutions) {
+    for (std::size_t i = 0; i < c.weights.size(); ++i) c.weights[i] = i % 7 == 0 ? -64 : 64;
+    c.scale.assign(c.scale.size(), 1e30F);
+    c.scale[1] = 1e-30F;
+    c.scale[2] = 1.0F / 4096;
+  }
+  ASSERT_EQ(what_is_wrong(model.network), "");
+  compare_networks(model, network_tuning(4, 4, 8), frames.views, all_verified());
+}
+
+// --- which windows ---
+
+// Also where neighbours have the same score, and where some were rejected on the estimate.
+TEST_F(OpenClVerifyTest, PeaksAlone) {
+  Frames frames({{150, 141}});
+  for (const Pattern pattern : {Pattern::checkerboard, Pattern::flat_areas, Pattern::black})
+    frames.add({97, 120}, pattern);
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 5);
+  Options options = all_verified(1.1);
+  options.verify_all = false;
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  model.network.first_stage_threshold = threshold_for(model, options, frames.views[0], 4);
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  options.computed_scales = 2;
+  options.rejection_margin = 0.1 * std::abs(model.network.first_stage_threshold);
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  Comparison all(devices_[0], model, all_verified(1.1), network_tuning(4, 4, 4));
+  Comparison peaks(devices_[0], model, options, network_tuning(4, 4, 4));
+  EXPECT_EQ(all.difference(frames.views[0]), "");
+  EXPECT_EQ(peaks.difference(frames.views[0]), "");
+  EXPECT_GT(peaks.candidates(), 10u);
+  EXPECT_LT(peaks.candidates(), all.candidates() / 2);
+}
+
+// The best ones stay, before peaks are looked for: the CPU does so with what the device has found. Before and
+// after frames with fewer.
+TEST_F(OpenClVerifyTest, MoreCandidatesThanTheLimit) {
+  const Frames frames({{30, 36}, {120, 90}, {30, 36}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 5);
+  for (const bool all : {false, true}) {
+    Options options = all_verified();
+    options.verify_all = all;
+    options.max_candidates = 40;
+    compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  }
+}
+
+// More than the lists have room for at first, then few and none.
+TEST_F(OpenClVerifyTest, CandidatesBeyondTheFirstCapacity) {
+  const Frames frames({{640, 480}, {640, 480}, {40, 40}, {15, 15}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 5);
+  Options options = all_verified(1.9);
+  for (const bool all : {false, true}) {
+    options.verify_all = all;
+    compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  }
+  options.threshold = 1e300;
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+}
+
+// --- with other stages on the CPU ---
+
+TEST_F(OpenClVerifyTest, EveryMappingGivesTheSame) {
+  const Frames frames({{97, 120}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 5);
+  Options options = all_verified(1.2);
+  options.computed_scales = 2;
+  for (const bool limited : {false, true}) {
+    if (limited) options.max_candidates = 30;
+    options.verify_all = limited;
+    for (const opencl::DeviceInfo& device : devices_) {
+      Comparison comparison(device, model, options, network_tuning(4, 4, 4));
+      ASSERT_EQ(comparison.difference(frames.views[0]), "");
+      const OpenClStages& stages = comparison.stages();
+      int refused = 0;
+      for (unsigned bits = 0; bits < 32; ++bits) {
+        const StageSet mapping(bits);
+        SCOPED_TRACE(mapping.to_string());
+        try {
+          stages.check(mapping);
+        } catch (const Error& error) {
+          EXPECT_TRUE(mapping[kVerify] && !mapping[kClassify]) << error.what();
+          EXPECT_THAT(error.what(),
+                      ::testing::HasSubstr("'verify' runs on the device only after 'classify'"));
+          ++refused;
+          continue;
+        }
+        ASSERT_TRUE(comparison.detector().prepare(comparison.device(), frames.views[0]));
+        stages.run(comparison.slot(), comparison.device(), mapping);
+        EXPECT_EQ(difference_of(comparison.cpu().candidates, comparison.device().candidates), "");
+      }
+      EXPECT_EQ(refused, 8);
+    }
+  }
+}
+
+TEST_F(OpenClVerifyTest, SpansHaveTheStagesNames) {
+  const Frames frames({{97, 120}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 5);
+  Options options = all_verified(1.2);
+  options.verify_all = false;
+  Comparison comparison(devices_[0], model, options, network_tuning(4, 4, 4));
+  const auto names = [&](const StageSet& mapping) {
+    EXPECT_TRUE(comparison.detector().prepare(comparison.device(), frames.views[0]));
+    comparison.stages().run(comparison.slot(), comparison.device(), mapping);
+    std::vector<std::string> found;
+    for (const DeviceSpan& span : comparison.slot().spans) {
+      found.emplace_back(span.name);
+      if (span.name == "peaks" || span.name == "verify" || span.name == "octaves") {
+        EXPECT_EQ(span.stage, kVerify);
+      }
+    }
+    return found;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(names(StageSet(0b11111)), ElementsAre("upload", "pyramid", "filter", "histogram", "normalise",
+                                                    "classify", "candidates", "peaks", "verify", "download"));
+  EXPECT_THAT(names(StageSet(0b11000)),
+              ElementsAre("upload", "classify", "candidates", "octaves", "peaks", "verify", "download"));
+}
+
+// --- small sizes, for a simulator ---
+
+class OpenClSmallVerify : public OpenClVerifyTest {};
+
+TEST_F(OpenClSmallVerify, NetworkInLocalAndGlobalMemory) {
+  const Frames frames({{35, 18}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{5, 2, 16}, {3, 2, 16}, {3, 1, 16}}, 2);
+  Options options = all_verified(1.9);
+  options.computed_scales = 1;
+  compare_networks(model, network_tuning(4, 4, 8), frames.views, options, 2000);
+}
+
+TEST_F(OpenClSmallVerify, Peaks) {
+  const Frames frames({{44, 36}});
+  Model model = make_model(random_dictionary(3, 1), 1);
+  model.network = network_of(model.window.pixels(), {{1, 2, 16}}, 2);
+  Options options = all_verified(1.2);
+  options.verify_all = false;
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  options.rejection_margin = 0;
+  model.network.first_stage_threshold = threshold_for(model, options, frames.views[0], 2);
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
 }
 
 }  // namespace

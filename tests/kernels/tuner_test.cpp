@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -98,6 +99,37 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
                                                std::to_string(best.classify_rows)))
         << marked["classify"];
   }
+}
+
+// A model's network is tuned as well: on the CPU's devices, with one work-item a window.
+TEST_F(TunerTest, NetworksAreTuned) {
+  Model model = model_;
+  model.network = test::random_network(model.window.pixels(), 3);
+  model.network.convolutions.resize(1);
+  const Size size = model.network.output_size();
+  model.network.head.resize(static_cast<std::size_t>(size.width) * size.height * 16);
+  model.network.first_stage_threshold = options_.threshold;
+  Options options = options_;
+  options.threshold = -1e9;
+  options.verify_all = false;
+  const FilterbankDetector detector(model, options);
+  ASSERT_TRUE(detector.verifies());
+  const opencl::DeviceInfo& device = devices_[0];
+  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+  std::vector<TuningTrial> trials;
+  const TuningOutcome outcome =
+      tune(detector, context, &cache_, frame_.views[0], [&](const TuningTrial& trial) {
+        if (trial.stage == "verify") trials.push_back(trial);
+      });
+  EXPECT_GT(trials.size(), 1u);
+  EXPECT_EQ(std::count_if(trials.begin(), trials.end(), [](const auto& t) { return t.best; }), 1);
+  for (const TuningTrial& trial : trials) {
+    EXPECT_EQ(trial.failure, "") << trial.variant;
+    EXPECT_GT(trial.seconds, 0) << trial.variant;
+    EXPECT_LT(trial.seconds, 100) << trial.variant;
+    EXPECT_GT(trial.multiply_adds, model.network.multiply_adds()) << trial.variant;
+  }
+  EXPECT_TRUE(is_possible(tuning_table(), outcome.best));
 }
 
 TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {

@@ -67,12 +67,20 @@ TEST_F(VerifyProgram, SameUnderEverySchedule) {
           << schedule << ", " << in_flight << " in flight";
     }
   }
+  for (const char* map : {"classify=gpu,verify=gpu", "filter=gpu,classify=gpu,verify=gpu"})
+    EXPECT_EQ(lines({"--device", "cpu", "--map", map}), expected) << map;
+  // More candidates than the limit: which of them stay is the CPU's to say.
+  const std::vector<std::string> limited{"--max-candidates", "20", "--threshold", "0"};
+  EXPECT_EQ(lines(std::vector<std::string>{"--device", "cpu", "--schedule", "gpu"} + limited),
+            lines(std::vector<std::string>{"--device", "none"} + limited));
 }
 
 TEST_F(VerifyProgram, Misuse) {
   if (has_cpu_device()) {
-    expect_run(2, "stage 'verify' cannot run on an OpenCL device",
+    expect_run(2, "stage 'verify' runs on the device only after 'classify' has run there",
                detect({"--device", "cpu", "--map", "verify=gpu"}));
+    expect_run(2, "stage 'verify' cannot run on an OpenCL device",
+               detect({"--device", "cpu", "--no-verify", "--map", "verify=gpu"}));
   }
   media::test::store(folder_ / "three.toml", "[detector]\nmodel = \"net.safetensors\"\nverify = 3\n");
   expect_run(2, "three.toml:3", detect({"-c", folder_ / "three.toml"}));

@@ -103,15 +103,18 @@ void OpenClStages::enqueue(OpenClSlot& slot, const FilterbankWorkspace& /*worksp
     enqueue_filter(slot);
   } else if (stage == kHistogram) {
     enqueue_histogram(slot);
-  } else {
+  } else if (stage == kClassify) {
     enqueue_classify(slot);
+  } else {
+    enqueue_verify(slot);
   }
 }
 
 // The scores are still there.
 void OpenClStages::refill(OpenClSlot& slot, const FilterbankWorkspace& /*workspace*/,
-                          std::size_t /*resource*/) const {
+                          std::size_t resource) const {
   enqueue_candidates(slot);
+  if (resource == kVerified) enqueue_verify(slot);
 }
 
 opencl::Event OpenClStages::read(OpenClSlot& slot, std::size_t resource) const {
@@ -120,11 +123,17 @@ opencl::Event OpenClStages::read(OpenClSlot& slot, std::size_t resource) const {
   return slot.queue.read(slot.scores, slot.float_scores.data(), opencl::bytes_of(slot.float_scores));
 }
 
-void OpenClStages::take(OpenClSlot& slot, FilterbankWorkspace& workspace, std::size_t /*resource*/) const {
+void OpenClStages::take(OpenClSlot& slot, FilterbankWorkspace& workspace, std::size_t resource) const {
   if (!exact_) {
     take_in_float(slot, workspace);
-    return;
+  } else if (resource == kCandidates) {
+    take_candidates(slot, workspace);
+  } else {
+    take_verified(slot, workspace);
   }
+}
+
+void OpenClStages::take_candidates(OpenClSlot& slot, FilterbankWorkspace& workspace) const {
   workspace.candidates.clear();
   for (const DeviceCandidate& c : slot.found.sorted(slot.queue, slot.windows))
     workspace.candidates.push_back({{c.level, c.x, c.y}, detector_->score_of(c.raw_score)});

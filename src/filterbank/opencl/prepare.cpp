@@ -55,8 +55,8 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& wo
       d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(d.width));
       d.image_offset = checked(level.layout.images + PaddedImage::first_pixel(d.width));
     }
-    images.push_back({level.is_computed ? level.resizer.get() : nullptr, level.plan.octave, level.plan.size,
-                      d.image_offset, d.image_stride});
+    images.push_back(
+        {level.resizer.get(), level.plan.octave, level.plan.size, d.image_offset, d.image_stride});
     d.response_map_stride = response_map_stride(workspace.levels[level.source_level].plan.size.width);
     d.response_map_offset = checked(workspace.levels[level.source_level].layout.response_map);
     d.cell_columns_offset = add_edges(level.edges.columns);
@@ -70,6 +70,7 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& wo
     d.features_offset = exact_ ? checked(level.layout.features)
                                : reserve(slot.sizes.features, static_cast<std::int64_t>(kBlockCells) * bins_ *
                                                                   d.pitch * (d.cells_y - 1));
+    d.first_cell = level.first_cell;
     d.windows_x = level.windows_x;
     d.windows_y = level.windows_y;
     d.scores_offset = reserve(slot.sizes.scores, static_cast<std::int64_t>(d.pitch) * d.windows_y);
@@ -131,6 +132,7 @@ void OpenClStages::make_scratch(OpenClSlot& slot, const FilterbankWorkspace& wor
     make(slot.roots, sizes.roots * 4);
     make(slot.totals, sizes.totals * 4);
   }
+  if (stage == kVerify) make_verify_scratch(slot);
   if (stage != kClassify) return;
   make(slot.scores, sizes.scores * (exact_ ? 4 : 8));
   if (!exact_) return;

@@ -21,14 +21,24 @@ struct DeviceLevel {
   cl_int roots_offset, totals_offset, features_offset, scores_offset;
   cl_int windows_x, windows_y;
   cl_int cell_columns_offset, cell_rows_offset;  // cells' edges in the responses, among the tables
+  cl_int first_cell;  // where the first cell begins in the level's own image, pixels along both axes
 };
-static_assert(sizeof(DeviceLevel) == 17 * sizeof(cl_int));
+static_assert(sizeof(DeviceLevel) == 18 * sizeof(cl_int));
 
 // A window that may be reported, as kernels/filterbank/candidates.cl writes it.
 struct DeviceCandidate {
   cl_int level, x, y;  // cells
   cl_int raw_score;
 };
+
+// A window that the network has looked at, as kernels/filterbank/network.cl writes it.
+struct DeviceVerified {
+  cl_int level, x, y;  // cells
+  cl_int raw_score;
+  cl_int sum;  // of the network's head, less its bias
+  cl_int unused[3];
+};
+static_assert(sizeof(DeviceVerified) == 8 * sizeof(cl_int));
 
 class OpenClStages;
 
@@ -52,9 +62,12 @@ class OpenClSlot : public OpenClSlotBase {
   // `scores`.
   opencl::Buffer indices, roots, totals, scores, products, energies, components, estimates;
   opencl::CandidateList<DeviceCandidate> found;
+  opencl::CandidateList<DeviceCandidate> peaks;    ///< of `found`; does not leave the device
+  opencl::CandidateList<DeviceVerified> verified;  ///< of `peaks`, or of `found`
+  opencl::Buffer network_scratch;
 
   opencl::Kernel filter, histogram, normalise, classify, block_energies, keep_nearest, subtract_energies,
-      project, estimate, candidates;
+      project, estimate, candidates, find_peaks, verify;
   std::vector<double> float_scores;  ///< on the host
 };
 

@@ -17,11 +17,16 @@ using opencl::define_variant;
 constexpr int kWeightPad = 16;  // weights a (block x, quad): BY_PAD in the kernel
 constexpr int kDictionaryEntry = 12;
 constexpr std::size_t kFirstCandidates = 4096;  // that there is room for, and that are read with their count
+constexpr std::size_t kFirstVerified = 512;     // that are read with their count
 
 }  // namespace
 
 OpenClSlot::OpenClSlot(const OpenClStages& stages)
-    : OpenClSlotBase(stages), pyramid(stages.pyramid_), found(kFirstCandidates, kFirstCandidates) {
+    : OpenClSlotBase(stages),
+      pyramid(stages.pyramid_),
+      found(kFirstCandidates, kFirstCandidates),
+      peaks(kFirstCandidates, kFirstCandidates),
+      verified(kFirstCandidates, kFirstVerified) {
   const auto take = [](const opencl::Program& program, const char* name) {
     return opencl::Kernel(program, name);
   };
@@ -40,6 +45,11 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages)
   }
   candidates = take(stages.candidates_, "candidates");
   has_list(found, kCandidates);
+  if (!stages.verifies_) return;
+  find_peaks = take(stages.candidates_, "peaks");
+  verify = take(stages.verify_, "verify");
+  has_list(peaks);
+  has_list(verified, kVerified);
 }
 
 OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Context& context,
@@ -72,9 +82,11 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   buffer(kImages, &FilterbankWorkspace::images);
   buffer(kResponses, &FilterbankWorkspace::response_map);
   buffer(kFeatures, &FilterbankWorkspace::features);
+  verifies_ = detector.verifies();
   settle();
   build();
   upload_model();
+  if (verifies_) build_verify();
 }
 
 // Replaces what the device decides, and what a variant leaves no choice in.
@@ -91,12 +103,13 @@ void OpenClStages::settle() {
            ((bins_ + patterns_) * sizeof(cl_int) + sizeof(cl_float));
   };
   while (histogram_bytes() > device.local_memory_bytes && t.histogram_cells > 1) t.histogram_cells /= 2;
-  if (t.dot == "auto") {
-    // The instructions for dot products take one window.
-    const bool one = t.classify_width == 1;
-    const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
-    t.dot = one && nvidia ? "ptx" : one && device.integer_dot_product ? "khr" : "integer";
-  }
+  const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
+  const std::string best_dot = nvidia ? "ptx" : device.integer_dot_product ? "khr" : "integer";
+  // The instructions for dot products take one window of the classifier's.
+  if (t.dot == "auto") t.dot = t.classify_width == 1 ? best_dot : "integer";
+  if (t.network_dot == "auto") t.network_dot = best_dot;
+  if (device.largest_work_group > 0)
+    t.network_group = static_cast<int>(std::min<std::uint64_t>(t.network_group, device.largest_work_group));
 }
 
 void OpenClStages::build() {

@@ -13,14 +13,16 @@
 #include <memory>
 #include <vector>
 
+#include "filterbank/opencl/network.hpp"
 #include "filterbank/opencl/slot.hpp"
 #include "filterbank/opencl/tuning.hpp"
 
 namespace sightline::filterbank {
 
-/// The kernels of one detector on one device: stages pyramid to classify. Spans have the names upload,
-/// pyramid, filter, histogram and normalise (both of stage histogram), classify and candidates (both of stage
-/// classify), download.
+/// The kernels of one detector on one device: stages pyramid to classify and, where a network verifies
+/// windows, verify. Spans have the names upload, pyramid, filter, histogram and normalise (both of stage
+/// histogram), classify and candidates (both of stage classify), peaks and verify (both of stage verify, with
+/// octaves where the pyramid is the CPU's), download.
 class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
@@ -42,7 +44,7 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   void settle();
   void build();
   void upload_model();
-  // plan.cpp
+  // prepare.cpp
   void plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& workspace) const override;
   void plan_work(OpenClSlot& slot, const FilterbankWorkspace& workspace) const override;
   void make_scratch(OpenClSlot& slot, const FilterbankWorkspace& workspace, std::size_t stage) const override;
@@ -53,11 +55,17 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   void refill(OpenClSlot& slot, const FilterbankWorkspace& workspace, std::size_t resource) const override;
   opencl::Event read(OpenClSlot& slot, std::size_t resource) const override;
   void take(OpenClSlot& slot, FilterbankWorkspace& workspace, std::size_t resource) const override;
+  void take_candidates(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
   void enqueue_pyramid(OpenClSlot& slot) const;
   void enqueue_filter(OpenClSlot& slot) const;
   void enqueue_histogram(OpenClSlot& slot) const;
   void enqueue_classify(OpenClSlot& slot) const;
   void enqueue_candidates(OpenClSlot& slot) const;
+  // verify.cpp
+  void build_verify();
+  void make_verify_scratch(OpenClSlot& slot) const;
+  void enqueue_verify(OpenClSlot& slot) const;
+  void take_verified(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
   // float_method.cpp
   void build_float();
   void enqueue_in_float(OpenClSlot& slot, std::size_t stage) const;
@@ -76,6 +84,12 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   std::vector<opencl::Buffer> weights_;  ///< one a template
   std::vector<std::int32_t> energies_;
   opencl::Buffer rejection_basis_, rejection_weights_;  ///< where windows are pre-rejected
+  // Where a network verifies windows, in exact arithmetic:
+  bool verifies_ = false;
+  DeviceNetwork network_;
+  opencl::Program verify_;
+  opencl::Buffer network_weights_, network_biases_, network_scales_;
+  std::size_t network_groups_ = 0;  ///< work-groups that share a frame's windows
 };
 
 }  // namespace sightline::filterbank

@@ -26,6 +26,10 @@ constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
     {"classify_width", &KernelTuning::classify_width},
     {"classify_rows", &KernelTuning::classify_rows},
     {"classify_group", &KernelTuning::classify_group},
+    {"network_dot", &KernelTuning::network_dot},
+    {"network_pixels", &KernelTuning::network_pixels},
+    {"network_outputs", &KernelTuning::network_outputs},
+    {"network_group", &KernelTuning::network_group},
 };
 
 bool is_nvidia(const DeviceInfo& device) {
@@ -65,6 +69,29 @@ void add_classify(std::vector<opencl::TuningSweep>& sweeps, const std::string& d
   add(Devices::others, {"local"}, 1, {8, 16}, {64});
 }
 
+// The same for the network.
+opencl::TunedStage tuned_network() {
+  opencl::TunedStage stage{
+      "verify",
+      "network {network_dot}, {network_pixels}x{network_outputs} a work-item, {network_group} a window",
+      {}};
+  const auto add = [&](Devices devices, const std::string& dot, std::vector<opencl::TuningValue> outputs,
+                       std::vector<opencl::TuningValue> groups, bool (*needs)(const DeviceInfo&) = nullptr) {
+    stage.sweeps.push_back({{{"network_dot", {dot}},
+                             {"network_pixels", {4, 8}},
+                             {"network_outputs", std::move(outputs)},
+                             {"network_group", std::move(groups)}},
+                            devices,
+                            true,
+                            needs});
+  };
+  add(Devices::cpu, "integer", {8, 16}, {1});
+  add(Devices::others, "ptx", {4, 8}, {64, 128, 256}, is_nvidia);
+  add(Devices::others, "khr", {4, 8}, {64, 128, 256}, has_dot_products);
+  add(Devices::others, "integer", {4}, {64, 128, 256});
+  return stage;
+}
+
 TuningTable make_table() {
   TuningTable table;
   // On GPUs, the best variants on an NVIDIA H200. A CPU driver makes vectors of explicit vector types; local
@@ -84,6 +111,10 @@ TuningTable make_table() {
       {"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}},
       {"classify_rows", 16, 8, {}, 1, 16},
       {"classify_group", 32, 1, {}, 1, 1024},
+      {"network_dot", "auto", "integer", {"auto", "ptx", "khr", "integer"}},
+      {"network_pixels", 8, 4, {4, 8}},
+      {"network_outputs", 4, 16, {4, 8, 16}},
+      {"network_group", 128, 1, {}, 1, 1024},
   };
   table.fit_together = fit_together;
 
@@ -124,6 +155,7 @@ TuningTable make_table() {
   add_classify(classify.sweeps, "ptx", is_nvidia, false);
   add_classify(classify.sweeps, "khr", has_dot_products, false);
   table.stages.push_back(std::move(classify));
+  table.stages.push_back(tuned_network());
   return table;
 }
 
@@ -159,17 +191,25 @@ TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& conte
                    opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
   const auto& detector = static_cast<const FilterbankDetector&>(processor);
   const Model& model = detector.model();
-  TuningProblem problem{processor, context, tuning_table(), default_values(tuning_table(), context.device()),
+  TuningTable table = tuning_table();
+  if (!detector.verifies()) table.stages.pop_back();  // the network's
+  TuningProblem problem{processor, context, table, default_values(table, context.device()),
                         [&](const TuningValues& values) {
                           return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
                         }};
   const std::unique_ptr<Workspace> workspace = detector.make_workspace();
   if (detector.prepare(*workspace, frame)) {
-    for (const Level& level : static_cast<const FilterbankWorkspace&>(*workspace).levels) {
+    auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+    for (const Level& level : w.levels) {
       problem.multiply_adds["filter"] +=
           9.0 * model.dictionary.size() * level.plan.size.width * level.plan.size.height;
       problem.multiply_adds["classify"] +=
           static_cast<double>(model.weights.size()) * level.windows_x * level.windows_y;
+    }
+    if (detector.verifies()) {
+      detector.score_windows(w);
+      problem.multiply_adds["verify"] =
+          model.network.multiply_adds() * static_cast<double>(detector.choose_windows(w));
     }
   }
   TuningValues best = tune(problem, frame, report);

@@ -26,6 +26,10 @@ struct KernelTuning {
   int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
   int classify_rows = 16;    ///< rows of windows a work-item
   int classify_group = 32;   ///< work-items along x
+  std::string network_dot = "auto";  ///< as `dot`: ptx, khr, integer; auto: the device's best
+  int network_pixels = 8;            ///< pixels a work-item: 4, 8
+  int network_outputs = 4;           ///< of each pixel, channels: 4, 8, 16
+  int network_group = 128;           ///< work-items a window
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 
