@@ -75,20 +75,21 @@ opencl::TunedStage tuned_network() {
       "verify",
       "network {network_dot}, {network_pixels}x{network_outputs} a work-item, {network_group} a window",
       {}};
-  const auto add = [&](Devices devices, const std::string& dot, std::vector<opencl::TuningValue> outputs,
-                       std::vector<opencl::TuningValue> groups, bool (*needs)(const DeviceInfo&) = nullptr) {
+  const auto add = [&](Devices devices, const std::string& dot, std::vector<opencl::TuningValue> pixels,
+                       std::vector<opencl::TuningValue> outputs, std::vector<opencl::TuningValue> groups,
+                       bool (*needs)(const DeviceInfo&) = nullptr) {
     stage.sweeps.push_back({{{"network_dot", {dot}},
-                             {"network_pixels", {4, 8}},
+                             {"network_pixels", std::move(pixels)},
                              {"network_outputs", std::move(outputs)},
                              {"network_group", std::move(groups)}},
                             devices,
                             true,
                             needs});
   };
-  add(Devices::cpu, "integer", {8, 16}, {1});
-  add(Devices::others, "ptx", {4, 8}, {64, 128, 256}, is_nvidia);
-  add(Devices::others, "khr", {4, 8}, {64, 128, 256}, has_dot_products);
-  add(Devices::others, "integer", {4}, {64, 128, 256});
+  add(Devices::cpu, "integer", {4}, {8, 16}, {1});
+  add(Devices::others, "ptx", {4, 8}, {4, 8}, {64, 128, 256}, is_nvidia);
+  add(Devices::others, "khr", {4, 8}, {4, 8}, {64, 128, 256}, has_dot_products);
+  add(Devices::others, "integer", {4, 8}, {4}, {64, 128, 256});
   return stage;
 }
 
