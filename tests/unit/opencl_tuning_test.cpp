@@ -105,6 +105,27 @@ TEST(FilterbankTuning, ClassifyVariants) {
               UnorderedElementsAreArray(on_gpu({"integer", "float", "khr"})));
 }
 
+TEST(FilterbankTuning, NetworkVariants) {
+  const TuningTable& table = filterbank::tuning_table();
+  const std::vector<std::string> names{"network_dot", "network_pixels", "network_outputs", "network_group"};
+  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::cpu, "NVIDIA", true)),
+              UnorderedElementsAreArray({"integer 4 8 1", "integer 4 16 1"}));
+  const auto on_gpu = [](const std::string& dot) {
+    std::vector<std::string> all;
+    for (const char* group : {" 64", " 128", " 256"}) {
+      for (const char* tile : {" 4 4", " 8 4", " 4 8", " 8 8"}) {
+        if (tile[3] == '4') all.push_back("integer" + std::string(tile) + group);
+        all.push_back(dot + tile + group);
+      }
+    }
+    return all;
+  };
+  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::gpu, "NVIDIA Corporation")),
+              UnorderedElementsAreArray(on_gpu("ptx")));
+  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::gpu, "Intel", true)),
+              UnorderedElementsAreArray(on_gpu("khr")));
+}
+
 TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
   const TuningTable& table = filterbank::tuning_table();
   const DeviceInfo device = made_up(DeviceType::gpu);
@@ -114,7 +135,8 @@ TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
   EXPECT_EQ(first, (std::vector<std::string>{"filter plain, 1x1 a work-item, 32x4 a group",
                                              "histogram owner, 16 cells a group",
                                              "normalise by blocks, 1 a work-item",
-                                             "classify plain, integer, 1x1 a work-item, 64x1 a group"}));
+                                             "classify plain, integer, 1x1 a work-item, 64x1 a group",
+                                             "network integer, 4x4 a work-item, 64 a window"}));
 }
 
 TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
@@ -129,6 +151,10 @@ TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
   cpu.dot = "float";
   cpu.classify_rows = 8;
   cpu.classify_group = 1;
+  cpu.network_dot = "integer";
+  cpu.network_pixels = 4;
+  cpu.network_outputs = 16;
+  cpu.network_group = 1;
   EXPECT_EQ(filterbank::default_tuning(made_up(DeviceType::cpu)), cpu);
 }
 

@@ -82,11 +82,10 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   buffer(kImages, &FilterbankWorkspace::images);
   buffer(kResponses, &FilterbankWorkspace::response_map);
   buffer(kFeatures, &FilterbankWorkspace::features);
-  verifies_ = detector.verifies();
   settle();
   build();
   upload_model();
-  if (verifies_) build_verify();
+  if (detector.verifies()) build_verify();
 }
 
 // Replaces what the device decides, and what a variant leaves no choice in.

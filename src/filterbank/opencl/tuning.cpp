@@ -193,11 +193,11 @@ TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& conte
   const auto& detector = static_cast<const FilterbankDetector&>(processor);
   const Model& model = detector.model();
   TuningTable table = tuning_table();
-  if (!detector.verifies()) table.stages.pop_back();  // the network's
   TuningProblem problem{processor, context, table, default_values(table, context.device()),
                         [&](const TuningValues& values) {
                           return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
                         }};
+  if (!problem.make_stages(problem.start)->supported()[kVerify]) table.stages.pop_back();  // the network's
   const std::unique_ptr<Workspace> workspace = detector.make_workspace();
   if (detector.prepare(*workspace, frame)) {
     auto& w = static_cast<FilterbankWorkspace&>(*workspace);

@@ -10,16 +10,18 @@ namespace {
 // Work-groups of the network for each of the device's compute units: more than can be there at a time. One
 // without a window is done at once.
 constexpr std::int64_t kGroupsAUnit = 8;
-constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;  // bytes of all of them, where that is enough
+constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;  // bytes of all of them
 constexpr std::size_t kPeakItems = 256;                        // for each unit, to look for peaks
 
 }  // namespace
 
 void OpenClStages::build_verify() {
-  support(kVerify);
-  list(kVerified);
   const opencl::DeviceInfo& device = context().device();
   network_ = DeviceNetwork(detector_->model().network, tuning_, device.local_memory_bytes);
+  if (network_.far_bytes() > kMostScratch) return;  // the CPU verifies
+  verifies_ = true;
+  support(kVerify);
+  list(kVerified);
   verify_ = program("filterbank/network.cl", network_.options(), network_.generated());
   opencl::Queue queue(context());
   upload(queue, network_weights_, network_.weights());
