@@ -259,6 +259,9 @@ TEST_F(OpenClVerifyTest, PeaksAlone) {
   options.computed_scales = 2;
   options.rejection_margin = 0.1 * std::abs(model.network.first_stage_threshold);
   compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  options.border = 16;
+  compare_networks(model, network_tuning(4, 4, 4), frames.views, options);
+  options.border = 0;
   Comparison all(devices_[0], model, all_verified(1.1), network_tuning(4, 4, 4));
   Comparison peaks(devices_[0], model, options, network_tuning(4, 4, 4));
   EXPECT_EQ(all.difference(frames.views[0]), "");
