@@ -91,7 +91,7 @@ void OctavePyramid::plan(Queue& queue, std::span<const Size> octaves, std::span<
       record.image_stride = level.stride;
     }
     records.push_back(record);
-    sizes_.push_back(level.stride > 0 ? level.size : Size{});
+    sizes_.push_back(level.resizer && level.stride > 0 ? level.size : Size{});
   }
   upload(queue, octave_table_, places_);
   upload(queue, levels_, records);

@@ -212,7 +212,7 @@ TEST(Tuning, TriesWhatIsPossibleOnce) {
           EXPECT_EQ(variant.text.find('{'), std::string::npos) << variant.text;
           EXPECT_EQ(is_possible(*table, variant.values), variant.exact) << variant.text;
         }
-        EXPECT_GT(texts.size(), 5u);
+        EXPECT_GT(texts.size(), stage.span == "verify" ? 1u : 5u) << stage.span;
       }
     }
   }
