@@ -23,13 +23,13 @@
 #if defined(DOT_PTX) || defined(DOT_KHR)
 // Words that are loaded at once, of an address space; they are aligned.
 #define WORDS 4
-#define LOAD_WORDS(SPACE, from, to)               \
-  {                                               \
+#define LOAD_WORDS(SPACE, from, to)                 \
+  {                                                 \
     const uint4 four = *(SPACE const uint4*)(from); \
-    (to)[0] = four.s0;                            \
-    (to)[1] = four.s1;                            \
-    (to)[2] = four.s2;                            \
-    (to)[3] = four.s3;                            \
+    (to)[0] = four.s0;                              \
+    (to)[1] = four.s1;                              \
+    (to)[2] = four.s2;                              \
+    (to)[3] = four.s3;                              \
   }
 typedef struct {
   int at[V];
@@ -78,11 +78,11 @@ inline Sums add_unsigned(uint values, Sums weights, Sums sums) {
 inline uint output_of(int sum, float scale) {
   return convert_uint(clamp(rint(convert_float(sum) * scale), 0.0f, 255.0f));
 }
-#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                                  \
-  for (int i = 0; i < V; i += 4) {                                                                              \
-    (to)[i / 4] = output_of((sums).at[i], (scales)[i]) | output_of((sums).at[i + 1], (scales)[i + 1]) << 8 |    \
-                  output_of((sums).at[i + 2], (scales)[i + 2]) << 16 |                                          \
-                  output_of((sums).at[i + 3], (scales)[i + 3]) << 24;                                           \
+#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                               \
+  for (int i = 0; i < V; i += 4) {                                                                           \
+    (to)[i / 4] = output_of((sums).at[i], (scales)[i]) | output_of((sums).at[i + 1], (scales)[i + 1]) << 8 | \
+                  output_of((sums).at[i + 2], (scales)[i + 2]) << 16 |                                       \
+                  output_of((sums).at[i + 3], (scales)[i + 3]) << 24;                                        \
   }
 
 #else
@@ -109,9 +109,9 @@ inline Sums add_signed(uint values, Sums weights, Sums sums) {
   for (int i = 0; i < 4; ++i) sums += (Sums)(SIGNED_BYTE(as_int(values), i)) * SIGNED_BYTE(weights, i);
   return sums;
 }
-#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                      \
-  PASTE(vstore, V)                                                                                  \
-  (PASTE(convert_uchar, V)(TO_INT(clamp(rint(TO_FLOAT(sums) * LOAD(scales)), 0.0f, 255.0f))), 0,     \
+#define STORE_OUTPUTS(SPACE, sums, scales, to)                                                   \
+  PASTE(vstore, V)                                                                               \
+  (PASTE(convert_uchar, V)(TO_INT(clamp(rint(TO_FLOAT(sums) * LOAD(scales)), 0.0f, 255.0f))), 0, \
    (SPACE uchar*)(to))
 #endif
 
@@ -129,8 +129,8 @@ inline INPUT_SPACE uchar* quad_at(INPUT_SPACE uchar* input, int quad) {
 
 // Leaves the pixels of the window at (x0, y0) of the level, as gray as they are, and zeros around them. Returns the
 // sum of what the work-item has made.
-inline int resize_window(int item, global const uchar* octaves, constant ResizedLevel* level, global const int* tables, int x0,
-                         int y0, INPUT_SPACE uchar* input) {
+inline int resize_window(int item, global const uchar* octaves, constant ResizedLevel* level,
+                         global const int* tables, int x0, int y0, INPUT_SPACE uchar* input) {
   for (int i = item; i < INPUT_PITCH * INPUT_ROWS; i += GROUP) {
     const int x = i % INPUT_PITCH - INPUT_BORDER;
     const int y = i / INPUT_PITCH - INPUT_BORDER;
