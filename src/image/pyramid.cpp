@@ -94,7 +94,7 @@ std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOp
     if (level.scale > options.last_scale * (1 + 1e-9)) break;
     const Size inside{static_cast<int>(std::lround(frame.width / level.scale)),
                       static_cast<int>(std::lround(frame.height / level.scale))};
-    if (inside.width < 1 || inside.height < 1) break;
+    if (2 * inside.width < minimum.width || 2 * inside.height < minimum.height) break;
     level.border = options.border;
     level.size = {inside.width + 2 * level.border, inside.height + 2 * level.border};
     if (level.size.width < minimum.width || level.size.height < minimum.height) break;

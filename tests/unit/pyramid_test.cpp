@@ -52,7 +52,8 @@ TEST(PlanPyramid, EndsWhereTheWindowNoLongerFits) {
   EXPECT_EQ(beyond[0].size, (Size{96, 148}));
   EXPECT_EQ(beyond[1].size, (Size{88, 131}));
   EXPECT_EQ(beyond[1].border, 24);
-  EXPECT_THAT(plan_pyramid({0, 100}, kWindow, {.border = 64}), IsEmpty());
+  EXPECT_THAT(plan_pyramid({31, 100}, kWindow, {.border = 64}), IsEmpty());
+  EXPECT_EQ(plan_pyramid({32, 64}, kWindow, {.border = 64}).size(), 1U);
 
   const auto enlarged = plan_pyramid({32, 64}, kWindow, {.first_scale = 0.5});
   ASSERT_EQ(enlarged.size(), 1U);
