@@ -59,8 +59,8 @@ void OpenClStages::enqueue_verify(OpenClSlot& slot) const {
     slot.launch(kPart, slot.find_peaks, {{kPeakItems * units, 1, 1}, {0, 0, 0}});
   }
   slot.verify.arguments((all ? slot.found : slot.peaks).buffer(), most, slot.luma(), slot.pyramid.levels(),
-                        slot.level_buffer, slot.pyramid.tables(), network_weights_, network_biases_, network_scales_,
-                        slot.network_scratch, slot.verified.buffer());
+                        slot.level_buffer, slot.pyramid.tables(), network_weights_, network_biases_,
+                        network_scales_, slot.network_scratch, slot.verified.buffer());
   slot.launch(slot.verify, opencl::groups(network_groups_, static_cast<std::size_t>(tuning_.network_group)));
 }
 
