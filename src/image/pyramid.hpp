@@ -90,9 +90,9 @@ struct PyramidOptions {
   int border = 0;     ///< of every level, see PyramidLevel; >= 0
 };
 
-/// The levels from `first_scale` in steps of `step` while `minimum` fits, borders included, half of each of its
-/// sides fits without them, and `last_scale` is not passed. Empty where even the first level is too small.
-/// Throws Error (usage) on options out of range.
+/// The levels from `first_scale` in steps of `step` while `minimum` fits, borders included, half of each of
+/// its sides fits without them, and `last_scale` is not passed. Empty where even the first level is too
+/// small. Throws Error (usage) on options out of range.
 std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOptions& options);
 
 /// A level's pixels with a border of one replicated pixel all round, so that a 3x3 neighbourhood exists

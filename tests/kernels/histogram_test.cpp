@@ -22,7 +22,6 @@ class NormaliseKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, NormaliseKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-
 // --- histogram
 // --------------------------------------------------------------------------------------------------
 

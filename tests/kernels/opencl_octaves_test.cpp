@@ -13,7 +13,6 @@ namespace {
 using test::kCanary;
 using test::Numbers;
 
-
 // Octaves 0 (noise) .. `count` in one array as they lie on the device; those above 0 are canaries.
 struct Octaves {
   Octaves(Size size, int count) {

@@ -23,7 +23,6 @@ Bytes noise(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-
 class ScreenRows : public test::KernelTest {
  protected:
   /// Runs `body` for rows of many widths.
