@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/media.hpp"
+#include "support/thorough.hpp"
 #include "sweep.hpp"
 
 namespace sightline::test {
@@ -146,21 +147,23 @@ TEST_F(FaultsInCommands, Measure) {
       6);
 }
 
-// A device that fails while it is tuned is an error; one that fails while schedules are tried is left out,
-// and the CPU finds what it would have found.
-TEST_F(FaultsInCommands, TuneAndAuto) {
+// A device that fails while it is tuned is an error.
+TEST_F(FaultsInCommands, Tune) {
   if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
+  if (!is_thorough())
+    GTEST_SKIP() << "builds the kernels of all variants, for minutes: tools/test --thorough";
   const std::string clip = moving_clip(96, 160, 1);
-  const TempDir caches;  // for both: it takes a minute to build the kernels of all variants
-  const Sweep tune(
-      [&](const std::string&) {
-        return Words{"tune", clip, "--device", "cpu"};
-      },
-      "", caches.path());
+  const Sweep tune([&](const std::string&) { return Words{"tune", clip, "--device", "cpu"}; });
   for (const bool onwards : {false, true}) {
     tune.over("opencl", onwards, onwards ? 3 : 5, exits_with({0, 1, 5}));
   }
   tune.over("write", true, 2, exits_with({1}));
+}
+
+// A device that fails while schedules are tried is left out, and the CPU finds what it would have found.
+TEST_F(FaultsInCommands, Auto) {
+  if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";
+  const TempDir caches;
   // What was measured is forgotten before each run, so that it is measured again.
   DetectSweep automatic(
       [&] {
