@@ -22,8 +22,7 @@ std::vector<KeyOption> detector_options() {
       {"exact", Kind::sets_true, "--exact",
        "The plain method: filters every scale, classifies every window, verifies all that is left; slower"},
       {"border", Kind::whole_number, "--border",
-       "How far people at the frame's edge may stand out of it, and their windows with them, in pixels of "
-       "the model's "
+       "How far windows may lie beyond the frame's edge, which is repeated there, in pixels of the model's "
        "window, a multiple of 8 (default: the window's margin and 8); 0: windows lie in the frame"},
       {"clip", Kind::sets_false, "--no-clip",
        "Boxes as large as the whole object where it stands out of the frame; otherwise they end at its edge"},
