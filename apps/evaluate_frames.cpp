@@ -1,6 +1,10 @@
 // `sightline evaluate frames`: how good a detector is, per frame.
 #include <cstdio>
 #include <filesystem>
+#include <limits>
+#include <optional>
+
+#include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
 #include "commands.hpp"
@@ -15,6 +19,7 @@
 #include "pipeline/sources.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -35,9 +40,13 @@ struct FrameArguments {
 };
 
 // What the ground truth calls a frame: its number, or the name of its picture.
+std::string name_of(const media::Frame& frame) {
+  return frame.name().empty() ? std::to_string(frame.number())
+                              : std::filesystem::path(frame.name()).filename().string();
+}
+
 const std::vector<TruthBox>* truth_of(const GroundTruth& truth, const media::Frame& frame) {
-  return frame.name().empty() ? truth.find(frame.number())
-                              : truth.find(std::filesystem::path(frame.name()).filename().string());
+  return truth.find(name_of(frame));
 }
 
 GroundTruth load_truth(const FrameArguments& a) {
@@ -46,11 +55,7 @@ GroundTruth load_truth(const FrameArguments& a) {
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
   media::Reader reader(a.input);
-  while (const auto frame = reader.read()) {
-    const std::string name = frame->name().empty() ? std::to_string(frame->number())
-                                                   : std::filesystem::path(frame->name()).filename().string();
-    sizes[name] = frame->size();
-  }
+  while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
   return load_yolo_truth(a.truth, sizes);
 }
 
@@ -106,7 +111,7 @@ class MissExaminer : public pipeline::Sink {
   void accept(const media::Frame& frame, const FrameResult& result) override {
     const std::vector<Detection>& found = scorer_.found.at(next_++);
     if (const std::vector<TruthBox>* marked = truth_of(truth_, frame))
-      report_.add(frame, found, labelled(result, label_), *marked);
+      report_.add(frame, name_of(frame), found, labelled(result, label_), *marked);
   }
 
  private:
@@ -142,18 +147,19 @@ void search(const FrameArguments& a, const Engine& engine, const GroundTruth& tr
 }
 
 // Says why objects are missed.
-void report_misses(const FrameArguments& a, const GroundTruth& truth, const Scorer& scorer,
-                   const MatchOptions& matching, std::span<const DetPoint> curve) {
-  const Engine engine = a.detector.make(Wanted::windows);
-  const auto point = std::find_if(curve.rbegin(), curve.rend(),
-                                  [&](const DetPoint& one) { return one.false_positive_rate <= *a.misses; });
-  const double threshold = point == curve.rend() ? std::numeric_limits<double>::infinity() : point->threshold;
+// @param engine  of windows
+void report_misses(const FrameArguments& a, const Engine& engine, const GroundTruth& truth,
+                   const Scorer& scorer, const MatchOptions& matching, std::span<const DetPoint> curve) {
+  const DetPoint* const point = point_at(curve, *a.misses);
+  const double threshold = point ? point->threshold : std::numeric_limits<double>::infinity();
   MissReport report({matching, threshold, engine.detector->info().smallest_object}, !a.misses_sheet.empty());
   MissExaminer examiner(truth, scorer, label_of(a, engine.detector->info()), report);
   search(a, engine, truth, examiner);
   std::printf("\nMissed at %g false positives per image, which is a score of %.3f:\n%s", *a.misses, threshold,
               report.text().c_str());
-  if (!a.misses_sheet.empty()) report.write_sheet(a.misses_sheet);
+  if (a.misses_sheet.empty()) return;
+  report.write_sheet(a.misses_sheet);
+  spdlog::info("wrote {}", a.misses_sheet);
 }
 
 // Prints the figures, and writes the reports that were asked for.
@@ -183,8 +189,12 @@ int run_frames(const FrameArguments& a) {
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
                 "give --misses 0.1, for example");
+  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet});
+  require_writable(a.misses_sheet);
   const GroundTruth truth = load_truth(a);
   const Engine engine = a.detector.make(Wanted::low_scores);
+  std::optional<Engine> of_windows;  // before the work, so that it is not done for nothing
+  if (a.misses) of_windows = a.detector.make(Wanted::windows);
   MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
   if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
 
@@ -198,7 +208,7 @@ int run_frames(const FrameArguments& a) {
 
   const std::vector<DetPoint> curve = miss_rate_per_image(scores);
   report_frames(a, scores, curve);
-  if (a.misses) report_misses(a, truth, scorer, matching, curve);
+  if (of_windows) report_misses(a, *of_windows, truth, scorer, matching, curve);
   return 0;
 }
 
@@ -231,8 +241,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   options
       .add("--misses", &a->misses,
            "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "
-           "covers "
-           "them, and the frame's edge (searches all frames a second time)")
+           "covers them, and the frame's edge (searches all frames a second time)")
       .between(0, 1e6);
   options.add("--misses-sheet", &a->misses_sheet,
               "Picture (PNG) of the worst of these: the least covered and largest; needs --misses");

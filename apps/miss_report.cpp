@@ -23,16 +23,16 @@ constexpr Color kInk{0.92, 0.93, 0.95, 1};
 constexpr Color kMarked{0.35, 0.85, 0.45, 1};
 constexpr Color kFound{0.95, 0.35, 0.3, 1};
 
-// Less comes first: covered by up to a tenth, up to a third, ...; then the highest.
+// Less comes first: the least covered, then the highest.
 auto rank(const ExaminedObject& object) {
-  const int covered = object.covered < 0.1 ? 0 : object.covered < 0.35 ? 1 : object.covered < 0.65 ? 2 : 3;
-  return std::tuple(covered, -object.box.height);
+  return std::tuple(object.cover_class(), -object.box.height);
 }
 
 }  // namespace
 
-void MissReport::add(const media::Frame& frame, std::span<const Detection> detections,
-                     std::span<const Detection> windows, std::span<const TruthBox> truth) {
+void MissReport::add(const media::Frame& frame, const std::string& name,
+                     std::span<const Detection> detections, std::span<const Detection> windows,
+                     std::span<const TruthBox> truth) {
   const std::vector<ExaminedObject> objects =
       examine_misses(detections, windows, truth, frame.size(), options_);
   objects_.insert(objects_.end(), objects.begin(), objects.end());
@@ -41,11 +41,11 @@ void MissReport::add(const media::Frame& frame, std::span<const Detection> detec
   if (std::none_of(objects.begin(), objects.end(), is_missed)) return;
   const Image<std::uint8_t> luma = media::to_gray(frame);
   for (const ExaminedObject& object : objects) {
-    if (is_missed(object)) keep(frame, luma.view(), object, truth);
+    if (is_missed(object)) keep(name, luma.view(), object, truth);
   }
 }
 
-void MissReport::keep(const media::Frame& frame, GrayView luma, const ExaminedObject& object,
+void MissReport::keep(const std::string& name, GrayView luma, const ExaminedObject& object,
                       std::span<const TruthBox> truth) {
   if (worst_.size() == kTiles && rank(object) >= rank(worst_.back().object)) return;
   const double height = object.box.height * (1 + 2 * kAround);
@@ -57,7 +57,7 @@ void MissReport::keep(const media::Frame& frame, GrayView luma, const ExaminedOb
   const int x0 = inside(middle - width / 2, luma.width()), x1 = inside(middle + width / 2, luma.width());
   const int y0 = inside(top, luma.height()), y1 = inside(top + height, luma.height());
   if (x1 <= x0 || y1 <= y0) return;
-  Tile tile{object, frame.name().empty() ? std::to_string(frame.number()) : frame.name(), {}, 0, 0, {}};
+  Tile tile{object, name, {}, 0, 0, {}};
   tile.x = x0;
   tile.y = y0;
   tile.pixels.resize(x1 - x0, y1 - y0);
@@ -111,8 +111,7 @@ void MissReport::write_sheet(const std::string& file) const {
     canvas.text(left + 2, top + kTileHeight + 14,
                 fmt::format("{}{}, {:.0f} px", to_string(tile.object.cause), score, tile.object.box.height),
                 12, kInk);
-    canvas.text(left + 2, top + kTileHeight + 30, std::filesystem::path(tile.frame).stem().string(), 11,
-                kInk);
+    canvas.text(left + 2, top + kTileHeight + 30, std::filesystem::path(tile.name).stem().string(), 11, kInk);
   }
   canvas.write_png(file);
 }

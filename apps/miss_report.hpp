@@ -18,7 +18,8 @@ class MissReport {
       : options_(options), with_pictures_(with_pictures) {}
 
   /// Adds a frame; see examine_misses.
-  void add(const media::Frame& frame, std::span<const Detection> detections,
+  /// @param name  of the frame, for people
+  void add(const media::Frame& frame, const std::string& name, std::span<const Detection> detections,
            std::span<const Detection> windows, std::span<const TruthBox> truth);
 
   /// A table: a line for each kind of object.
@@ -30,12 +31,12 @@ class MissReport {
  private:
   struct Tile {
     ExaminedObject object;
-    std::string frame;           ///< its name or number
+    std::string name;            ///< of the frame
     Image<std::uint8_t> pixels;  ///< luma around the object
     double x = 0, y = 0;         ///< of its first pixel, in the frame
     std::vector<Box> marked;     ///< that overlap it
   };
-  void keep(const media::Frame& frame, GrayView luma, const ExaminedObject& object,
+  void keep(const std::string& name, GrayView luma, const ExaminedObject& object,
             std::span<const TruthBox> truth);
 
   MissOptions options_;

@@ -114,11 +114,16 @@ std::vector<DetPoint> miss_rate_per_image(const ImageScores& scores) {
   return curve;
 }
 
-double miss_rate_at(std::span<const DetPoint> curve, double false_positive_rate) {
+const DetPoint* point_at(std::span<const DetPoint> curve, double false_positive_rate) {
   const auto beyond =
       std::upper_bound(curve.begin(), curve.end(), false_positive_rate,
                        [](double rate, const DetPoint& p) { return rate < p.false_positive_rate; });
-  return beyond == curve.begin() ? 1.0 : std::prev(beyond)->miss_rate;
+  return beyond == curve.begin() ? nullptr : &*std::prev(beyond);
+}
+
+double miss_rate_at(std::span<const DetPoint> curve, double false_positive_rate) {
+  const DetPoint* const point = point_at(curve, false_positive_rate);
+  return point ? point->miss_rate : 1.0;
 }
 
 double log_average_miss_rate(std::span<const DetPoint> curve) {

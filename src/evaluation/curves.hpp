@@ -46,8 +46,12 @@ struct ImageScores {
 /// Error(input) where there are no positives or no images, std::invalid_argument on a NaN score.
 std::vector<DetPoint> miss_rate_per_image(const ImageScores& scores);
 
-/// The miss rate at a false positive rate: that of the last point of the curve that does not exceed it, or 1
-/// where there is none (the convention of P. Dollar's toolbox; nothing is interpolated).
+/// The last point of the curve whose false positive rate does not exceed this one; null where there is none.
+/// Owned by the curve.
+const DetPoint* point_at(std::span<const DetPoint> curve, double false_positive_rate);
+
+/// The miss rate at a false positive rate: that of `point_at`, or 1 where there is none (the convention of
+/// P. Dollar's toolbox; nothing is interpolated).
 double miss_rate_at(std::span<const DetPoint> curve, double false_positive_rate);
 
 /// Geometric mean of miss_rate_at over nine rates from 0.01 to 1, evenly spaced in log; each miss rate counts

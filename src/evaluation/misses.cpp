@@ -1,7 +1,7 @@
 #include "evaluation/misses.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace sightline {
@@ -47,6 +47,33 @@ bool ends_at_edge(const Box& box, Size frame) {
          box.y + box.height >= frame.height - near;
 }
 
+// Why an object is not found, and what is nearest to it.
+void find_cause(ExaminedObject& object, std::span<const Detection> reported,
+                std::span<const Detection> windows, const MissOptions& options) {
+  const auto overlap = [&](const Detection& one) {
+    return overlap_of(one.box, object.box, options.matching);
+  };
+  const auto fitting = [&](const Detection& one) { return fits(one.box, object.box, options.matching); };
+  double most = kNear;
+  for (const Detection& window : windows) {
+    const double here = overlap(window);
+    if (here < most) continue;
+    most = here;
+    object.nearest = window;
+  }
+  if (std::any_of(windows.begin(), windows.end(),
+                  [&](const Detection& one) { return one.score >= options.threshold && fitting(one); })) {
+    object.cause = MissCause::suppressed;
+  } else if (std::any_of(reported.begin(), reported.end(),
+                         [&](const Detection& one) { return overlap(one) >= kNear; })) {
+    object.cause = MissCause::misplaced;
+  } else if (std::any_of(windows.begin(), windows.end(), fitting)) {
+    object.cause = MissCause::low_score;
+  } else if (object.box.height < options.smallest_object) {
+    object.cause = MissCause::too_small;
+  }
+}
+
 }  // namespace
 
 const char* to_string(MissCause cause) {
@@ -69,9 +96,9 @@ std::vector<ExaminedObject> examine_misses(std::span<const Detection> detections
                                            std::span<const Detection> windows,
                                            std::span<const TruthBox> truth, Size frame,
                                            const MissOptions& options) {
-  const auto reaches = [&](const Detection& one) { return one.score >= options.threshold; };
   std::vector<Detection> reported;
-  std::copy_if(detections.begin(), detections.end(), std::back_inserter(reported), reaches);
+  std::copy_if(detections.begin(), detections.end(), std::back_inserter(reported),
+               [&](const Detection& one) { return one.score >= options.threshold; });
   const MatchResult match = match_detections(reported, truth, options.matching);
 
   std::vector<ExaminedObject> objects;
@@ -82,27 +109,7 @@ std::vector<ExaminedObject> examine_misses(std::span<const Detection> detections
     object.covered = share_covered(object.box, truth);
     object.at_edge = ends_at_edge(object.box, frame);
     object.found = match.found[t];
-    const auto overlap = [&](const Detection& one) {
-      return overlap_of(one.box, object.box, options.matching);
-    };
-    double nearest = kNear;
-    for (const Detection& window : windows) {
-      if (overlap(window) < nearest) continue;
-      nearest = overlap(window);
-      object.nearest = window;
-    }
-    const auto fitting = [&](const Detection& one) { return fits(one.box, object.box, options.matching); };
-    if (std::any_of(windows.begin(), windows.end(),
-                    [&](const Detection& one) { return reaches(one) && fitting(one); })) {
-      object.cause = MissCause::suppressed;
-    } else if (std::any_of(reported.begin(), reported.end(),
-                           [&](const Detection& one) { return overlap(one) >= kNear; })) {
-      object.cause = MissCause::misplaced;
-    } else if (std::any_of(windows.begin(), windows.end(), fitting)) {
-      object.cause = MissCause::low_score;
-    } else if (object.box.height < options.smallest_object) {
-      object.cause = MissCause::too_small;
-    }
+    if (!object.found) find_cause(object, reported, windows, options);
     objects.push_back(std::move(object));
   }
   return objects;
@@ -133,10 +140,10 @@ std::vector<MissCount> count_misses(std::span<const ExaminedObject> objects) {
     count(kind,
           [&](const ExaminedObject& o) { return o.box.height >= low && (high == 0 || o.box.height < high); });
   }
-  count("less than 10% covered", [](const ExaminedObject& o) { return o.covered < 0.1; });
-  count("10 to 35% covered", [](const ExaminedObject& o) { return o.covered >= 0.1 && o.covered < 0.35; });
-  count("35 to 65% covered", [](const ExaminedObject& o) { return o.covered >= 0.35 && o.covered < 0.65; });
-  count("65% covered or more", [](const ExaminedObject& o) { return o.covered >= 0.65; });
+  constexpr const char* kCovered[] = {"less than 10% covered", "10 to 35% covered", "35 to 65% covered",
+                                      "65% covered or more"};
+  for (int i = 0; i < static_cast<int>(std::size(kCovered)); ++i)
+    count(kCovered[i], [i](const ExaminedObject& o) { return o.cover_class() == i; });
   count("whole in the frame", [](const ExaminedObject& o) { return !o.at_edge; });
   count("at the frame's edge", [](const ExaminedObject& o) { return o.at_edge; });
   return counts;

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,8 +33,11 @@ struct ExaminedObject {
   bool at_edge = false;  ///< the box ends at the frame's edge, to a fiftieth of its height
   bool found = false;
   MissCause cause = MissCause::unseen;  ///< where it is not found
-  std::optional<Detection>
-      nearest;  ///< of all windows the one that overlaps it most, if any does by 0.3 or more
+  /// Where it is not found: of all windows the one that overlaps it most, if any does by 0.3 or more.
+  std::optional<Detection> nearest;
+
+  /// How much of it is covered: 0 (less than a tenth), 1 (less than 35%), 2 (less than 65%) or 3.
+  int cover_class() const { return covered < 0.1 ? 0 : covered < 0.35 ? 1 : covered < 0.65 ? 2 : 3; }
 };
 
 struct MissOptions {
