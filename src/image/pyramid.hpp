@@ -30,9 +30,8 @@ struct ResizeAxis {
 /// @param source_size   elements in the source, >= 1
 /// @param target_size   elements in the result
 /// @param ratio         source elements per result element, > 0
-/// @param border        leading elements of the result that lie before the source, which goes on there, and
-/// behind its
-///                      end, with copies of its first and last element; >= 0
+/// @param border        leading elements of the result that lie before the source, >= 0: its first element
+///                      is repeated there, and its last one behind its end
 ResizeAxis make_resize_axis(int source_size, int target_size, double ratio, int border = 0);
 
 /// A bilinear resize, prepared once per pair of sizes. Thread-safety: immutable after construction.
