@@ -11,10 +11,10 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "filterbank/kernels.hpp"
+#include "image/lbp.hpp"
 
 HWY_BEFORE_NAMESPACE();
 #include "base/dot4.hpp"
@@ -28,38 +28,102 @@ using I32 = hn::RebindToSigned<F32>;
 using VI32 = hn::VFromD<I32>;
 static_assert(std::is_same_v<VI32, sightline::HWY_NAMESPACE::VWords>);
 
-// What project_row makes of its sums.
-HWY_INLINE void store_components(const VI32* sum, std::ptrdiff_t pitch, std::int32_t* components) {
+// Blocks whose components are made at once, and ranks: as many sums as registers hold beside what is added.
+constexpr int kProjectedVectors = static_cast<int>(hn::MaxLanes(I32())) < kLanePad ? 2 : 1;
+constexpr int kProjectedBlocks = kProjectedVectors * static_cast<int>(hn::MaxLanes(I32()));
+constexpr int kRanksAtOnce = PreRejection::kRank / kProjectedVectors;
+static_assert(kLanePad % kProjectedBlocks == 0);
+
+// The components of these blocks, whose features are `pitch` bytes apart from quad to quad.
+HWY_INLINE void project(const std::uint8_t* features, std::ptrdiff_t pitch, const PreRejection& pre_rejection,
+                        std::ptrdiff_t components_pitch, std::int32_t* components) {
   const I32 d;
-  for (int pair = 0; pair < PreRejection::kPairs; ++pair) {
-    const VI32 low = hn::And(hn::ShiftRight<PreRejection::kShift>(sum[2 * pair]), hn::Set(d, 0xFFFF));
-    const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<PreRejection::kShift>(sum[2 * pair + 1]));
-    hn::StoreU(hn::Or(low, high), d, components + pair * pitch);
+  const hn::Repartition<std::uint8_t, I32> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const std::vector<std::int32_t>& basis = pre_rejection.basis();
+  for (int rank = 0; rank < PreRejection::kRank; rank += kRanksAtOnce) {
+    VI32 sum[kRanksAtOnce][kProjectedVectors];
+    for (auto& sums : sum) {
+      for (VI32& s : sums) s = hn::Set(d, 1 << (PreRejection::kShift - 1));
+    }
+    const std::uint8_t* quad = features;
+    for (std::size_t i = rank; i < basis.size(); i += PreRejection::kRank, quad += pitch) {
+      VI32 value[kProjectedVectors];
+      for (int v = 0; v < kProjectedVectors; ++v)
+        value[v] = hn::BitCast(d, hn::LoadU(d8, quad + static_cast<std::ptrdiff_t>(v) * lanes * 4));
+      for (int r = 0; r < kRanksAtOnce; ++r) {
+        const VI32 coefficients = hn::Set(d, basis[i + r]);
+        for (int v = 0; v < kProjectedVectors; ++v) sum[r][v] = dot4(value[v], coefficients, sum[r][v]);
+      }
+    }
+    for (int r = 0; r < kRanksAtOnce; r += 2, components += components_pitch) {
+      for (int v = 0; v < kProjectedVectors; ++v) {
+        const VI32 low = hn::And(hn::ShiftRight<PreRejection::kShift>(sum[r][v]), hn::Set(d, 0xFFFF));
+        const VI32 high = hn::ShiftLeft<16>(hn::ShiftRight<PreRejection::kShift>(sum[r + 1][v]));
+        hn::StoreU(hn::Or(low, high), d, components + v * lanes);
+      }
+    }
   }
 }
 
 void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components) {
-  const I32 d;
-  const hn::Repartition<std::uint8_t, I32> d8;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int x = 0; x < grid.columns(); x += lanes) {
-    VI32 sum[PreRejection::kRank];
-    for (VI32& s : sum) s = hn::Set(d, 1 << (PreRejection::kShift - 1));
-    const std::int32_t* word = pre_rejection.basis().data();
-    const std::uint8_t* block = features + static_cast<std::ptrdiff_t>(x) * 4;
-    for (int quad = 0; quad < grid.quads(); ++quad, block += static_cast<std::ptrdiff_t>(grid.pitch()) * 4) {
-      const VI32 value = hn::BitCast(d, hn::LoadU(d8, block));
-      for (VI32& s : sum) s = dot4(value, hn::Set(d, *word++), s);
-    }
-    store_components(sum, grid.pitch(), components + x);
+  for (int x = 0; x < grid.columns(); x += kProjectedBlocks) {
+    project(features + static_cast<std::ptrdiff_t>(x) * 4, static_cast<std::ptrdiff_t>(grid.pitch()) * 4,
+            pre_rejection, grid.pitch(), components + x);
   }
 }
 
-// A vector of blocks after the other, all its features; with a pre-rejection, these are projected on their
-// way.
+constexpr int kMaxQuads = kMaxFilters + kUniformLbpBins / 4 + 1;
+constexpr int kSlack = 2 * kLanePad;  // quads that are written past a block's last
+using BlockQuads = std::uint32_t[kLanePad][kMaxQuads + kSlack];
+using QuadBlocks = std::uint32_t[kMaxQuads + kSlack][kLanePad];
+
+// Four vectors of features, the nearest integers to `value * factor`, 0 to 255, as bytes in order.
+HWY_INLINE void store_features(const float* values, hn::VFromD<F32> factor, std::uint8_t* bytes) {
+  const F32 d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto product = [&](std::size_t i)
+                           HWY_ATTR { return hn::Mul(hn::LoadU(d, values + i * lanes), factor); };
+#if HWY_TARGET == HWY_AVX2
+  const auto feature = [&](std::size_t i) HWY_ATTR { return _mm256_cvtps_epi32(product(i).raw); };
+  const __m256i words = _mm256_packus_epi16(_mm256_packs_epi32(feature(0), feature(1)),
+                                            _mm256_packs_epi32(feature(2), feature(3)));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), _mm256_permutevar8x32_epi32(words, order));
+#else
+  const hn::Rebind<std::uint8_t, F32> d8;
+  for (std::size_t i = 0; i < 4; ++i)
+    hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(product(i))), d8, bytes + i * lanes);
+#endif
+}
+
+// [block][quad] to [quad][block].
+HWY_INLINE void transpose(const BlockQuads& blocks, int quads, QuadBlocks& out) {
+  const hn::FixedTag<std::uint32_t, 4> d;
+  const hn::RepartitionToWide<decltype(d)> dw;
+  for (int quad = 0; quad < quads; quad += 4) {
+    for (int x = 0; x < kLanePad; x += 4) {
+      const auto a = hn::LoadU(d, blocks[x] + quad);
+      const auto b = hn::LoadU(d, blocks[x + 1] + quad);
+      const auto c = hn::LoadU(d, blocks[x + 2] + quad);
+      const auto e = hn::LoadU(d, blocks[x + 3] + quad);
+      const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, a, b));
+      const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, a, b));
+      const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, c, e));
+      const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, c, e));
+      hn::Store(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, out[quad] + x);
+      hn::Store(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, out[quad + 1] + x);
+      hn::Store(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, out[quad + 2] + x);
+      hn::Store(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, out[quad + 3] + x);
+    }
+  }
+}
+
+// kLanePad blocks after the other: all features of each side by side, as its cells have them, then
+// transposed, projected where there is a pre-rejection, and written.
 template <bool kProject>
-HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+HWY_INLINE void normalise(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                           const PreRejection* pre_rejection, std::uint8_t* features,
                           std::int32_t* components) {
   const F32 df;
@@ -67,83 +131,70 @@ HWY_INLINE void normalise(const float* roots, const std::int32_t* totals, const 
   const hn::Repartition<std::uint8_t, I32> d8;
   const int lanes = static_cast<int>(hn::Lanes(df));
   const std::ptrdiff_t pitch = grid.pitch();
-  const std::ptrdiff_t roots_pitch = grid.roots_pitch();
-  // Added to a number from 0 to 255, it leaves the nearest integer, the even one of two, in the low byte of
-  // what is otherwise its own bits: cheaper than a conversion. Those bits are the same in all four features
-  // of a word, and so is what they add up to.
-  constexpr float kRounder = 12582912;  // 1.5 * 2^23
-  const auto rounder = hn::Set(df, kRounder);
-  constexpr std::uint32_t kExcess = std::bit_cast<std::uint32_t>(kRounder) * 0x01010101U;
-  const VI32 excess = hn::Set(di, static_cast<std::int32_t>(kExcess));
-  const std::ptrdiff_t cell_size = static_cast<std::ptrdiff_t>(grid.bins) * pitch;  // bytes of features
+  const int half = 2 * grid.bins;  // of the filters' features: those of two neighbouring cells
+  alignas(64) float factors[kLanePad];
+  alignas(64) BlockQuads blocks;
+  alignas(64) QuadBlocks quads;
   // Of features that have been projected few are read again.
   const bool past_cache = kProject && reinterpret_cast<std::uintptr_t>(features) % 64 == 0;
-  for (int x = 0; x < grid.columns(); x += lanes) {
-    // The last vector of a row reads one cell past it: what is there must be finite, and counts for nothing.
-    const std::int32_t* t = totals + x;
-    const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
-                                     hn::Add(hn::LoadU(di, t + pitch), hn::LoadU(di, t + pitch + 1))),
-                             hn::Set(di, epsilon));
-    const auto used =
-        hn::And(hn::Gt(sum, hn::Zero(di)), hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x())));
-    const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
-    const auto factor = hn::IfThenElseZero(hn::RebindMask(df, used), quotient);
-    VI32 along[PreRejection::kRank];
-    for (VI32& a : along) a = hn::Set(di, 1 << (PreRejection::kShift - 1));
-    // All four cells of a block for one quad after the other: they share the lines that they are read from.
-    const float* root = roots + x;
-    std::uint8_t* out = features + static_cast<std::ptrdiff_t>(x) * 4;
-    // Four features of one quad.
-    const auto put = [&](const float* from, auto scale, int quad, std::uint8_t* to) HWY_ATTR {
-      const auto feature = [&](int i) HWY_ATTR {  // at most 255: no bin holds more than its block
-        return hn::BitCast(di, hn::Add(hn::Mul(hn::LoadU(df, from + i * roots_pitch), scale), rounder));
-      };
-      const VI32 low = hn::Add(feature(0), hn::ShiftLeft<8>(feature(1)));
-      const VI32 high = hn::Add(feature(2), hn::ShiftLeft<8>(feature(3)));
-      const VI32 word = hn::Sub(hn::Add(low, hn::ShiftLeft<16>(high)), excess);
-      const auto bytes = hn::BitCast(d8, word);
-      if (past_cache) {
-        hn::Stream(bytes, d8, to);
-      } else {
-        hn::StoreU(bytes, d8, to);
+  for (int x0 = 0; x0 < grid.columns(); x0 += kLanePad) {
+    for (int i = 0; i < kLanePad; i += lanes) {
+      // The last vector of a row reads one cell past it: what is there counts for nothing.
+      const std::int32_t* const t = upper.totals + x0 + i;
+      const std::int32_t* const u = lower.totals + x0 + i;
+      const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
+                                       hn::Add(hn::LoadU(di, u), hn::LoadU(di, u + 1))),
+                               hn::Set(di, epsilon));
+      const auto quotient = hn::Div(hn::Set(df, 255.0F), hn::Sqrt(hn::ConvertTo(df, sum)));
+      const auto used = hn::RebindMask(df, hn::Gt(sum, hn::Zero(di)));
+      hn::Store(hn::IfThenElseZero(used, quotient), df, factors + i);
+    }
+    for (int i = 0; i < kLanePad; ++i) {
+      const int x = x0 + i;
+      auto* const block = reinterpret_cast<std::uint8_t*>(blocks[i]);
+      if (x >= grid.blocks_x()) {
+        std::fill_n(block, grid.quads() * 4, std::uint8_t{0});
+        continue;
       }
-      if constexpr (kProject) {
-        const std::int32_t* basis =
-            pre_rejection->basis().data() + static_cast<std::ptrdiff_t>(quad) * PreRejection::kRank;
-        for (int r = 0; r < PreRejection::kRank; ++r) along[r] = dot4(word, hn::Set(di, basis[r]), along[r]);
-      }
-    };
-    for (int bin = 0; bin < grid.bins; bin += 4, root += 4 * roots_pitch, out += 4 * pitch) {
-      for (int cell = 0; cell < kBlockCells; ++cell) {
-        put(root + (cell / 2) * grid.roots_row() + cell % 2, factor, (cell * grid.bins + bin) / 4,
-            out + cell * cell_size);
+      const auto factor = hn::Set(df, factors[i]);
+      for (int f = 0; f < half; f += 4 * lanes)
+        store_features(upper.roots + x * grid.bins + f, factor, block + f);
+      for (int f = 0; f < half; f += 4 * lanes)
+        store_features(lower.roots + x * grid.bins + f, factor, block + half + f);
+      for (int f = 0; f < grid.patterns; f += 4 * lanes)
+        hn::StoreU(hn::LoadU(d8, upper.patterns + x * grid.patterns + f), d8, block + 2 * half + f);
+    }
+    transpose(blocks, grid.quads(), quads);
+    std::uint8_t* out = features + static_cast<std::ptrdiff_t>(x0) * 4;
+    for (int quad = 0; quad < grid.quads(); ++quad, out += pitch * 4) {
+      for (int i = 0; i < kLanePad; i += lanes) {
+        const auto bytes = hn::BitCast(d8, hn::Load(hn::RebindToUnsigned<I32>(), quads[quad] + i));
+        if (past_cache) {
+          hn::Stream(bytes, d8, out + 4 * i);
+        } else {
+          hn::StoreU(bytes, d8, out + 4 * i);
+        }
       }
     }
-    const auto pattern_factor =
-        hn::IfThenElseZero(hn::RebindMask(df, hn::Lt(hn::Iota(di, x), hn::Set(di, grid.blocks_x()))),
-                           hn::Set(df, kPatternFactor));
-    out += (kBlockCells - 1) * cell_size;
-    for (int pattern = 0; pattern < grid.patterns; pattern += 4, root += 4 * roots_pitch, out += 4 * pitch)
-      put(root, pattern_factor, (kBlockCells * grid.bins + pattern) / 4, out);
-    if constexpr (kProject) store_components(along, pitch, components + x);
+    if constexpr (kProject) {
+      for (int i = 0; i < kLanePad; i += kProjectedBlocks) {
+        project(reinterpret_cast<const std::uint8_t*>(quads[0] + i), 4 * kLanePad, *pre_rejection, pitch,
+                components + x0 + i);
+      }
+    }
   }
   if (past_cache) hwy::FlushStream();
 }
 
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
-  normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
+  normalise<false>(upper, lower, grid, epsilon, nullptr, features, nullptr);
 }
 
-void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+void normalise_and_project_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                                const PreRejection& pre_rejection, std::uint8_t* features,
                                std::int32_t* components) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  normalise<true>(roots, totals, grid, epsilon, &pre_rejection, features, components);
-#else  // too few registers for both
-  normalise<false>(roots, totals, grid, epsilon, nullptr, features, nullptr);
-  HWY_NAMESPACE::project_row(features, grid, pre_rejection, components);
-#endif
+  normalise<true>(upper, lower, grid, epsilon, &pre_rejection, features, components);
 }
 
 // What a word of four bytes is to the convolution below: four 8-bit features and weights, or two 16-bit
@@ -341,16 +392,16 @@ HWY_EXPORT(estimate_rows);
 HWY_EXPORT(classify_windows);
 HWY_EXPORT(project_row);
 
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
-  HWY_DYNAMIC_DISPATCH(normalise_row)(roots, totals, grid, epsilon, features);
+  HWY_DYNAMIC_DISPATCH(normalise_row)(upper, lower, grid, epsilon, features);
 }
 
-void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+void normalise_and_project_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                                const PreRejection& pre_rejection, std::uint8_t* features,
                                std::int32_t* components) {
   HWY_DYNAMIC_DISPATCH(normalise_and_project_row)
-  (roots, totals, grid, epsilon, pre_rejection, features, components);
+  (upper, lower, grid, epsilon, pre_rejection, features, components);
 }
 
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,

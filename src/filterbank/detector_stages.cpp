@@ -114,32 +114,19 @@ void FilterbankDetector::describe_in_float(FilterbankWorkspace& w) const {
 // histograms would be as large as its features, and memory the limit.
 void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, const Band& band) const {
   const Grid& grid = level.grid;
-  const auto pitch = static_cast<std::size_t>(grid.pitch());
-  const auto rows = static_cast<std::size_t>(band.end - band.begin) + 1;
-  CellScratch& scratch = w.scratch.local();
-  const std::size_t roots = grid.roots_row() * rows + kLanePad;
-  if (roots > scratch.roots.size()) {  // normalise_row reads a little more than has been written
-    scratch.roots.resize(roots);
-    std::fill_n(scratch.roots.data(), roots, 0.0F);
-  }
-  scratch.totals.resize(pitch * rows + kLanePad);
-  const auto make_cells = [&](std::size_t i) {
-    histogram_row(std::as_const(w.levels[level.source_level].response_map).view(), level.edges, grid,
-                  band.begin + static_cast<int>(i), scratch.roots.data() + i * grid.roots_row(),
-                  scratch.totals.data() + i * pitch);
-  };
-  make_cells(0);
-  for (std::size_t i = 0; i + 1 < rows; ++i) {
-    make_cells(i + 1);
-    const auto y = static_cast<std::size_t>(band.begin) + i;
+  const auto response_map = std::as_const(w.levels[level.source_level].response_map).view();
+  CellScratch& cells = w.scratch.local();
+  cells.resize(grid);
+  histogram_row(response_map, level.edges, grid, band.begin, cells.row(band.begin));
+  for (int y = band.begin; y < band.end; ++y) {
+    histogram_row(response_map, level.edges, grid, y + 1, cells.row(y + 1));
     std::uint8_t* const features = level.features.data() + y * grid.features_row();
-    const float* const roots_above = scratch.roots.data() + i * grid.roots_row();
-    const std::int32_t* const totals_above = scratch.totals.data() + i * pitch;
     if (pre_rejects_) {
-      normalise_and_project_row(roots_above, totals_above, grid, model_.epsilon, pre_rejection_, features,
-                                level.components.data() + y * PreRejection::kPairs * pitch);
+      normalise_and_project_row(
+          cells.row(y), cells.row(y + 1), grid, model_.epsilon, pre_rejection_, features,
+          level.components.data() + static_cast<std::ptrdiff_t>(y) * PreRejection::kPairs * grid.pitch());
     } else {
-      normalise_row(roots_above, totals_above, grid, model_.epsilon, features);
+      normalise_row(cells.row(y), cells.row(y + 1), grid, model_.epsilon, features);
     }
   }
 }

@@ -114,24 +114,30 @@ void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begi
 // --- histogram: responses -> square roots of cell histograms
 // --------------------------------------------------------
 
+/// A row of cells: grid.roots_row(), grid.patterns_row() and grid.totals_row() elements, see layout.hpp.
+struct CellRow {
+  float* roots = nullptr;
+  std::uint8_t* patterns = nullptr;  ///< not used where the grid has none
+  std::int32_t* totals = nullptr;
+};
+
 /// One row of cells: sums the responses of each cell's pixels by index, scales the sums to 64 pixels a cell
 /// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
 /// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded up (no
-/// feature of a block passes 255 then). Cells from cells_x to grid.columns() are set to 0. A cell has at most
-/// 256 pixels. Where the grid has patterns, the pixels of each are counted, and the counts scaled and
-/// stored as the sums are; they are no part of the total.
+/// feature of a block passes 255 then); the totals from cells_x to grid.columns() are 0. A cell has at most
+/// 256 pixels. Where the grid has patterns, the pixels of each are counted, the counts scaled and their
+/// square roots taken as those of sums, and `round(kPatternFactor * root)` stored, to nearest even; they are
+/// no part of the total.
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
-                   int cell_y, float* roots, std::int32_t* totals);
+                   int cell_y, const CellRow& cells);
 
 // --- normalise: -> 8-bit block features
 // -------------------------------------------------------------------------
 
 /// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
-/// four totals plus epsilon; all 0 where n is 0. A cell's counts of patterns are normalised by themselves:
-/// `round(kPatternFactor * root)`. `roots` and `totals` are those of the upper row of cells,
-/// the lower follows at `grid.roots_row()` and `grid.pitch()`. Rounds to nearest even. Writes
-/// grid.columns() blocks, 0 where there is none.
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+/// four totals plus epsilon; all 0 where n is 0. Rounds to nearest even. The features of its first cell's
+/// patterns are the block's as they are. Writes grid.columns() blocks, 0 where there is none.
+void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 
 // --- classify: features -> window scores
@@ -156,8 +162,8 @@ void classify_windows(const std::uint8_t* features, const Grid& grid, const Pack
 void project_row(const std::uint8_t* features, const Grid& grid, const PreRejection& pre_rejection,
                  std::int32_t* components);
 
-/// Both normalise_row and project_row of its features, while these are in registers.
-void normalise_and_project_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+/// Both normalise_row and project_row of its features, while these are in the cache.
+void normalise_and_project_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                                const PreRejection& pre_rejection, std::uint8_t* features,
                                std::int32_t* components);
 
@@ -176,8 +182,8 @@ void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_
 void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
-                   int cell_y, float* roots, std::int32_t* totals);
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+                   int cell_y, const CellRow& cells);
+void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights, int y_begin,
                    int y_end, std::int32_t* scores);

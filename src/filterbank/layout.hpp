@@ -5,7 +5,8 @@
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
 /// | responses  | uint32           | [y][x], see pack_response              | filter      |
-/// | roots      | float            | [cell y][bin, then pattern][cell x]    | histogram   |
+/// | roots      | float            | [cell y][cell x][bin]                  | histogram   |
+/// | patterns   | uint8            | [cell y][cell x][pattern]              | histogram   |
 /// | totals     | int32            | [cell y][cell x]                       | histogram   |
 /// | features   | uint8            | [block y][quad][block x][4]            | normalise   |
 /// | scores     | int32            | [window y][window x]                   | classify    |
@@ -15,9 +16,10 @@
 /// (LevelLayout), laid out alike everywhere, and moves as a whole.
 ///
 /// "Normalise" is a launch of its own on OpenCL devices; on the CPU the histogram stage does it band by band,
-/// and roots and totals never leave the cache.
+/// and what it has of cells, two rows at a time, never leaves the cache. (OpenCL devices keep roots of
+/// patterns, too, and have cells innermost: see kernels/filterbank/histogram.cl.)
 ///
-/// Cells lie in SIMD lanes: the innermost dimension runs over x, padded to `pitch` cells. A *quad* is four
+/// Blocks lie in SIMD lanes: the innermost dimension runs over x, padded to `pitch` cells. A *quad* is four
 /// consecutive features of one block, the unit of the 8-bit dot product.
 
 #include <cstddef>
@@ -58,17 +60,17 @@ struct Grid {
   int pitch() const { return round_up(cells_x + kLanePad, kPitchUnit); }
   int blocks_x() const { return cells_x - 1; }
   int blocks_y() const { return cells_y - 1; }
-  int cell_bins() const { return bins + patterns; }
   /// A block has the filters' features of its four cells, then the patterns' of its first.
   int quads() const { return (kBlockCells * bins + patterns) / 4; }
 
   /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
   int columns() const { return round_up(cells_x, kLanePad); }
 
-  /// On the CPU, a row of one bin's roots is an odd number of cache lines: those of all bins fall into
-  /// different sets of the cache.
-  int roots_pitch() const { return pitch() + kLanePad; }
-  std::size_t roots_row() const { return static_cast<std::size_t>(cell_bins()) * roots_pitch(); }
+  /// Elements that a row of cells has, and room for the whole vectors that stages read and write: what is
+  /// there is unspecified.
+  std::size_t roots_row() const { return static_cast<std::size_t>(cells_x) * bins + 4 * kLanePad; }
+  std::size_t patterns_row() const { return static_cast<std::size_t>(cells_x) * patterns + 4 * kLanePad; }
+  std::size_t totals_row() const { return static_cast<std::size_t>(pitch()); }
   std::size_t features_row() const { return static_cast<std::size_t>(quads()) * pitch() * 4; }
 };
 

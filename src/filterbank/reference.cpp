@@ -64,34 +64,39 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin
 }
 
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
-                   int cell_y, float* roots, std::int32_t* totals) {
+                   int cell_y, const CellRow& cells) {
   const int top = edges.rows[cell_y];
   const int bottom = edges.rows[cell_y + 1];
-  for (int bin = 0; bin < grid.cell_bins(); ++bin)
-    std::fill_n(roots + bin * grid.roots_pitch(), grid.columns(), 0.0F);
-  std::fill_n(totals, grid.columns(), 0);
-  std::vector<std::int32_t> sums(grid.cell_bins());
+  std::fill_n(cells.totals, grid.columns(), 0);
+  std::vector<std::int32_t> sums(grid.bins);
+  std::vector<std::int32_t> counts(grid.patterns);
   for (int cx = 0; cx < grid.cells_x; ++cx) {
     std::fill(sums.begin(), sums.end(), 0);
+    std::fill(counts.begin(), counts.end(), 0);
     std::int32_t total = 0;
     for (int y = top; y < bottom; ++y) {
       for (int x = edges.columns[cx]; x < edges.columns[cx + 1]; ++x) {
         const std::uint32_t packed_response = response_map.at(x, y);
         sums[response_bin(packed_response)] += static_cast<std::int32_t>(response_magnitude(packed_response));
         total += static_cast<std::int32_t>(response_magnitude(packed_response));
-        if (grid.patterns > 0) ++sums[grid.bins + response_pattern(packed_response)];
+        if (grid.patterns > 0) ++counts[response_pattern(packed_response)];
       }
     }
     const int pixels = (edges.columns[cx + 1] - edges.columns[cx]) * (bottom - top);
     const float scale = 64.0F / static_cast<float>(pixels);
-    for (int bin = 0; bin < grid.cell_bins(); ++bin) {
-      roots[bin * grid.roots_pitch() + cx] = std::sqrt(static_cast<float>(sums[bin]) * scale);
+    for (int bin = 0; bin < grid.bins; ++bin) {
+      cells.roots[cx * grid.bins + bin] = std::sqrt(static_cast<float>(sums[bin]) * scale);
     }
-    totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
+    for (int pattern = 0; pattern < grid.patterns; ++pattern) {
+      const float root = std::sqrt(static_cast<float>(counts[pattern]) * scale);
+      cells.patterns[cx * grid.patterns + pattern] =
+          static_cast<std::uint8_t>(std::min(std::lrint(root * kPatternFactor), 255L));
+    }
+    cells.totals[cx] = static_cast<std::int32_t>(std::ceil(static_cast<float>(total) * scale));
   }
 }
 
-void normalise_row(const float* roots, const std::int32_t* totals, const Grid& grid, int epsilon,
+void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features) {
   const int pitch = grid.pitch();
   for (int quad = 0; quad < grid.quads(); ++quad) {
@@ -99,23 +104,21 @@ void normalise_row(const float* roots, const std::int32_t* totals, const Grid& g
                 std::uint8_t{0});
   }
   for (int x = 0; x < grid.blocks_x(); ++x) {
-    const std::int32_t sum = totals[x] + totals[x + 1] + totals[pitch + x] + totals[pitch + x + 1] + epsilon;
+    const std::int32_t sum =
+        upper.totals[x] + upper.totals[x + 1] + lower.totals[x] + lower.totals[x + 1] + epsilon;
     const float factor = sum > 0 ? 255.0F / std::sqrt(static_cast<float>(sum)) : 0.0F;
+    const auto put = [&](int feature, std::uint8_t value) {
+      features[(static_cast<std::ptrdiff_t>(feature / 4) * pitch + x) * 4 + feature % 4] = value;
+    };
     for (int cell = 0; cell < kBlockCells; ++cell) {
-      const float* cell_roots = roots + (cell / 2) * grid.roots_row() + x + cell % 2;
+      const float* const roots = (cell < 2 ? upper : lower).roots + (x + cell % 2) * grid.bins;
       for (int bin = 0; bin < grid.bins; ++bin) {
-        const long value = std::lrint(cell_roots[bin * grid.roots_pitch()] * factor);
-        const int quad = (cell * grid.bins + bin) / 4;
-        features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + bin % 4] =
-            static_cast<std::uint8_t>(std::min(value, 255L));
+        const long value = std::lrint(roots[bin] * factor);
+        put(cell * grid.bins + bin, static_cast<std::uint8_t>(std::min(value, 255L)));
       }
     }
-    for (int pattern = 0; pattern < grid.patterns; ++pattern) {
-      const long value = std::lrint(roots[(grid.bins + pattern) * grid.roots_pitch() + x] * kPatternFactor);
-      const int quad = (kBlockCells * grid.bins + pattern) / 4;
-      features[(static_cast<std::size_t>(quad) * pitch + x) * 4 + pattern % 4] =
-          static_cast<std::uint8_t>(std::min(value, 255L));
-    }
+    for (int pattern = 0; pattern < grid.patterns; ++pattern)
+      put(kBlockCells * grid.bins + pattern, upper.patterns[x * grid.patterns + pattern]);
   }
 }
 

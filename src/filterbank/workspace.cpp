@@ -2,6 +2,19 @@
 
 namespace sightline::filterbank {
 
+void CellScratch::resize(const Grid& grid) {
+  for (Row& row : rows_) {
+    row.roots.resize(grid.roots_row());
+    row.patterns.resize(grid.patterns_row());
+    row.totals.resize(grid.totals_row());
+  }
+}
+
+CellRow CellScratch::row(int y) {
+  Row& row = rows_[y % 2];
+  return {row.roots.data(), row.patterns.data(), row.totals.data()};
+}
+
 void FilterbankWorkspace::make_octaves() {
   if (has_octaves) return;
   make_luma();

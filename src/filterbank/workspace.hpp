@@ -3,11 +3,13 @@
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "detection/sliding_window.hpp"
 #include "filterbank/computed_scales.hpp"
+#include "filterbank/kernels.hpp"
 #include "filterbank/layout.hpp"
 #include "image/pyramid.hpp"
 #include "processing/inter_stage_buffer.hpp"
@@ -69,10 +71,20 @@ struct Level {
   Image<std::uint8_t> network_input;  ///< as `image`; only rows that `verify` needs and `image` does not have
 };
 
-/// What one thread needs between responses and features: the roots and totals of a band's cells.
-struct CellScratch {
-  AlignedBuffer<float> roots;
-  AlignedBuffer<std::int32_t> totals;
+/// What one thread needs between responses and features: two neighbouring rows of cells.
+class CellScratch {
+ public:
+  void resize(const Grid& grid);
+  /// Row y, in the place of row y - 2.
+  CellRow row(int y);
+
+ private:
+  struct Row {
+    AlignedBuffer<float> roots;
+    AlignedBuffer<std::uint8_t> patterns;
+    AlignedBuffer<std::int32_t> totals;
+  };
+  std::array<Row, 2> rows_;
 };
 
 /// One frame in flight. Bands are rows of pixels (images, filter), of cells, of blocks or of windows.

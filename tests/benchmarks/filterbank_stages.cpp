@@ -52,8 +52,9 @@ struct Bench {
     response_map.resize(kFrame.width, kFrame.height);
     responses.resize(kFrame.width, kFrame.height);
     indices.resize(kFrame.width, kFrame.height);
-    roots.resize(grid.roots_row() * grid.cells_y + kLanePad);
-    totals.resize(static_cast<std::size_t>(grid.pitch()) * grid.cells_y + kLanePad);
+    roots.resize(grid.roots_row() * grid.cells_y);
+    patterns.resize(grid.patterns_row() * grid.cells_y);
+    totals.resize(grid.totals_row() * grid.cells_y);
     features.resize(grid.features_row() * grid.cells_y);
     scores.resize(static_cast<std::size_t>(grid.pitch()) * grid.cells_y);
     std::vector<std::int8_t> values(static_cast<std::size_t>(WindowShape().blocks()) * kBlockCells *
@@ -67,16 +68,18 @@ struct Bench {
   }
   GrayView gray() const { return image.view(); }
   void filter() { filter_rows(gray(), dictionary, Signs::together, 0, kFrame.height, response_map.view()); }
+  CellRow cells(int y) {
+    return {roots.data() + y * grid.roots_row(), patterns.data() + y * grid.patterns_row(),
+            totals.data() + y * grid.totals_row()};
+  }
   void histogram() {
     for (int y = 0; y < grid.cells_y; ++y) {
-      histogram_row(response_map.view(), CellEdges(grid), grid, y, roots.data() + y * grid.roots_row(),
-                    totals.data() + y * grid.pitch());
+      histogram_row(response_map.view(), CellEdges(grid), grid, y, cells(y));
     }
   }
   void normalise() {
     for (int y = 0; y < grid.blocks_y(); ++y) {
-      normalise_row(roots.data() + y * grid.roots_row(), totals.data() + y * grid.pitch(), grid, 0,
-                    features.data() + y * grid.features_row());
+      normalise_row(cells(y), cells(y + 1), grid, 0, features.data() + y * grid.features_row());
     }
   }
 
@@ -88,7 +91,7 @@ struct Bench {
   Image<std::uint8_t> indices;
   AlignedBuffer<float> roots;
   AlignedBuffer<std::int32_t> totals, scores;
-  AlignedBuffer<std::uint8_t> features;
+  AlignedBuffer<std::uint8_t> patterns, features;
   PackedWeights weights;
 };
 

@@ -1,7 +1,9 @@
 // The histogram and the normalise stage: responses -> square roots of cell histograms -> 8-bit block
 // features.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 #include "filterbank/kernels.hpp"
 #include "image/lbp.hpp"
@@ -22,6 +24,26 @@ class NormaliseKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, NormaliseKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
+// Rows of cells in guarded memory.
+struct Cells {
+  Cells(const Grid& g, int rows)
+      : grid(g),
+        roots(g.roots_row() * rows),
+        patterns(g.patterns_row() * rows),
+        totals(g.totals_row() * rows) {}
+  CellRow row(int y) {
+    return {roots.data() + y * grid.roots_row(), patterns.data() + y * grid.patterns_row(),
+            totals.data() + y * grid.totals_row()};
+  }
+  float& root(int x, int y, int bin) { return row(y).roots[x * grid.bins + bin]; }
+  std::uint8_t& pattern(int x, int y, int bin) { return row(y).patterns[x * grid.patterns + bin]; }
+
+  Grid grid;
+  Guarded<float> roots;
+  Guarded<std::uint8_t> patterns;
+  Guarded<std::int32_t> totals;
+};
+
 // --- histogram
 // --------------------------------------------------------------------------------------------------
 
@@ -39,18 +61,17 @@ TEST_P(HistogramKernel, HandWorked) {
   const Grid grid({16, 8}, 3);
   ASSERT_EQ(grid.cells_x, 2);
   ASSERT_EQ(grid.bins, 4);
-  Guarded<float> roots(grid.roots_row());
-  Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(response_map.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
-  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
+  Cells cells(grid, 1);
+  histogram_row(response_map.view(), CellEdges(grid), grid, 0, cells.row(0));
+  const auto root = [&](int bin, int cell) { return cells.root(cell, 0, bin); };
   EXPECT_EQ(root(0, 0), 8.0F);
   EXPECT_EQ(root(1, 0), 0.0F);
   EXPECT_EQ(root(2, 0), 16.0F);
   EXPECT_EQ(root(3, 0), 0.0F);
   EXPECT_EQ(root(1, 1), 3.0F);
-  EXPECT_EQ(totals.data()[0], 320);
-  EXPECT_EQ(totals.data()[1], 9);
-  EXPECT_EQ(totals.data()[2], 0);  // padding
+  EXPECT_EQ(cells.row(0).totals[0], 320);
+  EXPECT_EQ(cells.row(0).totals[1], 9);
+  EXPECT_EQ(cells.row(0).totals[2], 0);  // padding
 }
 
 // The same responses with patterns: the left cell's of three kinds, the right's all the last. They change
@@ -66,25 +87,22 @@ TEST_P(HistogramKernel, PatternsHandWorked) {
   }
   const Grid grid({16, 8}, 3, kUniformLbpBins);
   ASSERT_EQ(grid.patterns, 60);
-  ASSERT_EQ(grid.cell_bins(), 64);
   ASSERT_EQ(grid.quads(), 4 + 15);
-  Guarded<float> roots(grid.roots_row());
-  Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(response_map.view(), CellEdges(grid), grid, 0, roots.data(), totals.data());
-  const auto root = [&](int bin, int cell) { return roots.data()[bin * grid.roots_pitch() + cell]; };
+  Cells cells(grid, 1);
+  histogram_row(response_map.view(), CellEdges(grid), grid, 0, cells.row(0));
+  const auto root = [&](int bin, int cell) { return cells.root(cell, 0, bin); };
   EXPECT_EQ(root(0, 0), std::sqrt(112.0F));
   EXPECT_EQ(root(1, 0), 0.0F);
   EXPECT_EQ(root(2, 0), std::sqrt(8 * 65535.0F));
-  EXPECT_EQ(root(4 + 0, 0), std::sqrt(14.0F));
-  EXPECT_EQ(root(4 + 7, 0), std::sqrt(8.0F));
-  EXPECT_EQ(root(4 + 57, 0), std::sqrt(42.0F));
-  EXPECT_EQ(root(4 + 58, 0), 0.0F);
+  EXPECT_EQ(cells.pattern(0, 0, 0), 119);   // 255 * sqrt(14 / 64) = 119.3
+  EXPECT_EQ(cells.pattern(0, 0, 7), 90);    // 90.2
+  EXPECT_EQ(cells.pattern(0, 0, 57), 207);  // 206.6
+  EXPECT_EQ(cells.pattern(0, 0, 58), 0);
   EXPECT_EQ(root(0, 1), 0.0F);
-  EXPECT_EQ(root(4 + 58, 1), 8.0F);
-  EXPECT_EQ(root(4 + 59, 1), 0.0F);
-  EXPECT_EQ(root(4 + 58, 2), 0.0F);  // padding
-  EXPECT_EQ(totals.data()[0], 112 + 8 * 65535);
-  EXPECT_EQ(totals.data()[1], 0);
+  EXPECT_EQ(cells.pattern(1, 0, 58), 255);
+  EXPECT_EQ(cells.pattern(1, 0, 59), 0);
+  EXPECT_EQ(cells.row(0).totals[0], 112 + 8 * 65535);
+  EXPECT_EQ(cells.row(0).totals[1], 0);
 }
 
 // `size` is that of the level whose cells are made, out of responses at `ratio` times its resolution.
@@ -105,20 +123,25 @@ void check_histogram(Size size, int filters, unsigned seed, bool extreme, double
   }
   const Grid grid(size, filters, patterns);
   const CellEdges edges(grid, response_map.view().size(), ratio);
-  const auto pitch = static_cast<std::ptrdiff_t>(grid.pitch());
-  const auto row = static_cast<std::ptrdiff_t>(grid.roots_row());
+  const std::string what = std::to_string(size.width) + "x" + std::to_string(size.height) + ", " +
+                           std::to_string(filters) + " filters, ratio " + std::to_string(ratio);
   for (int y = 0; y < grid.cells_y; ++y) {
-    Guarded<float> roots(row * grid.cells_y), expected_roots(row * grid.cells_y);
-    Guarded<std::int32_t> totals(pitch * grid.cells_y), expected_totals(pitch * grid.cells_y);
-    histogram_row(response_map.view(), edges, grid, y, roots.data() + y * row, totals.data() + y * pitch);
-    reference::histogram_row(response_map.view(), edges, grid, y, expected_roots.data() + y * row,
-                             expected_totals.data() + y * pitch);
-    ASSERT_EQ(first_difference(roots.data() + y * row, expected_roots.data() + y * row, row), "")
-        << size.width << "x" << size.height << ", " << filters << " filters, ratio " << ratio;
-    ASSERT_EQ(first_difference(totals.data() + y * pitch, expected_totals.data() + y * pitch, pitch), "")
-        << size.width << "x" << size.height << ", " << filters << " filters, ratio " << ratio;
-    ASSERT_TRUE(roots.untouched_outside(y * row, (y + 1) * row));
-    ASSERT_TRUE(totals.untouched_outside(y * pitch, (y + 1) * pitch));
+    Cells cells(grid, grid.cells_y), expected(grid, grid.cells_y);
+    histogram_row(response_map.view(), edges, grid, y, cells.row(y));
+    reference::histogram_row(response_map.view(), edges, grid, y, expected.row(y));
+    ASSERT_EQ(first_difference(cells.row(y).roots, expected.row(y).roots, grid.cells_x * grid.bins), "")
+        << what;
+    ASSERT_EQ(first_difference(cells.row(y).patterns, expected.row(y).patterns, grid.cells_x * grid.patterns),
+              "")
+        << what;
+    ASSERT_EQ(first_difference(cells.row(y).totals, expected.row(y).totals, grid.columns()), "") << what;
+    const auto only_row = [y](const auto& memory, std::size_t row) {
+      return memory.untouched_outside(static_cast<std::ptrdiff_t>(y * row),
+                                      static_cast<std::ptrdiff_t>((y + 1) * row));
+    };
+    ASSERT_TRUE(only_row(cells.roots, grid.roots_row())) << what;
+    ASSERT_TRUE(only_row(cells.patterns, grid.patterns_row())) << what;
+    ASSERT_TRUE(only_row(cells.totals, grid.totals_row())) << what;
   }
 }
 
@@ -171,13 +194,12 @@ TEST_P(HistogramKernel, SumsAreScaledToCellsOf64Pixels) {
   CellEdges edges;
   edges.columns = {0, 10, 20};
   edges.rows = {0, 9, 18};
-  Guarded<float> roots(grid.roots_row());
-  Guarded<std::int32_t> totals(grid.pitch());
-  histogram_row(response_map.view(), edges, grid, 1, roots.data(), totals.data());
-  EXPECT_NEAR(roots.data()[grid.roots_pitch() + 1], std::sqrt(128.0), 1e-5);
-  EXPECT_EQ(roots.data()[1], 0.0F);
-  EXPECT_EQ(totals.data()[1], 128);
-  EXPECT_EQ(totals.data()[0], 448);
+  Cells cells(grid, 1);
+  histogram_row(response_map.view(), edges, grid, 1, cells.row(0));
+  EXPECT_NEAR(cells.root(1, 0, 1), std::sqrt(128.0), 1e-5);
+  EXPECT_EQ(cells.root(1, 0, 0), 0.0F);
+  EXPECT_EQ(cells.row(0).totals[1], 128);
+  EXPECT_EQ(cells.row(0).totals[0], 448);
 }
 
 TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, 256 * 65535 in another size: exact in float
@@ -190,16 +212,46 @@ TEST_P(HistogramKernel, LargestSums) {  // 64 * 65535 a cell, 256 * 65535 in ano
   }
 }
 
+// Every count of one pattern, in cells of every size: one of 256, too, which is one more than a byte can be.
+TEST_P(HistogramKernel, EveryCountOfPatternsEqualsReference) {
+  const Grid grid({32, 8}, 3, kUniformLbpBins);
+  CellEdges edges;
+  edges.rows = {0, 0};
+  for (const int width : {1, 4, 7, 8, 9, 15, 16}) {
+    for (const int height : {1, 5, 8, 16}) {
+      edges.columns = {0, width, 2 * width, 3 * width, 4 * width};
+      edges.rows[1] = height;
+      for (int count = 0; count <= width * height; ++count) {
+        Image<std::uint32_t> response_map(4 * width, height);
+        for (int y = 0; y < height; ++y) {
+          for (int x = 0; x < 4 * width; ++x) {
+            const bool counted = y * width + x % width < count;  // in the first cell pattern 0, in others ...
+            const std::uint32_t pattern = std::array{0U, 15U, 31U, 58U}[x / width];
+            response_map.view().at(x, y) = pack_response(1, 0, counted ? pattern : 40);
+          }
+        }
+        Cells cells(grid, 1), expected(grid, 1);
+        histogram_row(response_map.view(), edges, grid, 0, cells.row(0));
+        reference::histogram_row(response_map.view(), edges, grid, 0, expected.row(0));
+        ASSERT_EQ(
+            first_difference(cells.row(0).patterns, expected.row(0).patterns, grid.cells_x * grid.patterns),
+            "")
+            << count << " of " << width << "x" << height;
+      }
+    }
+  }
+}
+
 // --- normalise
 // --------------------------------------------------------------------------------------------------
 
-// Two rows of cells' roots and totals, in guarded memory with the vector of slack that the detector has.
-struct Cells {
-  Cells(const Grid& g, unsigned seed, int empty_percent)
-      : grid(g), roots(2 * g.roots_row() + kLanePad), totals(2 * g.pitch() + kLanePad) {
+// Two rows of cells, of which some are empty.
+struct TwoRows : Cells {
+  TwoRows(const Grid& g, unsigned seed, int empty_percent) : Cells(g, 2) {
     Numbers numbers(seed);
-    std::fill(roots.data(), roots.data() + roots.size(), 0.0F);
-    std::fill(totals.data(), totals.data() + totals.size(), 0);
+    std::fill_n(roots.data(), roots.size(), 0.0F);
+    std::fill_n(patterns.data(), patterns.size(), std::uint8_t{0});
+    std::fill_n(totals.data(), totals.size(), 0);
     for (int y = 0; y < 2; ++y) {
       for (int x = 0; x < g.cells_x; ++x) {
         if (numbers(0, 99) < empty_percent) continue;
@@ -213,30 +265,26 @@ struct Cells {
       for (int x = 0; x < g.cells_x; ++x) {
         for (int left = 64; left > 0;) {
           const int count = std::min(left, numbers(1, 64));
-          count_patterns(x, y, numbers(0, kUniformLbpBins - 1), count);
+          std::uint8_t& feature = pattern(x, y, numbers(0, kUniformLbpBins - 1));
+          const float before = static_cast<float>(feature) / kPatternFactor;  // the root of a whole number
+          feature = pattern_feature(std::round(before * before) + static_cast<float>(count));
           left -= count;
         }
       }
     }
   }
-  // More of a pattern, after finish().
-  void count_patterns(int x, int y, int pattern, int count) {
-    float& root = roots.data()[y * grid.roots_row() +
-                               static_cast<std::size_t>(grid.bins + pattern) * grid.roots_pitch() + x];
-    root = std::sqrt(std::round(root * root) + static_cast<float>(count));
+  // Of a cell of 64 pixels.
+  static std::uint8_t pattern_feature(float count) {
+    return static_cast<std::uint8_t>(std::lrint(std::sqrt(count) * kPatternFactor));
   }
   // Sums are kept in `roots` until finish().
   void add(int x, int y, int bin, int response) {
-    roots.data()[y * grid.roots_row() + static_cast<std::size_t>(bin) * grid.roots_pitch() + x] +=
-        static_cast<float>(response);
-    totals.data()[static_cast<std::ptrdiff_t>(y) * grid.pitch() + x] += response;
+    root(x, y, bin) += static_cast<float>(response);
+    row(y).totals[x] += response;
   }
   void finish() {
     for (std::size_t i = 0; i < roots.size(); ++i) roots.data()[i] = std::sqrt(roots.data()[i]);
   }
-  Grid grid;
-  Guarded<float> roots;
-  Guarded<std::int32_t> totals;
 };
 
 int feature(const std::uint8_t* features, const Grid& grid, int x, int cell, int bin) {
@@ -246,7 +294,7 @@ int feature(const std::uint8_t* features, const Grid& grid, int x, int cell, int
 
 TEST_P(NormaliseKernel, HandWorked) {
   const Grid grid({32, 16}, 3);  // 4 x 2 cells, 3 blocks
-  Cells cells(grid, 0, 100);
+  TwoRows cells(grid, 0, 100);
   std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
   cells.add(0, 0, 0, 25);  // block 0: 25 in each of its cells, each in another bin
   cells.add(1, 0, 1, 25);
@@ -254,7 +302,7 @@ TEST_P(NormaliseKernel, HandWorked) {
   cells.add(1, 1, 0, 25);
   cells.finish();
   Guarded<std::uint8_t> features(grid.features_row());
-  normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+  normalise_row(cells.row(0), cells.row(1), grid, 0, features.data());
   // Block 0: 255 * sqrt(25 / 100) = 127.5, to even: 128. Block 1: two of 50: 180.3. Block 2 is empty.
   EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), 128);
   EXPECT_EQ(feature(features.data(), grid, 0, 0, 1), 0);
@@ -267,37 +315,38 @@ TEST_P(NormaliseKernel, HandWorked) {
     for (int bin = 0; bin < 4; ++bin) EXPECT_EQ(feature(features.data(), grid, 2, cell, bin), 0);
   }
   // epsilon 525: 255 * sqrt(25 / 625) = 51.
-  normalise_row(cells.roots.data(), cells.totals.data(), grid, 525, features.data());
+  normalise_row(cells.row(0), cells.row(1), grid, 525, features.data());
   EXPECT_EQ(feature(features.data(), grid, 0, 0, 0), 51);
   EXPECT_EQ(feature(features.data(), grid, 2, 0, 0), 0);
 }
 
-// Patterns are normalised by themselves, whatever the filters' responses and epsilon; a block has those of
+// Patterns stay as they are, whatever the filters' responses and epsilon; a block has those of
 // its first cell.
 TEST_P(NormaliseKernel, PatternsHandWorked) {
   const Grid grid({32, 16}, 3, kUniformLbpBins);  // 4 x 2 cells, 3 blocks
   for (const int epsilon : {0, 1000}) {
     for (const int packed_response : {0, 25}) {
-      Cells cells(grid, 0, 100);
+      TwoRows cells(grid, 0, 100);
       std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
       cells.add(0, 0, 0, packed_response);
       cells.finish();
-      cells.count_patterns(0, 0, 0, 64);
-      cells.count_patterns(1, 0, 57, 48);
-      cells.count_patterns(1, 0, 58, 16);
-      cells.count_patterns(2, 0, 5, 1);
-      cells.count_patterns(3, 0, 5, 64);  // no block's first
-      for (int x = 0; x < 4; ++x) cells.count_patterns(x, 1, 9, 64);
+      std::fill_n(cells.patterns.data(), cells.patterns.size(), std::uint8_t{0});
+      cells.pattern(0, 0, 0) = 255;
+      cells.pattern(1, 0, 57) = 221;
+      cells.pattern(1, 0, 58) = 128;
+      cells.pattern(2, 0, 5) = 32;
+      cells.pattern(3, 0, 5) = 255;  // no block's first
+      for (int x = 0; x < 4; ++x) cells.pattern(x, 1, 9) = 255;
       Guarded<std::uint8_t> features(grid.features_row());
-      normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, features.data());
+      normalise_row(cells.row(0), cells.row(1), grid, epsilon, features.data());
       const auto pattern = [&](int x, int bin) {
         const std::size_t quad = grid.bins + bin / 4;
         return features.data()[(quad * grid.pitch() + x) * 4 + bin % 4];
       };
       EXPECT_EQ(pattern(0, 0), 255);
-      EXPECT_EQ(pattern(1, 57), 221);  // 255 * sqrt(48 / 64) = 220.8
-      EXPECT_EQ(pattern(1, 58), 128);  // 127.5, to even
-      EXPECT_EQ(pattern(2, 5), 32);    // 31.875
+      EXPECT_EQ(pattern(1, 57), 221);
+      EXPECT_EQ(pattern(1, 58), 128);
+      EXPECT_EQ(pattern(2, 5), 32);
       EXPECT_EQ(pattern(3, 5), 0);
       for (int x = 0; x < 4; ++x) {
         EXPECT_EQ(pattern(x, 9), 0);
@@ -311,12 +360,12 @@ TEST_P(NormaliseKernel, PatternsHandWorked) {
 
 TEST_P(NormaliseKernel, OneFullBinIs255) {
   const Grid grid({16, 16}, 9);
-  Cells cells(grid, 0, 100);
+  TwoRows cells(grid, 0, 100);
   std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
   cells.add(1, 1, 8, 64 * 65535);
   cells.finish();
   Guarded<std::uint8_t> features(grid.features_row());
-  normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+  normalise_row(cells.row(0), cells.row(1), grid, 0, features.data());
   EXPECT_EQ(feature(features.data(), grid, 0, 3, 8), 255);
   EXPECT_EQ(feature(features.data(), grid, 0, 3, 7), 0);
 }
@@ -327,13 +376,13 @@ TEST_P(NormaliseKernel, TiesGoToTheEvenNumber) {
   const Grid grid({16, 16}, 4);
   for (const int s : {2, 6, 10, 30, 34, 102, 170, 510}) {
     for (int r = 1; r < s; r += 2) {
-      Cells cells(grid, 0, 100);
+      TwoRows cells(grid, 0, 100);
       std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
       cells.add(0, 0, 1, r * r);
       cells.add(1, 1, 2, s * s - r * r);
       cells.finish();
       Guarded<std::uint8_t> features(grid.features_row());
-      normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+      normalise_row(cells.row(0), cells.row(1), grid, 0, features.data());
       const int twice = r * 510 / s;  // odd
       const int even = (twice - 1) / 2 % 2 == 0 ? (twice - 1) / 2 : (twice + 1) / 2;
       ASSERT_EQ(feature(features.data(), grid, 0, 0, 1), even) << r << " of " << s;
@@ -347,11 +396,11 @@ void check_normalise(int patterns) {
       for (const int epsilon : {0, 1, 1000, 1 << 20}) {
         for (const int empty : {0, 50, 100}) {
           const Grid grid({cells_x * kCell + 3, 16}, filters, patterns);
-          const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), empty);
+          TwoRows cells(grid, static_cast<unsigned>(filters * 100 + cells_x), empty);
           Guarded<std::uint8_t> features(grid.features_row());
           Guarded<std::uint8_t> expected(grid.features_row());
-          normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, features.data());
-          reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, epsilon, expected.data());
+          normalise_row(cells.row(0), cells.row(1), grid, epsilon, features.data());
+          reference::normalise_row(cells.row(0), cells.row(1), grid, epsilon, expected.data());
           ASSERT_EQ(first_difference(features.data(), expected.data(), features.size()), "")
               << cells_x << " cells, " << filters << " filters, epsilon " << epsilon << ", " << empty
               << "% empty";
@@ -381,16 +430,16 @@ void check_projection(int patterns) {
     const PreRejection pre_rejection(PackedWeights(values, window, filters, patterns));
     for (const int cells_x : {1, 2, 15, 16, 17, 33}) {
       const Grid grid({cells_x * kCell, 16}, filters, patterns);
-      const Cells cells(grid, static_cast<unsigned>(filters * 100 + cells_x), 30);
+      TwoRows cells(grid, static_cast<unsigned>(filters * 100 + cells_x), 30);
       const auto words = static_cast<std::size_t>(grid.pitch()) * PreRejection::kPairs;
       Guarded<std::uint8_t> expected(grid.features_row());
       Guarded<std::int32_t> expected_components(words);
-      reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 7, expected.data());
+      reference::normalise_row(cells.row(0), cells.row(1), grid, 7, expected.data());
       reference::project_row(expected.data(), grid, pre_rejection, expected_components.data());
       for (const std::ptrdiff_t offset : {0, 4}) {
         Guarded<std::uint8_t> features(expected.size() + 64);
         Guarded<std::int32_t> components(words);
-        normalise_and_project_row(cells.roots.data(), cells.totals.data(), grid, 7, pre_rejection,
+        normalise_and_project_row(cells.row(0), cells.row(1), grid, 7, pre_rejection,
                                   features.data() + offset, components.data());
         ASSERT_EQ(first_difference(features.data() + offset, expected.data(), expected.size()), "")
             << cells_x << " cells, " << filters << " filters";
@@ -423,7 +472,7 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
     const double share = (numbers(20, 254) + 0.5) / 255;
     const int packed_response = static_cast<int>(std::lround(share * share * sum));
     if (packed_response > kLargest || sum - packed_response > 3 * kLargest) continue;
-    Cells cells(grid, 0, 100);
+    TwoRows cells(grid, 0, 100);
     std::fill(cells.roots.data(), cells.roots.data() + cells.roots.size(), 0.0F);
     cells.add(0, 0, 1, packed_response);
     cells.add(1, 0, 2, (sum - packed_response) / 3);
@@ -432,8 +481,8 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
     cells.finish();
     Guarded<std::uint8_t> features(grid.features_row());
     Guarded<std::uint8_t> expected(grid.features_row());
-    normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
-    reference::normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, expected.data());
+    normalise_row(cells.row(0), cells.row(1), grid, 0, features.data());
+    reference::normalise_row(cells.row(0), cells.row(1), grid, 0, expected.data());
     ASSERT_EQ(first_difference(features.data(), expected.data(), features.size()), "")
         << packed_response << " of " << sum;
   }
@@ -443,9 +492,9 @@ TEST_P(NormaliseKernel, EqualsReferenceNearTies) {
 TEST_P(NormaliseKernel, TwoFeaturesOfABlockHaveANormOfAtMost255Point8) {
   const Grid grid({33 * kCell, 16}, 3, kUniformLbpBins);
   for (unsigned seed = 0; seed < 50; ++seed) {
-    const Cells cells(grid, seed, 60);
+    TwoRows cells(grid, seed, 60);
     Guarded<std::uint8_t> features(grid.features_row());
-    normalise_row(cells.roots.data(), cells.totals.data(), grid, 0, features.data());
+    normalise_row(cells.row(0), cells.row(1), grid, 0, features.data());
     for (std::size_t i = 0; i < features.size(); i += 2) {
       const int a = features.data()[i];
       const int b = features.data()[i + 1];

@@ -64,16 +64,14 @@ std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
   if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), response_map.view());
   const Grid& grid = level.grid;
   const auto pitch = static_cast<std::size_t>(grid.pitch());
-  std::vector<float> roots(grid.roots_row() * grid.cells_y);
-  std::vector<std::int32_t> totals(pitch * grid.cells_y);
-  for (int y = 0; y < grid.cells_y; ++y) {
-    reference::histogram_row(std::as_const(response_map).view(), level.edges, grid, y,
-                             roots.data() + y * grid.roots_row(), totals.data() + y * pitch);
-  }
   std::vector<std::uint8_t> features(grid.features_row() * grid.blocks_y());
-  for (int y = 0; y < grid.blocks_y(); ++y) {
-    reference::normalise_row(roots.data() + y * grid.roots_row(), totals.data() + y * pitch, grid,
-                             model.epsilon, features.data() + y * grid.features_row());
+  CellScratch cells;
+  cells.resize(grid);
+  for (int y = 0; y < grid.cells_y; ++y) {
+    reference::histogram_row(std::as_const(response_map).view(), level.edges, grid, y, cells.row(y));
+    if (y == 0) continue;
+    reference::normalise_row(cells.row(y - 1), cells.row(y), grid, model.epsilon,
+                             features.data() + (y - 1) * grid.features_row());
   }
   std::vector<std::int32_t> scores(pitch * level.windows_y, 0);
   reference::classify_rows(features.data(), grid, detector.packed_weights(0), 0, level.windows_y,
