@@ -85,12 +85,25 @@ HWY_INLINE void store_features(const float* values, hn::VFromD<F32> factor, std:
   const std::size_t lanes = hn::Lanes(d);
   const auto product = [&](std::size_t i)
                            HWY_ATTR { return hn::Mul(hn::LoadU(d, values + i * lanes), factor); };
-#if HWY_TARGET == HWY_AVX2
+  // On x86, the conversion as it is, without Highway's care for what no integer holds; and packing within
+  // parts of 128 bits, then put in order.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const auto feature = [&](std::size_t i) HWY_ATTR { return _mm512_cvtps_epi32(product(i).raw); };
+  const __m512i words = _mm512_packus_epi16(_mm512_packs_epi32(feature(0), feature(1)),
+                                            _mm512_packs_epi32(feature(2), feature(3)));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_storeu_si512(bytes, _mm512_permutexvar_epi32(order, words));
+#elif HWY_TARGET == HWY_AVX2
   const auto feature = [&](std::size_t i) HWY_ATTR { return _mm256_cvtps_epi32(product(i).raw); };
   const __m256i words = _mm256_packus_epi16(_mm256_packs_epi32(feature(0), feature(1)),
                                             _mm256_packs_epi32(feature(2), feature(3)));
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), _mm256_permutevar8x32_epi32(words, order));
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  const auto feature = [&](std::size_t i) HWY_ATTR { return _mm_cvtps_epi32(product(i).raw); };
+  const __m128i words =
+      _mm_packus_epi16(_mm_packs_epi32(feature(0), feature(1)), _mm_packs_epi32(feature(2), feature(3)));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), words);
 #else
   const hn::Rebind<std::uint8_t, F32> d8;
   for (std::size_t i = 0; i < 4; ++i)
