@@ -1,5 +1,5 @@
 // Histogram stage: one cell after the other, its bins side by side, so that the square roots of one are
-// computed while the responses of the next are added up. Only the square roots are worth SIMD.
+// computed while the responses of the next are added up. SIMD is worth it only for what is made of the sums.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "filterbank/histogram_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
@@ -20,7 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using F32 = hn::CappedTag<float, kLanePad>;
 using I32 = hn::RebindToSigned<F32>;
-
 using U8 = hn::CappedTag<std::uint8_t, 4 * kLanePad>;
 
 constexpr int kTables = 4;
