@@ -1,6 +1,6 @@
 # `cpack` makes a Debian package of the program; tools/package builds and checks it.
 set(SIGHTLINE_MAINTAINER "Sightline developers <developers@sightline.invalid>" CACHE STRING
-    "Who answers for the packages that are made (the default names nobody who could be reached)")
+    "Who answers for the packages that are made (the default names nobody who could be reached; cpack refuses it)")
 
 # The changelog and the copyright file that Debian wants; dated by SOURCE_DATE_EPOCH where that is set, so that packages
 # can be reproduced.
@@ -18,10 +18,12 @@ if(SIGHTLINE_GZIP)
 endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/packaging/copyright README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT program)
+install(FILES apps/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME MANUAL.md COMPONENT program)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sightline)
 set(CPACK_PACKAGE_CONTACT "${SIGHTLINE_MAINTAINER}")
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_SOURCE_DIR}/tools/packaging/check_maintainer.cmake)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "finds objects in video on whatever processors a machine has")
 set(CPACK_COMPONENTS_ALL program)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
