@@ -1,6 +1,6 @@
 // Verify: the network of src/filterbank/network/network.hpp on the windows of a list, bit for bit. A work-group takes
 // every so many-th window of the list, and its work-items share what there is to do for a window: first the pixels,
-// resized from the octaves right here, then one convolution after the other, then the head.
+// resized from the octaves right here, then one convolution after the other, then the heads.
 //
 // What a convolution reads and writes are *pictures*, [y][x][channel] in bytes, with a border of zeros all round. They
 // lie in two memories of the work-group: `near`, local, and `far`, its part of a global scratch, for those that do not
@@ -15,7 +15,8 @@
 //   NEAR_WORDS, FAR_WORDS               of the two memories, multiples of 4
 //   INPUT_MEMORY, INPUT_SPACE           the first picture's memory (near or far) and its address space
 //   INPUT_OFFSET, INPUT_BORDER, INPUT_PITCH, INPUT_ROWS   its place: words, pixels, bytes, rows with the border
-//   OUTPUT_MEMORY, OUTPUT_OFFSET, HEAD_WORDS, HEAD_OFFSET   what the head reads, and its weights: words
+//   OUTPUT_MEMORY, OUTPUT_OFFSET               what the heads read
+//   HEADS, HEAD_WORDS, HEAD_OFFSET             how many there are, 1 or 4, the weights of one, and where the first lies
 #include "image/octaves.clh"
 
 // --- four products at once, for V outputs ---
@@ -181,8 +182,8 @@ void convolve_all(int item, local uint* near, global uint* far, global const int
 
 #define WAIT_FOR_GROUP() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// The head's sum, less its bias, of each window of the list `candidates`, written in their order into `verified`, as
-// records of eight numbers: level, x, y, raw score, sum. The header has the list's length, and how many candidates
+// The heads' sums, less their biases, of each window of the list `candidates`, written in their order into `verified`,
+// as records of eight numbers: level, x, y, raw score, the logit's sum, the three of boxes or 0. The header has the list's length, and how many candidates
 // there were at first (of a list of peaks, that is the second number of its header). Where those are more than `most`,
 // nothing is verified: the host must choose.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
@@ -191,7 +192,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
     global const int* restrict biases, global const float* restrict scales, global uint* restrict scratch,
     global int* restrict verified) {
   local uint4 near_memory[NEAR_WORDS / 4];
-  local int totals[3];  // sum of pixels, their deviation, the head's sum
+  local int totals[6];  // sum of pixels, their deviation, the heads' sums
   local uint* near = (local uint*)near_memory;
   global uint* far = scratch + (size_t)get_group_id(0) * FAR_WORDS;
   INPUT_SPACE uchar* input = (INPUT_SPACE uchar*)(INPUT_MEMORY + INPUT_OFFSET);
@@ -202,7 +203,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
 
   for (int i = get_group_id(0); i < count; i += get_num_groups(0)) {
     const int4 window = vload4(i + 1, candidates);
-    for (int k = item; k < 3; k += GROUP) totals[k] = 0;
+    for (int k = item; k < 6; k += GROUP) totals[k] = 0;
     WAIT_FOR_GROUP();
     const int first = places[window.s0].first_cell;
     atomic_add(&totals[0], resize_window(item, octaves, levels + window.s0, tables, first + window.s1 * CELL,
@@ -214,13 +215,20 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
     stretch(item, mean, totals[1], input);
     WAIT_FOR_GROUP();
     convolve_all(item, near, far, weights, biases, scales);
-    int sum = 0;
-    for (int k = item; k < HEAD_WORDS; k += GROUP)
-      sum = dot4_unsigned((OUTPUT_MEMORY + OUTPUT_OFFSET)[k], weights[HEAD_OFFSET + k], sum);
-    atomic_add(&totals[2], sum);
+    int sums[HEADS] = {0};
+    for (int k = item; k < HEAD_WORDS; k += GROUP) {
+#pragma unroll
+      for (int head = 0; head < HEADS; ++head) {
+        sums[head] = dot4_unsigned((OUTPUT_MEMORY + OUTPUT_OFFSET)[k], weights[HEAD_OFFSET + head * HEAD_WORDS + k],
+                                   sums[head]);
+      }
+    }
+#pragma unroll
+    for (int head = 0; head < HEADS; ++head) atomic_add(&totals[2 + head], sums[head]);
     WAIT_FOR_GROUP();
     if (item == 0) {
-      vstore8((int8)(window.s0, window.s1, window.s2, window.s3, totals[2], 0, 0, 0), i + 1, verified);
+      vstore8((int8)(window.s0, window.s1, window.s2, window.s3, totals[2], totals[3], totals[4], totals[5]), i + 1,
+              verified);
     }
     WAIT_FOR_GROUP();  // before the totals are cleared
   }

@@ -19,9 +19,18 @@ struct LevelWindow {
   }
 };
 
+/// How far an object's box is from where its window has it, in pixels of the window (those of its level).
+struct BoxShift {
+  double middle = 0;  ///< of left and right
+  double top = 0;
+  double bottom = 0;
+  friend bool operator==(const BoxShift&, const BoxShift&) = default;
+};
+
 /// A window that may be reported.
 struct Candidate : LevelWindow {
   double score = 0;  ///< the detector's, the higher the surer; a later stage may replace it
+  BoxShift shift{};  ///< 0 unless a stage says where in the window the object lies
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

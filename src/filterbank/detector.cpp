@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "detection/grouping.hpp"
 #include "model/size_limit.hpp"
 
 namespace sightline::filterbank {
@@ -76,11 +77,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   }
   plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
   verifies_ = options.verify && !model_.network.empty();
+  if (!options.refine) model_.network.box.clear();
   if (verifies_) network_ = PackedNetwork(model_.network);
   first_threshold_ = options.threshold;
   if (verifies_)
     first_threshold_ =
-        std::max(model_.network.first_stage_threshold, lowest_promising(model_.network, options.threshold));
+        std::max(model_.network.first_stage_threshold, lowest_promising(model_.network, lowest_verified()));
   info_.family = "filterbank";
   info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
   const Descriptor& descriptor = model_.descriptor;
@@ -169,11 +171,31 @@ double FilterbankDetector::score(const Level& level, int x, int y) const {
   return score_of(level.scores[at]);
 }
 
-Box FilterbankDetector::box(const Level& level, int x, int y) const {
+// A box is as wide as its height says; without a shift, nothing is rounded that would not be otherwise.
+Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& shift) const {
   const double scale = level.plan.scale;
-  return {(x * kCell - options_.border + model_.object.x) * scale,
-          (y * kCell - options_.border + model_.object.y) * scale, model_.object.width * scale,
-          model_.object.height * scale};
+  const Box& object = model_.object;
+  const double height = object.height + (shift.bottom - shift.top);
+  const double width = object.width * (height / object.height);
+  const double left = object.x + (shift.middle - (width - object.width) / 2);
+  return {(x * kCell - options_.border + left) * scale,
+          (y * kCell - options_.border + (object.y + shift.top)) * scale, width * scale, height * scale};
+}
+
+// What is not reported may still count for the box of what is, so that the threshold moves none.
+double FilterbankDetector::lowest_verified() const {
+  return refines() ? options_.threshold - MergeLimits{}.max_behind : options_.threshold;
+}
+
+void FilterbankDetector::take_verdict(const NetworkSums& sums, Candidate& candidate) const {
+  const Network& network = model_.network;
+  candidate.score = network.final_score(candidate.score, sums.logit);
+  if (network.box.empty()) return;
+  const double most = model_.object.height / 3;
+  const auto shift = [&](std::size_t head) {
+    return std::clamp(network.box[head].value(sums.box[head]), -most, most);
+  };
+  candidate.shift = {shift(0), shift(1), shift(2)};
 }
 
 std::size_t FilterbankDetector::partitionable_stages() const {
@@ -250,6 +272,7 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   options.verify = config.flag("detector", "verify", true);
   const bool verify_all = config.flag("detector", "verify_all", false);
+  options.refine = config.flag("detector", "refine", true);
   const std::optional<int> computed = config.optional_whole_number("detector", "computed_scales", 0, 1000);
   const std::optional<double> margin = config.optional_number("detector", "rejection_margin", 0, 1e9);
   if (!config.flag("detector", "exact", false)) {

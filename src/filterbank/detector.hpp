@@ -36,7 +36,7 @@ class FilterbankDetector : public SlidingWindowDetector {
   /// The classifier's score of a window whose first cell is (x, y) of the level, once scored.
   double score(const Level& level, int x, int y) const;
   /// The object's box in frame pixels for a window of the level.
-  Box box(const Level& level, int x, int y) const;
+  Box box(const Level& level, int x, int y, const BoxShift& shift = {}) const;
 
   /// Appends the candidates of a band of windows whose scores are in the level.
   void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
@@ -47,16 +47,19 @@ class FilterbankDetector : public SlidingWindowDetector {
   std::int32_t raw_threshold() const { return raw_threshold_; }
   /// Whether a network verifies windows.
   bool verifies() const { return verifies_; }
+  /// Whether it also says where in them the object lies.
+  bool refines() const { return verifies_ && !model_.network.box.empty(); }
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
   /// Of the candidates, leaves those that the network is to look at: the best, where there are more than
   /// the limit, and of these the peaks, or all. In the order of levels, rows and columns. Returns how many.
   std::size_t choose_windows(FilterbankWorkspace& workspace) const;
-  /// A window's final score, of the classifier's and of what the network's head sums up to (run_network).
-  double verified_score(double score, std::int32_t sum) const {
-    return model_.network.final_score(score, network_.logit(sum));
-  }
+  /// The lowest final score that `verify` leaves.
+  double lowest_verified() const;
+  /// Gives a candidate that the network has looked at its final score, and its box's shift where the network
+  /// says one: at most a third of the object's height.
+  void take_verdict(const NetworkSums& sums, Candidate& candidate) const;
   /// Whether windows are pre-rejected, by what, and the smallest of its sums that is not rejected.
   bool pre_rejects() const { return pre_rejects_; }
   const PreRejection& pre_rejection() const { return pre_rejection_; }
@@ -88,7 +91,7 @@ class FilterbankDetector : public SlidingWindowDetector {
   void classify(FilterbankWorkspace& workspace) const;
   static void keep_peaks(FilterbankWorkspace& workspace);
   void make_network_input(FilterbankWorkspace& workspace) const;
-  std::int32_t network_sum(const FilterbankWorkspace& workspace, const Candidate& candidate,
+  NetworkSums network_sums(const FilterbankWorkspace& workspace, const Candidate& candidate,
                            std::uint8_t* scratch) const;
   void verify(FilterbankWorkspace& workspace) const;
   void group(FilterbankWorkspace& workspace) const;
@@ -114,7 +117,7 @@ inline constexpr char kDefaultModel[] = "models/people.safetensors";
 inline constexpr const char* kConfigKeys[] = {
     "model",          "filters",    "scale_step",      "min_size",         "max_size", "threshold",
     "max_overlap",    "arithmetic", "computed_scales", "rejection_margin", "exact",    "max_candidates",
-    "max_model_size", "verify",     "verify_all",      "border",           "clip"};
+    "max_model_size", "verify",     "verify_all",      "refine",           "border",   "clip"};
 /// The most that a configuration may ask for, in pixels of the window.
 inline constexpr int kLargestBorder = 128;
 /// Unless it says otherwise: what the model's window has around the object, in whole cells, and one more. So

@@ -270,7 +270,7 @@ void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
 }
 
 // @param scratch  network_.scratch_bytes()
-std::int32_t FilterbankDetector::network_sum(const FilterbankWorkspace& w, const Candidate& c,
+NetworkSums FilterbankDetector::network_sums(const FilterbankWorkspace& w, const Candidate& c,
                                              std::uint8_t* scratch) const {
   const Level& level = w.levels[c.level];
   const GrayView image = has_image(w, c) ? level.image.view() : level.network_input.view();
@@ -297,11 +297,11 @@ void FilterbankDetector::verify(FilterbankWorkspace& w) const {
     const std::size_t end = std::min(count, (task + 1) * kWindowsATask);
     for (std::size_t i = task * kWindowsATask; i < end; ++i) {
       Candidate& c = w.candidates[i];
-      c.score = verified_score(c.score, network_sum(w, c, scratch.data()));
+      take_verdict(network_sums(w, c, scratch.data()), c);
     }
   };
   parallel_for_isolated((count + kWindowsATask - 1) / kWindowsATask, verify_some, &w.work);
-  std::erase_if(w.candidates, [&](const Candidate& c) { return c.score < options_.threshold; });
+  std::erase_if(w.candidates, [&](const Candidate& c) { return c.score < lowest_verified(); });
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
@@ -309,8 +309,13 @@ void FilterbankDetector::group(FilterbankWorkspace& w) const {
   std::vector<Detection> candidates;
   candidates.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
-    candidates.push_back({box(w.levels[c.level], c.x, c.y), c.score, 0});
-  w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+    candidates.push_back({box(w.levels[c.level], c.x, c.y, c.shift), c.score, 0});
+  if (refines()) {
+    w.detections = merge_boxes(std::move(candidates), options_.max_overlap, {});
+    std::erase_if(w.detections, [&](const Detection& one) { return one.score < options_.threshold; });
+  } else {
+    w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
+  }
   if (!options_.clip) return;
   for (Detection& detection : w.detections) detection.box = clipped(detection.box, w.frame.size());
 }

@@ -28,10 +28,12 @@ std::vector<KeyOption> detector_options() {
        "Boxes as large as the whole object where it stands out of the frame; otherwise they end at its edge"},
       {"verify", Kind::sets_false, "--no-verify",
        "Without the model's verification network: faster, more false boxes; models without one have none"},
+      {"refine", Kind::sets_false, "--no-refine",
+       "Boxes where the window lies; otherwise the verification network moves them to where the object ends"},
       {"arithmetic", Kind::text, "--arithmetic", "exact (integers) or float (the reference method, slow)"}};
   options[1].option.between(0, 1000).alias("--real-levels");
   options[3].option.between(0, kLargestBorder);
-  options[6].option.suggest([] { return Choices{{{"exact", ""}, {"float", ""}}}; });
+  options[7].option.suggest([] { return Choices{{{"exact", ""}, {"float", ""}}}; });
   return options;
 }
 

@@ -17,10 +17,11 @@
 namespace sightline::filterbank {
 namespace {
 
-// Programs that know no verification network take the first version only, and rightly so: without the
-// network, the same file would give other results.
+// Programs that know no verification network take the first version only, and those that know none with heads
+// of boxes the first two, and rightly so: without them, the same file would give other results.
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kNetworkVersion = "2";
+constexpr std::string_view kBoxVersion = "3";
 constexpr int kMaxWindowCells = 64;
 constexpr int kMaxTemplates = 1024;
 
@@ -95,12 +96,16 @@ Descriptor load_descriptor(const Header& header) {
   return descriptor;
 }
 
-void check_version(const Header& header) {
+void check_version(const Safetensors& file, const Header& header) {
   const std::string version = header.text("version");
-  if (version != kVersion && version != kNetworkVersion) {
-    header.fail("'version' is '" + version + "', but this program reads '" + std::string(kVersion) +
-                    "' and '" + std::string(kNetworkVersion) + "'",
+  if (version != kVersion && version != kNetworkVersion && version != kBoxVersion) {
+    header.fail("'version' is '" + version + "', but this program reads '" + std::string(kVersion) + "', '" +
+                    std::string(kNetworkVersion) + "' and '" + std::string(kBoxVersion) + "'",
                 "train it again, or use the program that it was made for");
+  }
+  if (version != kBoxVersion && has_boxes(file, header)) {
+    header.fail("'version' is '" + version + "', but there is a 'network.box'",
+                "a model with a network of boxes has version '" + std::string(kBoxVersion) + "'");
   }
   if (version == kVersion && has_network(header)) {
     header.fail("'version' is '" + version + "', but there is a 'network'",
@@ -114,7 +119,7 @@ Network load_network(const Safetensors& file, const Header& header, const Model&
   if (header.text("version") == kVersion) return {};
   if (model.classifier != ClassifierKind::linear)
     header.fail("'network' goes with a linear classifier only", "leave it out, or train a linear classifier");
-  return read_network(file, header, model.window.pixels());
+  return read_network(file, header, model.window.pixels(), header.text("version") == kBoxVersion);
 }
 
 // What all sizes share.
@@ -324,7 +329,7 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
   const Header header(file, path);
   header.expect("kind", kModelKind,
                 "choose a model of the filter-bank detector, or the configuration that fits this model");
-  check_version(header);
+  check_version(file, header);
   header.expect("cell", std::to_string(kCell), "train it again with this program");
   const Model common = load_common(file, header);
   Dictionary dictionary;
@@ -371,7 +376,9 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   Safetensors file;
   file.metadata = {
       {"kind", std::string(kModelKind)},
-      {"version", std::string(largest.network.empty() ? kVersion : kNetworkVersion)},
+      {"version", std::string(largest.network.empty()       ? kVersion
+                              : largest.network.box.empty() ? kNetworkVersion
+                                                            : kBoxVersion)},
       {"label", largest.label},
       {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},
       {"cell", std::to_string(kCell)},

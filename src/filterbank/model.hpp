@@ -1,12 +1,12 @@
 #pragma once
 /// The filter-bank detector's model and its file.
 ///
-/// File: safetensors. Metadata (strings): `kind` = "sightline.filterbank", `version` ("1", or "2" with a
-/// network), `label`, `window` ("64x128", pixels), `cell` ("8"), `object` ("x,y,w,h": where the object sits
-/// inside the window, pixels), `normalisation` ("l1-sqrt", "l1" or "l2"), `epsilon`, `classifier` ("linear"
-/// or "distance"), `bias`, `scale`, `threshold`, `provenance` (JSON: how it was trained). Arrays:
-/// `dictionary` int8 [D,3,3], `dictionary.reference` float32 [D,3,3], `weights` int8
-/// [T, blocks y, blocks x, 4, D]: T = 1 for the linear classifier, the number of templates for distance.
+/// File: safetensors. Metadata (strings): `kind` = "sightline.filterbank", `version` ("1", "2" with a
+/// network, or "3" with one that has heads of boxes), `label`, `window` ("64x128", pixels), `cell` ("8"),
+/// `object` ("x,y,w,h": where the object sits inside the window, pixels), `normalisation` ("l1-sqrt", "l1" or
+/// "l2"), `epsilon`, `classifier` ("linear" or "distance"), `bias`, `scale`, `threshold`, `provenance` (JSON:
+/// how it was trained). Arrays: `dictionary` int8 [D,3,3], `dictionary.reference` float32 [D,3,3], `weights`
+/// int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear classifier, the number of templates for distance.
 ///
 /// Three keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key), `contrast`
 /// ("sensitive"; "insensitive" without) and `patterns` ("uniform"; "none" without: then `weights` is
@@ -21,13 +21,16 @@
 /// `threshold.n`, `provenance.n` and `weights.n` [T, blocks y, blocks x, 4, n]. Optional: `evaluation` and
 /// `evaluation.n` (JSON, see WindowEvaluation).
 ///
-/// A file of version 2 also holds a network for a second-stage verification of windows (see network.hpp), the
-/// same for all its sizes, whose classifiers are linear; the network's window is the model's. Metadata:
-/// `network` (the number of its convolutions, "4"), `network.strides` ("2,2,2,1", the first convolution's
-/// first), `network.head_bias`, `network.head_scale`, `network.first_stage_threshold`, `network.weight`,
-/// `network.limit`, `network.provenance` (JSON: how it was trained). Arrays, for each convolution I = 0, 1,
+/// A file of version 2 or 3 also holds a network for a second-stage verification of windows (see
+/// network.hpp), the same for all its sizes, whose classifiers are linear; the network's window is the
+/// model's. Metadata: `network` (the number of its convolutions, "4"), `network.strides` ("2,2,2,1", the
+/// first convolution's first), `network.head_bias`, `network.head_scale`, `network.gate` (its first-stage
+/// threshold), `network.weight`, `network.limit`, `network.provenance` (JSON: how it was trained). Arrays,
+/// for each convolution I = 0, 1,
 /// ...: `network.I.weights` int8 [outputs, size, size, inputs], `network.I.bias` int32 [outputs],
 /// `network.I.scale` float32 [outputs]; and `network.head` int8 [y, x, channels], of the last one's outputs.
+/// Version 3 has the heads of boxes: `network.box` int8 [3, y, x, channels], and in the metadata their
+/// `network.box_bias` ("3,-4,5") and `network.box_scale`.
 
 #include <cstdint>
 #include <filesystem>

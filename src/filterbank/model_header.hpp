@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +88,7 @@ class Header {
 };
 
 /// The numbers as texts that `numbers` reads back exactly.
-inline std::string join(std::initializer_list<double> values, char separator) {
+inline std::string join(const std::vector<double>& values, char separator) {
   std::string text;
   for (const double value : values) {
     if (!text.empty()) text += separator;

@@ -49,9 +49,11 @@ std::string describe_weights(const Model& model) {
 std::string describe_network(const Network& network) {
   const std::size_t count = network.convolutions.size();
   return format(
-      "%zu convolution%s, %.3g million multiply-adds a window; first-stage threshold %g, weight %g, limit %g",
-      count, count == 1 ? "" : "s", 1e-6 * network.multiply_adds(), network.first_stage_threshold,
-      network.weight, network.limit);
+      "%zu convolution%s, %.3g million multiply-adds a window%s; first-stage threshold %g, weight %g, limit "
+      "%g",
+      count, count == 1 ? "" : "s", 1e-6 * network.multiply_adds(),
+      network.box.empty() ? "" : ", moves boxes", network.first_stage_threshold, network.weight,
+      network.limit);
 }
 
 // JSON with a line a value; anything else as it is.

@@ -30,6 +30,9 @@ struct Options {
   /// the best by the classifier's score, and the others are rejected. All is the plain method; a
   /// configuration has it with `exact`, or where it says so.
   bool verify_all = true;
+  /// Whether boxes are moved to where the network says that the object lies, where it does, and those of
+  /// windows on one object are averaged (merge_boxes).
+  bool refine = true;
   double max_overlap = 0.65;   ///< see suppress_non_maxima
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;

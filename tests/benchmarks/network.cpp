@@ -34,13 +34,13 @@ Convolution random_convolution(int size, int stride, int inputs, int outputs, Ra
 // 64x128 pixels, three convolutions of stride 2 and one of stride 1.
 Network random_network(int channels) {
   Random random(3);
-  Network network{.window = {64, 128}, .convolutions = {}, .head = {}};
+  Network network{.window = {64, 128}, .convolutions = {}, .head = {}, .box = {}};
   network.convolutions.push_back(random_convolution(5, 2, 1, 16, random));
   network.convolutions.push_back(random_convolution(3, 2, 16, 32, random));
   network.convolutions.push_back(random_convolution(3, 2, 32, channels, random));
   network.convolutions.push_back(random_convolution(3, 1, channels, channels, random));
   for (int i = 0; i < 8 * 16 * channels; ++i)
-    network.head.push_back(static_cast<std::int8_t>(between(random, -kMaxNetworkWeight, kMaxNetworkWeight)));
+    network.head.weights.push_back(static_cast<std::int8_t>(between(random, -kMaxNetworkWeight, kMaxNetworkWeight)));
   return network;
 }
 

@@ -35,7 +35,7 @@ std::int8_t weight_of(Fill fill, Numbers& numbers) {
 
 // Scales that leave most outputs between their ends.
 Network make_network(Size window, const std::vector<Shape>& shapes, Fill fill, Numbers& numbers) {
-  Network network{.window = window, .convolutions = {}, .head = {}};
+  Network network{.window = window, .convolutions = {}, .head = {}, .box = {}};
   int inputs = 1;
   for (const Shape& shape : shapes) {
     Convolution c{shape.size, shape.stride, inputs, shape.outputs, {}, {}, {}};
@@ -52,7 +52,7 @@ Network make_network(Size window, const std::vector<Shape>& shapes, Fill fill, N
     network.convolutions.push_back(c);
   }
   for (int i = 0; i < window.width * window.height * inputs; ++i)
-    network.head.push_back(weight_of(fill, numbers));
+    network.head.weights.push_back(weight_of(fill, numbers));
   return network;
 }
 
@@ -88,18 +88,27 @@ void check(const Network& network, GrayView window) {
   ASSERT_TRUE(scratch.untouched_outside(0, static_cast<std::ptrdiff_t>(scratch.size())));
 }
 
+// Every other network has heads of boxes.
 void check(Size size, const std::vector<Shape>& shapes, Fill fill, test::Pattern pattern, unsigned seed) {
   Numbers numbers(seed);
-  const Network network = make_network(size, shapes, fill, numbers);
+  Network network = make_network(size, shapes, fill, numbers);
+  for (std::size_t i = 0; seed % 2 == 1 && i < kBoxHeads; ++i) {
+    network.box.push_back(network.head);
+    for (std::int8_t& weight : network.box.back().weights) weight = weight_of(fill, numbers);
+  }
   check(network, make_window(size, pattern, numbers).view());
+}
+
+void give_boxes(Network& network) {
+  network.box.assign(kBoxHeads, network.head);
 }
 
 // A network that shows what one number of a convolution is: the head looks at one output of one place.
 Network eye(Size window, Convolution c, int output, int place) {
   const Size size = c.output_size(window);
-  Network network{.window = window, .convolutions = {}, .head = {}};
-  network.head.assign(static_cast<std::size_t>(size.width) * size.height * c.outputs, 0);
-  network.head[static_cast<std::size_t>(place) * c.outputs + output] = 1;
+  Network network{.window = window, .convolutions = {}, .head = {}, .box = {}};
+  network.head.weights.assign(static_cast<std::size_t>(size.width) * size.height * c.outputs, 0);
+  network.head.weights[static_cast<std::size_t>(place) * c.outputs + output] = 1;
   network.convolutions.push_back(std::move(c));
   return network;
 }
@@ -118,9 +127,9 @@ std::int32_t seen(const Network& network, GrayView window) {
   EXPECT_EQ(what_is_wrong(network), "");
   const PackedNetwork packed(network);
   Guarded<std::uint8_t> scratch(packed.scratch_bytes());
-  const std::int32_t sum = run_network(packed, window, scratch.data());
-  EXPECT_EQ(sum, reference::run_network(network, window));
-  return sum;
+  const NetworkSums sums = run_network(packed, window, scratch.data());
+  EXPECT_EQ(sums, reference::run_network(network, window));
+  return sums.logit;
 }
 
 TEST_P(NetworkKernel, NormalisesByHand) {
@@ -370,14 +379,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "a scale that is not positive and finite"},
         Mistake{"SumLarge", [](Network& n) { n.convolutions[0].bias[2] = kMost; }, "those of output 2"},
         Mistake{"SumSmall", [](Network& n) { n.convolutions[1].bias[4] = -kMost; }, "those of output 4"},
-        Mistake{"HeadShort", [](Network& n) { n.head.pop_back(); },
+        Mistake{"HeadShort", [](Network& n) { n.head.weights.pop_back(); },
                 "its head has 959 weights rather than 960"},
-        Mistake{"HeadNone", [](Network& n) { n.head.clear(); }, "its head has 0 weights"},
-        Mistake{"HeadWeight", [](Network& n) { n.head[1] = 65; }, "its head has a weight outside +-64"},
-        Mistake{"HeadSum", [](Network& n) { n.head_bias = kMost; }, "its head has sums"},
-        Mistake{"HeadScaleZero", [](Network& n) { n.head_scale = 0; }, "its head has a scale"},
-        Mistake{"HeadScaleNan", [](Network& n) { n.head_scale = kNan; }, "its head has a scale"},
-        Mistake{"HeadScaleInfinite", [](Network& n) { n.head_scale = kInfinity; }, "its head has a scale"},
+        Mistake{"HeadNone", [](Network& n) { n.head.weights.clear(); }, "its head has 0 weights"},
+        Mistake{"HeadWeight", [](Network& n) { n.head.weights[1] = 65; }, "its head has a weight outside +-64"},
+        Mistake{"HeadSum", [](Network& n) { n.head.bias = kMost; }, "its head has sums"},
+        Mistake{"HeadScaleZero", [](Network& n) { n.head.scale = 0; }, "its head has a scale"},
+        Mistake{"HeadScaleNan", [](Network& n) { n.head.scale = kNan; }, "its head has a scale"},
+        Mistake{"HeadScaleInfinite", [](Network& n) { n.head.scale = kInfinity; }, "its head has a scale"},
+        Mistake{"BoxesTwo", [](Network& n) { n.box.assign(2, n.head); }, "it has 2 heads of boxes"},
+        Mistake{"BoxShort", [](Network& n) { give_boxes(n); n.box[1].weights.pop_back(); },
+                "its head 1 of boxes has 959 weights rather than 960"},
+        Mistake{"BoxWeight", [](Network& n) { give_boxes(n); n.box[2].weights[0] = -65; },
+                "its head 2 of boxes has a weight outside +-64"},
+        Mistake{"BoxSum", [](Network& n) { give_boxes(n); n.box[0].bias = kMost; }, "its head 0 of boxes has sums"},
+        Mistake{"BoxScale", [](Network& n) { give_boxes(n); n.box[0].scale = -1; },
+                "its head 0 of boxes has a scale"},
         Mistake{"HeadAlone", [](Network& n) { n.convolutions.clear(); }, "a head but no convolution"},
         Mistake{"TooMany", [](Network& n) { n.convolutions.resize(17, n.convolutions[1]); },
                 "17 convolutions"},
@@ -405,20 +422,21 @@ TEST(WhatIsWrongWithANetwork, SumsFitExactly) {
   EXPECT_NE(what_is_wrong(network), "");
 
   network.convolutions[0].bias[0] = 0;
-  network.head_bias = kMost - 255;
+  network.head.bias = kMost - 255;
   EXPECT_EQ(what_is_wrong(network), "");
-  ++network.head_bias;
+  ++network.head.bias;
   EXPECT_NE(what_is_wrong(network), "");
-  network.head_bias = -kMost - 1;
+  network.head.bias = -kMost - 1;
   EXPECT_EQ(what_is_wrong(network), "");
 }
 
-TEST(PackedNetwork, LogitHasBiasAndScale) {
-  Network network = eye({1, 1}, one_weight(16, 0, 1, 0, 1.0F), 0, 0);
-  network.head_bias = -10;
-  network.head_scale = 0.25;
-  EXPECT_EQ(PackedNetwork(network).logit(4), -1.5);
+TEST(Network, AHeadHasBiasAndScale) {
+  EXPECT_EQ((NetworkHead{{}, -10, 0.25}.value(4)), -1.5);
+}
+
+TEST(PackedNetwork, OfNoNetwork) {
   EXPECT_EQ(PackedNetwork(Network{}).layers().size(), 0U);
+  EXPECT_EQ(PackedNetwork(Network{}).heads(), 0U);
 }
 
 }  // namespace

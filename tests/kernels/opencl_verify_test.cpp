@@ -23,7 +23,7 @@ struct Shape {
 };
 
 // The logit is limited nowhere, so that a final score shows the head's sum. Scales leave most outputs between
-// their ends.
+// their ends. With heads of boxes where the seed is odd.
 Network network_of(Size window, const std::vector<Shape>& shapes, unsigned seed) {
   std::mt19937_64 engine(seed);
   Network network;
@@ -42,12 +42,13 @@ Network network_of(Size window, const std::vector<Shape>& shapes, unsigned seed)
   }
   const Size size = network.output_size();
   for (int i = 0; i < size.width * size.height * inputs; ++i)
-    network.head.push_back(static_cast<std::int8_t>(static_cast<int>(engine() % 129) - 64));
-  network.head_bias = -321;
-  network.head_scale = 1e-5;
+    network.head.weights.push_back(static_cast<std::int8_t>(static_cast<int>(engine() % 129) - 64));
+  network.head.bias = -321;
+  network.head.scale = 1e-5;
   network.first_stage_threshold = -1e9;
   network.weight = 0.5;
   network.limit = 1e12;
+  if (seed % 2 == 1) test::add_boxes(network, 3, seed);
   return network;
 }
 
@@ -55,7 +56,8 @@ std::string difference_of(const std::vector<Candidate>& cpu, const std::vector<C
   if (cpu.size() != device.size())
     return std::to_string(cpu.size()) + " and " + std::to_string(device.size()) + " candidates";
   for (std::size_t i = 0; i < cpu.size(); ++i) {
-    if (cpu[i] < device[i] || device[i] < cpu[i] || cpu[i].score != device[i].score)
+    if (cpu[i] < device[i] || device[i] < cpu[i] || cpu[i].score != device[i].score ||
+        !(cpu[i].shift == device[i].shift))
       return "candidate " + std::to_string(i);
   }
   return "";
@@ -100,6 +102,7 @@ class OpenClVerifyTest : public OpenClStagesTest {
     EXPECT_GT(spread, 0);
     model.network = test::random_network(model.window.pixels(), 3);
     test::centre_logit(model.network, frame);
+    test::add_boxes(model.network, 6, 5);
     model.network.first_stage_threshold = gate;
     model.network.weight = spread;
     model.network.limit = 1.5;

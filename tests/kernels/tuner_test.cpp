@@ -107,7 +107,7 @@ TEST_F(TunerTest, NetworksAreTuned) {
   model.network = test::random_network(model.window.pixels(), 3);
   model.network.convolutions.resize(1);
   const Size size = model.network.output_size();
-  model.network.head.resize(static_cast<std::size_t>(size.width) * size.height * 16);
+  model.network.head.weights.resize(static_cast<std::size_t>(size.width) * size.height * 16);
   model.network.first_stage_threshold = options_.threshold;
   Options options = options_;
   options.threshold = -1e9;

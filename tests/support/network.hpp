@@ -15,6 +15,9 @@ filterbank::Convolution random_convolution(int size, int stride, int inputs, int
 /// Three convolutions, of 3x3, 1x1 and 5x5 inputs, the first and the last of stride 2, and a head.
 filterbank::Network random_network(Size window, unsigned seed);
 
+/// Gives it heads of boxes, which move them by up to `largest` pixels or so.
+void add_boxes(filterbank::Network& network, double largest, unsigned seed);
+
 /// Moves and scales the head so that the logit of windows of the picture lies about 0, on both sides
 /// alike, and is 1 or so where it is not near.
 void centre_logit(filterbank::Network& network, GrayView picture);

@@ -29,8 +29,8 @@ constexpr double kAnyScore = -1e9;
 Model model_with_network() {
   Model model = random_model(9, 12);
   model.network = test::random_network(model.window.pixels(), 12);
-  model.network.head_bias -= 71'600;
-  model.network.head_scale = 1.0 / 300;
+  model.network.head.bias -= 71'600;
+  model.network.head.scale = 1.0 / 300;
   model.network.first_stage_threshold = 0.7;
   model.network.weight = 0.3;
   model.network.limit = 3.3;
@@ -143,8 +143,7 @@ struct VerifiedScores {
         const GrayView window(image.view().row(cells + 8 * c.y) + cells + 8 * c.x, network.window.width,
                               network.window.height, image.stride());
         const Place place{c.level, c.x, c.y};
-        logit[place] = (static_cast<double>(reference::run_network(network, window)) + network.head_bias) *
-                       network.head_scale;
+        logit[place] = network.head.value(reference::run_network(network, window).logit);
         final[place] = c.score + network.weight * std::clamp(logit[place], -network.limit, network.limit);
         without_image += level.is_computed ? 0 : 1;
         largest_octave = std::max(largest_octave, level.plan.octave);
@@ -524,6 +523,91 @@ TEST_F(FilterbankVerify, PeaksAlone) {
     ASSERT_FALSE(peaks.empty());
     ASSERT_LT(peaks.size(), scores_of_all.final.size());
     EXPECT_EQ(verified(detector, picture->view()), peaks);
+  }
+}
+
+class FilterbankBoxes : public FilterbankVerify {
+ protected:
+  FilterbankBoxes() { test::add_boxes(moving_.network, 12, 4); }
+  Model moving_ = model_;
+};
+
+std::vector<Detection> found_by(const Model& model, const Options& options, PictureView frame) {
+  return detect_fresh(FilterbankDetector(model, options), frame);
+}
+
+TEST_F(FilterbankBoxes, BoxesAreMovedByWhatTheHeadsSay) {
+  Options options = options_of(1.5);
+  options.max_overlap = 2;  // so that none falls to another, nor one within it by a rounding error
+  const FilterbankDetector detector(moving_, options);
+  const auto workspace = detector.make_workspace();
+  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  ASSERT_TRUE(detector.prepare(w, picture_.view()));
+  detector.score_windows(w);
+  detector.run_stage(kVerify, w);
+  const std::vector<Candidate> candidates = w.candidates;
+  detector.run_stage(kGroup, w);
+  std::size_t moved = 0, clamped = 0, reported = 0;
+  for (const Candidate& c : candidates) {
+    const Level& level = w.levels[c.level];
+    ASSERT_TRUE(level.is_computed);
+    const int cells = level.plan.border - options.border;
+    const GrayView image = std::as_const(level.image).view();
+    const GrayView window(image.row(cells + 8 * c.y) + cells + 8 * c.x, moving_.network.window.width,
+                          moving_.network.window.height, image.stride());
+    const NetworkSums sums = reference::run_network(moving_.network, window);
+    const double most = moving_.object.height / 3;
+    double shift[kBoxHeads];
+    for (std::size_t i = 0; i < kBoxHeads; ++i) {
+      const double said = moving_.network.box[i].value(sums.box[i]);
+      shift[i] = std::clamp(said, -most, most);
+      clamped += said == shift[i] ? 0 : 1;
+      moved += shift[i] == 0 ? 0 : 1;
+    }
+    EXPECT_EQ(c.shift, (BoxShift{shift[0], shift[1], shift[2]}));
+    if (c.score < options.threshold) continue;
+    ++reported;
+    // By hand, in another order of operations: middle, top and bottom, and the width that goes with the
+    // height.
+    const Box& object = moving_.object;
+    const double scale = level.plan.scale;
+    const double top = (8 * c.y + object.y + shift[1]) * scale;
+    const double bottom = (8 * c.y + object.y + object.height + shift[2]) * scale;
+    const double middle = (8 * c.x + object.x + object.width / 2 + shift[0]) * scale;
+    const double width = (bottom - top) * object.width / object.height;
+    const Box by_hand = clipped({middle - width / 2, top, width, bottom - top}, picture_.view().size());
+    const auto near_by_hand = [&](const Detection& one) {
+      return one.score == c.score && std::abs(one.box.x - by_hand.x) < 1e-9 &&
+             std::abs(one.box.y - by_hand.y) < 1e-9 && std::abs(one.box.width - by_hand.width) < 1e-9 &&
+             std::abs(one.box.height - by_hand.height) < 1e-9;
+    };
+    EXPECT_TRUE(std::any_of(w.detections.begin(), w.detections.end(), near_by_hand)) << c.x << ", " << c.y;
+  }
+  EXPECT_GT(moved, 20U);
+  EXPECT_GT(clamped, 3U);
+  EXPECT_GT(reported, 5U);
+  EXPECT_EQ(w.detections.size(), reported);
+  EXPECT_GT(candidates.size(), reported) << "nothing is left for the boxes of others";
+}
+
+TEST_F(FilterbankBoxes, WithoutRefinementTheyAreThoseOfTheWindows) {
+  Options options = options_of(1.5);
+  options.refine = false;
+  const std::vector<Detection> plain = found_by(model_, options_of(1.5), picture_.view());
+  EXPECT_EQ(found_by(moving_, options, picture_.view()), plain);
+  EXPECT_NE(found_by(moving_, options_of(1.5), picture_.view()), plain);
+}
+
+TEST_F(FilterbankBoxes, AThresholdMovesNoBox) {
+  const std::vector<Detection> all = found_by(moving_, options_of(0.9), picture_.view());
+  for (const double threshold : {1.2, 1.6, 2.0}) {
+    std::vector<Detection> sure;
+    for (const Detection& one : all) {
+      if (one.score >= threshold) sure.push_back(one);
+    }
+    ASSERT_GT(sure.size(), 2U) << threshold;
+    ASSERT_LT(sure.size(), all.size()) << threshold;
+    EXPECT_EQ(found_by(moving_, options_of(threshold), picture_.view()), sure) << threshold;
   }
 }
 

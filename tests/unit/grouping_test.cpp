@@ -60,5 +60,37 @@ TEST(Grouping, LabelsDoNotTouchEachOther) {
   EXPECT_THAT(suppress_non_maxima({person, bicycle}, 0.5), ElementsAre(person, bicycle));
 }
 
+TEST(MergeBoxes, ABoxIsTheMeanOfItsOwnAndOfThoseItSuppressed) {
+  const Detection sure{{10, 10, 10, 20}, 3.0, 0};
+  const Detection near{{12, 10, 10, 24}, 2.5, 0};
+  const Detection nearer{{11, 8, 10, 22}, 2.0, 0};
+  const Detection apart{{100, 10, 10, 20}, 1.0, 0};
+  EXPECT_THAT(merge_boxes({apart, nearer, sure, near}, 0.65, {}),
+              ElementsAre(Detection{{11, 28.0 / 3, 10, 22}, 3.0, 0}, apart));
+  EXPECT_THAT(merge_boxes({}, 0.65, {}), IsEmpty());
+}
+
+TEST(MergeBoxes, WhatIsMuchLessSureOrElsewhereDoesNotCount) {
+  const Detection sure{{0, 0, 10, 20}, 3.0, 0};
+  const Detection unsure{{1, 0, 10, 20}, 1.99, 0};
+  const Detection just{{1, 0, 10, 20}, 2.0, 0};
+  EXPECT_THAT(merge_boxes({sure, unsure}, 0.65, {}), ElementsAre(sure));
+  EXPECT_THAT(merge_boxes({sure, just}, 0.65, {}), ElementsAre(Detection{{0.5, 0, 10, 20}, 3.0, 0}));
+  const Detection inside{{2, 5, 5, 10}, 2.9, 0};  // a quarter of the union, all of the smaller
+  EXPECT_THAT(merge_boxes({sure, inside}, 0.65, {}), ElementsAre(sure));
+  EXPECT_THAT(merge_boxes({sure, inside}, 0.65, {0.25, 1}),
+              ElementsAre(Detection{{1, 2.5, 7.5, 15}, 3.0, 0}));
+}
+
+TEST(MergeBoxes, KeepsWhatSuppressionKeeps) {
+  // b falls to a; c overlaps b alone and stays as it is, and so does one of another label.
+  const Detection a{{0, 0, 10, 10}, 3.0, 0};
+  const Detection b{{3, 0, 10, 10}, 2.5, 0};
+  const Detection c{{6, 0, 10, 10}, 2.4, 0};
+  const Detection other{{0, 0, 10, 10}, 2.9, 1};
+  EXPECT_THAT(merge_boxes({a, b, c, other}, 0.65, {}),
+              ElementsAre(Detection{{1.5, 0, 10, 10}, 3.0, 0}, other, c));
+}
+
 }  // namespace
 }  // namespace sightline

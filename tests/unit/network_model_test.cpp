@@ -69,9 +69,10 @@ void expect_equal(const Network& a, const Network& b) {
     EXPECT_EQ(a.convolutions[i].bias, b.convolutions[i].bias);
     EXPECT_EQ(a.convolutions[i].scale, b.convolutions[i].scale);
   }
-  EXPECT_EQ(a.head, b.head);
-  EXPECT_EQ(a.head_bias, b.head_bias);
-  EXPECT_EQ(a.head_scale, b.head_scale);
+  EXPECT_EQ(a.head.weights, b.head.weights);
+  EXPECT_EQ(a.head.bias, b.head.bias);
+  EXPECT_EQ(a.head.scale, b.head.scale);
+  EXPECT_TRUE(a.box == b.box);
   EXPECT_EQ(a.first_stage_threshold, b.first_stage_threshold);
   EXPECT_EQ(a.weight, b.weight);
   EXPECT_EQ(a.limit, b.limit);
@@ -116,17 +117,50 @@ TEST_F(NetworkFile, TheNetworkOfTheLastIsSaved) {
 TEST_F(NetworkFile, OneConvolutionIsANetworkToo) {
   Network& network = models[2].network;
   network.convolutions.resize(1);
-  network.head.assign(12 * 16 * 16, 3);
+  network.head.weights.assign(12 * 16 * 16, 3);
   save_model(models[2], file);
   expect_equal(load_model(file).network, network);
+}
+
+TEST_F(NetworkFile, RoundTripOfHeadsOfBoxes) {
+  for (Model& model : models) test::add_boxes(model.network, 20, 3);
+  save_models(models, file);
+  EXPECT_EQ(Safetensors::load(file).metadata.at("version"), "3");
+  const std::vector<Model> loaded = load_models(file);
+  for (const Model& model : loaded) expect_equal(model.network, models[2].network);
+  save_models(loaded, changed);
+  EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
+}
+
+TEST_F(NetworkFile, HeadsOfBoxesAreWholeOrNotThere) {
+  // Programs of before would ignore them.
+  EXPECT_THAT(complaint_about("network.box_scale", "1,1,1"),
+              AllOf(HasSubstr("'version' is '2'"), HasSubstr("'network.box'")));
+  for (Model& model : models) test::add_boxes(model.network, 20, 3);
+  save_models(models, file);
+  EXPECT_THAT(complaint_about("version", "2"),
+              AllOf(HasSubstr("'version' is '2'"), HasSubstr("'network.box'")));
+  EXPECT_THAT(complaint_without("network.box"), HasSubstr("'network.box'"));
+  for (const std::string key : {"network.box_bias", "network.box_scale"}) {
+    EXPECT_THAT(complaint([&](Safetensors& container) { container.metadata.erase(key); }),
+                HasSubstr("'" + key + "'"));
+    for (const char* text : {"", "x", "1,2", "1,2,3,4", "nan,1,1", "1,2,inf", "1,2,1e999"})
+      EXPECT_THAT(complaint_about(key, text), HasSubstr("'" + key + "'")) << text;
+  }
+  for (const char* text : {"1,2,0.5", "1,2147483648,1", "-2147483649,1,1"})
+    EXPECT_THAT(complaint_about("network.box_bias", text), HasSubstr("'network.box_bias'")) << text;
+  for (const char* text : {"0,1,1", "1,-1,1"})
+    EXPECT_THAT(complaint_about("network.box_scale", text), HasSubstr("of boxes has a scale")) << text;
+  EXPECT_THAT(complaint_about<std::int8_t>("network.box", {2, 8, 6, 16}), HasSubstr("'network.box'"));
 }
 
 // Programs of before would ignore the network, so they must not take the file.
 TEST_F(NetworkFile, TheVersionSaysThatThereIsANetwork) {
   EXPECT_EQ(Safetensors::load(file).metadata.at("version"), "2");
   EXPECT_THAT(complaint_about("version", "1"), AllOf(HasSubstr("'version' is '1'"), HasSubstr("'network'")));
-  EXPECT_THAT(complaint_about("version", "3"),
-              AllOf(HasSubstr("'version' is '3'"), HasSubstr("'1'"), HasSubstr("'2'")));
+  EXPECT_THAT(complaint_about("version", "4"),
+              AllOf(HasSubstr("'version' is '4'"), HasSubstr("'1'"), HasSubstr("'2'"), HasSubstr("'3'")));
+  EXPECT_THAT(complaint_about("version", "3"), HasSubstr("'network.box'"));
   for (Model& model : models) model.network = {};
   save_models(models, file);
   const Safetensors without = Safetensors::load(file);
@@ -292,8 +326,8 @@ TEST_F(NetworkFile, NetworksThatNobodyCouldReadAreNotSaved) {
     EXPECT_FALSE(std::filesystem::exists(changed));
   };
   refused([](Network& network) { network.window = {32, 24}; });
-  refused([](Network& network) { network.head.pop_back(); });
-  refused([](Network& network) { network.head[7] = 100; });
+  refused([](Network& network) { network.head.weights.pop_back(); });
+  refused([](Network& network) { network.head.weights[7] = 100; });
   refused([](Network& network) { network.convolutions[1].bias.pop_back(); });
   refused([](Network& network) { network.convolutions[1].weights.push_back(0); });
 }
@@ -322,7 +356,7 @@ TEST_F(NetworkFile, StoringAnEvaluationKeepsIt) {
 TEST_F(NetworkFile, EvaluationWithAnotherNetworkIsNotStored) {
   Model model = load_model(file, 5);
   model.evaluation = {0.1, 0.2, "data"};
-  models[2].network.head[11] ^= 1;
+  models[2].network.head.weights[11] ^= 1;
   save_models(models, file);
   const std::string bytes = test::bytes_of(file);
   EXPECT_THAT(test::error_of(ExitCode::failed, [&] { store_evaluation(model, file); }),

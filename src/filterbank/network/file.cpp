@@ -1,6 +1,7 @@
 #include "filterbank/network/file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -10,6 +11,9 @@ namespace {
 constexpr const char* kNetwork = "network";
 constexpr const char* kStrides = "network.strides";
 constexpr const char* kHead = "network.head";
+constexpr const char* kBox = "network.box";
+constexpr const char* kBoxBias = "network.box_bias";
+constexpr const char* kBoxScale = "network.box_scale";
 constexpr int kLargestSize = 5;
 
 std::string array_name(std::size_t convolution, const char* what) {
@@ -61,13 +65,65 @@ TensorShape head_shape(const Network& network) {
   return {size.height, size.width, network.convolutions.back().outputs};
 }
 
+// Of all heads of boxes together.
+TensorShape boxes_shape(const Network& network) {
+  TensorShape shape = head_shape(network);
+  shape.insert(shape.begin(), static_cast<std::int64_t>(kBoxHeads));
+  return shape;
+}
+
+// One for each head of boxes.
+std::vector<double> read_box_numbers(const Header& header, const char* key) {
+  std::vector<double> numbers = header.numbers(key, ',');
+  if (numbers.size() != kBoxHeads) {
+    header.fail(std::string("'") + key + "' is '" + header.text(key) + "'",
+                "it must list " + std::to_string(kBoxHeads) + " numbers");
+  }
+  return numbers;
+}
+
+std::vector<NetworkHead> read_boxes(const Safetensors& file, const Header& header, const Network& network) {
+  using Bias = std::numeric_limits<std::int32_t>;
+  const auto weights = file.array<std::int8_t>(kBox, boxes_shape(network));
+  const std::vector<double> bias = read_box_numbers(header, kBoxBias);
+  const std::vector<double> scale = read_box_numbers(header, kBoxScale);
+  const std::size_t size = weights.size() / kBoxHeads;
+  std::vector<NetworkHead> heads;
+  for (std::size_t i = 0; i < kBoxHeads; ++i) {
+    if (bias[i] != std::floor(bias[i]) || bias[i] < Bias::min() || bias[i] > Bias::max()) {
+      header.fail(std::string("'") + kBoxBias + "' is '" + header.text(kBoxBias) + "'",
+                  "it must list whole numbers of 32 bits");
+    }
+    const auto own = weights.subspan(i * size, size);
+    heads.push_back({{own.begin(), own.end()}, static_cast<std::int32_t>(bias[i]), scale[i]});
+  }
+  return heads;
+}
+
+void write_boxes(const Network& network, Safetensors& file) {
+  std::vector<std::int8_t> weights;
+  std::vector<double> bias, scale;
+  for (const NetworkHead& head : network.box) {
+    weights.insert(weights.end(), head.weights.begin(), head.weights.end());
+    bias.push_back(head.bias);
+    scale.push_back(head.scale);
+  }
+  file.set<std::int8_t>(kBox, boxes_shape(network), weights);
+  file.metadata[kBoxBias] = join(bias, ',');
+  file.metadata[kBoxScale] = join(scale, ',');
+}
+
 }  // namespace
 
 bool has_network(const Header& header) {
   return header.find(kNetwork) != nullptr;
 }
 
-Network read_network(const Safetensors& file, const Header& header, Size window) {
+bool has_boxes(const Safetensors& file, const Header& header) {
+  return file.contains(kBox) || header.find(kBoxBias) != nullptr || header.find(kBoxScale) != nullptr;
+}
+
+Network read_network(const Safetensors& file, const Header& header, Size window, bool with_boxes) {
   Network network;
   network.window = window;
   const auto count = static_cast<std::size_t>(header.integer(kNetwork, 1, kMaxConvolutions));
@@ -82,11 +138,12 @@ Network read_network(const Safetensors& file, const Header& header, Size window)
                 "'network' is the number of its convolutions");
   }
   const auto head = file.array<std::int8_t>(kHead, head_shape(network));
-  network.head.assign(head.begin(), head.end());
+  network.head.weights.assign(head.begin(), head.end());
   using Bias = std::numeric_limits<std::int32_t>;
-  network.head_bias =
+  network.head.bias =
       static_cast<std::int32_t>(header.integer("network.head_bias", Bias::min(), Bias::max()));
-  network.head_scale = header.number("network.head_scale", 1e-30, 1e30);
+  network.head.scale = header.number("network.head_scale", 1e-30, 1e30);
+  if (with_boxes) network.box = read_boxes(file, header, network);
   network.first_stage_threshold = header.number("network.gate", -1e9, 1e9);
   network.weight = header.number("network.weight", 0, 1e9);
   network.limit = header.number("network.limit", 0, 1e9);
@@ -107,11 +164,12 @@ void write_network(const Network& network, Safetensors& file) {
     file.set<std::int32_t>(array_name(i, "bias"), {c.outputs}, c.bias);
     file.set<float>(array_name(i, "scale"), {c.outputs}, c.scale);
   }
-  file.set<std::int8_t>(kHead, head_shape(network), network.head);
+  file.set<std::int8_t>(kHead, head_shape(network), network.head.weights);
+  if (!network.box.empty()) write_boxes(network, file);
   file.metadata[kNetwork] = std::to_string(network.convolutions.size());
   file.metadata[kStrides] = strides;
-  file.metadata["network.head_bias"] = std::to_string(network.head_bias);
-  file.metadata["network.head_scale"] = join({network.head_scale}, ',');
+  file.metadata["network.head_bias"] = std::to_string(network.head.bias);
+  file.metadata["network.head_scale"] = join({network.head.scale}, ',');
   file.metadata["network.gate"] = join({network.first_stage_threshold}, ',');
   file.metadata["network.weight"] = join({network.weight}, ',');
   file.metadata["network.limit"] = join({network.limit}, ',');
@@ -119,7 +177,7 @@ void write_network(const Network& network, Safetensors& file) {
 }
 
 std::uint64_t bytes_of(const Network& network) {
-  std::uint64_t bytes = network.head.size();
+  std::uint64_t bytes = network.head.weights.size() * (1 + network.box.size());
   for (const Convolution& c : network.convolutions)
     bytes += c.weights.size() + c.bias.size() * sizeof c.bias[0] + c.scale.size() * sizeof c.scale[0];
   return bytes;

@@ -72,16 +72,27 @@ std::string wrong_decision(const Network& n) {
   return "";
 }
 
-std::string wrong_head(const Network& n, Size size, int channels) {
-  const std::size_t count = static_cast<std::size_t>(size.width) * size.height * channels;
-  if (n.head.size() != count) {
-    return "its head has " + std::to_string(n.head.size()) + " weights rather than " + std::to_string(count);
+// @param name  of the head, as complaints have it
+std::string wrong_head(const std::string& name, const NetworkHead& head, std::size_t weights) {
+  if (head.weights.size() != weights) {
+    return name + " has " + std::to_string(head.weights.size()) + " weights rather than " +
+           std::to_string(weights);
   }
-  if (!in_range(n.head)) return "its head has a weight outside +-" + std::to_string(kMaxNetworkWeight);
-  if (!fits(n.head, n.head_bias, 0, kMaxValue)) return "its head has sums that may not fit into 32 bits";
-  if (!(n.head_scale > 0) || !std::isfinite(n.head_scale))
-    return "its head has a scale that is not positive and finite";
+  if (!in_range(head.weights)) return name + " has a weight outside +-" + std::to_string(kMaxNetworkWeight);
+  if (!fits(head.weights, head.bias, 0, kMaxValue)) return name + " has sums that may not fit into 32 bits";
+  if (!(head.scale > 0) || !std::isfinite(head.scale))
+    return name + " has a scale that is not positive and finite";
   return "";
+}
+
+std::string wrong_heads(const Network& n, std::size_t weights) {
+  std::string wrong = wrong_head("its head", n.head, weights);
+  if (wrong.empty() && !n.box.empty() && n.box.size() != kBoxHeads)
+    wrong = "it has " + std::to_string(n.box.size()) + " heads of boxes rather than none or " +
+            std::to_string(kBoxHeads);
+  for (std::size_t i = 0; wrong.empty() && i < n.box.size(); ++i)
+    wrong = wrong_head("its head " + std::to_string(i) + " of boxes", n.box[i], weights);
+  return wrong;
 }
 
 }  // namespace
@@ -94,7 +105,7 @@ Size Network::output_size() const {
 
 double Network::multiply_adds() const {
   Size size = window;
-  auto sum = static_cast<double>(head.size());
+  double sum = static_cast<double>(head.weights.size()) * static_cast<double>(1 + box.size());
   for (const Convolution& convolution : convolutions) {
     size = convolution.output_size(size);
     sum += static_cast<double>(size.width) * size.height * static_cast<double>(convolution.weights.size());
@@ -104,7 +115,7 @@ double Network::multiply_adds() const {
 
 std::string what_is_wrong(const Network& network) {
   if (network.empty())
-    return network.head.empty() ? wrong_decision(network) : "it has a head but no convolution";
+    return network.head.weights.empty() ? wrong_decision(network) : "it has a head but no convolution";
   if (network.convolutions.size() > kMaxConvolutions) {
     return "it has " + std::to_string(network.convolutions.size()) + " convolutions, more than " +
            std::to_string(kMaxConvolutions);
@@ -123,7 +134,8 @@ std::string what_is_wrong(const Network& network) {
     size = c.output_size(size);
     channels = c.outputs;
   }
-  const std::string wrong = wrong_head(network, size, channels);
+  const std::size_t outputs = static_cast<std::size_t>(size.width) * size.height * channels;
+  const std::string wrong = wrong_heads(network, outputs);
   return wrong.empty() ? wrong_decision(network) : wrong;
 }
 
@@ -165,8 +177,7 @@ std::size_t scratch_of(const PackedNetwork::Picture& picture) {
 
 }  // namespace
 
-PackedNetwork::PackedNetwork(const Network& network)
-    : window_(network.window), bias_(network.head_bias), scale_(network.head_scale) {
+PackedNetwork::PackedNetwork(const Network& network) : window_(network.window) {
   if (network.empty()) return;
   Size size = network.window;
   for (std::size_t i = 0; i < network.convolutions.size(); ++i) {
@@ -187,8 +198,13 @@ PackedNetwork::PackedNetwork(const Network& network)
   for (std::size_t i = 1; i < pictures_.size(); i += 2) pictures_[i].offset = memories[0];
   scratch_bytes_ = memories[0] + memories[1];
 
-  head_ = network.head;
-  head_.resize(round_up(head_.size()), 0);
+  head_bytes_ = round_up(network.head.weights.size());
+  const auto add = [&](const NetworkHead& head) {
+    heads_.insert(heads_.end(), head.weights.begin(), head.weights.end());
+    heads_.resize(round_up(heads_.size()), 0);
+  };
+  add(network.head);
+  for (const NetworkHead& head : network.box) add(head);
 }
 
 }  // namespace sightline::filterbank

@@ -12,8 +12,10 @@
 /// `size` x `size` inputs are centred on every `stride`th input of a row and column, from the first on;
 /// outside the picture the inputs are 0. So a side of n inputs gives ceil(n / stride) outputs.
 ///
-/// The head: `logit = (sum of weight times output of the last convolution + bias) * scale`, the sum in
-/// int32; the logarithm of the odds that the window holds an object, as far as it was trained for that.
+/// A head: `value = (sum of weight times output of the last convolution + bias) * scale`, the first sum in
+/// int32. The first head's value is the logit: the logarithm of the odds that the window holds an object, as
+/// far as it was trained for that. Three more, where there are any, say where the object's box lies in the
+/// window.
 
 #include <array>
 #include <cstddef>
@@ -49,13 +51,32 @@ inline constexpr int kMaxConvolutions = 16;
 /// Two products of a weight and an input fit into 16 signed bits.
 inline constexpr int kMaxNetworkWeight = 64;
 
+struct NetworkHead {
+  std::vector<std::int8_t> weights;  ///< [y][x][channel] of the last convolution, within +-kMaxNetworkWeight
+  std::int32_t bias = 0;
+  double scale = 1;  ///< positive
+  /// @param sum  of weights times outputs
+  double value(std::int32_t sum) const { return (static_cast<double>(sum) + bias) * scale; }
+  friend bool operator==(const NetworkHead&, const NetworkHead&) = default;
+};
+
+/// Heads that say where the object's box lies: how far its middle (left to right), its top and its bottom are
+/// from where the window has them, in pixels of the window.
+inline constexpr std::size_t kBoxHeads = 3;
+
+/// What a network makes of a window: its heads' sums, less their biases; 0 for those that it does not have.
+struct NetworkSums {
+  std::int32_t logit = 0;
+  std::array<std::int32_t, kBoxHeads> box{};
+  friend bool operator==(const NetworkSums&, const NetworkSums&) = default;
+};
+
 /// Immutable once loaded.
 struct Network {
   Size window;  ///< pixels of its input
   std::vector<Convolution> convolutions;
-  std::vector<std::int8_t> head;  ///< [y][x][channel] of the last convolution, within +-kMaxNetworkWeight
-  std::int32_t head_bias = 0;
-  double head_scale = 1;
+  NetworkHead head;              ///< the logit
+  std::vector<NetworkHead> box;  ///< of boxes: none, or kBoxHeads
 
   /// Windows whose first score is below this are not looked at, and rejected.
   double first_stage_threshold = 0;
@@ -68,9 +89,10 @@ struct Network {
   bool empty() const { return convolutions.empty(); }
   /// Of the last convolution's outputs, pixels.
   Size output_size() const;
-  /// Of one window's convolutions and head.
+  /// Of one window's convolutions and heads.
   double multiply_adds() const;
-  double final_score(double score, double logit) const {
+  double final_score(double score, std::int32_t logit_sum) const {
+    const double logit = head.value(logit_sum);
     return score + weight * (logit < -limit ? -limit : logit > limit ? limit : logit);
   }
   /// Of a window that the first-stage threshold rejects, where one is asked for all the same: below all that
@@ -119,11 +141,14 @@ class PackedNetwork {
   /// One more than there are layers: the last is what the head reads.
   std::span<const Picture> pictures() const { return pictures_; }
 
-  /// Filled up with zeros to a multiple of kPictureUnit.
-  std::span<const std::int8_t> head() const { return head_; }
+  /// The logit's, then those of boxes: 1 or 1 + kBoxHeads.
+  std::size_t heads() const { return head_bytes_ == 0 ? 0 : heads_.size() / head_bytes_; }
+  /// Its weights, filled up with zeros to a multiple of kPictureUnit.
+  std::span<const std::int8_t> head(std::size_t index) const {
+    return std::span(heads_).subspan(index * head_bytes_, head_bytes_);
+  }
   /// Bytes of scratch that `run_network` needs.
   std::size_t scratch_bytes() const { return scratch_bytes_; }
-  double logit(std::int32_t sum) const { return (static_cast<double>(sum) + bias_) * scale_; }
 
   /// The first convolution's inputs lie in memory with this added, so that they are unsigned like the others.
   static constexpr int kPixelOffset = 128;
@@ -136,20 +161,19 @@ class PackedNetwork {
   Size window_;
   std::vector<Layer> layers_;
   std::vector<Picture> pictures_;
-  std::vector<std::int8_t> head_;
-  double bias_ = 0;
-  double scale_ = 1;
+  std::size_t head_bytes_ = 0;  ///< of one
+  std::vector<std::int8_t> heads_;
   std::size_t scratch_bytes_ = 0;
 };
 
-/// The head's sum, less its bias, of one window, whose size is the network's. `scratch` has
-/// network.scratch_bytes() bytes, aligned to 64, whose contents do not matter. SIMD, dispatched at run time.
-/// Thread-safety: a pure function of its arguments.
-std::int32_t run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch);
+/// The sums of one window, whose size is the network's. `scratch` has network.scratch_bytes() bytes, aligned
+/// to 64, whose contents do not matter. SIMD, dispatched at run time. Thread-safety: a pure function of its
+/// arguments.
+NetworkSums run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch);
 
 namespace reference {
 /// The same in plain scalar code, straight from the network: what `run_network` equals bit for bit.
-std::int32_t run_network(const Network& network, GrayView window);
+NetworkSums run_network(const Network& network, GrayView window);
 }  // namespace reference
 
 }  // namespace sightline::filterbank

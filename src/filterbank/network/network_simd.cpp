@@ -305,7 +305,7 @@ HWY_INLINE void convolve(const Layer& layer, const Picture& input, const std::ui
 
 // --- all of it ---
 
-HWY_INLINE std::int32_t judge(std::span<const std::int8_t> head, const std::uint8_t* values) {
+HWY_INLINE std::int32_t sum_of(std::span<const std::int8_t> head, const std::uint8_t* values) {
   const Words d;
   const Bytes d8;
   VWords sum = hn::Zero(d);
@@ -316,7 +316,7 @@ HWY_INLINE std::int32_t judge(std::span<const std::int8_t> head, const std::uint
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-std::int32_t run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch) {
+NetworkSums run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch) {
   const std::span<const Picture> pictures = network.pictures();
   const std::uint8_t* from = scratch + pictures[0].offset;
   normalise(window, pictures[0], scratch + pictures[0].offset);
@@ -326,7 +326,9 @@ std::int32_t run_network(const PackedNetwork& network, GrayView window, std::uin
     convolve(network.layers()[i], pictures[i], from, pictures[i + 1], to);
     from = to;
   }
-  return judge(network.head(), from);
+  NetworkSums sums{sum_of(network.head(0), from), {}};
+  for (std::size_t i = 1; i < network.heads(); ++i) sums.box[i - 1] = sum_of(network.head(i), from);
+  return sums;
 }
 
 }  // namespace sightline::filterbank::HWY_NAMESPACE
@@ -336,7 +338,7 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::filterbank {
 HWY_EXPORT(run_network);
 
-std::int32_t run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch) {
+NetworkSums run_network(const PackedNetwork& network, GrayView window, std::uint8_t* scratch) {
   return HWY_DYNAMIC_DISPATCH(run_network)(network, window, scratch);
 }
 }  // namespace sightline::filterbank

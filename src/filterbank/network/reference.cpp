@@ -61,12 +61,17 @@ Values convolve(const Convolution& c, const Values& input) {
 
 }  // namespace
 
-std::int32_t run_network(const Network& network, GrayView window) {
+NetworkSums run_network(const Network& network, GrayView window) {
   Values values = normalise(window);
   for (const Convolution& c : network.convolutions) values = convolve(c, values);
-  std::int32_t sum = 0;
-  for (std::size_t i = 0; i < network.head.size(); ++i) sum += network.head[i] * values.at[i];
-  return sum;
+  const auto sum_of = [&](const NetworkHead& head) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < head.weights.size(); ++i) sum += head.weights[i] * values.at[i];
+    return sum;
+  };
+  NetworkSums sums{sum_of(network.head), {}};
+  for (std::size_t i = 0; i < network.box.size(); ++i) sums.box[i] = sum_of(network.box[i]);
+  return sums;
 }
 
 }  // namespace sightline::filterbank::reference

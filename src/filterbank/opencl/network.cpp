@@ -51,8 +51,8 @@ DeviceNetwork::DeviceNetwork(const Network& network, const KernelTuning& tuning,
       "biases, global const float* scales) {\n" +
       calls_ + "}\n";
   write_options(network, tuning);
-  const std::span<const std::int8_t> head = network.head;
-  for (std::size_t i = 0; i < head.size(); i += 4) weights_.push_back(word_of(head.subspan(i, 4)));
+  add_head(network.head);
+  for (const NetworkHead& head : network.box) add_head(head);
 }
 
 void DeviceNetwork::plan_pictures(const Network& network, int pixels) {
@@ -111,8 +111,14 @@ void DeviceNetwork::write_options(const Network& network, const KernelTuning& tu
              define("FAR_WORDS", checked(far_words_)) + place("INPUT", input) +
              " -DINPUT_SPACE=" + (input.near ? "local" : "global") + define("INPUT_BORDER", input.border) +
              define("INPUT_PITCH", input.pitch) + define("INPUT_ROWS", input.rows) + place("OUTPUT", output) +
-             define("HEAD_WORDS", static_cast<int>(network.head.size() / 4)) +
+             define("HEADS", static_cast<int>(1 + network.box.size())) +
+             define("HEAD_WORDS", static_cast<int>(network.head.weights.size() / 4)) +
              define("HEAD_OFFSET", static_cast<int>(weights_.size()));
+}
+
+void DeviceNetwork::add_head(const NetworkHead& head) {
+  const std::span<const std::int8_t> weights = head.weights;
+  for (std::size_t i = 0; i < weights.size(); i += 4) weights_.push_back(word_of(weights.subspan(i, 4)));
 }
 
 // Its function and the call of it.

@@ -28,7 +28,8 @@ class DeviceNetwork {
   /// Global memory that a work-group needs; 0 where all pictures fit into local memory.
   std::int64_t far_bytes() const { return far_words_ * 4; }
 
-  /// Of all convolutions one after the other, [y][word of a kernel's row][output], then the head's.
+  /// Of all convolutions one after the other, [y][word of a kernel's row][output], then of all
+  /// heads.
   const std::vector<cl_int>& weights() const { return weights_; }
   const std::vector<cl_int>& biases() const { return biases_; }
   const std::vector<cl_float>& scales() const { return scales_; }
@@ -51,6 +52,7 @@ class DeviceNetwork {
   void write_options(const Network& network, const KernelTuning& tuning);
   void add_convolution(const Convolution& convolution, std::size_t index, Size output);
   void add_weights(const Convolution& convolution);
+  void add_head(const NetworkHead& head);
 
   std::vector<Picture> pictures_;  ///< one more than there are convolutions
   std::int64_t near_words_ = 0, far_words_ = 0;

@@ -35,8 +35,9 @@ struct DeviceCandidate {
 struct DeviceVerified {
   cl_int level, x, y;  // cells
   cl_int raw_score;
-  cl_int sum;  // of the network's head, less its bias
-  cl_int unused[3];
+  // Of the network's heads, less their biases.
+  cl_int logit_sum;
+  cl_int box_sums[kBoxHeads];  // 0 where it has none
 };
 static_assert(sizeof(DeviceVerified) == 8 * sizeof(cl_int));
 

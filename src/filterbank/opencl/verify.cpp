@@ -77,8 +77,9 @@ void OpenClStages::take_verified(OpenClSlot& slot, FilterbankWorkspace& workspac
   }
   workspace.candidates.clear();
   for (const DeviceVerified& c : slot.verified.sorted(slot.queue, slot.windows)) {
-    const double score = detector_->verified_score(detector_->score_of(c.raw_score), c.sum);
-    if (score >= detector_->options().threshold) workspace.candidates.push_back({{c.level, c.x, c.y}, score});
+    Candidate candidate{{c.level, c.x, c.y}, detector_->score_of(c.raw_score)};
+    detector_->take_verdict({c.logit_sum, {c.box_sums[0], c.box_sums[1], c.box_sums[2]}}, candidate);
+    if (candidate.score >= detector_->lowest_verified()) workspace.candidates.push_back(candidate);
   }
 }
 
