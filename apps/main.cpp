@@ -43,19 +43,25 @@ int with_output(int code) {
   return code_of(sightline::ExitCode::failed);
 }
 
-// Destructors of libraries (nlohmann's trees) may ask for memory where there is none; no exception gets past
-// them, but words and an exit code do.
+// Says so with a call that needs no memory, and ends.
+[[noreturn]] void end_saying(std::string_view words) noexcept {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+  _exit(code_of(sightline::ExitCode::failed));
+}
+
+// Destructors of libraries (nlohmann's trees) and functions that are noexcept (directory iterators') may ask
+// for memory where there is none; no exception gets past them, but words and an exit code do. Of an exception
+// that met `noexcept`, libstdc++ tells that it is there, not which one.
 [[noreturn]] void end_without_memory() noexcept {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    constexpr std::string_view kWords = "error: out of memory\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
-    _exit(code_of(sightline::ExitCode::failed));
+    end_saying("error: out of memory\n");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: unexpected: %s\n", error.what());
   } catch (...) {
   }
+  if (std::uncaught_exceptions() > 0) end_saying("error: out of memory, by all that can be told\n");
   std::abort();
 }
 

@@ -231,7 +231,7 @@ TEST_F(ModelFile, EveryArrayIsNeeded) {
 
 TEST_F(ModelFile, HeaderTexts) {
   EXPECT_THAT(complaint_about("kind", "sightline.cascade"), HasSubstr("'kind' is 'sightline.cascade'"));
-  EXPECT_THAT(complaint_about("version", "3"), HasSubstr("'version' is '3'"));
+  EXPECT_THAT(complaint_about("version", "4"), HasSubstr("'version' is '4'"));
   EXPECT_THAT(complaint_about("cell", "6"), HasSubstr("'cell' is '6'"));
   for (const char* text : {"max", "L1", "l1 ", ""}) {
     EXPECT_THAT(complaint_about("normalisation", text), HasSubstr("'normalisation' is '")) << text;

@@ -13,9 +13,10 @@ readonly SIGHTLINE_PACKAGES=(
 )
 
 # To build and run the tests and benchmarks, besides. Chromium opens the report page; Xvfb is the screen that windows
-# are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams.
+# are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams, PyTorch trains a network.
 readonly SIGHTLINE_TEST_PACKAGES=(
   liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev
+  python3-torch python3-numpy python3-pil
 )
 
 # To fuzz, besides.
