@@ -97,7 +97,8 @@ void add(const std::string& name) {
 }  // namespace sightline
 
 int main(int argc, char** argv) {
-  return sightline::benchmarks::run(argc, argv, sightline::kFrames, [] {
+  constexpr char kPattern[] = "lavfi:testsrc2=size=768x576:duration=4";
+  return sightline::benchmarks::run(argc, argv, kPattern, sightline::kFrames, [] {
     for (const char* name : {"lbpcascade_frontalface_improved", "haarcascade_frontalface_alt2",
                              "haarcascade_frontalface_default"})
       sightline::add(name);

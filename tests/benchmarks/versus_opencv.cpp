@@ -24,7 +24,8 @@ cv::Mat as_mat(Image<std::uint8_t>& frame) {
 }
 #endif
 
-int run(int argc, char** argv, std::size_t most, const std::function<void()>& add) {
+int run(int argc, char** argv, const char* default_input, std::size_t most,
+        const std::function<void()>& add) {
   benchmark::Initialize(&argc, argv);
   const int threads = argc > 2 ? std::atoi(argv[2]) : hardware_threads();
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
@@ -33,7 +34,7 @@ int run(int argc, char** argv, std::size_t most, const std::function<void()>& ad
 #endif
   media::ReadOptions options;
   options.every = 5;
-  const std::string input = argc > 1 ? argv[1] : "lavfi:testsrc2=size=768x576:duration=4";
+  const std::string input = argc > 1 ? argv[1] : default_input;
   media::Reader reader(input, options);
   while (frames().size() < most) {
     const auto read = reader.read();

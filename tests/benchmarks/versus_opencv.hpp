@@ -25,8 +25,9 @@ std::vector<Image<std::uint8_t>>& frames();
 cv::Mat as_mat(Image<std::uint8_t>& frame);
 #endif
 
-/// `main` of a program whose command line is [VIDEO [THREADS]]: reads every fifth frame of the video, `most`
-/// at the most, calls `add`, which registers benchmarks, and runs them, OpenCV too on so many threads.
-int run(int argc, char** argv, std::size_t most, const std::function<void()>& add);
+/// `main` of a program whose command line is [VIDEO [THREADS]]: reads every fifth frame of the video, or of
+/// the default input, `most` at the most, calls `add`, which registers benchmarks, and runs them, OpenCV too
+/// on so many threads.
+int run(int argc, char** argv, const char* default_input, std::size_t most, const std::function<void()>& add);
 
 }  // namespace sightline::benchmarks
