@@ -182,10 +182,10 @@ void convolve_all(int item, local uint* near, global uint* far, global const int
 
 #define WAIT_FOR_GROUP() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// The heads' sums, less their biases, of each window of the list `candidates`, written in their order into `verified`,
-// as records of eight numbers: level, x, y, raw score, the logit's sum, the three of boxes or 0. The header has the list's length, and how many candidates
-// there were at first (of a list of peaks, that is the second number of its header). Where those are more than `most`,
-// nothing is verified: the host must choose.
+// The heads' sums, without their biases, of each window of the list `candidates`, written in their order into
+// `verified`, as records of eight numbers: level, x, y, raw score, the logit's sum, and the three of boxes, 0 where there
+// are none. The header has the list's length, and how many candidates there were at first (of a list of peaks, that is
+// the second number of its header). Where those are more than `most`, nothing is verified: the host must choose.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
     global const int* restrict candidates, int most, global const uchar* restrict octaves,
     constant ResizedLevel* levels, constant Level* places, global const int* restrict tables, global const int* restrict weights,

@@ -6,7 +6,9 @@
 namespace sightline {
 namespace {
 
+// At 1, nothing is: a box within another may overlap it by more than itself, by a rounding error.
 bool is_covered(const Detection& candidate, const Detection& by, double max_overlap) {
+  if (max_overlap >= 1) return false;
   const double smaller = std::min(by.box.area(), candidate.box.area());
   return by.label == candidate.label && intersection_area(by.box, candidate.box) > max_overlap * smaller;
 }

@@ -182,7 +182,8 @@ Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& sh
           (y * kCell - options_.border + (object.y + shift.top)) * scale, width * scale, height * scale};
 }
 
-// What is not reported may still count for the box of what is, so that the threshold moves none.
+// What is not reported may still count for the box of what is, so that the threshold moves none (but above 2
+// or so, where the pre-rejection rises with it and spares windows that would have counted).
 double FilterbankDetector::lowest_verified() const {
   return refines() ? options_.threshold - MergeLimits{}.max_behind : options_.threshold;
 }

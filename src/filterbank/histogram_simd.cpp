@@ -24,7 +24,7 @@ using U8 = hn::CappedTag<std::uint8_t, 4 * kLanePad>;
 
 constexpr int kTables = 4;
 constexpr int kMaxBins = round_up(kMaxFilters, kLanePad);
-constexpr int kMaxPatterns = round_up(kUniformLbpBins, 4 * kLanePad);
+constexpr int kMaxPatterns = 256;  // that a byte may say, though there are kUniformLbpBins
 
 // A cell's responses are added up in several tables in turn: neighbours are often for the same bin, whose
 // next addition would wait for the one before.
@@ -105,8 +105,9 @@ HWY_INLINE std::int32_t take_roots(Tables& tables, int bins, float scale, float*
   return hn::GetLane(hn::SumOfLanes(di, total));
 }
 
-// Features of the tables' counts, whole vectors. Leaves the counts 0. A count of 256, one more than a byte
-// can be, becomes 255, whose feature is the same: all of a cell's pixels, as near as a byte can tell.
+// Features of the tables' counts, whole vectors. Leaves the counts 0. Each table has a quarter of the pixels
+// of a cell, 64 at most. A sum of 256, one more than a byte can be, becomes 255, whose feature is the same:
+// all of a cell's pixels, as near as a byte can tell.
 HWY_INLINE void take_patterns(Tables& tables, int patterns, const PatternFeatures& features,
                               std::uint8_t* out) {
   const U8 d;
@@ -120,8 +121,8 @@ HWY_INLINE void take_patterns(Tables& tables, int patterns, const PatternFeature
     auto feature = hn::Zero(d);
     auto above = hn::SaturatedSub(count, hn::Set(d, 15));
     for (const std::uint8_t* sixteen = features.data();; sixteen += 16) {
-      // Other counts have their highest bit set now, and find 0.
-      const auto index = hn::SaturatedAdd(count, hn::Set(d, 0x70));
+      // Other counts have their highest bit set now, and find 0; so do, on some targets, indices above 15.
+      const auto index = hn::And(hn::SaturatedAdd(count, hn::Set(d, 0x70)), hn::Set(d, 0x8F));
       feature = hn::Or(feature, hn::TableLookupBytesOr0(hn::LoadDup128(d, sixteen), index));
       if (hn::AllTrue(d, hn::Eq(above, hn::Zero(d)))) break;
       above = hn::SaturatedSub(above, hn::Set(d, 16));

@@ -125,7 +125,7 @@ struct CellRow {
 /// (times 64 / pixels, a correctly rounded float; 1 for cells of 8x8), and stores their square roots (every
 /// cell is part of four blocks, its roots are taken once) and the sum of all, scaled and rounded up (no
 /// feature of a block passes 255 then); the totals from cells_x to grid.columns() are 0. A cell has at most
-/// 256 pixels. Where the grid has patterns, the pixels of each are counted, the counts scaled and their
+/// 16x16 pixels. Where the grid has patterns, the pixels of each are counted, the counts scaled and their
 /// square roots taken as those of sums, and `round(kPatternFactor * root)` stored, to nearest even; they are
 /// no part of the total.
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,

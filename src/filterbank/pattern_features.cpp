@@ -14,7 +14,7 @@ Tables make_tables() {
   Tables tables{};
   for (int pixels = 1; pixels <= kMaxCellPixels; ++pixels) {
     const float scale = 64.0F / static_cast<float>(pixels);
-    for (int count = 0; count < kMaxCellPixels; ++count) {
+    for (int count = 0; count < static_cast<int>(tables[pixels].size()); ++count) {
       const float root = std::sqrt(static_cast<float>(std::min(count, pixels)) * scale);
       tables[pixels][count] = static_cast<std::uint8_t>(std::min(std::lrint(root * kPatternFactor), 255L));
     }

@@ -44,6 +44,11 @@ TEST(Grouping, TheLimitItselfIsStillAllowed) {
   const Detection beside{{10, 0, 10, 10}, 1.0, 0};
   EXPECT_THAT(suppress_non_maxima({a, beside}, 0.0), ElementsAre(a, beside));
   EXPECT_THAT(suppress_non_maxima({a, a}, 1.0), ElementsAre(a, a));
+  // Its right edge, 0.1 + 0.2, is a little to the right of 0.3, so that it is wider than itself within the
+  // first.
+  const Detection wide{{0, 0, 1, 1}, 2.0, 0};
+  const Detection within{{0.1, 0, 0.2, 1}, 1.0, 0};
+  EXPECT_THAT(suppress_non_maxima({wide, within}, 1.0), ElementsAre(wide, within));
 }
 
 TEST(Grouping, WhatIsDroppedDropsNothing) {

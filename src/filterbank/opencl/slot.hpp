@@ -35,7 +35,7 @@ struct DeviceCandidate {
 struct DeviceVerified {
   cl_int level, x, y;  // cells
   cl_int raw_score;
-  // Of the network's heads, less their biases.
+  // Of the network's heads, without their biases.
   cl_int logit_sum;
   cl_int box_sums[kBoxHeads];  // 0 where it has none
 };
