@@ -39,6 +39,9 @@ struct DeviceInfo {
   bool compiler_available = false;
   std::string extensions;
 
+  /// Whether kernels may have NVIDIA's own instructions in them (PTX).
+  bool is_nvidia() const { return vendor.find("NVIDIA") != std::string::npos; }
+
   /// OpenCL's handles of the platform and the device; valid for the life of the process.
   void* platform_handle = nullptr;
   void* handle = nullptr;

@@ -102,8 +102,7 @@ void OpenClStages::settle() {
            ((bins_ + patterns_) * sizeof(cl_int) + sizeof(cl_float));
   };
   while (histogram_bytes() > device.local_memory_bytes && t.histogram_cells > 1) t.histogram_cells /= 2;
-  const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
-  const std::string best_dot = nvidia ? "ptx" : device.integer_dot_product ? "khr" : "integer";
+  const std::string best_dot = device.is_nvidia() ? "ptx" : device.integer_dot_product ? "khr" : "integer";
   // The instructions for dot products take one window of the classifier's.
   if (t.dot == "auto") t.dot = t.classify_width == 1 ? best_dot : "integer";
   if (t.network_dot == "auto") t.network_dot = best_dot;

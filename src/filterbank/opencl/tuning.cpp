@@ -33,7 +33,7 @@ constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
 };
 
 bool is_nvidia(const DeviceInfo& device) {
-  return device.vendor.find("NVIDIA") != std::string::npos;
+  return device.is_nvidia();
 }
 bool has_dot_products(const DeviceInfo& device) {
   return device.integer_dot_product;
