@@ -18,8 +18,6 @@ constexpr int kColumns = 12;
 constexpr double kTileWidth = 150, kTileHeight = 250, kCaption = 38;  ///< pixels
 constexpr double kAround = 0.35;  ///< of the object's height, on each side of what is shown
 
-constexpr Color kPaper{0.078, 0.086, 0.102, 1};
-constexpr Color kInk{0.92, 0.93, 0.95, 1};
 constexpr Color kMarked{0.35, 0.85, 0.45, 1};
 constexpr Color kFound{0.95, 0.35, 0.3, 1};
 
@@ -91,7 +89,7 @@ void MissReport::write_sheet(const std::string& file) const {
   const auto count = static_cast<int>(worst_.size());
   const int columns = std::clamp(count, 1, kColumns), rows = std::max(1, (count + kColumns - 1) / kColumns);
   Canvas canvas(static_cast<int>(columns * kTileWidth), static_cast<int>(rows * (kTileHeight + kCaption)),
-                kPaper);
+                kSheetPaper);
   for (int i = 0; i < count; ++i) {
     const Tile& tile = worst_[static_cast<std::size_t>(i)];
     const double left = i % kColumns * kTileWidth, top = i / kColumns * (kTileHeight + kCaption);
@@ -110,8 +108,9 @@ void MissReport::write_sheet(const std::string& file) const {
     const std::string score = tile.object.nearest ? fmt::format(" {:.2f}", tile.object.nearest->score) : "";
     canvas.text(left + 2, top + kTileHeight + 14,
                 fmt::format("{}{}, {:.0f} px", to_string(tile.object.cause), score, tile.object.box.height),
-                12, kInk);
-    canvas.text(left + 2, top + kTileHeight + 30, std::filesystem::path(tile.name).stem().string(), 11, kInk);
+                12, kSheetInk);
+    canvas.text(left + 2, top + kTileHeight + 30, std::filesystem::path(tile.name).stem().string(), 11,
+                kSheetInk);
   }
   canvas.write_png(file);
 }

@@ -41,6 +41,10 @@ Box with_aspect(const Box& box, double aspect) {
   return {box.x + (box.width - width) / 2, box.y, width, box.height};
 }
 
+Box MatchOptions::compared(const Box& box) const {
+  return aspect > 0 ? with_aspect(box, aspect) : box;
+}
+
 MatchResult match_detections(std::span<const Detection> detections, std::span<const TruthBox> truth,
                              const MatchOptions& options) {
   MatchResult result;
@@ -50,14 +54,13 @@ MatchResult match_detections(std::span<const Detection> detections, std::span<co
 
   std::vector<Box> objects;
   for (const TruthBox& object : truth) {
-    objects.push_back(options.aspect > 0 && !object.ignore ? with_aspect(object.box, options.aspect)
-                                                           : object.box);
+    objects.push_back(object.ignore ? object.box : options.compared(object.box));
     if (!object.ignore) ++result.positives;
   }
   result.missed = result.positives;
 
   for (const std::size_t d : by_falling_score(detections)) {
-    const Box box = options.aspect > 0 ? with_aspect(detections[d].box, options.aspect) : detections[d].box;
+    const Box box = options.compared(detections[d].box);
     int best = -1;
     double best_overlap = 0;
     for (std::size_t t = 0; t < objects.size(); ++t) {

@@ -21,6 +21,9 @@ struct MatchOptions {
   /// Ignore regions keep their shape.
   double aspect = 0;
 
+  /// A box as it is compared with others: with that aspect, where there is one.
+  Box compared(const Box& box) const;
+
   /// People as in P. Dollar, C. Wojek, B. Schiele, P. Perona, "Pedestrian Detection: An Evaluation of the
   /// State of the Art", PAMI 34(4), 2012, section 3.
   static MatchOptions people() { return {MatchCriterion::overlap, 0.5, 0.41}; }

@@ -12,8 +12,7 @@ constexpr double kAtEdge = 0.02;  ///< of the object's height
 constexpr int kSamples = 24;      ///< a side of a box, to measure what is covered
 
 double overlap_of(const Box& found, const Box& object, const MatchOptions& options) {
-  if (options.aspect <= 0) return intersection_over_union(found, object);
-  return intersection_over_union(with_aspect(found, options.aspect), with_aspect(object, options.aspect));
+  return intersection_over_union(options.compared(found), options.compared(object));
 }
 
 bool fits(const Box& found, const Box& object, const MatchOptions& options) {

@@ -52,8 +52,7 @@ FamilyInfo info() {
       {"model", "in its largest size unless --filters says otherwise"},
       {"threshold",
        "the people model's is 0.5, about one false box in ten frames (1.2: in a hundred, -0.4: in each); "
-       "down to "
-       "what a model's network looks at (--no-verify: to any)"},
+       "down to what a model's network looks at (--no-verify: to any)"},
       {"max_candidates", "those that the classifier leaves for the verification network; 20000 unless given"},
       {"max_model_size", "256 unless given"}};
   info.variant_axes = {{{"filters", Kind::whole_number, "--filters",

@@ -17,6 +17,10 @@ struct Color {
   double alpha = 1;
 };
 
+/// Of sheets of pictures: what lies behind them, and what is written beside them.
+inline constexpr Color kSheetPaper{0.078, 0.086, 0.102, 1};
+inline constexpr Color kSheetInk{0.92, 0.93, 0.95, 1};
+
 /// How a string is placed relative to its point.
 enum class Align { left, center, right };
 

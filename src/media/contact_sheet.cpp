@@ -13,8 +13,6 @@
 namespace sightline::media {
 namespace {
 
-constexpr Color kBackground{0.078, 0.086, 0.102, 1};
-constexpr Color kInk{0.92, 0.93, 0.95, 1};
 constexpr Color kFaint{0.58, 0.61, 0.66, 1};
 
 struct Tile {
@@ -138,11 +136,11 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
             head = static_cast<int>(unit * 3.4);
   const int width = gap + columns * (self.tile.width + gap);
   const int height = head + rows * (self.tile.height + caption) + gap / 2;
-  Canvas canvas(width, height, kBackground);
+  Canvas canvas(width, height, kSheetPaper);
 
   const std::string summary = std::to_string(self.offered) + (self.offered == 1 ? " frame" : " frames");
   const double title_room = width - 3 * gap - canvas.text_width(summary, unit);
-  canvas.text(gap, head * 0.62, shorten(canvas, title, unit * 1.35, title_room), unit * 1.35, kInk,
+  canvas.text(gap, head * 0.62, shorten(canvas, title, unit * 1.35, title_room), unit * 1.35, kSheetInk,
               Align::left, FontWeight::bold);
   canvas.text(width - gap, head * 0.62, summary, unit, kFaint, Align::right);
 
@@ -154,7 +152,7 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
     const int y = head + static_cast<int>(i) / columns * (self.tile.height + caption);
     canvas.draw_rgb(tile.rgb.data(), self.tile, x, y, self.tile.width, self.tile.height);
     const double baseline = y + self.tile.height + unit * 1.4;
-    canvas.text(x, baseline, "frame " + std::to_string(tile.number), unit, kInk);
+    canvas.text(x, baseline, "frame " + std::to_string(tile.number), unit, kSheetInk);
     if (self.tile.width > 20 * unit)
       canvas.text(x + self.tile.width / 2.0, baseline, count_text(tile.objects), unit, kFaint, Align::center);
     canvas.text(x + self.tile.width, baseline, clock(tile.time), unit, kFaint, Align::right);
