@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "image/pyramid.hpp"
 
 namespace sightline {
 namespace {
@@ -59,6 +60,30 @@ void SlidingWindowWorkspace::make_luma() {
 
 GrayView SlidingWindowWorkspace::luma() const {
   return frame.is_gray() ? frame.gray() : converted_.view();
+}
+
+void SlidingWindowWorkspace::plan_octaves(int count) {
+  octaves_.resize(count);
+  for (int i = 0; i < count; ++i)
+    octaves_[i].resize(frame.size().width >> (i + 1), frame.size().height >> (i + 1));
+}
+
+void SlidingWindowWorkspace::make_octaves() {
+  if (has_octaves_) return;
+  make_luma();
+  GrayView source = luma();
+  for (Image<std::uint8_t>& octave : octaves_) {
+    const ImageView<std::uint8_t> target = octave.view();
+    for_each_rows(target.height(), *this, [&](int begin, int end) { halve(source, target, begin, end); });
+    source = target;
+  }
+  has_octaves_ = true;
+}
+
+std::vector<Size> SlidingWindowWorkspace::octave_sizes() const {
+  std::vector<Size> sizes{frame.size()};
+  for (const auto& octave : octaves_) sizes.push_back({octave.width(), octave.height()});
+  return sizes;
 }
 
 void SlidingWindowDetector::merge(Workspace& workspace, Workspace& other) const {

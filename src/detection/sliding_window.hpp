@@ -103,7 +103,7 @@ class SlidingWindowWorkspace : public Workspace {
   /// the partition has. After one of them has thrown, the next frame is planned anew.
   void begin(PictureView new_frame, Partition partition, const auto& lay_out, const auto& plan_partition) {
     frame = new_frame;
-    has_luma_ = false;
+    has_luma_ = has_octaves_ = false;
     candidates.clear();
     detections.clear();
     planned.update(frame.size(), partition, lay_out, plan_partition);
@@ -114,14 +114,26 @@ class SlidingWindowWorkspace : public Workspace {
   /// The frame's luma: the frame itself where that is gray, else what `make_luma` made.
   GrayView luma() const;
 
+  /// For pyramids that are resized from octaves (image/pyramid.hpp): the frame halved `count` times; for
+  /// `lay_out`.
+  void plan_octaves(int count);
+  /// Makes luma and octaves of the frame, on all threads, where they are not there yet.
+  void make_octaves();
+  /// The frame halved `index` times, once octaves are there; 0: its luma.
+  GrayView octave(int index) const { return index > 0 ? octaves_[index - 1].view() : luma(); }
+  /// The sizes of the frame and of all its octaves.
+  std::vector<Size> octave_sizes() const;
+
   PictureView frame;                  ///< not owned; valid until the last stage has run
   PlannedFrame planned;               ///< what geometry, rows and bands were made for
   std::vector<Candidate> candidates;  ///< by level, y, x, until `keep_best` sorts them
   std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
 
  private:
-  Image<std::uint8_t> converted_;  ///< luma of a frame in colour
-  bool has_luma_ = false;          ///< of this frame
+  Image<std::uint8_t> converted_;             ///< luma of a frame in colour
+  std::vector<Image<std::uint8_t>> octaves_;  ///< the frame halved once, twice, ...
+  bool has_luma_ = false;                     ///< of this frame
+  bool has_octaves_ = false;                  ///< likewise
 };
 
 /// A detector whose workspaces are SlidingWindowWorkspaces. Thread-safety: as Detector.

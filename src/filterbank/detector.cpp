@@ -159,7 +159,7 @@ std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
 bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   FilterbankWorkspace& w = own(workspace);
   for (InterStageBuffer* buffer : {&w.images, &w.response_map, &w.features}) buffer->bind(nullptr);
-  w.projected = w.has_octaves = w.has_images = false;
+  w.projected = w.has_images = false;
   w.begin(
       frame, partition, [&] { lay_out(w); }, [&] { plan_partition(w, partition); });
   return !w.levels.empty();

@@ -71,8 +71,8 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (verifies_ || computed[i] == static_cast<int>(i)) octaves = std::max(octaves, plan[i].octave);
   }
-  w.octaves.resize(octaves);
-  for (int i = 0; i < octaves; ++i) w.octaves[i].resize(frame.width >> (i + 1), frame.height >> (i + 1));
+  w.plan_octaves(octaves);
+  const std::vector<Size> octave_sizes = w.octave_sizes();
   w.levels.resize(plan.size());
 
   LevelLayout next;
@@ -93,10 +93,8 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     level.layout = {};
     level.resizer = nullptr;
     if (level.is_computed || verifies_) {
-      const Size source = plan[i].octave == 0 ? frame
-                                              : Size{w.octaves[plan[i].octave - 1].width(),
-                                                     w.octaves[plan[i].octave - 1].height()};
-      level.resizer = std::make_unique<Resizer>(source, size, plan[i].scale / std::ldexp(1.0, plan[i].octave),
+      level.resizer = std::make_unique<Resizer>(octave_sizes[plan[i].octave], size,
+                                                plan[i].scale / std::ldexp(1.0, plan[i].octave),
                                                 plan[i].border);
     }
     if (level.is_computed) {

@@ -15,22 +15,6 @@ CellRow CellScratch::row(int y) {
   return {row.roots.data(), row.patterns.data(), row.totals.data()};
 }
 
-void FilterbankWorkspace::make_octaves() {
-  if (has_octaves) return;
-  make_luma();
-  GrayView source = luma();
-  for (Image<std::uint8_t>& octave : octaves) {
-    const ImageView<std::uint8_t> target = octave.view();
-    for_each_rows(target.height(), *this, [&](int begin, int end) { halve(source, target, begin, end); });
-    source = target;
-  }
-  has_octaves = true;
-}
-
-GrayView FilterbankWorkspace::octave(int index) const {
-  return index > 0 ? octaves[index - 1].view() : luma();
-}
-
 void FilterbankWorkspace::bind_images() {
   auto* const memory = reinterpret_cast<std::uint8_t*>(images.data());
   for (Level& level : levels) {

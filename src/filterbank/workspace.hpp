@@ -97,14 +97,7 @@ class FilterbankWorkspace : public SlidingWindowWorkspace {
   void bind_response_maps();
   void bind_features();
 
-  /// Makes the frame's luma and octaves, on all threads, where they are not there yet.
-  void make_octaves();
-  /// The frame halved `index` times, once octaves are there; 0: its luma.
-  GrayView octave(int index) const;
-
-  std::vector<Image<std::uint8_t>> octaves;  ///< the frame halved once, twice, ...
-  bool has_octaves = false;                  ///< of this frame, and its luma
-  bool has_images = false;                   ///< of this frame: the CPU made its partition's
+  bool has_images = false;  ///< of this frame: the CPU made its partition's
   std::vector<Level> levels;
   InterStageBuffer images, response_map, features;
   bool projected = false;  ///< the frame's components are there

@@ -112,7 +112,7 @@ class Comparison
   std::size_t detections() const { return found_.size(); }
   std::size_t candidates() { return cpu().candidates.size(); }
   std::size_t levels() { return cpu().levels.size(); }
-  std::size_t octaves() { return cpu().octaves.size(); }
+  std::size_t octaves() { return cpu().octave_sizes().size() - 1; }
 
  private:
   std::vector<Detection> found_;

@@ -35,8 +35,6 @@ cl_int reserve(std::int64_t& next, std::int64_t count) {
 void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
   slot.sizes = {};
   slot.sizes.totals = slot.sizes.features = kFirstElement;
-  std::vector<Size> octaves{workspace.frame.size()};
-  for (const auto& octave : workspace.octaves) octaves.push_back({octave.width(), octave.height()});
   std::vector<opencl::OctavePyramid::Level> images;
   std::vector<cl_int> tables;
   const auto add_edges = [&](const std::vector<std::int32_t>& edges) {
@@ -79,7 +77,7 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& wo
     slot.windows.push_back({d.windows_x, d.windows_y});
   }
   upload(slot.queue, slot.level_buffer, slot.levels);
-  slot.pyramid.plan(slot.queue, octaves, images);
+  slot.pyramid.plan(slot.queue, workspace.octave_sizes(), images);
   slot.luma_bytes = static_cast<std::size_t>(slot.pyramid.octave_bytes());
   upload(slot.queue, slot.tables, tables);
 }
