@@ -1,26 +1,28 @@
 #pragma once
-/// XML with places: what the cascade loader needs of pugixml. Thread-safety: one thread at a time.
+/// XML with places: what the loaders of XML models need of pugixml. Thread-safety: one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <filesystem>
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace sightline::cascade {
+namespace sightline {
 
 /// A document and the lines its elements begin on. Entities of a document type are not expanded and nothing
 /// outside the text is read.
 class XmlDocument {
  public:
   /// Throws Error (model).
-  XmlDocument(std::string_view text, std::string name);
+  /// @param name    of the file, for messages
+  /// @param remedy  what every message ends with: what the user can do
+  XmlDocument(std::string_view text, std::string name, std::string remedy);
 
   pugi::xml_node root() const { return document_; }
 
-  /// Throws Error (model): name, line of the element, reason.
+  /// Throws Error (model): name, line of the element, reason, remedy.
   [[noreturn]] void refuse(const pugi::xml_node& at, const std::string& reason) const;
 
   /// The element's only child of that name; refuses where there is none or several.
@@ -29,15 +31,21 @@ class XmlDocument {
   /// The text of an element that has no other content.
   std::string_view text(const pugi::xml_node& element) const;
   int whole_number(const pugi::xml_node& element, int smallest, int largest) const;
-  float number(const pugi::xml_node& element) const;
+  float number(const pugi::xml_node& element, float largest) const;
 
  private:
   [[noreturn]] void refuse_at(std::ptrdiff_t offset, const std::string& reason) const;
 
   std::string name_;
+  std::string remedy_;
   std::vector<std::ptrdiff_t> line_ends_;
   pugi::xml_document document_;
 };
+
+/// The text of an XML model's file. Throws Error (model) where it cannot be read.
+/// @param kind       what the file is, for messages: "cascade"
+/// @param max_bytes  larger files are refused
+std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes);
 
 /// Reads the whitespace-separated numbers of an element one after the other.
 class NumberReader {
@@ -48,8 +56,8 @@ class NumberReader {
   bool at_end();
   /// Each refuses where the element has no more numbers, or the next is not of the kind or out of range.
   std::int32_t whole_number(std::int32_t smallest, std::int32_t largest);
-  /// A double of the file as a float, of magnitude kMaxNumber at most.
-  float number();
+  /// A double of the file as a float, of magnitude `largest` at most.
+  float number(float largest);
   /// Refuses where there are more.
   void expect_end();
 
@@ -61,4 +69,4 @@ class NumberReader {
   std::string_view rest_;
 };
 
-}  // namespace sightline::cascade
+}  // namespace sightline

@@ -1,13 +1,15 @@
-#include "cascade/xml.hpp"
+#include "model/xml.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <utility>
 
 #include "base/error.hpp"
-#include "cascade/model.hpp"
+#include "base/fault.hpp"
 
-namespace sightline::cascade {
+namespace sightline {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
@@ -37,7 +39,8 @@ bool read(std::string_view token, Number& value) {
 
 }  // namespace
 
-XmlDocument::XmlDocument(std::string_view text, std::string name) : name_(std::move(name)) {
+XmlDocument::XmlDocument(std::string_view text, std::string name, std::string remedy)
+    : name_(std::move(name)), remedy_(std::move(remedy)) {
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
     line_ends_.push_back(static_cast<std::ptrdiff_t>(at));
   const pugi::xml_parse_result result =
@@ -47,8 +50,7 @@ XmlDocument::XmlDocument(std::string_view text, std::string name) : name_(std::m
 
 void XmlDocument::refuse_at(std::ptrdiff_t offset, const std::string& reason) const {
   const auto line = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin() + 1;
-  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason,
-              "use a cascade XML that OpenCV can read");
+  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason, remedy_);
 }
 
 void XmlDocument::refuse(const pugi::xml_node& at, const std::string& reason) const {
@@ -81,9 +83,9 @@ int XmlDocument::whole_number(const pugi::xml_node& element, int smallest, int l
   return value;
 }
 
-float XmlDocument::number(const pugi::xml_node& element) const {
+float XmlDocument::number(const pugi::xml_node& element, float largest) const {
   NumberReader reader(*this, element);
-  const float value = reader.number();
+  const float value = reader.number(largest);
   reader.expect_end();
   return value;
 }
@@ -113,12 +115,12 @@ std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t larg
   return static_cast<std::int32_t>(value);
 }
 
-float NumberReader::number() {
+float NumberReader::number(float largest) {
   const std::string_view token = next();
   double value = 0;
   if (!read(token, value))
     document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a number");
-  if (!(std::abs(value) <= static_cast<double>(kMaxNumber)))
+  if (!(std::abs(value) <= static_cast<double>(largest)))
     document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is too large or not finite");
   return static_cast<float>(value);
 }
@@ -127,4 +129,28 @@ void NumberReader::expect_end() {
   if (!at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> holds too much");
 }
 
-}  // namespace sightline::cascade
+std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes) {
+  const std::string what = std::string(kind) + " '" + file.string() + "'";
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    throw Error(ExitCode::model, "'" + file.string() + "' is a folder",
+                "name a " + std::string(kind) + " XML file");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(ExitCode::model, "cannot read the " + what);
+  std::string text;
+  char block[1 << 16];
+  while (stream.read(block, sizeof block) || stream.gcount() > 0) {
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > max_bytes) {
+      throw Error(ExitCode::model,
+                  "the " + what + " has more than " + std::to_string(max_bytes >> 20) + " MiB",
+                  "give a larger --max-model-size if it is meant to be so large");
+    }
+  }
+  if (stream.bad() || fault::strikes(fault::Kind::read, kind))
+    throw Error(ExitCode::model, "the " + what + " cannot be read to its end");
+  return text;
+}
+
+}  // namespace sightline
