@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
@@ -64,6 +65,18 @@ pugi::xml_node XmlDocument::child(const pugi::xml_node& parent, const char* name
   return found;
 }
 
+std::string_view XmlDocument::attribute(const pugi::xml_node& element, const char* name) const {
+  const auto is_it = [&](const pugi::xml_attribute& attribute) {
+    return name == std::string_view(attribute.name());
+  };
+  const auto attributes = element.attributes();
+  const auto found = std::find_if(attributes.begin(), attributes.end(), is_it);
+  if (found == attributes.end()) refuse(element, "<" + std::string(element.name()) + "> has no " + name);
+  if (std::find_if(std::next(found), attributes.end(), is_it) != attributes.end())
+    refuse(element, "<" + std::string(element.name()) + "> has a second " + name);
+  return found->value();
+}
+
 std::string_view XmlDocument::text(const pugi::xml_node& element) const {
   std::string_view text;
   for (const pugi::xml_node& part : element.children()) {
@@ -90,14 +103,34 @@ float XmlDocument::number(const pugi::xml_node& element, float largest) const {
   return value;
 }
 
+int XmlDocument::whole_number(const pugi::xml_node& element, const char* attribute, int smallest,
+                              int largest) const {
+  NumberReader reader(*this, element, attribute);
+  const int value = reader.whole_number(smallest, largest);
+  reader.expect_end();
+  return value;
+}
+
+double XmlDocument::real(const pugi::xml_node& element, const char* attribute) const {
+  NumberReader reader(*this, element, attribute);
+  const double value = reader.real();
+  reader.expect_end();
+  return value;
+}
+
 bool NumberReader::at_end() {
   const std::size_t first = rest_.find_first_not_of(kSpace);
   rest_.remove_prefix(std::min(first, rest_.size()));
   return rest_.empty();
 }
 
+std::string NumberReader::place() const {
+  const std::string element = "<" + std::string(element_.name()) + ">";
+  return attribute_ ? attribute_ + (" of " + element) : element;
+}
+
 std::string_view NumberReader::next() {
-  if (at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> ends too early");
+  if (at_end()) document_.refuse(element_, place() + " ends too early");
   const std::string_view token = rest_.substr(0, rest_.find_first_of(kSpace));
   rest_.remove_prefix(token.size());
   return token;
@@ -107,26 +140,34 @@ std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t larg
   const std::string_view token = next();
   std::int64_t value = 0;
   if (!read(token, value))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a whole number");
+    document_.refuse(element_, quoted(token) + " in " + place() + " is not a whole number");
   if (value < smallest || value > largest) {
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not between " +
+    document_.refuse(element_, quoted(token) + " in " + place() + " is not between " +
                                    std::to_string(smallest) + " and " + std::to_string(largest));
   }
   return static_cast<std::int32_t>(value);
 }
 
+double NumberReader::value_of(std::string_view token) const {
+  double value = 0;
+  if (!read(token, value)) document_.refuse(element_, quoted(token) + " in " + place() + " is not a number");
+  return value;
+}
+
 float NumberReader::number(float largest) {
   const std::string_view token = next();
-  double value = 0;
-  if (!read(token, value))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a number");
+  const double value = value_of(token);
   if (!(std::abs(value) <= static_cast<double>(largest)))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is too large or not finite");
+    document_.refuse(element_, quoted(token) + " in " + place() + " is too large or not finite");
   return static_cast<float>(value);
 }
 
+double NumberReader::real() {
+  return value_of(next());
+}
+
 void NumberReader::expect_end() {
-  if (!at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> holds too much");
+  if (!at_end()) document_.refuse(element_, place() + " holds too much");
 }
 
 std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes) {

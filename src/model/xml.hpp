@@ -28,10 +28,16 @@ class XmlDocument {
   /// The element's only child of that name; refuses where there is none or several.
   pugi::xml_node child(const pugi::xml_node& parent, const char* name) const;
 
+  /// The value of the element's attribute; refuses where there is none or several.
+  std::string_view attribute(const pugi::xml_node& element, const char* name) const;
+
   /// The text of an element that has no other content.
   std::string_view text(const pugi::xml_node& element) const;
   int whole_number(const pugi::xml_node& element, int smallest, int largest) const;
   float number(const pugi::xml_node& element, float largest) const;
+  /// The same of an attribute; `real` takes infinite numbers and NaN as well.
+  int whole_number(const pugi::xml_node& element, const char* attribute, int smallest, int largest) const;
+  double real(const pugi::xml_node& element, const char* attribute) const;
 
  private:
   [[noreturn]] void refuse_at(std::ptrdiff_t offset, const std::string& reason) const;
@@ -47,25 +53,35 @@ class XmlDocument {
 /// @param max_bytes  larger files are refused
 std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes);
 
-/// Reads the whitespace-separated numbers of an element one after the other.
+/// Reads the whitespace-separated numbers of an element's text, or of an attribute, one after the other.
 class NumberReader {
  public:
   NumberReader(const XmlDocument& document, const pugi::xml_node& element)
       : document_(document), element_(element), rest_(document.text(element)) {}
+  NumberReader(const XmlDocument& document, const pugi::xml_node& element, const char* attribute)
+      : document_(document),
+        element_(element),
+        attribute_(attribute),
+        rest_(document.attribute(element, attribute)) {}
 
   bool at_end();
-  /// Each refuses where the element has no more numbers, or the next is not of the kind or out of range.
+  /// Each refuses where there are no more numbers, or the next is not of the kind or out of range.
   std::int32_t whole_number(std::int32_t smallest, std::int32_t largest);
   /// A double of the file as a float, of magnitude `largest` at most.
   float number(float largest);
+  /// Any double: infinite ones and NaN, too.
+  double real();
   /// Refuses where there are more.
   void expect_end();
 
  private:
   std::string_view next();
+  double value_of(std::string_view token) const;
+  std::string place() const;
 
   const XmlDocument& document_;
   pugi::xml_node element_;
+  const char* attribute_ = nullptr;
   std::string_view rest_;
 };
 
