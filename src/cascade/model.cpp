@@ -5,9 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/error.hpp"
-#include "base/fault.hpp"
-#include "cascade/xml.hpp"
+#include "model/xml.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -105,7 +103,7 @@ class Builder {
       if (count == HaarFeature::kMaxRects) refuse_count(element, HaarFeature::kMaxRects, "rectangles");
       NumberReader reader(xml_, element);
       const Rect rect = read_rect(reader);
-      const float weight = reader.number();
+      const float weight = reader.number(kMaxNumber);
       reader.expect_end();
       const bool inside = tilted ? fits_tilted(rect) : fits(rect, rect.width, rect.height);
       if (!inside) {
@@ -227,7 +225,7 @@ class NewLayout {
   }
 
   void read_stage(const xml_node& element) {
-    builder_.begin_stage(element, xml_.number(xml_.child(element, "stageThreshold")));
+    builder_.begin_stage(element, xml_.number(xml_.child(element, "stageThreshold"), kMaxNumber));
     for (const xml_node& tree : xml_.child(element, "weakClassifiers").children(kItem)) read_tree(tree);
     builder_.end_stage(element);
   }
@@ -247,12 +245,12 @@ class NewLayout {
               static_cast<std::uint32_t>(reader.whole_number(kAnyMinimum, kAnyMaximum)));
         }
       } else {
-        node.threshold = reader.number();
+        node.threshold = reader.number(kMaxNumber);
       }
       builder_.add_node(nodes, node);
     }
     NumberReader leaves(xml_, xml_.child(element, "leafValues"));
-    while (!leaves.at_end()) builder_.add_leaf(element, leaves.number());
+    while (!leaves.at_end()) builder_.add_leaf(element, leaves.number(kMaxNumber));
     builder_.end_tree(nodes);
   }
 
@@ -287,7 +285,7 @@ class OldLayout {
 
  private:
   void read_stage(const xml_node& element) {
-    builder_.begin_stage(element, xml_.number(xml_.child(element, "stage_threshold")));
+    builder_.begin_stage(element, xml_.number(xml_.child(element, "stage_threshold"), kMaxNumber));
     for (const xml_node& tree : xml_.child(element, "trees").children(kItem)) read_tree(tree);
     builder_.end_stage(element);
   }
@@ -302,7 +300,7 @@ class OldLayout {
       builder_.add_feature(feature, builder_.read_haar(xml_.child(feature, "rects"), is_tilted));
       Node made;
       made.feature = static_cast<std::int32_t>(builder_.model().haar.size()) - 1;
-      made.threshold = xml_.number(xml_.child(node, "threshold"));
+      made.threshold = xml_.number(xml_.child(node, "threshold"), kMaxNumber);
       made.left = read_branch(node, "left_val", "left_node");
       made.right = read_branch(node, "right_val", "right_node");
       builder_.add_node(node, made);
@@ -314,7 +312,7 @@ class OldLayout {
     if (node.child(value)) {
       if (node.child(next))
         xml_.refuse(node.child(next), std::string("both <") + value + "> and <" + next + ">");
-      builder_.add_leaf(node, xml_.number(xml_.child(node, value)));
+      builder_.add_leaf(node, xml_.number(xml_.child(node, value), kMaxNumber));
       return -leaves_++;
     }
     return xml_.whole_number(xml_.child(node, next), 1, kMaxNodes - 1);
@@ -335,32 +333,10 @@ void order_stumps(Model& model) {
   }
 }
 
-std::string read_file(const std::filesystem::path& file, std::size_t max_bytes) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    throw Error(ExitCode::model, "'" + file.string() + "' is a folder", "name a cascade XML file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ExitCode::model, "cannot read the cascade '" + file.string() + "'");
-  std::string text;
-  char block[1 << 16];
-  while (stream.read(block, sizeof block) || stream.gcount() > 0) {
-    text.append(block, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > max_bytes) {
-      throw Error(
-          ExitCode::model,
-          "the cascade '" + file.string() + "' has more than " + std::to_string(max_bytes >> 20) + " MiB",
-          "give a larger --max-model-size if it is meant to be so large");
-    }
-  }
-  if (stream.bad() || fault::strikes(fault::Kind::read, "cascade"))
-    throw Error(ExitCode::model, "the cascade '" + file.string() + "' cannot be read to its end");
-  return text;
-}
-
 }  // namespace
 
 Model parse_model(std::string_view xml, const std::string& name) {
-  const XmlDocument document(xml, name);
+  const XmlDocument document(xml, name, "use a cascade XML that OpenCV can read");
   const xml_node storage = document.child(document.root(), "opencv_storage");
   xml_node cascade = storage.first_child();
   while (cascade && cascade.type() != pugi::node_element) cascade = cascade.next_sibling();
@@ -380,7 +356,7 @@ Model parse_model(std::string_view xml, const std::string& name) {
 }
 
 Model load_model(const std::filesystem::path& file, std::size_t max_bytes) {
-  return parse_model(read_file(file, max_bytes), file.string());
+  return parse_model(read_xml(file, "cascade", max_bytes), file.string());
 }
 
 bool looks_like_cascade(const std::filesystem::path& file) {

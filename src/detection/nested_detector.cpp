@@ -50,7 +50,7 @@ struct Found {
 };
 
 // Falling scores; what else there is makes it an order.
-bool is_surer(const Found& a, const Found& b) {
+bool comes_first(const Found& a, const Found& b) {
   const auto key = [](const Found& f) {
     const Detection& d = f.detection;
     return std::make_tuple(-d.score, f.outer, d.label, d.box.y, d.box.x, d.box.width, d.box.height);
@@ -197,7 +197,7 @@ void NestedDetector::search_inside(NestedWorkspace& w) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const Detection& detection : found[i]) all.push_back({detection, i / inside_.size()});
   }
-  limit_.keep_best(all, is_surer);
+  limit_.keep_best(all, comes_first);
   const std::vector<Detection> unique = unique_objects(std::move(all));
   w.detections.insert(w.detections.end(), unique.begin(), unique.end());
 }

@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "filterbank/kernels.hpp"
-#include "filterbank/model_header.hpp"
 #include "filterbank/network/file.hpp"
+#include "model/header.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
@@ -68,7 +68,7 @@ double largest_sum(const Model& model, int template_index) {
              : 2 * products + energy + model.window.blocks() * block_length * block_length;
 }
 
-Descriptor load_descriptor(const Header& header) {
+Descriptor load_descriptor(const ModelHeader& header) {
   Descriptor descriptor;
   const std::string normalisation = header.text("normalisation");
   if (const auto known = parse_normalisation(normalisation)) {
@@ -96,7 +96,7 @@ Descriptor load_descriptor(const Header& header) {
   return descriptor;
 }
 
-void check_version(const Safetensors& file, const Header& header) {
+void check_version(const Safetensors& file, const ModelHeader& header) {
   const std::string version = header.text("version");
   if (version != kVersion && version != kNetworkVersion && version != kBoxVersion) {
     header.fail("'version' is '" + version + "', but this program reads '" + std::string(kVersion) + "', '" +
@@ -115,7 +115,7 @@ void check_version(const Safetensors& file, const Header& header) {
 
 // The network for a model that has everything that all sizes share but the network; empty where the version
 // says that there is none.
-Network load_network(const Safetensors& file, const Header& header, const Model& model) {
+Network load_network(const Safetensors& file, const ModelHeader& header, const Model& model) {
   if (header.text("version") == kVersion) return {};
   if (model.classifier != ClassifierKind::linear)
     header.fail("'network' goes with a linear classifier only", "leave it out, or train a linear classifier");
@@ -123,7 +123,7 @@ Network load_network(const Safetensors& file, const Header& header, const Model&
 }
 
 // What all sizes share.
-Model load_common(const Safetensors& file, const Header& header) {
+Model load_common(const Safetensors& file, const ModelHeader& header) {
   Model model;
   model.label = header.text("label");
   if (model.label.empty() || model.label.size() > 64) header.fail("'label' must have 1 to 64 characters");
@@ -154,7 +154,7 @@ Model load_common(const Safetensors& file, const Header& header) {
 }
 
 // The numbers of filters, ascending; the last is all there are.
-std::vector<int> load_sizes(const Header& header, int filters) {
+std::vector<int> load_sizes(const ModelHeader& header, int filters) {
   if (!header.find("sizes")) return {filters};
   std::vector<int> sizes;
   for (const double size : header.numbers("sizes", ',')) {
@@ -174,7 +174,8 @@ std::vector<int> load_sizes(const Header& header, int filters) {
 }
 
 // Each size has the network for itself, so that a small file with many sizes might take all memory.
-void check_copies(const Header& header, const Network& network, std::size_t sizes, std::uint64_t max_bytes) {
+void check_copies(const ModelHeader& header, const Network& network, std::size_t sizes,
+                  std::uint64_t max_bytes) {
   const std::uint64_t bytes = bytes_of(network) * sizes;
   if (bytes <= max_bytes) return;
   header.fail("'network' takes " + std::to_string(bytes) + " bytes in " + std::to_string(sizes) +
@@ -199,7 +200,8 @@ std::vector<std::int64_t> weights_shape(const Model& model, std::int64_t templat
 }
 
 // `model` has everything but the classifier.
-void load_classifier(const Safetensors& file, const Header& header, const std::string& suffix, Model& model) {
+void load_classifier(const Safetensors& file, const ModelHeader& header, const std::string& suffix,
+                     Model& model) {
   model.bias = header.integer("bias" + suffix, -1e12, 1e12);
   model.scale = header.number("scale" + suffix, 1e-30, 1e30);
   model.threshold = header.number("threshold" + suffix, -1e9, 1e9);
@@ -279,7 +281,7 @@ class FlatObject final : public nlohmann::json_sax<nlohmann::json> {
   std::string key_;
 };
 
-std::optional<WindowEvaluation> load_evaluation(const Header& header, const std::string& key) {
+std::optional<WindowEvaluation> load_evaluation(const ModelHeader& header, const std::string& key) {
   const std::string* text = header.find(key);
   if (!text) return std::nullopt;
   const FlatObject json(*text);
@@ -326,7 +328,7 @@ void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
 
 std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const Safetensors file = Safetensors::load(path, max_bytes);
-  const Header header(file, path);
+  const ModelHeader header(file, path);
   header.expect("kind", kModelKind,
                 "choose a model of the filter-bank detector, or the configuration that fits this model");
   check_version(file, header);
@@ -383,7 +385,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
       {"window", std::to_string(window.width) + "x" + std::to_string(window.height)},
       {"cell", std::to_string(kCell)},
       {"object",
-       join({largest.object.x, largest.object.y, largest.object.width, largest.object.height}, ',')},
+       join_numbers({largest.object.x, largest.object.y, largest.object.width, largest.object.height}, ',')},
       {"normalisation", to_text(largest.descriptor.normalisation)},
       {"epsilon", std::to_string(largest.epsilon)},
       {"classifier", largest.classifier == ClassifierKind::linear ? "linear" : "distance"},
@@ -413,8 +415,8 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
     list += (list.empty() ? "" : ",") + std::to_string(size);
     const std::string suffix = suffix_of(size, largest.dictionary.size());
     file.metadata["bias" + suffix] = std::to_string(model.bias);
-    file.metadata["scale" + suffix] = join({model.scale}, ',');
-    file.metadata["threshold" + suffix] = join({model.threshold}, ',');
+    file.metadata["scale" + suffix] = join_numbers({model.scale}, ',');
+    file.metadata["threshold" + suffix] = join_numbers({model.threshold}, ',');
     file.metadata["provenance" + suffix] = model.provenance;
     if (model.evaluation) file.metadata["evaluation" + suffix] = to_text(*model.evaluation);
     file.set<std::int8_t>("weights" + suffix, weights_shape(model, model.templates()), model.weights);

@@ -5,6 +5,7 @@
 #include "filterbank/model_picture.hpp"
 #include "filterbank/model_text.hpp"
 #include "filterbank/tools.hpp"
+#include "model/description.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "evaluation/report.hpp"
+#include "model/description.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
@@ -16,11 +16,6 @@ std::string format(const char* pattern, Values... values) {
   char text[256];
   std::snprintf(text, sizeof text, pattern, values...);
   return text;
-}
-
-// One property of a detail, under a heading.
-std::string detail(const std::string& name, const std::string& text) {
-  return "  " + name + std::string(name.size() < 18 ? 18 - name.size() : 0, ' ') + ' ' + text + '\n';
 }
 
 std::string describe_dictionary(const Model& model) {
@@ -56,24 +51,7 @@ std::string describe_network(const Network& network) {
       network.limit);
 }
 
-// JSON with a line a value; anything else as it is.
-std::string provenance_lines(const char* name, const std::string& text) {
-  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return property_line(name, text.empty() ? "none" : text);
-  std::string lines = property_line(name, json.empty() ? "none" : "");
-  for (const auto& [key, value] : json.items()) {
-    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    lines += detail(key, shown.empty() ? "-" : shown);
-  }
-  return lines;
-}
-
 }  // namespace
-
-std::string property_line(const char* name, const std::string& value) {
-  const std::string heading = name;
-  return heading + std::string(heading.size() < 14 ? 14 - heading.size() : 0, ' ') + ' ' + value + '\n';
-}
 
 std::string sizes_text(std::span<const Model> sizes) {
   std::string text = property_line(
@@ -82,14 +60,15 @@ std::string sizes_text(std::span<const Model> sizes) {
     const auto& evaluation = sizes[i].evaluation;
     const std::string size = std::to_string(sizes[i].dictionary.size()) + " filters";
     if (!evaluation) {
-      text += detail(size, "not evaluated");
+      text += detail_line(size, "not evaluated");
       continue;
     }
-    text += detail(size, "misses " + percent(evaluation->miss_rate_at_1e4) + " at 1e-4 and " +
-                             percent(evaluation->miss_rate_at_1e5) + " at 1e-5 false positives a window");
+    text +=
+        detail_line(size, "misses " + percent(evaluation->miss_rate_at_1e4) + " at 1e-4 and " +
+                              percent(evaluation->miss_rate_at_1e5) + " at 1e-5 false positives a window");
     const bool shared =
         i + 1 < sizes.size() && sizes[i + 1].evaluation && sizes[i + 1].evaluation->data == evaluation->data;
-    if (!shared) text += detail("measured on", evaluation->data);
+    if (!shared) text += detail_line("measured on", evaluation->data);
   }
   return text;
 }

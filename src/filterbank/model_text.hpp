@@ -9,9 +9,6 @@
 
 namespace sightline::filterbank {
 
-/// "label          person\n": a property of a model.
-std::string property_line(const char* name, const std::string& value);
-
 /// What a model is made of and how it was trained, a line a property. Reads the file's header again.
 std::string model_text(const std::filesystem::path& file, const Model& model);
 

@@ -11,7 +11,9 @@ using Bytes = std::span<const std::uint8_t>;
 
 /// OpenCV's cascade XML; what is taken searches a small picture.
 void cascade(Bytes bytes);
-/// Sightline's own models.
+/// WaldBoost classifiers, as XML and as Sightline's own; what is taken looks at a window and is described.
+void waldboost(Bytes bytes);
+/// Models of the filter-bank detector.
 void model(Bytes bytes);
 /// Pipeline files.
 void config(Bytes bytes);

@@ -20,7 +20,7 @@ std::string array_name(std::size_t convolution, const char* what) {
   return "network." + std::to_string(convolution) + "." + what;
 }
 
-std::vector<double> read_strides(const Header& header, std::size_t count) {
+std::vector<double> read_strides(const ModelHeader& header, std::size_t count) {
   std::vector<double> strides = header.numbers(kStrides, ',');
   const auto usable = [](double stride) { return stride == 1 || stride == 2; };
   if (strides.size() != count || !std::ranges::all_of(strides, usable)) {
@@ -33,7 +33,7 @@ std::vector<double> read_strides(const Header& header, std::size_t count) {
 
 // Its inputs and stride are those given. Nothing about its size and channels is sure but that they are small
 // and belong to the arrays; what_is_wrong knows the rest.
-Convolution read_convolution(const Safetensors& file, const Header& header, std::size_t i, int inputs,
+Convolution read_convolution(const Safetensors& file, const ModelHeader& header, std::size_t i, int inputs,
                              int stride) {
   constexpr std::int64_t kAny = Safetensors::kAny;
   const std::string name = array_name(i, "weights");
@@ -73,7 +73,7 @@ TensorShape boxes_shape(const Network& network) {
 }
 
 // One for each head of boxes.
-std::vector<double> read_box_numbers(const Header& header, const char* key) {
+std::vector<double> read_box_numbers(const ModelHeader& header, const char* key) {
   std::vector<double> numbers = header.numbers(key, ',');
   if (numbers.size() != kBoxHeads) {
     header.fail(std::string("'") + key + "' is '" + header.text(key) + "'",
@@ -82,7 +82,8 @@ std::vector<double> read_box_numbers(const Header& header, const char* key) {
   return numbers;
 }
 
-std::vector<NetworkHead> read_boxes(const Safetensors& file, const Header& header, const Network& network) {
+std::vector<NetworkHead> read_boxes(const Safetensors& file, const ModelHeader& header,
+                                    const Network& network) {
   using Bias = std::numeric_limits<std::int32_t>;
   const auto weights = file.array<std::int8_t>(kBox, boxes_shape(network));
   const std::vector<double> bias = read_box_numbers(header, kBoxBias);
@@ -109,21 +110,21 @@ void write_boxes(const Network& network, Safetensors& file) {
     scale.push_back(head.scale);
   }
   file.set<std::int8_t>(kBox, boxes_shape(network), weights);
-  file.metadata[kBoxBias] = join(bias, ',');
-  file.metadata[kBoxScale] = join(scale, ',');
+  file.metadata[kBoxBias] = join_numbers(bias, ',');
+  file.metadata[kBoxScale] = join_numbers(scale, ',');
 }
 
 }  // namespace
 
-bool has_network(const Header& header) {
+bool has_network(const ModelHeader& header) {
   return header.find(kNetwork) != nullptr;
 }
 
-bool has_boxes(const Safetensors& file, const Header& header) {
+bool has_boxes(const Safetensors& file, const ModelHeader& header) {
   return file.contains(kBox) || header.find(kBoxBias) != nullptr || header.find(kBoxScale) != nullptr;
 }
 
-Network read_network(const Safetensors& file, const Header& header, Size window, bool with_boxes) {
+Network read_network(const Safetensors& file, const ModelHeader& header, Size window, bool with_boxes) {
   Network network;
   network.window = window;
   const auto count = static_cast<std::size_t>(header.integer(kNetwork, 1, kMaxConvolutions));
@@ -169,10 +170,10 @@ void write_network(const Network& network, Safetensors& file) {
   file.metadata[kNetwork] = std::to_string(network.convolutions.size());
   file.metadata[kStrides] = strides;
   file.metadata["network.head_bias"] = std::to_string(network.head.bias);
-  file.metadata["network.head_scale"] = join({network.head.scale}, ',');
-  file.metadata["network.gate"] = join({network.first_stage_threshold}, ',');
-  file.metadata["network.weight"] = join({network.weight}, ',');
-  file.metadata["network.limit"] = join({network.limit}, ',');
+  file.metadata["network.head_scale"] = join_numbers({network.head.scale}, ',');
+  file.metadata["network.gate"] = join_numbers({network.first_stage_threshold}, ',');
+  file.metadata["network.weight"] = join_numbers({network.weight}, ',');
+  file.metadata["network.limit"] = join_numbers({network.limit}, ',');
   file.metadata["network.provenance"] = network.provenance;
 }
 

@@ -3,22 +3,22 @@
 
 #include <cstdint>
 
-#include "filterbank/model_header.hpp"
 #include "filterbank/network/network.hpp"
+#include "model/header.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
 
-bool has_network(const Header& header);
+bool has_network(const ModelHeader& header);
 
 /// Whether it has any part of a network's heads of boxes.
-bool has_boxes(const Safetensors& file, const Header& header);
+bool has_boxes(const Safetensors& file, const ModelHeader& header);
 
 /// Reads and validates the network of a file that must have one. Throws Error (model) naming the file, the
 /// field and what is wrong with it.
 /// @param window      the model's, pixels
 /// @param with_boxes  whether it must have heads of boxes; otherwise they are not read
-Network read_network(const Safetensors& file, const Header& header, Size window, bool with_boxes);
+Network read_network(const Safetensors& file, const ModelHeader& header, Size window, bool with_boxes);
 
 /// Adds a network, not empty, to what a file holds. Throws std::invalid_argument where something is wrong
 /// with it, or it has more or fewer numbers than its shapes say.

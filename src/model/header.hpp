@@ -12,12 +12,12 @@
 #include "base/error.hpp"
 #include "model/safetensors.hpp"
 
-namespace sightline::filterbank {
+namespace sightline {
 
 /// The header's fields of one file, with errors that name them. Refers to the file and its path.
-class Header {
+class ModelHeader {
  public:
-  Header(const Safetensors& file, const std::filesystem::path& path) : file_(file), path_(path) {}
+  ModelHeader(const Safetensors& file, const std::filesystem::path& path) : file_(file), path_(path) {}
 
   [[noreturn]] void fail(const std::string& problem, std::string_view remedy = {}) const {
     throw Error(ExitCode::model, path_.string() + ": " + problem, remedy);
@@ -87,8 +87,8 @@ class Header {
   const std::filesystem::path& path_;
 };
 
-/// The numbers as texts that `numbers` reads back exactly.
-inline std::string join(const std::vector<double>& values, char separator) {
+/// The numbers as texts that `ModelHeader::numbers` reads back exactly.
+inline std::string join_numbers(const std::vector<double>& values, char separator) {
   std::string text;
   for (const double value : values) {
     if (!text.empty()) text += separator;
@@ -98,4 +98,4 @@ inline std::string join(const std::vector<double>& values, char separator) {
   return text;
 }
 
-}  // namespace sightline::filterbank
+}  // namespace sightline

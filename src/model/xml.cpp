@@ -1,13 +1,16 @@
-#include "cascade/xml.hpp"
+#include "model/xml.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "base/error.hpp"
-#include "cascade/model.hpp"
+#include "base/fault.hpp"
 
-namespace sightline::cascade {
+namespace sightline {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
@@ -37,7 +40,8 @@ bool read(std::string_view token, Number& value) {
 
 }  // namespace
 
-XmlDocument::XmlDocument(std::string_view text, std::string name) : name_(std::move(name)) {
+XmlDocument::XmlDocument(std::string_view text, std::string name, std::string remedy)
+    : name_(std::move(name)), remedy_(std::move(remedy)) {
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
     line_ends_.push_back(static_cast<std::ptrdiff_t>(at));
   const pugi::xml_parse_result result =
@@ -47,8 +51,7 @@ XmlDocument::XmlDocument(std::string_view text, std::string name) : name_(std::m
 
 void XmlDocument::refuse_at(std::ptrdiff_t offset, const std::string& reason) const {
   const auto line = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin() + 1;
-  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason,
-              "use a cascade XML that OpenCV can read");
+  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason, remedy_);
 }
 
 void XmlDocument::refuse(const pugi::xml_node& at, const std::string& reason) const {
@@ -60,6 +63,18 @@ pugi::xml_node XmlDocument::child(const pugi::xml_node& parent, const char* name
   if (!found) refuse(parent, "<" + std::string(parent.name()) + "> has no <" + name + ">");
   if (found.next_sibling(name)) refuse(found.next_sibling(name), "a second <" + std::string(name) + ">");
   return found;
+}
+
+std::string_view XmlDocument::attribute(const pugi::xml_node& element, const char* name) const {
+  const auto is_it = [&](const pugi::xml_attribute& attribute) {
+    return name == std::string_view(attribute.name());
+  };
+  const auto attributes = element.attributes();
+  const auto found = std::find_if(attributes.begin(), attributes.end(), is_it);
+  if (found == attributes.end()) refuse(element, "<" + std::string(element.name()) + "> has no " + name);
+  if (std::find_if(std::next(found), attributes.end(), is_it) != attributes.end())
+    refuse(element, "<" + std::string(element.name()) + "> has a second " + name);
+  return found->value();
 }
 
 std::string_view XmlDocument::text(const pugi::xml_node& element) const {
@@ -81,9 +96,24 @@ int XmlDocument::whole_number(const pugi::xml_node& element, int smallest, int l
   return value;
 }
 
-float XmlDocument::number(const pugi::xml_node& element) const {
+float XmlDocument::number(const pugi::xml_node& element, float largest) const {
   NumberReader reader(*this, element);
-  const float value = reader.number();
+  const float value = reader.number(largest);
+  reader.expect_end();
+  return value;
+}
+
+int XmlDocument::whole_number(const pugi::xml_node& element, const char* attribute, int smallest,
+                              int largest) const {
+  NumberReader reader(*this, element, attribute);
+  const int value = reader.whole_number(smallest, largest);
+  reader.expect_end();
+  return value;
+}
+
+double XmlDocument::real(const pugi::xml_node& element, const char* attribute) const {
+  NumberReader reader(*this, element, attribute);
+  const double value = reader.real();
   reader.expect_end();
   return value;
 }
@@ -94,8 +124,13 @@ bool NumberReader::at_end() {
   return rest_.empty();
 }
 
+std::string NumberReader::place() const {
+  const std::string element = "<" + std::string(element_.name()) + ">";
+  return attribute_ ? attribute_ + (" of " + element) : element;
+}
+
 std::string_view NumberReader::next() {
-  if (at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> ends too early");
+  if (at_end()) document_.refuse(element_, place() + " ends too early");
   const std::string_view token = rest_.substr(0, rest_.find_first_of(kSpace));
   rest_.remove_prefix(token.size());
   return token;
@@ -105,26 +140,58 @@ std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t larg
   const std::string_view token = next();
   std::int64_t value = 0;
   if (!read(token, value))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a whole number");
+    document_.refuse(element_, quoted(token) + " in " + place() + " is not a whole number");
   if (value < smallest || value > largest) {
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not between " +
+    document_.refuse(element_, quoted(token) + " in " + place() + " is not between " +
                                    std::to_string(smallest) + " and " + std::to_string(largest));
   }
   return static_cast<std::int32_t>(value);
 }
 
-float NumberReader::number() {
-  const std::string_view token = next();
+double NumberReader::value_of(std::string_view token) const {
   double value = 0;
-  if (!read(token, value))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is not a number");
-  if (!(std::abs(value) <= static_cast<double>(kMaxNumber)))
-    document_.refuse(element_, quoted(token) + " in <" + element_.name() + "> is too large or not finite");
+  if (!read(token, value)) document_.refuse(element_, quoted(token) + " in " + place() + " is not a number");
+  return value;
+}
+
+float NumberReader::number(float largest) {
+  const std::string_view token = next();
+  const double value = value_of(token);
+  if (!(std::abs(value) <= static_cast<double>(largest)))
+    document_.refuse(element_, quoted(token) + " in " + place() + " is too large or not finite");
   return static_cast<float>(value);
 }
 
-void NumberReader::expect_end() {
-  if (!at_end()) document_.refuse(element_, "<" + std::string(element_.name()) + "> holds too much");
+double NumberReader::real() {
+  return value_of(next());
 }
 
-}  // namespace sightline::cascade
+void NumberReader::expect_end() {
+  if (!at_end()) document_.refuse(element_, place() + " holds too much");
+}
+
+std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes) {
+  const std::string what = std::string(kind) + " '" + file.string() + "'";
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    throw Error(ExitCode::model, "'" + file.string() + "' is a folder",
+                "name a " + std::string(kind) + " XML file");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(ExitCode::model, "cannot read the " + what);
+  std::string text;
+  char block[1 << 16];
+  while (stream.read(block, sizeof block) || stream.gcount() > 0) {
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > max_bytes) {
+      throw Error(ExitCode::model,
+                  "the " + what + " has more than " + std::to_string(max_bytes >> 20) + " MiB",
+                  "give a larger --max-model-size if it is meant to be so large");
+    }
+  }
+  if (stream.bad() || fault::strikes(fault::Kind::read, kind))
+    throw Error(ExitCode::model, "the " + what + " cannot be read to its end");
+  return text;
+}
+
+}  // namespace sightline

@@ -1,0 +1,99 @@
+#pragma once
+/// A WaldBoost classifier (J. Sochman and J. Matas, "WaldBoost - Learning for Time Constrained Sequential
+/// Detection", CVPR 2005): weak classifiers in the order in which they look at a window, each with a
+/// threshold below which the sum of all responses so far rejects it.
+///
+/// A weak classifier looks at a grid of 3x3 blocks of 1 or 2 pixels a side, makes a code of the blocks' exact
+/// sums, and looks its response up in a table. Responses are whole numbers in a unit of the model's, so that
+/// sums are exact: the same on every processor, in whatever order they add up.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "image/view.hpp"
+
+namespace sightline::waldboost {
+
+/// What code is made of the nine blocks.
+enum class FeatureKind {
+  lbp,  ///< local binary pattern, 0..255: bit i is set where the i-th neighbour's sum is at least the middle
+        ///< one's; neighbours as kLbpNeighbours has them, clockwise from the upper left
+  lrp,  ///< local rank pattern of two blocks, 0..80: 9 r(first) + r(second), where r(k) is how many blocks
+        ///< have a larger sum than block k (A. Herout et al., "Low-level image features for real-time object
+        ///< detection", 2010)
+  lrd,  ///< local rank difference, 0..16: r(first) - r(second) + 8
+};
+const char* to_string(FeatureKind kind);
+
+inline constexpr int kCodes = 256;     ///< entries of a table
+inline constexpr int kGrid = 3;        ///< blocks a side
+inline constexpr int kMaxBlock = 2;    ///< pixels a side of a block
+inline constexpr int kMinWindow = 8;   ///< pixels a side
+inline constexpr int kMaxWindow = 64;  ///< pixels a side
+inline constexpr int kMaxWeakClassifiers = 4096;
+inline constexpr std::size_t kMaxLabel = 64;  ///< bytes
+/// Of a weak classifier that rejects nothing.
+inline constexpr std::int32_t kNoThreshold = std::numeric_limits<std::int32_t>::min();
+
+/// Where a weak classifier looks.
+struct Feature {
+  std::uint8_t x = 0, y = 0;                       ///< upper left pixel of the grid in the window
+  std::uint8_t block_width = 1, block_height = 1;  ///< pixels
+  std::uint8_t first = 0, second = 0;              ///< LRP, LRD: blocks, row after row from the upper left
+  friend bool operator==(const Feature&, const Feature&) = default;
+};
+
+/// Immutable once loaded. All arrays are by weak classifier.
+struct Model {
+  std::string name;   ///< of its file, for people
+  std::string label;  ///< of what it finds: "face"
+  Size window;        ///< pixels; the object's box
+  FeatureKind kind = FeatureKind::lbp;
+  std::vector<Feature> features;
+  std::vector<std::int16_t> responses;   ///< kCodes each, in units
+  std::vector<std::int32_t> thresholds;  ///< a sum below this rejects; kNoThreshold: none does
+  double unit = 1;                       ///< of responses and thresholds: a score is a sum times this
+  double threshold = 0;                  ///< lowest score that is reported unless asked otherwise
+  /// Share of the windows of pictures without the object that are left after each weak classifier, as
+  /// training found it; may be empty.
+  std::vector<float> survivors;
+  std::string provenance;  ///< how it was made, for people; may be empty
+
+  int size() const { return static_cast<int>(features.size()); }  ///< weak classifiers
+  std::span<const std::int16_t> table(int weak) const {
+    return std::span(responses).subspan(static_cast<std::size_t>(weak) * kCodes, kCodes);
+  }
+};
+
+/// The code of nine blocks' sums, row after row.
+int code_of(FeatureKind kind, const Feature& feature, const std::array<int, kGrid * kGrid>& sums);
+
+/// MiB of a file unless asked otherwise (see model/size_limit.hpp): the longest XML stays below.
+inline constexpr int kMaxModelSize = 16;
+
+/// The text `kind` of Sightline's own files.
+inline constexpr std::string_view kModelKind = "sightline-waldboost";
+
+/// Reads a model: Sightline's own, or the XML of the Brno University of Technology (`<WaldBoostClassifier>`,
+/// see xml.hpp). Throws Error (model): the file, the place and the reason.
+///
+/// Sightline's own is a safetensors file of T weak classifiers. Arrays: `features` U8 [T, 6] (x, y, block
+/// width, block height, first, second), `responses` I16 [T, 256], `thresholds` I32 [T] (the least: none), and
+/// perhaps `survivors` F32 [T]. Texts: `kind`, `version` ("1"), `label` (1 to 64 characters), `window`
+/// ("24x24"), `feature` ("lbp", "lrp" or "lrd"), `unit`, `threshold`, and perhaps `provenance`.
+Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
+/// Whether a file begins as one of them; false where it cannot be read.
+bool looks_like_model(const std::filesystem::path& file);
+
+/// Writes Sightline's own form. Throws Error (failed) where the file cannot be written, and
+/// std::invalid_argument where `load_model` would refuse the model.
+void save_model(const Model& model, const std::filesystem::path& file);
+
+}  // namespace sightline::waldboost

@@ -1,0 +1,55 @@
+#include "waldboost/model.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "base/error.hpp"
+#include "memory_file.hpp"
+#include "targets.hpp"
+#include "waldboost/model_text.hpp"
+
+namespace sightline::fuzz {
+namespace {
+
+// The fuzzer runs as many inputs a second as are small.
+constexpr std::size_t kLargestModel = 1 << 16;
+
+// Texture of a kind: brightness of the pixel of a window.
+int pixel(int x, int y) {
+  return (x / 3 + y / 2) % 3 * 100 + (x * 31 + y * 17) % 50;
+}
+
+// Ends the program, as a failed check of memory does, where a feature leaves the window or a code its table.
+void look_at_a_window(const waldboost::Model& model) {
+  using waldboost::kGrid;
+  for (int weak = 0; weak < model.size(); ++weak) {
+    const waldboost::Feature& feature = model.features[weak];
+    std::array<int, kGrid * kGrid> sums{};
+    for (int y = feature.y; y < feature.y + kGrid * feature.block_height; ++y) {
+      for (int x = feature.x; x < feature.x + kGrid * feature.block_width; ++x) {
+        if (x >= model.window.width || y >= model.window.height) std::abort();
+        sums[(y - feature.y) / feature.block_height * kGrid + (x - feature.x) / feature.block_width] +=
+            pixel(x, y);
+      }
+    }
+    const int code = waldboost::code_of(model.kind, feature, sums);
+    if (code < 0 || code >= static_cast<int>(model.table(weak).size())) std::abort();
+  }
+}
+
+}  // namespace
+
+void waldboost(Bytes bytes) {
+  if (bytes.size() > kLargestModel) return;
+  const MemoryFile file(bytes);
+  try {
+    waldboost::looks_like_model(file.path());
+    const waldboost::Model model = waldboost::load_model(file.path(), kLargestModel);
+    look_at_a_window(model);
+    waldboost::model_text(file.path(), model);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace sightline::fuzz
