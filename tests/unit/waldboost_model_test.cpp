@@ -571,6 +571,7 @@ TEST_F(WaldBoostModel, IsRecognisedByItsFirstElement) {
       looks("<?xml version='1.0'?><!DOCTYPE a [<!ELEMENT b (c)>]><!-- <d> --><WaldBoostClassifier/>"));
   EXPECT_FALSE(looks("<?xml version='1.0'?><opencv_storage><WaldBoostClassifier/></opencv_storage>"));
   EXPECT_FALSE(looks("<!-- <WaldBoostClassifier> --><opencv_storage>"));
+  EXPECT_FALSE(looks("<!-- a > b <WaldBoostClassifier> --><opencv_storage>"));
   EXPECT_FALSE(looks("<!-- <WaldBoostClassifier>"));
   EXPECT_FALSE(looks("<WaldBoostClassifiers>"));
   EXPECT_FALSE(looks("WaldBoostClassifier"));
