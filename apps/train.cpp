@@ -5,11 +5,14 @@
 #include <cstdio>
 
 #include "base/duration_text.hpp"
+#include "base/error.hpp"
 #include "commands.hpp"
 #include "detector_families.hpp"
+#include "evaluation/ground_truth.hpp"
 #include "family/tools.hpp"
 #include "stop.hpp"
 #include "training/file_image_set.hpp"
+#include "training/marked_objects.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
@@ -21,6 +24,7 @@ struct TrainArguments {
   std::vector<std::string> positives;
   std::vector<std::string> negatives;
   std::string folder;
+  std::vector<std::string> boxes;
   std::string output = "model.safetensors";
   std::string state;
   std::unique_ptr<Trainer> trainer;
@@ -30,6 +34,25 @@ FileImageSet collect(const std::vector<std::string>& paths, const std::string& f
   FileImageSet set(paths.front(), folder);
   for (std::size_t i = 1; i < paths.size(); ++i) set.add(FileImageSet(paths[i], folder));
   return set;
+}
+
+// The objects that are marked in the pictures, in the order of these.
+std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
+                                                   const std::vector<std::string>& lists) {
+  GroundTruth truth;
+  for (const std::string& list : lists) truth.images.merge(load_box_list(list).images);
+  std::vector<training::MarkedObject> objects;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const std::vector<TruthBox>* const marked = truth.find(pictures.name(i));
+    if (!marked) continue;
+    for (const TruthBox& one : *marked) {
+      if (!one.ignore) objects.push_back({i, one.box});
+    }
+  }
+  if (objects.empty())
+    throw Error(ExitCode::input, "no box of '" + lists.front() + "' is in a picture of --positives",
+                "every line begins with a picture's file name, without folders");
+  return objects;
 }
 
 // One line that is rewritten on a terminal, and a line a phase elsewhere.
@@ -60,7 +83,11 @@ int run(const TrainArguments& a, int verbosity) {
   a.trainer->check();
   const std::string state = a.state.empty() ? a.output + ".training" : a.state;
   require_writable(a.output);
-  const FileImageSet positives = collect(a.positives, a.folder);
+  const FileImageSet pictures = collect(a.positives, a.folder);
+  std::optional<training::MarkedObjects> cut_out;
+  if (!a.boxes.empty())
+    cut_out.emplace(pictures, marked_objects(pictures, a.boxes), a.trainer->margin().value());
+  const training::ImageSet& positives = cut_out ? static_cast<const training::ImageSet&>(*cut_out) : pictures;
   const FileImageSet negatives = collect(a.negatives, "");
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
@@ -89,6 +116,12 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
       .require();
   options.add("--negatives", &a->negatives, "Folders or lists of pictures without the object").require();
   options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
+  if (a->trainer->margin()) {
+    options.add(
+        "--boxes", &a->boxes,
+        "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2`: they are cut out "
+        "with what is around them");
+  }
   options.add("-o,--output", &a->output, "Model file to write").show_default();
   options.add("--state", &a->state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
   options.add_all(a->trainer->options());

@@ -5,6 +5,7 @@
 #include "cascade/detector.hpp"
 #include "cascade/model_text.hpp"
 #include "cascade/survivors.hpp"
+#include "family/show_options.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -13,13 +14,7 @@ class CascadeShow : public ModelShow {
  public:
   OptionSet options() override {
     OptionSet options;
-    options.add("--survivors", &survivors_,
-                "Cascades: a picture or folder of pictures on which to count the windows that get past each "
-                "stage");
-    options.add("--scale-step", &scale_step_, "Ratio of neighbouring scales, with --survivors")
-        .between(1.01, 8.0)
-        .show_default()
-        .needs("--survivors");
+    survivors_.add_to(options);
     return options;
   }
 
@@ -27,20 +22,20 @@ class CascadeShow : public ModelShow {
     const std::filesystem::path file = find_model(name, name);
     const std::size_t most = std::size_t(context.max_model_size.value_or(kMaxModelSize)) << 20;
     const Model model = load_model(file, most);
-    if (survivors_.empty()) return context.print(model_text(file, model, nullptr));
+    if (survivors_.pictures.empty()) return context.print(model_text(file, model, nullptr));
     cascade::Options options;
-    options.search.scale_step = scale_step_;
+    options.search.scale_step = survivors_.scale_step;
     const CascadeDetector detector(model, options);
     StageSurvivors survivors;
-    context.pictures(survivors_, [&](PictureView picture) { count_survivors(detector, picture, survivors); });
+    context.pictures(survivors_.pictures,
+                     [&](PictureView picture) { count_survivors(detector, picture, survivors); });
     if (survivors.windows == 0)
-      spdlog::warn("no picture in '{}' is as large as the cascade's window", survivors_);
+      spdlog::warn("no picture in '{}' is as large as the cascade's window", survivors_.pictures);
     context.print(model_text(file, model, &survivors));
   }
 
  private:
-  std::string survivors_;
-  double scale_step_ = 1.1;
+  SurvivorOptions survivors_;
 };
 
 }  // namespace

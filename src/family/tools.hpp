@@ -48,6 +48,9 @@ class Trainer {
   virtual OptionSet options() = 0;
   /// Checks options that only make sense together. Throws Error (usage).
   virtual void check() = 0;
+  /// What positives have to show around the object, in parts of its width and height on each side; none where
+  /// they cannot be cut out of pictures by boxes. After check().
+  virtual std::optional<double> margin() const { return std::nullopt; }
   /// What a log says of a run beside its pictures: "seed 1".
   virtual std::string summary() const = 0;
   /// Trains, and writes the model once it is there. After check() only.
