@@ -9,7 +9,8 @@
 // A family is a folder with a family.cpp, and a line here. The first is the default.
 #define SIGHTLINE_FAMILIES(FAMILY) \
   FAMILY(filterbank)               \
-  FAMILY(cascade)
+  FAMILY(cascade)                  \
+  FAMILY(waldboost)
 
 namespace sightline {
 

@@ -1,0 +1,53 @@
+// What WaldBoost detectors say of themselves, for the list of families.
+#include "family/family.hpp"
+#include "waldboost/detector.hpp"
+#include "waldboost/tools.hpp"
+
+namespace sightline::waldboost {
+namespace {
+
+using Kind = KeyOption::Kind;
+
+FamilyInfo info() {
+  FamilyInfo info;
+  info.name = "waldboost";
+  info.title = "WaldBoost detectors";
+  info.one = "a WaldBoost detector";
+  info.model_file = "Sightline's (.safetensors) or <WaldBoostClassifier> (.xml)";
+  info.shipped_config = "faces-waldboost";
+  info.config_keys = kConfigKeys;
+  // Shared with other families, whose words are the same.
+  info.options = {
+      {"border", Kind::whole_number, "--border",
+       "How far windows may lie beyond the frame's edge, which is repeated there, in pixels of the "
+       "model's window"},
+      {"clip", Kind::sets_false, "--no-clip",
+       "Boxes as large as the whole object where it stands out of the frame; otherwise they end at "
+       "its edge"}};
+  info.remarks = {{"max_candidates", "100000 unless given"}, {"max_model_size", "16 unless given"}};
+  info.evaluation_values = {{"threshold", -1e6}};
+  info.ungrouped_values = {{"max_overlap", 1.0}};
+  info.needs_no_config = true;
+  return info;
+}
+
+class WaldboostFamily : public Family {
+ public:
+  WaldboostFamily() : Family(waldboost::info()) {}
+
+  std::unique_ptr<Detector> make(const Config& config) const override {
+    return make_waldboost_detector(config);
+  }
+  bool recognises(const std::string& model) const override { return looks_like_model(model); }
+  std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
+  std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }
+};
+
+}  // namespace
+
+const Family& family() {
+  static const WaldboostFamily family;
+  return family;
+}
+
+}  // namespace sightline::waldboost

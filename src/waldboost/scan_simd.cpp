@@ -1,0 +1,198 @@
+// The scan of a tile in SIMD: codes of its pixels, and its windows on their way through the weak classifiers.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "waldboost/scan_simd.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "image/lbp_simd.hpp"
+#include "waldboost/scan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace sightline::waldboost::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using sightline::HWY_NAMESPACE::lbp_codes;
+
+constexpr int kStride = PackedModel::kStride;
+constexpr int kPlane = PackedModel::kPlane;
+constexpr int kRing = 8;  // rows of sums that are kept; a grid of blocks two pixels high sees five
+
+using Words = hn::ScalableTag<std::int16_t>;
+using HalfBytes = hn::Rebind<std::uint8_t, Words>;
+
+HWY_INLINE hn::VFromD<Words> load_wide(const std::uint8_t* pixels) {
+  return hn::PromoteTo(Words(), hn::LoadU(HalfBytes(), pixels));
+}
+
+// Sums of blocks of one size whose upper left pixels are those of a row.
+HWY_INLINE void sum_blocks(const std::uint8_t* row, std::ptrdiff_t stride, int width, int height, int count,
+                           std::int16_t* sums) {
+  const Words d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < count; x += lanes) {
+    auto sum = load_wide(row + x);
+    if (width == 2) sum = hn::Add(sum, load_wide(row + x + 1));
+    if (height == 2) {
+      sum = hn::Add(sum, load_wide(row + stride + x));
+      if (width == 2) sum = hn::Add(sum, load_wide(row + stride + x + 1));
+    }
+    hn::StoreU(sum, d, sums + x);
+  }
+}
+
+// Codes of a row of grids whose blocks' sums lie in three rows.
+HWY_INLINE void codes_of_sums(const std::int16_t* const (&rows)[kGrid], int block_width, int count,
+                              std::uint8_t* codes) {
+  const Words d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < count; x += lanes) {
+    const auto at = [&](int row, int column)
+                        HWY_ATTR { return hn::LoadU(d, rows[row] + x + column * block_width); };
+    const auto middle = at(1, 1);
+    auto darker = hn::Zero(d);
+    for (int i = 0; i < 8; ++i) {
+      const auto [dx, dy] = kLbpNeighbours[i];
+      const auto bit = hn::Set(d, static_cast<std::int16_t>(1 << i));
+      darker = hn::Or(darker, hn::IfThenElseZero(hn::Gt(middle, at(1 + dy, 1 + dx)), bit));
+    }
+    const auto code = hn::Xor(darker, hn::Set(d, std::int16_t{kCodes - 1}));
+    hn::StoreU(hn::DemoteTo(HalfBytes(), code), HalfBytes(), codes + x);
+  }
+}
+
+void make_plane(GrayView image, const Tile& tile, int width, int height, int columns, int rows,
+                std::int16_t* ring, std::uint8_t* codes) {
+  if (width == 1 && height == 1) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    for (int y = 0; y < rows; ++y) {
+      const std::uint8_t* const middle = image.row(tile.y + y + 1) + tile.x + 1;
+      for (int x = 0; x < columns; x += lanes)
+        hn::StoreU(lbp_codes(d, middle + x, image.stride()), d, codes + y * kStride + x);
+    }
+    return;
+  }
+  const int wide = columns + (kGrid - 1) * width;
+  const auto ring_row = [&](int y) { return ring + y % kRing * kStride; };
+  int made = 0;
+  for (int y = 0; y < rows; ++y) {
+    for (; made <= y + (kGrid - 1) * height; ++made)
+      sum_blocks(image.row(tile.y + made) + tile.x, image.stride(), width, height, wide, ring_row(made));
+    const std::int16_t* const of_grid[kGrid] = {ring_row(y), ring_row(y + height), ring_row(y + 2 * height)};
+    codes_of_sums(of_grid, width, columns, codes + y * kStride);
+  }
+}
+
+void make_all_codes(const PackedModel& model, GrayView image, const Tile& tile, ScanScratch& scratch) {
+  scratch.codes.resize(PackedModel::kPlanes * kPlane);
+  scratch.block_sums.resize(kRing * kStride);
+  const Size window = model.model().window;
+  for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
+    if (!model.uses_plane(plane)) continue;
+    const int width = plane % kMaxBlock + 1, height = plane / kMaxBlock + 1;
+    make_plane(image, tile, width, height, tile.columns + window.width - kGrid * width,
+               tile.rows + window.height - kGrid * height, scratch.block_sums.data(),
+               scratch.codes.data() + plane * kPlane);
+  }
+}
+
+// Places of the windows that the first weak classifier lets pass; how many they are.
+HWY_INLINE int pass_first(const PackedModel& model, const Tile& tile, const std::uint8_t* codes,
+                          std::int32_t* places) {
+  const hn::CappedTag<std::uint8_t, 64> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const std::uint8_t* const passes = model.first_passes().data();
+  const auto low_half = hn::LoadDup128(d, passes), high_half = hn::LoadDup128(d, passes + 16);
+  alignas(16) static constexpr std::uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128,
+                                                         1, 2, 4, 8, 16, 32, 64, 128};
+  const auto bits = hn::LoadDup128(d, kBits);
+  int count = 0;
+  for (int y = 0; y < tile.rows; ++y) {
+    const std::int32_t row = y * kStride;
+    const std::uint8_t* const of_row = codes + model.offsets()[0] + row;
+    for (int x = 0; x < tile.columns; x += lanes) {
+      const auto code = hn::LoadU(d, of_row + x);
+      const auto byte = hn::ShiftRight<3>(code);
+      // TableLookupBytes may take any index below 16 alone.
+      const auto index = hn::And(byte, hn::Set(d, std::uint8_t{15}));
+      const auto is_high = hn::Gt(byte, hn::Set(d, std::uint8_t{15}));
+      const auto set = hn::IfThenElse(is_high, hn::TableLookupBytes(high_half, index),
+                                      hn::TableLookupBytes(low_half, index));
+      const auto bit = hn::TableLookupBytes(bits, hn::And(code, hn::Set(d, std::uint8_t{7})));
+      std::uint64_t passed = 0;
+      hn::StoreMaskBits(d, hn::Ne(hn::And(set, bit), hn::Zero(d)), reinterpret_cast<std::uint8_t*>(&passed));
+      const int here = std::min(lanes, tile.columns - x);
+      passed &= ~std::uint64_t{0} >> (64 - here);
+      for (; passed != 0; passed &= passed - 1) places[count++] = row + x + std::countr_zero(passed);
+    }
+  }
+  return count;
+}
+
+// One weak classifier's look at the windows of a list, which it shortens; how many are left.
+HWY_INLINE int pass_one(const std::int16_t* table, std::int32_t threshold, const std::uint8_t* codes,
+                        int count, std::int32_t* places, std::int32_t* sums) {
+  int left = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t place = places[i];
+    const std::int32_t sum = sums[i] + table[codes[place]];
+    places[left] = place;
+    sums[left] = sum;
+    left += sum >= threshold ? 1 : 0;
+  }
+  return left;
+}
+
+void scan_lbp_tile(const PackedModel& packed, GrayView image, const Tile& tile, std::int32_t lowest,
+                   ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
+  const Model& model = packed.model();
+  make_all_codes(packed, image, tile, scratch);
+  const auto windows = static_cast<std::size_t>(tile.columns) * static_cast<std::size_t>(tile.rows);
+  scratch.places.resize(windows);
+  scratch.sums.resize(windows);
+  const std::uint8_t* const codes = scratch.codes.data();
+  std::int32_t* const places = scratch.places.data();
+  std::int32_t* const sums = scratch.sums.data();
+  const auto count_left = [&](int t, int count) {
+    if (!left.empty()) left[static_cast<std::size_t>(t)] += count;
+  };
+  int count = pass_first(packed, tile, codes, places);
+  count_left(0, count);
+  const std::int16_t* table = model.responses.data();
+  for (int i = 0; i < count; ++i) sums[i] = table[codes[places[i] + packed.offsets()[0]]];
+  for (int t = 1; t < model.size() && count > 0; ++t) {
+    table += kCodes;
+    count = pass_one(table, model.thresholds[static_cast<std::size_t>(t)],
+                     codes + packed.offsets()[static_cast<std::size_t>(t)], count, places, sums);
+    count_left(t, count);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (sums[i] >= lowest)
+      accepted.push_back({tile.x + places[i] % kStride, tile.y + places[i] / kStride, sums[i]});
+  }
+}
+
+}  // namespace sightline::waldboost::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sightline::waldboost {
+HWY_EXPORT(make_all_codes);
+HWY_EXPORT(scan_lbp_tile);
+
+void make_codes(const PackedModel& model, GrayView image, const Tile& tile, ScanScratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(make_all_codes)(model, image, tile, scratch);
+}
+
+void scan_tile(const PackedModel& model, GrayView image, const Tile& tile, std::int32_t lowest,
+               ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
+  if (model.model().kind != FeatureKind::lbp) {
+    reference::scan_tile(model.model(), image, tile, lowest, accepted, left);
+  } else {
+    HWY_DYNAMIC_DISPATCH(scan_lbp_tile)(model, image, tile, lowest, scratch, accepted, left);
+  }
+}
+
+}  // namespace sightline::waldboost
+#endif  // HWY_ONCE

@@ -1,0 +1,76 @@
+#pragma once
+/// Real AdaBoost over tables (R. Schapire and Y. Singer, "Improved Boosting Algorithms Using Confidence-rated
+/// Predictions", 1999): which feature tells the weighted samples apart best, and with which responses.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "image/view.hpp"
+#include "waldboost/model.hpp"
+
+namespace sightline::waldboost {
+
+/// All features of a window, in the order of block height, block width, y, x and the two blocks. For LRP and
+/// LRD, which have 36 pairs of blocks a place, at most `most` of them, drawn at random.
+std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed);
+
+/// Windows' pixels, one after the other. Thread-safety: any number of readers; writers alone.
+class Samples {
+ public:
+  explicit Samples(Size window) : window_(window) {}
+  std::size_t size() const { return pixels_.size() / bytes(); }
+  void add(GrayView window);
+  void clear() { pixels_.clear(); }
+  GrayView view(std::size_t i) const {
+    return {pixels_.data() + i * bytes(), window_.width, window_.height, window_.width};
+  }
+
+ private:
+  std::size_t bytes() const { return static_cast<std::size_t>(window_.width) * window_.height; }
+  Size window_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+/// Every sample's code of every feature: a byte each, feature after feature.
+class CodeTable {
+ public:
+  CodeTable(FeatureKind kind, std::span<const Feature> features) : kind_(kind), features_(features) {}
+  /// Takes the samples' codes in the place of what was there; on all threads.
+  void assign(const Samples& samples);
+  std::span<const std::uint8_t> codes(std::size_t feature) const {
+    return {codes_.data() + feature * samples_, samples_};
+  }
+
+ private:
+  FeatureKind kind_;
+  std::span<const Feature> features_;
+  std::size_t samples_ = 0;
+  std::vector<std::uint8_t> codes_;
+};
+
+/// A class of weighted samples; a weight of 0 leaves a sample out.
+struct WeightedCodes {
+  const CodeTable* table = nullptr;
+  std::span<const float> weights;
+};
+
+/// What is added to the weight of either class in each entry of a table: entries without samples respond 0,
+/// those with few are damped.
+struct Smoothing {
+  double weight = 1e-5;
+};
+
+struct WeakClassifier {
+  std::size_t feature = 0;
+  double z = 0;  ///< 2 sum sqrt(W+ W-) of weights that add up to 1: 1 tells nothing, 0 all
+  std::array<std::int16_t, kCodes> responses{};  ///< 1/2 ln(W+ / W-), in units
+};
+
+/// The feature of least z, ties to the first; on all threads, with a result that does not depend on them.
+/// Each class's weights count as a half of all: responses say how much more likely a code is for one class
+/// than for the other, whatever their numbers.
+WeakClassifier best_weak_classifier(std::size_t features, const WeightedCodes& positives,
+                                    const WeightedCodes& negatives, const Smoothing& smoothing, double unit);
+
+}  // namespace sightline::waldboost

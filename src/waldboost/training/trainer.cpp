@@ -1,0 +1,99 @@
+// `sightline train waldboost`: the trainer's options.
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "waldboost/tools.hpp"
+#include "waldboost/training/training.hpp"
+
+namespace sightline::waldboost {
+namespace {
+
+class WaldboostTrainer : public Trainer {
+ public:
+  std::string description() const override {
+    return "Train a WaldBoost detector: weak classifiers that reject most windows after the first few";
+  }
+  OptionSet options() override;
+  void check() override;
+  std::string summary() const override {
+    return fmt::format("alpha {}, seed {}", options_.alpha, options_.seed);
+  }
+  std::optional<double> margin() const override { return options_.margin; }
+  void train(const training::ImageSet& positives, const training::ImageSet& negatives,
+             const std::filesystem::path& state, const std::filesystem::path& output,
+             const training::ReportProgress& report) override {
+    save_model(waldboost::train(positives, negatives, options_, state, report), output);
+  }
+
+ private:
+  std::string kind_ = "lbp";
+  TrainingOptions options_;
+};
+
+OptionSet WaldboostTrainer::options() {
+  TrainingOptions& o = options_;
+  OptionSet options;
+  options.add("--label", &o.label, "What the object is called").free_text().show_default();
+  options
+      .add("--alpha", &o.alpha,
+           "Share of the objects that may be rejected early, at most: 0.01 for accuracy, 0.2 for speed")
+      .between(0.0001, 0.9)
+      .show_default();
+  options.add("--weak-classifiers", &o.weak_classifiers, "How many there are in the end")
+      .between(1, kMaxWeakClassifiers)
+      .show_default();
+  options
+      .add("--features", &kind_,
+           "What code is made of 3x3 blocks: lbp (local binary patterns), lrp (ranks of two blocks), lrd "
+           "(their "
+           "difference)")
+      .one_of({"lbp", "lrp", "lrd"})
+      .show_default();
+  options.add("--feature-pool", &o.features, "lrp, lrd: features to choose from, drawn at random")
+      .between(10, 100'000)
+      .show_default();
+  options
+      .add("--margin", &o.margin,
+           "What a positive picture shows around the object in its middle, in parts of the object's sides")
+      .between(0, 4)
+      .show_default();
+  options
+      .add("--copies", &o.copies,
+           "Copies of each positive to train on as well, a little moved, turned, zoomed or mirrored")
+      .between(0, 50)
+      .show_default();
+  options.add("--shift", &o.shift, "Of a copy at most, in parts of the object's sides")
+      .between(0, 0.5)
+      .show_default();
+  options.add("--zoom", &o.zoom, "Of a copy at most, in parts of its size").between(0, 0.5).show_default();
+  options.add("--turn", &o.turn, "Of a copy at most, in degrees").between(0, 180).show_default();
+  options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
+      .between(0.05, 0.8)
+      .show_default();
+  options.add("--negatives", &o.negatives, "Windows without the object that are trained on at a time")
+      .between(100, 10'000'000)
+      .show_default();
+  options.add("--scale-step", &o.scale_step, "Scale step at which negatives are searched")
+      .between(1.01, 4.0)
+      .show_default();
+  options
+      .add("--false-positives", &o.false_positives,
+           "Of a million windows without the object, by which the model's threshold is chosen")
+      .between(0, 1e6)
+      .show_default();
+  options.add("--seed", &o.seed, "Same seed, same model").show_default();
+  options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();
+  return options;
+}
+
+void WaldboostTrainer::check() {
+  options_.kind = kind_ == "lrp" ? FeatureKind::lrp : kind_ == "lrd" ? FeatureKind::lrd : FeatureKind::lbp;
+}
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_trainer() {
+  return std::make_unique<WaldboostTrainer>();
+}
+
+}  // namespace sightline::waldboost
