@@ -16,7 +16,9 @@ using sightline::HWY_NAMESPACE::lbp_codes;
 
 constexpr int kStride = PackedModel::kStride;
 constexpr int kPlane = PackedModel::kPlane;
-constexpr int kRing = 8;  // rows of sums that are kept; a grid of blocks two pixels high sees five
+constexpr int kListRows = 32;    // of windows that are in a list together: few enough for the caches
+constexpr int kFewWindows = 32;  // as few go on one by one
+constexpr int kRing = 8;         // rows of sums that are kept; a grid of blocks two pixels high sees five
 
 using Words = hn::ScalableTag<std::int16_t>;
 using HalfBytes = hn::Rebind<std::uint8_t, Words>;
@@ -98,8 +100,8 @@ void make_all_codes(const PackedModel& model, GrayView image, const Tile& tile, 
 }
 
 // Places of the windows that the first weak classifier lets pass; how many they are.
-HWY_INLINE int pass_first(const PackedModel& model, const Tile& tile, const std::uint8_t* codes,
-                          std::int32_t* places) {
+HWY_INLINE int pass_first(const PackedModel& model, const Tile& tile, int y_begin, int y_end,
+                          const std::uint8_t* codes, std::int32_t* places) {
   const hn::CappedTag<std::uint8_t, 64> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const std::uint8_t* const passes = model.first_passes().data();
@@ -108,7 +110,7 @@ HWY_INLINE int pass_first(const PackedModel& model, const Tile& tile, const std:
                                                          1, 2, 4, 8, 16, 32, 64, 128};
   const auto bits = hn::LoadDup128(d, kBits);
   int count = 0;
-  for (int y = 0; y < tile.rows; ++y) {
+  for (int y = y_begin; y < y_end; ++y) {
     const std::int32_t row = y * kStride;
     const std::uint8_t* const of_row = codes + model.offsets()[0] + row;
     for (int x = 0; x < tile.columns; x += lanes) {
@@ -144,32 +146,49 @@ HWY_INLINE int pass_one(const std::int16_t* table, std::int32_t threshold, const
   return left;
 }
 
+// One window's way from a weak classifier on; the first that rejects it.
+HWY_INLINE int pass_rest(const PackedModel& packed, int first, const std::uint8_t* codes, std::int32_t& sum) {
+  const Model& model = packed.model();
+  const std::int32_t* const offsets = packed.offsets().data();
+  const std::int16_t* table = model.responses.data() + static_cast<std::ptrdiff_t>(first) * kCodes;
+  int t = first;
+  for (; t < model.size(); ++t, table += kCodes) {
+    sum += table[codes[offsets[t]]];
+    if (sum < model.thresholds[static_cast<std::size_t>(t)]) break;
+  }
+  return t;
+}
+
 void scan_lbp_tile(const PackedModel& packed, GrayView image, const Tile& tile, std::int32_t lowest,
                    ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
   const Model& model = packed.model();
   make_all_codes(packed, image, tile, scratch);
-  const auto windows = static_cast<std::size_t>(tile.columns) * static_cast<std::size_t>(tile.rows);
-  scratch.places.resize(windows);
-  scratch.sums.resize(windows);
+  scratch.places.resize(static_cast<std::size_t>(kListRows) * PackedModel::kTileColumns);
+  scratch.sums.resize(scratch.places.size());
   const std::uint8_t* const codes = scratch.codes.data();
   std::int32_t* const places = scratch.places.data();
   std::int32_t* const sums = scratch.sums.data();
   const auto count_left = [&](int t, int count) {
     if (!left.empty()) left[static_cast<std::size_t>(t)] += count;
   };
-  int count = pass_first(packed, tile, codes, places);
-  count_left(0, count);
-  const std::int16_t* table = model.responses.data();
-  for (int i = 0; i < count; ++i) sums[i] = table[codes[places[i] + packed.offsets()[0]]];
-  for (int t = 1; t < model.size() && count > 0; ++t) {
-    table += kCodes;
-    count = pass_one(table, model.thresholds[static_cast<std::size_t>(t)],
-                     codes + packed.offsets()[static_cast<std::size_t>(t)], count, places, sums);
-    count_left(t, count);
-  }
-  for (int i = 0; i < count; ++i) {
-    if (sums[i] >= lowest)
-      accepted.push_back({tile.x + places[i] % kStride, tile.y + places[i] / kStride, sums[i]});
+  for (int y = 0; y < tile.rows; y += kListRows) {
+    int count = pass_first(packed, tile, y, std::min(y + kListRows, tile.rows), codes, places);
+    count_left(0, count);
+    const std::int16_t* table = model.responses.data();
+    for (int i = 0; i < count; ++i) sums[i] = table[codes[places[i] + packed.offsets()[0]]];
+    int t = 1;
+    for (; t < model.size() && count > kFewWindows; ++t) {
+      table += kCodes;
+      count = pass_one(table, model.thresholds[static_cast<std::size_t>(t)],
+                       codes + packed.offsets()[static_cast<std::size_t>(t)], count, places, sums);
+      count_left(t, count);
+    }
+    for (int i = 0; i < count; ++i) {
+      const int end = pass_rest(packed, t, codes + places[i], sums[i]);
+      for (int s = t; s < end; ++s) count_left(s, 1);
+      if (end == model.size() && sums[i] >= lowest)
+        accepted.push_back({tile.x + places[i] % kStride, tile.y + places[i] / kStride, sums[i]});
+    }
   }
 }
 
