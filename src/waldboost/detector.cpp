@@ -58,6 +58,12 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
   if (pyramid_.last_scale < pyramid_.first_scale)
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
   plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
+  if (!options_.kernels.empty() &&
+      std::ranges::find(kKernelVariants, options_.kernels) == kKernelVariants.end()) {
+    std::string known;
+    for (const char* variant : kKernelVariants) known += (known.empty() ? "" : ", ") + std::string(variant);
+    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + known);
+  }
   options_.window_threshold = std::min(options_.window_threshold, options_.threshold);
   lowest_sum_ = lowest_sum_for(options_.window_threshold, model_.unit);
 
@@ -71,6 +77,9 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
                    ", border " + std::to_string(options_.border);
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options_.threshold;
+  if (model_.kind != FeatureKind::lbp)
+    info_.cpu_only =
+        std::string("WaldBoost with ") + to_string(model_.kind) + " features runs on the CPU only";
 }
 
 std::span<const std::string_view> WaldboostDetector::resources() const {
@@ -247,6 +256,7 @@ std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config)
   options.label = config.text("detector", "label", "");
   options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
                                .value_or(options.max_candidates);
+  options.kernels = config.text("detector", "kernels", "");
   return std::make_unique<WaldboostDetector>(std::move(model), options);
 }
 

@@ -23,6 +23,9 @@ enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
 /// What they leave for each other; number 0 is the frame.
 enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
 
+/// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
+inline constexpr std::array kKernelVariants = {"naive", "queue"};
+
 struct Options {
   double scale_step = 1.1;  ///< ratio of neighbouring scales, above 1
   double min_size = 0;      ///< height in pixels of the smallest object; 0: of the model's window
@@ -35,6 +38,9 @@ struct Options {
   double max_overlap = 0.4;      ///< of two objects, see merge_boxes
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
   std::string label;             ///< of what is found; empty: the model's
+  /// The variant of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
+  /// does not depend on it.
+  std::string kernels;
 };
 
 /// One level of a frame's pyramid.
@@ -79,6 +85,7 @@ class WaldboostDetector : public SlidingWindowDetector {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return kGroup; }
+  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
   const Model& model() const { return model_; }
@@ -108,9 +115,9 @@ class WaldboostDetector : public SlidingWindowDetector {
 };
 
 /// What make_waldboost_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",     "scale_step",     "min_size",      "max_size",
-                                              "threshold", "border",         "clip",          "max_overlap",
-                                              "label",     "max_candidates", "max_model_size"};
+inline constexpr const char* kConfigKeys[] = {"model",     "scale_step",     "min_size",       "max_size",
+                                              "threshold", "border",         "clip",           "max_overlap",
+                                              "label",     "max_candidates", "max_model_size", "kernels"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
 

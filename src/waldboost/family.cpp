@@ -1,6 +1,7 @@
 // What WaldBoost detectors say of themselves, for the list of families.
 #include "family/family.hpp"
 #include "waldboost/detector.hpp"
+#include "waldboost/opencl/tuning.hpp"
 #include "waldboost/tools.hpp"
 
 namespace sightline::waldboost {
@@ -41,6 +42,7 @@ class WaldboostFamily : public Family {
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }
+  TuneFunction* tune_function() const override { return &waldboost::tune; }
 };
 
 }  // namespace

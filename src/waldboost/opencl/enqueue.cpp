@@ -1,0 +1,53 @@
+// One frame's commands on a device, stage by stage, and what comes back.
+#include <algorithm>
+
+#include "waldboost/opencl/stages.hpp"
+
+namespace sightline::waldboost {
+
+using opencl::groups;
+
+void OpenClStages::enqueue_scan(OpenClSlot& slot) const {
+  const auto count = static_cast<cl_int>(detector_->model().size());
+  const cl_int lowest = detector_->lowest_sum();
+  slot.make_codes.arguments(slot.buffer(kImages), slot.level_buffer, slot.code_tiles.buffer(), slot.codes);
+  slot.launch("codes", slot.make_codes, groups(slot.code_tiles.size(), kCodesGroup, kCodesGroupRows));
+  slot.launched(slot.found.clear(slot.queue));
+  const opencl::Range range = groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group));
+  if (is_naive()) {
+    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
+                        lowest, slot.found.capacity(), slot.found.buffer());
+    slot.launch(slot.scan, range);
+    return;
+  }
+  slot.launched(slot.late.clear(slot.queue));
+  slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+                      first_passes_, phase_ends_, static_cast<cl_int>(ends_.size()), slot.late.capacity(),
+                      slot.late.buffer());
+  slot.launch(slot.scan, range);
+  slot.finish.arguments(slot.codes, slot.level_buffer, weak_, responses_, count, lowest, slot.late.capacity(),
+                        slot.late.buffer(), slot.found.buffer());
+  // Groups go on to further windows; so many fill any device.
+  const opencl::DeviceInfo& device = context().device();
+  const int a_unit = device.type == opencl::DeviceType::cpu ? 4 : 32;
+  const auto finishers = static_cast<std::size_t>(std::max(device.compute_units, 1) * a_unit);
+  slot.launch("finish", slot.finish, groups(finishers, static_cast<std::size_t>(tuning_.finish_group)));
+}
+
+void OpenClStages::enqueue(OpenClSlot& slot, const WaldboostWorkspace& /*workspace*/,
+                           std::size_t stage) const {
+  if (stage == kPyramid) {
+    slot.pyramid.enqueue(slot.queue, slot.luma(), slot.buffer(kImages),
+                         [&](opencl::Event event) { slot.launched(std::move(event)); });
+  } else {
+    enqueue_scan(slot);
+  }
+}
+
+void OpenClStages::take(OpenClSlot& slot, WaldboostWorkspace& workspace, std::size_t /*resource*/) const {
+  workspace.candidates.clear();
+  for (const DeviceAccepted& a : slot.found.sorted(slot.queue, slot.windows))
+    workspace.candidates.push_back({{a.level, a.x, a.y}, detector_->score(a.sum)});
+}
+
+}  // namespace sightline::waldboost

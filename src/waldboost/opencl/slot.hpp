@@ -1,0 +1,62 @@
+#pragma once
+/// Internal to this folder: what a frame in flight has on a device, and the structures shared with the
+/// kernels.
+
+#include <cstddef>
+#include <vector>
+
+#include "opencl/pyramids.hpp"
+#include "opencl/work_list.hpp"
+#include "processing/opencl_stages.hpp"
+#include "waldboost/detector.hpp"
+
+namespace sightline::waldboost {
+
+// Mirrors `WaldboostLevel` in kernels/waldboost/common.clh.
+struct DeviceLevel {
+  cl_int width, height;
+  cl_int image_offset, image_stride;
+  cl_int windows_x;
+  cl_int codes_offset, codes_stride;
+  cl_int last_row;
+};
+static_assert(sizeof(DeviceLevel) == 8 * sizeof(cl_int));
+
+// Mirrors `Weak` there.
+struct DeviceWeak {
+  cl_int place, threshold;
+};
+static_assert(sizeof(DeviceWeak) == 8);
+
+inline constexpr int kTileX = 64;         ///< windows
+inline constexpr int kMostTileRows = 64;  ///< so that a window of a tile has a number of 16 bits
+inline constexpr int kLine = 64;          ///< bytes: where a level's codes and each plane's rows begin
+inline constexpr int kCodesGroup = 32;    ///< work-items of `codes` side by side, of four pixels each
+inline constexpr int kCodesGroupRows = 4;
+
+/// A window that passes all weak classifiers, as the kernels write it.
+struct DeviceAccepted {
+  cl_int level, x, y;  ///< pixels of the level
+  cl_int sum;
+};
+
+class OpenClStages;
+
+/// The buffers of one frame in flight on one device.
+class OpenClSlot : public OpenClSlotBase {
+ public:
+  explicit OpenClSlot(const OpenClStages& stages);
+
+  std::vector<DeviceLevel> levels;
+  opencl::Buffer level_buffer;
+  opencl::WorkList code_tiles, scan_tiles;
+  std::int64_t code_bytes = 0;
+  opencl::Buffer codes;  ///< [level][row][plane][column]
+  /// Windows that `finish` is to finish; records of level and next weak classifier, x, y, and sum.
+  opencl::AppendList late;
+  opencl::CandidateList<DeviceAccepted> found;
+  opencl::OctavePyramid pyramid;
+  opencl::Kernel make_codes, scan, finish;
+};
+
+}  // namespace sightline::waldboost

@@ -1,0 +1,127 @@
+// Kernels of a WaldBoost detector on a device: building them, and what of the model they read.
+#include "waldboost/opencl/stages.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+#include "opencl/data.hpp"
+
+namespace sightline::waldboost {
+namespace {
+
+using opencl::define;
+using opencl::define_variant;
+
+constexpr std::size_t kFirstRead = 1024;  // windows that are read back with their number, to begin with
+
+}  // namespace
+
+OpenClSlot::OpenClSlot(const OpenClStages& stages)
+    : OpenClSlotBase(stages),
+      late(sizeof(DeviceAccepted), static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
+      found(static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
+      pyramid(stages.pyramid_),
+      make_codes(stages.codes_, "codes"),
+      scan(stages.scan_, "scan") {
+  has_list(found, kCandidates);
+  if (stages.is_naive()) return;
+  has_list(late);
+  finish = opencl::Kernel(stages.finish_, "finish");
+}
+
+OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Context& context,
+                           opencl::ProgramCache* cache, const KernelTuning& tuning)
+    : OpenClStagesOf(detector, context, cache, {kPyramid, kScan}), detector_(&detector), tuning_(tuning) {
+  if (!detector.info().cpu_only.empty())
+    throw Error(ExitCode::usage, detector.info().cpu_only, "use --device none");
+  buffer(kImages, &WaldboostWorkspace::images);
+  list(kCandidates);
+  settle();
+  plan_planes();
+  ends_ = phase_ends(detector.model(), tuning_.keep, tuning_.late);
+  pyramid_ = opencl::OctavePyramid::build(context, cache);
+  build();
+  upload_model();
+}
+
+// Replaces what the variant or the device leave no choice in.
+void OpenClStages::settle() {
+  KernelTuning& t = tuning_;
+  if (t.scan != "naive" && t.scan != "queue")
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "there are naive and queue");
+  const opencl::DeviceInfo& device = context().device();
+  const auto most = static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, 1024));
+  t.group = std::clamp(t.group, 1, most);
+  t.finish_group =
+      static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(t.finish_group, 1, most))));
+  t.tile_rows = std::clamp(t.tile_rows, 1, kMostTileRows);
+  if (is_naive()) t.tile_rows = std::max(t.group / kTileX, 1);  // a window a work-item
+  t.code_rows = std::max(t.code_rows, 1);
+  t.at_once = std::max(t.at_once, 1);
+  t.first_capacity = std::max(t.first_capacity, 1);
+  const auto local_bytes = [&] {
+    return static_cast<std::size_t>(t.tile_rows) * kTileX * 2 * (sizeof(cl_ushort) + sizeof(cl_int)) +
+           kCodes / 8 + 4 * sizeof(cl_int);
+  };
+  while (local_bytes() > device.local_memory_bytes && t.tile_rows > 1) t.tile_rows /= 2;
+}
+
+void OpenClStages::plan_planes() {
+  const PackedModel packed(detector_->model());
+  for (int plane = 0; plane < PackedModel::kPlanes; ++plane)
+    place_of_[plane] = packed.uses_plane(plane) ? planes_++ : -1;
+}
+
+void OpenClStages::build() {
+  const KernelTuning& t = tuning_;
+  constexpr const char* kNames[PackedModel::kPlanes] = {"PLANE_11", "PLANE_21", "PLANE_12", "PLANE_22"};
+  const std::string planes = define("PLANES", planes_);
+  std::string codes = planes + define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
+                      define("GROUP_ROWS", kCodesGroupRows);
+  for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
+    if (place_of_[plane] >= 0) codes += define(kNames[plane], place_of_[plane]);
+  }
+  codes_ = program("waldboost/codes.cl", codes);
+  scan_ = program("waldboost/scan.cl", planes + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
+                                           define("GROUP", t.group) + define("AT_ONCE", t.at_once) +
+                                           define_variant("VARIANT", t.scan));
+  if (!is_naive()) finish_ = program("waldboost/finish.cl", planes + define("FINISH_GROUP", t.finish_group));
+}
+
+void OpenClStages::upload_model() {
+  const Model& model = detector_->model();
+  std::vector<DeviceWeak> weak;
+  for (int t = 0; t < model.size(); ++t) {
+    const auto i = static_cast<std::size_t>(t);
+    const Feature& f = model.features[i];
+    const int row = f.y * planes_ + place_of_[PackedModel::plane_of(f)];
+    weak.push_back({row << 8 | f.x, model.thresholds[i]});
+  }
+  std::vector<cl_uint> first(kCodes / 32, 0);
+  const PackedModel packed(model);
+  for (int code = 0; code < kCodes; ++code) {
+    const cl_uint passes = packed.first_passes()[static_cast<std::size_t>(code) / 8] >> code % 8 & 1;
+    first[static_cast<std::size_t>(code) / 32] |= passes << code % 32;
+  }
+  opencl::Queue queue(context());
+  upload(queue, weak_, weak);
+  upload(queue, responses_, model.responses);
+  upload(queue, first_passes_, first);
+  upload(queue, phase_ends_, ends_);
+}
+
+std::vector<std::uint8_t> OpenClStages::read_codes(OpenClSlot& slot) const {
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(slot.code_bytes));
+  slot.queue.wait(slot.queue.read(slot.codes, codes.data(), codes.size()));
+  return codes;
+}
+
+std::size_t OpenClStages::code_at(const OpenClSlot& slot, std::size_t level, const Feature& blocks, int x,
+                                  int y) const {
+  const DeviceLevel& d = slot.levels[level];
+  const std::int64_t row = std::int64_t{y} * planes_ + place_of_[PackedModel::plane_of(blocks)];
+  return static_cast<std::size_t>(std::int64_t{d.codes_offset} * kLine + row * d.codes_stride + x);
+}
+
+}  // namespace sightline::waldboost

@@ -1,0 +1,68 @@
+#pragma once
+/// The WaldBoost detector's stages on an OpenCL device; the kernels are under kernels/waldboost.
+///
+/// Images lie as on the CPU. The scan first makes the codes of all pixels, in a plane of bytes for each block
+/// size that the model has, so that a weak classifier is two loads: of a code, and of its response. Windows
+/// then go through the weak classifiers as KernelTuning says. Sums are whole numbers: they are the CPU's,
+/// however they were added up.
+///
+/// Lists have room for as many windows as turn out to be needed; where one was too short, the scan runs
+/// again.
+
+#include <memory>
+
+#include "waldboost/opencl/slot.hpp"
+#include "waldboost/opencl/tuning.hpp"
+
+namespace sightline::waldboost {
+
+/// The kernels of one detector on one device: stages pyramid and scan. Spans have the names upload, pyramid,
+/// codes, scan, finish (but for the naive variant), download.
+class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
+ public:
+  /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,
+  /// and Error (usage) for features that run on the CPU only and variants that do not exist.
+  OpenClStages(const WaldboostDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
+               const KernelTuning& tuning);
+
+  std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
+
+  /// As asked for, or changed to what the device allows.
+  const KernelTuning& tuning() const { return tuning_; }
+  /// The weak classifiers at which phases end.
+  const std::vector<int>& phases() const { return ends_; }
+
+  /// Copies the codes of the last frame into host memory, and waits: for tests. Throws DeviceError.
+  std::vector<std::uint8_t> read_codes(OpenClSlot& slot) const;
+  /// Where in these the code of a pixel is, for blocks of this size.
+  std::size_t code_at(const OpenClSlot& slot, std::size_t level, const Feature& blocks, int x, int y) const;
+
+ private:
+  friend class OpenClSlot;
+
+  // stages.cpp
+  void settle();
+  void plan_planes();
+  void build();
+  void upload_model();
+  // prepare.cpp
+  void plan_geometry(OpenClSlot& slot, const WaldboostWorkspace& workspace) const override;
+  void plan_work(OpenClSlot& slot, const WaldboostWorkspace& workspace) const override;
+  void make_scratch(OpenClSlot& slot, const WaldboostWorkspace& workspace, std::size_t stage) const override;
+  // enqueue.cpp
+  void enqueue(OpenClSlot& slot, const WaldboostWorkspace& workspace, std::size_t stage) const override;
+  void take(OpenClSlot& slot, WaldboostWorkspace& workspace, std::size_t resource) const override;
+  void enqueue_scan(OpenClSlot& slot) const;
+
+  bool is_naive() const { return tuning_.scan == "naive"; }
+
+  const WaldboostDetector* detector_;
+  KernelTuning tuning_;
+  std::vector<int> ends_;
+  int planes_ = 0;                           ///< of codes
+  int place_of_[PackedModel::kPlanes] = {};  ///< among them, by PackedModel::plane_of; -1: not used
+  opencl::Program pyramid_, codes_, scan_, finish_;
+  opencl::Buffer weak_, responses_, first_passes_, phase_ends_;
+};
+
+}  // namespace sightline::waldboost
