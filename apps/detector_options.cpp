@@ -180,6 +180,10 @@ Config DetectorOptions::load_config() const {
   return config;
 }
 
+const Family& DetectorOptions::family() const {
+  return family_of(load_config());
+}
+
 // Options that the family does not read would pass silently.
 void DetectorOptions::check_options(const Config& config) const {
   const FamilyInfo& family = family_of(config).info();

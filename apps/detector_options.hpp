@@ -50,6 +50,9 @@ class DetectorOptions {
   /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
   void set(const DetectorSetting& setting) { settings_.push_back(setting); }
 
+  /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does.
+  const Family& family() const;
+
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
   /// not read, and Error (device) as make_device does.
   /// Throws Error (usage) where windows are wanted and the family has no scores of them.

@@ -23,9 +23,11 @@
 namespace sightline::apps {
 namespace {
 
-// A key of the detector, and the values of it that are compared.
+// A key of the detector, and the values of it that are compared. Families that share its option may have
+// different values: what "all" stands for is the detector's family's.
 struct ComparedKey {
-  VariantAxis axis;
+  VariantAxis axis;                 // the first family's
+  std::vector<std::string> values;  // of all families
   std::vector<int> numbers;
   std::vector<std::string> texts;
 };
@@ -170,7 +172,15 @@ void check_outputs(const MeasureArguments& a) {
   refuse_same_outputs({a.json, a.csv, a.report});
 }
 
-std::vector<Variant> variants_of(const ComparedKey& key) {
+// What "all" stands for.
+std::vector<std::string> all_values(const ComparedKey& key, const FamilyInfo& family) {
+  for (const VariantAxis& axis : family.variant_axes) {
+    if (axis.option.option.name == key.axis.option.option.name) return axis.values;
+  }
+  return key.axis.values;  // one is enough to be told that the detector does not read the key
+}
+
+std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& detector) {
   std::vector<Variant> variants;
   const auto add = [&](DetectorSetting setting, const std::string& value) {
     variants.push_back(
@@ -178,7 +188,7 @@ std::vector<Variant> variants_of(const ComparedKey& key) {
   };
   for (const int number : key.numbers) add({key.axis.option, number, {}, {}, false}, std::to_string(number));
   const bool all = key.texts == std::vector<std::string>{"all"};
-  for (const std::string& text : all ? key.axis.values : key.texts)
+  for (const std::string& text : all ? all_values(key, detector.family().info()) : key.texts)
     add({key.axis.option, {}, {}, text, false}, text);
   return variants;
 }
@@ -187,7 +197,7 @@ int run(const MeasureArguments& a, int verbosity) {
   check_outputs(a);
   std::vector<pipeline::Measurement> all;
   for (const ComparedKey& key : a.compared) {
-    for (const Variant& variant : variants_of(key)) {
+    for (const Variant& variant : variants_of(key, a.detector)) {
       DetectorOptions detector = a.detector;
       detector.set(variant.setting);
       if (verbosity >= 0) spdlog::info("{}", variant.name);
@@ -209,7 +219,7 @@ int run(const MeasureArguments& a, int verbosity) {
   return 0;
 }
 
-// What the families can compare, each of a name once.
+// What the families can compare, each of a name once, with the help of the first and the values of all.
 std::vector<ComparedKey> compared_keys() {
   std::vector<ComparedKey> keys;
   for (const Family* family : families()) {
@@ -217,7 +227,16 @@ std::vector<ComparedKey> compared_keys() {
       const auto same = [&](const ComparedKey& key) {
         return key.axis.option.option.name == axis.option.option.name;
       };
-      if (std::ranges::none_of(keys, same)) keys.push_back({axis, {}, {}});
+      const auto known = std::ranges::find_if(keys, same);
+      if (known == keys.end()) {
+        keys.push_back({axis, axis.values, {}, {}});
+        continue;
+      }
+      known->axis.option.option.help +=
+          fmt::format("; {}: {}", family->info().title, fmt::join(axis.values, ", "));
+      for (const std::string& value : axis.values) {
+        if (std::ranges::find(known->values, value) == known->values.end()) known->values.push_back(value);
+      }
     }
   }
   return keys;
@@ -246,7 +265,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
       option.target = &key.numbers;
     } else {
       option.target = &key.texts;
-      option.suggest([values = key.axis.values] {
+      option.suggest([values = key.values] {
         Choices choices;
         choices.list = true;
         for (const std::string& value : values) choices.values.push_back({value, ""});
