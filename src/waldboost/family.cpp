@@ -26,6 +26,12 @@ FamilyInfo info() {
        "Boxes as large as the whole object where it stands out of the frame; otherwise they end at "
        "its edge"}};
   info.remarks = {{"max_candidates", "100000 unless given"}, {"max_model_size", "16 unless given"}};
+  // Shared with cascades, whose help adds these variants.
+  const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
+  info.variant_axes = {{{"kernels", Kind::text, "--kernels", "Variants of the device's kernels to compare"},
+                        variants,
+                        "kernels",
+                        true}};
   info.evaluation_values = {{"threshold", -1e6}};
   info.ungrouped_values = {{"max_overlap", 1.0}};
   info.needs_no_config = true;
