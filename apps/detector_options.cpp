@@ -125,7 +125,7 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   OptionSet all;
   all.group("Detector");
   all.add("-c,--config", &config_,
-          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes")
+          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost")
       .suggest(config_choices)
       .show_default(kDefaultConfig);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))

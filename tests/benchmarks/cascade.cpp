@@ -1,15 +1,17 @@
-// The cascade detector against OpenCV's CascadeClassifier: same frames, same cascade, same options, same
-// threads, in one run; and where its time goes, stage by stage.
+// The cascade detector and the WaldBoost detector against OpenCV's CascadeClassifier: same frames, same
+// cascades, same options, same threads, in one run; and where their time goes, stage by stage.
 //
 //   bench_cascade [VIDEO [THREADS]]     frames of VIDEO, scaled to 768x576 (default: a test pattern), on
 //                                       THREADS threads (default: all)
 #include <benchmark/benchmark.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "cascade/detector.hpp"
 #include "versus_opencv.hpp"
+#include "waldboost/detector.hpp"
 #ifdef SIGHTLINE_OPENCV
 #include <opencv2/objdetect.hpp>
 #endif
@@ -27,7 +29,7 @@ std::filesystem::path file_of(const std::string& name) {
   return cascade::find_model({}, name);
 }
 
-std::unique_ptr<cascade::CascadeDetector> make(const std::string& name, int early_stages) {
+std::unique_ptr<Detector> make(const std::string& name, int early_stages) {
   cascade::Options options;
   options.search.scale_step = kStep;
   options.min_neighbors = kMinNeighbors;
@@ -35,9 +37,19 @@ std::unique_ptr<cascade::CascadeDetector> make(const std::string& name, int earl
   return std::make_unique<cascade::CascadeDetector>(cascade::load_model(file_of(name)), options);
 }
 
+std::unique_ptr<Detector> make_waldboost(const std::string& name, double min_size) {
+  waldboost::Options options;
+  options.scale_step = kStep;
+  options.min_size = min_size;
+  const std::filesystem::path models = SIGHTLINE_SOURCE_DIR "/configs/models";
+  waldboost::Model model = waldboost::load_model(models / (name + ".safetensors"), 16 << 20);
+  options.threshold = options.window_threshold = model.threshold;
+  return std::make_unique<waldboost::WaldboostDetector>(std::move(model), options);
+}
+
 // One iteration is one frame.
-void sightline_cascade(benchmark::State& state, const std::string& name, int early_stages) {
-  const auto detector = make(name, early_stages);
+void search(benchmark::State& state, const std::function<std::unique_ptr<Detector>()>& make_detector) {
+  const auto detector = make_detector();
   const auto workspace = detector->make_workspace();
   std::size_t next = 0, objects = 0;
   for (auto _ : state)
@@ -46,8 +58,9 @@ void sightline_cascade(benchmark::State& state, const std::string& name, int ear
       benchmark::Counter(static_cast<double>(objects), benchmark::Counter::kAvgIterations);
 }
 
-void sightline_stage(benchmark::State& state, const std::string& name, std::size_t stage) {
-  const auto detector = make(name, 0);
+void run_one_stage(benchmark::State& state, const std::function<std::unique_ptr<Detector>()>& make_detector,
+                   std::size_t stage) {
+  const auto detector = make_detector();
   const auto workspace = detector->make_workspace();
   std::size_t next = 0;
   for (auto _ : state) {
@@ -57,8 +70,6 @@ void sightline_stage(benchmark::State& state, const std::string& name, std::size
     state.ResumeTiming();
     detector->run_stage(stage, *workspace);
   }
-  const auto& w = static_cast<const cascade::CascadeWorkspace&>(*workspace);
-  if (stage == cascade::kScan) state.counters["survivors"] = static_cast<double>(w.survivors.size());
 }
 
 #ifdef SIGHTLINE_OPENCV
@@ -80,17 +91,29 @@ void settle(benchmark::internal::Benchmark* b) {
   b->Unit(benchmark::kMillisecond)->UseRealTime();
 }
 
+void add_stages(const std::string& name, const std::function<std::unique_ptr<Detector>()>& make_detector) {
+  for (std::size_t stage = 0; stage < make_detector()->stages().size(); ++stage)
+    settle(benchmark::RegisterBenchmark(("stage:" + std::to_string(stage) + "/" + name).c_str(),
+                                        run_one_stage, make_detector, stage));
+}
+
 void add(const std::string& name) {
-  settle(benchmark::RegisterBenchmark(("sightline/" + name).c_str(), sightline_cascade, name, 0));
+  settle(benchmark::RegisterBenchmark(("sightline/" + name).c_str(), search, [=] { return make(name, 0); }));
 #ifdef SIGHTLINE_OPENCV
   settle(benchmark::RegisterBenchmark(("opencv/" + name).c_str(), opencv_cascade, name));
 #endif
   for (const int k : {1, 2, 3, 4, 6, 8, 12})
-    settle(benchmark::RegisterBenchmark(("early_stages:" + std::to_string(k) + "/" + name).c_str(),
-                                        sightline_cascade, name, k));
-  for (std::size_t stage = cascade::kPyramid; stage <= cascade::kGroup; ++stage)
-    settle(benchmark::RegisterBenchmark(("stage:" + std::to_string(stage) + "/" + name).c_str(),
-                                        sightline_stage, name, stage));
+    settle(benchmark::RegisterBenchmark(("early_stages:" + std::to_string(k) + "/" + name).c_str(), search,
+                                        [=] { return make(name, k); }));
+  add_stages(name, [=] { return make(name, 0); });
+}
+
+void add_waldboost(const std::string& name) {
+  for (const int pixels : {24, 45})
+    settle(
+        benchmark::RegisterBenchmark(("waldboost/" + name + "/from_pixels:" + std::to_string(pixels)).c_str(),
+                                     search, [=] { return make_waldboost(name, pixels); }));
+  add_stages(name, [=] { return make_waldboost(name, 24); });
 }
 
 }  // namespace
@@ -102,5 +125,6 @@ int main(int argc, char** argv) {
     for (const char* name : {"lbpcascade_frontalface_improved", "haarcascade_frontalface_alt2",
                              "haarcascade_frontalface_default"})
       sightline::add(name);
+    for (const char* name : {"faces-waldboost-fast", "faces-waldboost"}) sightline::add_waldboost(name);
   });
 }

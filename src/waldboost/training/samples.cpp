@@ -100,8 +100,9 @@ Placement place(GrayView picture, const TrainingOptions& o, int copy, training::
 
 }  // namespace
 
-bool is_held_out(std::size_t picture, const TrainingOptions& options) {
-  const std::uint64_t hash = mix(options.seed ^ mix(picture / kBlock + 1));
+bool is_held_out(std::size_t picture, std::size_t pictures, const TrainingOptions& options) {
+  const std::size_t block = std::clamp<std::size_t>(pictures / kBlock, 1, kBlock);
+  const std::uint64_t hash = mix(options.seed ^ mix(picture / block + 1));
   return static_cast<double>(hash >> 11) * 0x1p-53 < options.held_out;
 }
 
@@ -122,7 +123,7 @@ PositiveSamples cut_positives(const training::ImageSet& pictures, const Training
       });
   PositiveSamples samples(options.window);
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    Samples& to = is_held_out(i, options) ? samples.held_out : samples.seen;
+    Samples& to = is_held_out(i, cuts.size(), options) ? samples.held_out : samples.seen;
     for (std::size_t copy = 0; copy < cuts[i].size(); ++copy) to.add(cuts[i].view(copy));
   }
   return samples;
@@ -204,7 +205,7 @@ SearchedNegatives search_negatives(const training::ImageSet& pictures, const Mod
         detector.run_stage(kPyramid, w);
         PictureFindings& found = all[i];
         found.left.resize(detector.model().features.size());
-        const bool is_out = is_held_out(i % originals, options);
+        const bool is_out = is_held_out(i % originals, originals, options);
         const Search windows(model, options, round, i, is_out ? held_out : seen, is_out);
         std::vector<Accepted> accepted;
         for (const LevelTile& tile : w.tiles) {
@@ -227,7 +228,7 @@ SearchedNegatives search_negatives(const training::ImageSet& pictures, const Mod
   result.held_out_left.resize(detector.model().features.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     PictureFindings& found = all[i];
-    const bool is_out = is_held_out(i % originals, options);
+    const bool is_out = is_held_out(i % originals, originals, options);
     DrawnWindows& drawn = is_out ? result.held_out : result.seen;
     (is_out ? result.held_out_windows : result.windows) += found.windows;
     std::vector<std::int64_t>& left = is_out ? result.held_out_left : result.left;

@@ -13,9 +13,9 @@
 
 namespace sightline::waldboost {
 
-/// Which pictures are held out: blocks of twenty in a row, so that pictures of one person or scene, which lie
-/// side by side in most sets, stay together.
-bool is_held_out(std::size_t picture, const TrainingOptions& options);
+/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than 400),
+/// so that pictures of one person or scene, which lie side by side in most sets, stay together.
+bool is_held_out(std::size_t picture, std::size_t pictures, const TrainingOptions& options);
 
 struct PositiveSamples {
   explicit PositiveSamples(Size window) : seen(window), held_out(window) {}
