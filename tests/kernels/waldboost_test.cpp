@@ -1,0 +1,149 @@
+// The scan's SIMD form against the scalar reference, on random models and pictures, with every instruction
+// set that the machine has.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/kernel_test.hpp"
+#include "kernels/waldboost_model.hpp"
+
+namespace sightline::waldboost {
+namespace {
+
+class WaldboostKernel : public test::KernelTest {};
+INSTANTIATE_TEST_SUITE_P(AllTargets, WaldboostKernel, testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
+
+constexpr std::size_t kGuard = 64;
+
+// A scratch with canaries behind what a tile of so many windows needs.
+struct GuardedScratch : ScanScratch {
+  explicit GuardedScratch(std::size_t tile_windows) : windows(tile_windows) {
+    guard(codes, kCodeBytes);
+    guard(places, windows);
+    guard(sums, windows);
+  }
+  // Whether the canaries are as they were. (Those of block_sums cannot be told apart: its slack is written.)
+  bool is_intact() const {
+    return intact(codes, kCodeBytes) && intact(places, windows) && intact(sums, windows);
+  }
+
+  static constexpr std::size_t kCodeBytes = PackedModel::kPlanes * PackedModel::kPlane;
+  std::size_t windows;
+
+ private:
+  template <typename T>
+  static void guard(AlignedBuffer<T>& buffer, std::size_t size) {
+    buffer.resize(size + kGuard);
+    std::memset(buffer.data(), test::kCanary, (size + kGuard) * sizeof(T));
+  }
+  template <typename T>
+  static bool intact(const AlignedBuffer<T>& buffer, std::size_t size) {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(buffer.data() + size);
+    return std::all_of(bytes, bytes + kGuard * sizeof(T), [](std::uint8_t b) { return b == test::kCanary; });
+  }
+};
+
+struct Case {
+  Size window;
+  Tile tile;
+};
+
+// Around vector widths, at places that are not aligned, and as large as a tile can be.
+const Case kCases[] = {
+    {{24, 24}, {0, 0, 1, 1}},
+    {{24, 24}, {3, 2, 15, 3}},
+    {{24, 24}, {1, 0, 16, 2}},
+    {{24, 24}, {5, 1, 17, 4}},
+    {{8, 8}, {0, 7, 31, 2}},
+    {{8, 8}, {9, 0, 33, 5}},
+    {{64, 64}, {2, 1, 63, 7}},
+    {{64, 64}, {0, 0, 65, 9}},
+    {{9, 31}, {11, 3, 129, 6}},
+    {{31, 9}, {0, 0, 200, 11}},
+    {{24, 24}, {4, 3, PackedModel::kTileColumns, PackedModel::kTileRows}},
+};
+
+// The image ends where the tile's windows end.
+Image<std::uint8_t> image_of(const Case& one, unsigned seed) {
+  return cascade::make_picture({one.tile.x + one.tile.columns + one.window.width - 1,
+                                one.tile.y + one.tile.rows + one.window.height - 1},
+                               seed);
+}
+
+std::string text_of(const Case& one) {
+  const Tile& t = one.tile;
+  return std::to_string(one.window.width) + "x" + std::to_string(one.window.height) + " window, tile " +
+         std::to_string(t.columns) + "x" + std::to_string(t.rows) + " at " + std::to_string(t.x) + ", " +
+         std::to_string(t.y);
+}
+
+TEST_P(WaldboostKernel, CodesAreTheReferences) {
+  for (const Case& one : kCases) {
+    SCOPED_TRACE(text_of(one));
+    const Model model = drawn_model(1, 12, one.window);
+    const PackedModel packed(model);
+    const Image<std::uint8_t> picture = image_of(one, 3);
+    GuardedScratch scratch(1);
+    make_codes(packed, picture.view(), one.tile, scratch);
+    for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
+      if (!packed.uses_plane(plane)) continue;
+      Feature f;
+      f.block_width = static_cast<std::uint8_t>(plane % kMaxBlock + 1);
+      f.block_height = static_cast<std::uint8_t>(plane / kMaxBlock + 1);
+      for (int y = 0; y < one.tile.rows + one.window.height - kGrid * f.block_height; ++y) {
+        for (int x = 0; x < one.tile.columns + one.window.width - kGrid * f.block_width; ++x) {
+          const auto at =
+              static_cast<std::size_t>(plane * PackedModel::kPlane + y * PackedModel::kStride + x);
+          ASSERT_EQ(int{scratch.codes[at]},
+                    reference::code(model.kind, f, picture.view(), one.tile.x + x, one.tile.y + y))
+              << "plane " << plane << " at " << x << ", " << y;
+        }
+      }
+    }
+    EXPECT_TRUE(scratch.is_intact());
+  }
+}
+
+TEST_P(WaldboostKernel, WindowsAreTheReferences) {
+  std::size_t found = 0;
+  for (const Case& one : kCases) {
+    for (const int weak : {1, 25}) {
+      SCOPED_TRACE(text_of(one) + ", " + std::to_string(weak) + " weak classifiers");
+      const Model model = drawn_model(2, weak, one.window);
+      const PackedModel packed(model);
+      const Image<std::uint8_t> picture = image_of(one, 4);
+      for (const std::int32_t lowest : {kNoThreshold, 0, 700}) {
+        std::vector<Accepted> expected, got;
+        std::vector<std::int64_t> expected_left(static_cast<std::size_t>(weak)), left = expected_left;
+        reference::scan_tile(model, picture.view(), one.tile, lowest, expected, expected_left);
+        GuardedScratch scratch(static_cast<std::size_t>(one.tile.columns) * one.tile.rows);
+        scan_tile(packed, picture.view(), one.tile, lowest, scratch, got, left);
+        ASSERT_EQ(got, expected);
+        ASSERT_EQ(left, expected_left);
+        EXPECT_TRUE(scratch.is_intact());
+        found += got.size();
+      }
+    }
+  }
+  EXPECT_GT(found, 100U);
+}
+
+// Ranks have no SIMD form: they are the reference's.
+TEST_P(WaldboostKernel, RanksAreTheReferences) {
+  const Case one{{24, 24}, {3, 2, 40, 20}};
+  const Image<std::uint8_t> picture = image_of(one, 4);
+  for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd}) {
+    const Model model = drawn_model(3, 20, one.window, kind);
+    std::vector<Accepted> expected, got;
+    reference::scan_tile(model, picture.view(), one.tile, kNoThreshold, expected);
+    ScanScratch scratch;
+    scan_tile(PackedModel(model), picture.view(), one.tile, kNoThreshold, scratch, got);
+    EXPECT_EQ(got, expected);
+    EXPECT_GT(got.size(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace sightline::waldboost
