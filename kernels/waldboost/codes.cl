@@ -1,19 +1,20 @@
-// Codes: local binary patterns of blocks, for every pixel of every level: a plane of bytes for each block size that
-// the model has. The code at a pixel is that of the grid of 3x3 blocks whose upper left pixel it is.
+// Codes: local binary patterns of blocks, for every pixel of every level: a plane of bytes for each block
+// size that the model has. The code at a pixel is that of the grid of 3x3 blocks whose upper left pixel it
+// is.
 //
 // Build options:
 //   ROWS                     rows of codes that a work-item makes, four pixels of each
 //   GROUP, GROUP_ROWS        work-items of a work-group side by side, and one below the other
 //   PLANES                   how many planes there are
-//   PLANE_11, PLANE_21,      the place among them of blocks one pixel high and wide, two wide, two high, and two of
-//   PLANE_12, PLANE_22       both; not defined where the model has none of these
+//   PLANE_11, PLANE_21,      the place among them of blocks one pixel high and wide, two wide, two high, and
+//   two of PLANE_12, PLANE_22       both; not defined where the model has none of these
 //
-// Sums of blocks are below 2^15, so that a word holds those of two blocks, two pixels apart, and one subtraction
-// compares two pairs of them.
+// Sums of blocks are below 2^15, so that a word holds those of two blocks, two pixels apart, and one
+// subtraction compares two pairs of them.
 
-#define PIXELS 4                // of a row, that a work-item has
-#define PAIRS 7                 // pair k of a row: what belongs to pixels k and k + 2
-#define LOW_BYTES 0x00FF00FFu   // of both halves
+#define PIXELS 4               // of a row, that a work-item has
+#define PAIRS 7                // pair k of a row: what belongs to pixels k and k + 2
+#define LOW_BYTES 0x00FF00FFu  // of both halves
 #define SIGNS 0x80008000u
 
 #if defined(PLANE_12) || defined(PLANE_22)
@@ -22,6 +23,11 @@
 #define BELOW 2
 #endif
 
+// By vectors: of shifts, compilers make an instruction that oclgrind 21.10 does not know.
+inline uint second_and_first(uint a, uint b) {
+  return as_uint((ushort2)(as_ushort2(a).s1, as_ushort2(b).s0));
+}
+
 // Twelve pixels' pairs.
 inline void load_pairs(global const uint* pixels, uint* pairs) {
   const uint a = pixels[0], b = pixels[1], c = pixels[2];
@@ -29,14 +35,15 @@ inline void load_pairs(global const uint* pixels, uint* pairs) {
   pairs[1] = (a >> 8) & LOW_BYTES;
   pairs[4] = b & LOW_BYTES;
   pairs[5] = (b >> 8) & LOW_BYTES;
-  pairs[2] = pairs[0] >> 16 | pairs[4] << 16;
-  pairs[3] = pairs[1] >> 16 | pairs[5] << 16;
-  pairs[6] = pairs[4] >> 16 | (c & 255u) << 16;
+  pairs[2] = second_and_first(pairs[0], pairs[4]);
+  pairs[3] = second_and_first(pairs[1], pairs[5]);
+  pairs[6] = second_and_first(pairs[4], c & LOW_BYTES);
 }
 
 // In the upper bytes of both halves: codes of the grids that begin at pair k, of blocks `width` pixels wide.
 inline uint code_pair(const uint* top, const uint* middle, const uint* bottom, int k, int width) {
-  const uint less = SIGNS - middle[k + width];  // plus a sum: a half's sign is set where that is at least the middle's
+  const uint less =
+      SIGNS - middle[k + width];  // plus a sum: a half's sign is set where that is at least the middle's
   uint codes = (less + top[k]) & SIGNS;
   codes = codes >> 1 | ((less + top[k + width]) & SIGNS);
   codes = codes >> 1 | ((less + top[k + 2 * width]) & SIGNS);
@@ -54,8 +61,8 @@ inline uint code_quad(const uint* top, const uint* middle, const uint* bottom, i
   return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES);
 }
 
-// A tile is GROUP * PIXELS pixels of GROUP_ROWS * ROWS rows of codes. Codes of grids that do not lie in the image
-// are of some pixels or other.
+// A tile is GROUP * PIXELS pixels of GROUP_ROWS * ROWS rows of codes. Codes of grids that do not lie in the
+// image are of some pixels or other.
 kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
     global const uchar* restrict images, global const WaldboostLevel* restrict levels,
     global const Tile* restrict tiles, global uchar* restrict codes) {
@@ -70,10 +77,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
   global const uchar* pixels = images + level->image_offset + x;
   global uchar* to = codes + (size_t)level->codes_offset * 64 + y * PLANES * stride + x;
 
-  uint one[ROWS + BELOW][PAIRS];       // pixels
-  uint wide[ROWS + BELOW][PAIRS];      // sums of two side by side
-  uint high[ROWS + BELOW][PAIRS];      // one below the other
-  uint square[ROWS + BELOW][PAIRS];    // both
+  uint one[ROWS + BELOW][PAIRS];     // pixels
+  uint wide[ROWS + BELOW][PAIRS];    // sums of two side by side
+  uint high[ROWS + BELOW][PAIRS];    // one below the other
+  uint square[ROWS + BELOW][PAIRS];  // both
 #pragma unroll
   for (int i = 0; i < ROWS + BELOW; ++i) {
     load_pairs((global const uint*)(pixels + min(y + i, last_row) * image_stride), one[i]);

@@ -6,10 +6,12 @@
 //   AT_ONCE                  see windows.clh
 //
 //   VARIANT_NAIVE            a work-item takes a window to its end
-//   VARIANT_QUEUE            what each phase of weak classifiers leaves of a tile's windows waits in local memory and
-//                            is shared out among the work-items anew; what the last phase leaves is for `finish`
-#include "waldboost/windows.clh"
+//   VARIANT_QUEUE            what each phase of weak classifiers leaves of a tile's windows waits in local
+//   memory and
+//                            is shared out among the work-items anew; what the last phase leaves is for
+//                            `finish`
 #include "candidates.clh"
+#include "waldboost/windows.clh"
 
 #define TILE_WINDOWS (TILE_X * TILE_Y)
 #define OWN ((TILE_WINDOWS + GROUP - 1) / GROUP)  // windows of a work-item
@@ -19,8 +21,8 @@
 // Appends the windows that pass all weak classifiers and have a sum of at least `lowest`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     global const uchar* restrict codes, global const WaldboostLevel* restrict levels,
-    global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses, int count,
-    int lowest, int capacity, global int* restrict found) {
+    global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
+    int count, int lowest, int capacity, global int* restrict found) {
   const Tile tile = tiles[get_group_id(0)];
   global const WaldboostLevel* level = levels + tile.level;
   const int stride = level->codes_stride;
@@ -37,12 +39,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 #endif
 
 #ifdef VARIANT_QUEUE
-// Appends the windows that pass weak classifiers [0, ends[phases - 1]) to `late`. A phase has those from where the
-// one before ends; the first one is of one weak classifier, which lets codes pass whose bits are set in `first`.
+// Appends the windows that pass weak classifiers [0, ends[phases - 1]) to `late`. A phase has those from
+// where the one before ends; the first one is of one weak classifier, which lets codes pass whose bits are
+// set in `first`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     global const uchar* restrict codes, global const WaldboostLevel* restrict levels,
     global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
-    constant const uint* first, constant const int* ends, int phases, int capacity, global int* restrict late) {
+    constant const uint* first, constant const int* ends, int phases, int capacity,
+    global int* restrict late) {
   local uint first_passes[CODES / 32];
   local ushort queue[2][TILE_WINDOWS];
   local int sums[2][TILE_WINDOWS];

@@ -24,7 +24,7 @@ enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
 enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
 
 /// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
-inline constexpr std::array kKernelVariants = {"naive", "queue"};
+inline constexpr std::array kKernelVariants = {"naive", "progressive", "queue"};
 
 struct Options {
   double scale_step = 1.1;  ///< ratio of neighbouring scales, above 1

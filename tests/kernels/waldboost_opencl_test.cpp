@@ -1,14 +1,15 @@
 // WaldBoost's stages on OpenCL devices against the CPU's: every variant gives the same images, codes and
 // candidates.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
-#include "support/cascade.hpp"
+#include "kernels/waldboost_model.hpp"
 #include "waldboost/opencl/stages.hpp"
 
 namespace sightline::waldboost {
@@ -16,46 +17,8 @@ namespace {
 
 using cascade::make_picture;
 
-// Weak classifiers of which each rejects about every sixth of the windows that are left, with the survivors
-// of its own sample.
-Model some_model(unsigned seed, int weak, Size window = {24, 24}, bool all_blocks = true) {
-  test::Numbers numbers(seed);
-  const Image<std::uint8_t> picture = make_picture({160, 140}, seed + 100);
-  Model model;
-  model.name = "random";
-  model.label = "thing";
-  model.window = window;
-  model.unit = 0.25;
-  struct Sample {
-    int x, y;
-    std::int32_t sum = 0;
-  };
-  std::vector<Sample> samples;
-  for (int i = 0; i < 600; ++i)
-    samples.push_back({numbers(0, 160 - window.width), numbers(0, 140 - window.height)});
-  const auto all = static_cast<float>(samples.size());
-  for (int t = 0; t < weak; ++t) {
-    Feature f;
-    f.block_width = static_cast<std::uint8_t>(all_blocks ? numbers(1, kMaxBlock) : 2);
-    f.block_height = static_cast<std::uint8_t>(all_blocks ? numbers(1, kMaxBlock) : 1);
-    f.x = static_cast<std::uint8_t>(numbers(0, window.width - kGrid * f.block_width));
-    f.y = static_cast<std::uint8_t>(numbers(0, window.height - kGrid * f.block_height));
-    model.features.push_back(f);
-    for (int code = 0; code < kCodes; ++code)
-      model.responses.push_back(static_cast<std::int16_t>(numbers(-500, 500)));
-    for (Sample& s : samples)
-      s.sum += model.table(t)[reference::code(FeatureKind::lbp, f, picture.view(), s.x, s.y)];
-    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.sum < b.sum; });
-    const std::size_t rejected = samples.size() / 6;
-    model.thresholds.push_back(rejected > 0 ? samples[rejected].sum : kNoThreshold);
-    std::erase_if(samples, [&](const Sample& s) { return s.sum < model.thresholds.back(); });
-    model.survivors.push_back(static_cast<float>(samples.size()) / all);
-  }
-  return model;
-}
-
-KernelTuning tuning_of(const char* scan, int tile_rows, int group, int at_once = 1, int keep = 50,
-                       int late = 256, int finish_group = 8, int code_rows = 1) {
+KernelTuning form_of(const char* scan, int tile_rows, int group, int at_once = 1, int keep = 50,
+                     int late = 256, int finish_group = 8, int code_rows = 1) {
   KernelTuning tuning;
   tuning.scan = scan;
   tuning.tile_rows = tile_rows;
@@ -69,10 +32,11 @@ KernelTuning tuning_of(const char* scan, int tile_rows, int group, int at_once =
 }
 
 const KernelTuning kForms[] = {
-    tuning_of("naive", 1, 64, 2),
-    tuning_of("queue", 16, 256, 4, 50, 256, 32, 4),
-    tuning_of("queue", 3, 48, 3, 80, 4, 8, 2),  // whose items do not divide the tile evenly
-    tuning_of("queue", 1, 8, 1, 30, 1 << 20, 4, 1),
+    form_of("naive", 1, 64, 2),
+    form_of("queue", 16, 256, 4, 50, 256, 32, 4),
+    form_of("queue", 3, 48, 3, 80, 4, 8, 2),  // whose items do not divide the tile evenly
+    form_of("queue", 1, 8, 1, 30, 1 << 20, 4, 1),
+    form_of("progressive", 8, 256),
 };
 
 std::string text_of(const KernelTuning& t) {
@@ -153,7 +117,7 @@ Options some_options(int border = 0, double threshold = -1e6) {
 
 class WaldboostOpenCl : public test::ExactDevicesTest {
  protected:
-  const Model model_ = some_model(3, 30);
+  const Model model_ = drawn_model(3, 40);
 };
 
 TEST_F(WaldboostOpenCl, EveryFormFindsTheSame) {
@@ -169,6 +133,183 @@ TEST_F(WaldboostOpenCl, EveryFormFindsTheSame) {
       ASSERT_EQ(comparison.difference(picture.view(), kScan), "");
       ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kScan), "");
     }
+  }
+}
+
+// Sizes around those of windows, lines and tiles, with borders too; the order makes buffers grow and shrink.
+TEST_F(WaldboostOpenCl, AwkwardSizes) {
+  const Size sizes[] = {{1, 1},   {24, 24},  {25, 25}, {500, 27}, {23, 300},
+                        {87, 24}, {31, 430}, {24, 24}, {151, 65}, {2, 2}};
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : kForms) {
+      for (const int border : {0, 7}) {
+        Comparison comparison(device, model_, some_options(border), tuning);
+        for (const Size size : sizes) {
+          const Image<std::uint8_t> picture = make_picture(size, 4);
+          EXPECT_EQ(comparison.difference(picture.view()), "")
+              << size.width << "x" << size.height << ", border " << border << ", " << text_of(tuning);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(WaldboostOpenCl, SharesFitTogether) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  for (const KernelTuning& tuning : kForms) {
+    Comparison comparison(devices_[0], model_, some_options(3), tuning);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    const std::size_t whole = comparison.cpu().candidates.size();
+    std::size_t parts = 0;
+    for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
+      ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
+      parts += comparison.cpu().candidates.size();
+    }
+    EXPECT_EQ(parts, whole);
+  }
+}
+
+// Lists far too short for what is left lose nothing: the frame is scanned again with room for all.
+TEST_F(WaldboostOpenCl, ShortListsLoseNothing) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  const Image<std::uint8_t> small = make_picture({50, 50}, 6);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (KernelTuning tuning : kForms) {
+      for (const int capacity : {1, 7}) {
+        tuning.first_capacity = capacity;
+        Comparison comparison(device, model_, some_options(), tuning);
+        ASSERT_EQ(comparison.difference(small.view()), "");
+        ASSERT_EQ(comparison.difference(picture.view()), "");
+        EXPECT_GT(comparison.cpu().candidates.size(), 7U);
+        EXPECT_GT(comparison.slot().found.capacity(), 7);
+        ASSERT_EQ(comparison.difference(small.view()), "");
+      }
+    }
+  }
+}
+
+// Only the score decides which windows that pass are candidates.
+TEST_F(WaldboostOpenCl, LowestSums) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  Comparison all(devices_[0], model_, some_options(), kForms[1]);
+  ASSERT_EQ(all.difference(picture.view()), "");
+  std::vector<double> scores;
+  for (const Candidate& candidate : all.cpu().candidates) scores.push_back(candidate.score);
+  std::sort(scores.begin(), scores.end());
+  const double middle = scores[scores.size() / 2];
+  for (const KernelTuning& tuning : {kForms[0], kForms[1]}) {
+    for (const double threshold : {middle, middle + 0.125}) {
+      Comparison comparison(devices_[0], model_, some_options(0, threshold), tuning);
+      ASSERT_EQ(comparison.difference(picture.view()), "");
+      const std::vector<Candidate>& found = comparison.device().candidates;
+      EXPECT_LT(found.size(), scores.size());
+      EXPECT_EQ(std::ranges::any_of(found, [&](const Candidate& c) { return c.score == middle; }),
+                threshold == middle);
+    }
+  }
+}
+
+// Models with one weak classifier, with planes of some blocks only, of windows that are no squares, and that
+// do not know their survivors.
+TEST_F(WaldboostOpenCl, OtherModels) {
+  const Image<std::uint8_t> picture = make_picture({131, 97}, 5);
+  Model without = drawn_model(5, 20, {13, 9}, FeatureKind::lbp, {{1, 1}});
+  without.survivors.clear();
+  const Model models[] = {drawn_model(6, 33, {64, 64}, FeatureKind::lbp, {{2, 1}, {1, 2}}), without,
+                          drawn_model(8, 5, {8, 31}, FeatureKind::lbp, {{2, 2}}),
+                          drawn_model(7, 1, {24, 24}, FeatureKind::lbp, {{2, 2}})};
+  for (const Model& model : models) {
+    SCOPED_TRACE(std::to_string(model.size()) + " weak classifiers");
+    Comparison comparison(devices_[0], model, some_options(), kForms[3]);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    EXPECT_GT(comparison.cpu().candidates.size(), 0U);
+  }
+}
+
+// Where hardly any window is rejected, shares are too small: what is beyond them is finished all the same.
+TEST_F(WaldboostOpenCl, SmallSharesLoseNothing) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  Model model = model_;
+  for (std::size_t t = 3; t < model.thresholds.size(); ++t) model.thresholds[t] = kNoThreshold;
+  KernelTuning tuning = kForms[4];
+  for (const int repeats : {0, 2, 3}) {
+    tuning.repeats = repeats;
+    Comparison comparison(devices_[0], model, some_options(), tuning);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    EXPECT_GT(comparison.slot().found.source_length(2), 1000U);
+    EXPECT_GE(comparison.cpu().candidates.size(), comparison.slot().found.source_length(2));
+  }
+}
+
+TEST_F(WaldboostOpenCl, FeaturesOfTheCpuAloneAreRefused) {
+  for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd}) {
+    const WaldboostDetector detector(drawn_model(2, 4, {24, 24}, kind), some_options());
+    EXPECT_THAT(detector.info().cpu_only, testing::HasSubstr(to_string(kind)));
+    EXPECT_THROW(detector.make_device_stages({devices_[0], 0, ""}), Error);
+  }
+  EXPECT_EQ(WaldboostDetector(model_, some_options()).info().cpu_only, "");
+}
+
+TEST_F(WaldboostOpenCl, SpansNameThePartsInOrder) {
+  const Image<std::uint8_t> picture = make_picture({90, 70}, 5);
+  for (const KernelTuning& tuning : {kForms[0], kForms[1]}) {
+    Comparison comparison(devices_[0], model_, some_options(), tuning);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    std::vector<std::string> names;
+    for (const DeviceSpan& span : comparison.slot().spans) names.emplace_back(span.name);
+    std::vector<std::string> expected{"upload", "pyramid", "codes", "scan"};
+    if (tuning.scan != "naive") expected.emplace_back("finish");
+    expected.emplace_back("download");
+    EXPECT_EQ(names, expected);
+  }
+}
+
+TEST_F(WaldboostOpenCl, VariantsAreThoseThatAreNamed) {
+  for (const char* name : kKernelVariants) {
+    const KernelTuning tuning = variant_tuning(name, devices_[0]);
+    EXPECT_EQ(tuning.scan, name);
+    EXPECT_TRUE(is_possible(tuning_table(), values_of(tuning)));
+    EXPECT_EQ(tuning_of(values_of(tuning)), tuning);
+  }
+  Options options = some_options();
+  options.kernels = "fast";
+  EXPECT_THROW(WaldboostDetector(model_, options), Error);
+}
+
+TEST(WaldboostPhases, FollowTheSurvivors) {
+  Model model = drawn_model(1, 8);
+  model.survivors = {0.5F, 0.4F, 0.3F, 0.2F, 0.2F, 0.1F, 0.01F, 0.001F};
+  EXPECT_EQ(phase_ends(model, 50, 50), (std::vector<int>{1, 4, 6, 7}));
+  EXPECT_EQ(phase_ends(model, 50, 4), (std::vector<int>{1, 4}));
+  EXPECT_EQ(phase_ends(model, 50, 1), (std::vector<int>{1}));
+  EXPECT_EQ(phase_ends(model, 50, 1 << 20), (std::vector<int>{1, 4, 6, 7, 8}));
+  EXPECT_EQ(phase_ends(model, 1, 1 << 20), (std::vector<int>{1, 8}));
+  model.survivors.clear();
+  EXPECT_EQ(phase_ends(model, 50, 50), (std::vector<int>{1, 2, 4, 8}));
+  EXPECT_EQ(phase_ends(drawn_model(1, 1), 50, 50), (std::vector<int>{1}));
+}
+
+TEST(WaldboostPhases, OfProgressiveStepsFollowTheSurvivors) {
+  using Steps = std::vector<ProgressiveStep>;
+  Model model = drawn_model(1, 8);
+  model.survivors = {0.5F, 0.4F, 0.25F, 0.2F, 0.06F, 0.02F, 0.01F, 0.001F};
+  EXPECT_EQ(progressive_steps(model, 2), (Steps{{3, 0}, {2, 0}, {2, 0}, {0, 8}}));
+  EXPECT_EQ(progressive_steps(model, 0), (Steps{{3, 0}, {0, 5}}));
+  EXPECT_EQ(progressive_steps(model, 3), (Steps{{3, 0}, {2, 0}, {2, 0}, {1, 0}, {0, 8}}));
+  model.survivors.clear();
+  EXPECT_EQ(progressive_steps(model, 2), (Steps{{4, 0}, {8, 0}, {8, 0}, {0, 28}}));
+}
+
+// Little enough for a simulator that watches every access (tools/check-kernels).
+using OpenClSmallWaldboost = test::ExactDevicesTest;
+TEST_F(OpenClSmallWaldboost, EveryVariant) {
+  const Image<std::uint8_t> picture = make_picture({41, 33}, 5);
+  const Model model = drawn_model(4, 12, {12, 12}, FeatureKind::lbp, {{1, 1}, {2, 1}, {1, 2}, {2, 2}});
+  for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[4]}) {
+    SCOPED_TRACE(text_of(tuning));
+    Comparison comparison(devices_[0], model, some_options(), tuning);
+    EXPECT_EQ(comparison.difference(picture.view()), "");
+    EXPECT_GT(comparison.cpu().candidates.size(), 0U);
   }
 }
 

@@ -1,6 +1,7 @@
 // One frame's commands on a device, stage by stage, and what comes back.
 #include <algorithm>
 
+#include "opencl/data.hpp"
 #include "waldboost/opencl/stages.hpp"
 
 namespace sightline::waldboost {
@@ -8,25 +9,53 @@ namespace sightline::waldboost {
 using opencl::groups;
 
 void OpenClStages::enqueue_scan(OpenClSlot& slot) const {
-  const auto count = static_cast<cl_int>(detector_->model().size());
-  const cl_int lowest = detector_->lowest_sum();
   slot.make_codes.arguments(slot.buffer(kImages), slot.level_buffer, slot.code_tiles.buffer(), slot.codes);
   slot.launch("codes", slot.make_codes, groups(slot.code_tiles.size(), kCodesGroup, kCodesGroupRows));
   slot.launched(slot.found.clear(slot.queue));
   const opencl::Range range = groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group));
   if (is_naive()) {
-    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
-                        lowest, slot.found.capacity(), slot.found.buffer());
+    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+                        static_cast<cl_int>(detector_->model().size()), cl_int{detector_->lowest_sum()},
+                        slot.found.capacity(), slot.found.buffer());
     slot.launch(slot.scan, range);
     return;
   }
   slot.launched(slot.late.clear(slot.queue));
-  slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
-                      first_passes_, phase_ends_, static_cast<cl_int>(ends_.size()), slot.late.capacity(),
-                      slot.late.buffer());
-  slot.launch(slot.scan, range);
-  slot.finish.arguments(slot.codes, slot.level_buffer, weak_, responses_, count, lowest, slot.late.capacity(),
-                        slot.late.buffer(), slot.found.buffer());
+  if (is_progressive()) {
+    enqueue_steps(slot);
+  } else {
+    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+                        first_passes_, phase_ends_, static_cast<cl_int>(ends_.size()), slot.late.capacity(),
+                        slot.late.buffer());
+    slot.launch(slot.scan, range);
+  }
+  enqueue_finish(slot);
+}
+
+void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
+  const auto group = static_cast<std::size_t>(tuning_.group);
+  const auto count = static_cast<cl_int>(detector_->model().size());
+  const auto last = static_cast<int>(steps_.size()) - 1;
+  slot.first_step.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
+                            cl_int{steps_[0].fewest}, cl_int{steps_[0].target}, cl_int{0},
+                            slot.late.capacity(), slot.kept[0], slot.late.buffer());
+  slot.launch(slot.first_step, groups(slot.scan_tiles.size(), group));
+  std::size_t slots = slot.scan_tiles.size() * first_share();
+  for (int i = 1; i <= last; ++i) {
+    const ProgressiveStep& step = steps_[static_cast<std::size_t>(i)];
+    slot.step.arguments(slot.codes, slot.level_buffer, slot.kept[(i - 1) % 2],
+                        opencl::checked(static_cast<std::int64_t>(slots)), weak_, responses_, count,
+                        cl_int{step.fewest}, cl_int{step.target}, cl_int{i == last}, slot.late.capacity(),
+                        slot.kept[i % 2], slot.late.buffer());
+    slot.launch(slot.step, groups(step_groups(slots), group));
+    slots = step_groups(slots) * share();
+  }
+}
+
+void OpenClStages::enqueue_finish(OpenClSlot& slot) const {
+  slot.finish.arguments(slot.codes, slot.level_buffer, weak_, responses_,
+                        static_cast<cl_int>(detector_->model().size()), cl_int{detector_->lowest_sum()},
+                        slot.late.capacity(), slot.late.buffer(), slot.found.buffer());
   // Groups go on to further windows; so many fill any device.
   const opencl::DeviceInfo& device = context().device();
   const int a_unit = device.type == opencl::DeviceType::cpu ? 4 : 32;

@@ -39,6 +39,8 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const WaldboostWorkspace& w) 
 void OpenClStages::plan_work(OpenClSlot& slot, const WaldboostWorkspace& w) const {
   std::vector<opencl::ImageRows> rows;
   std::vector<opencl::Tile> codes, scan;
+  const int tile_columns = is_progressive() ? step_columns() : kTileX;
+  const int tile_rows = is_progressive() ? tuning_.group / tile_columns : tuning_.tile_rows;
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const Level& level = w.levels[l];
     const Rows image = level.image_rows, windows = level.window_rows;
@@ -47,8 +49,8 @@ void OpenClStages::plan_work(OpenClSlot& slot, const WaldboostWorkspace& w) cons
     if (windows.empty()) continue;
     opencl::add_tiles(codes, l, {image.begin, image.end - kGrid + 1, kCodesGroupRows * tuning_.code_rows},
                       {0, level.plan.size.width, 4 * kCodesGroup});
-    opencl::add_tiles(scan, l, {windows.begin, windows.end, tuning_.tile_rows},
-                      {0, level.windows.width, kTileX});
+    opencl::add_tiles(scan, l, {windows.begin, windows.end, tile_rows},
+                      {0, level.windows.width, tile_columns});
   }
   upload(slot.queue, slot.level_buffer, slot.levels);
   slot.pyramid.plan_rows(slot.queue, rows);
@@ -58,7 +60,15 @@ void OpenClStages::plan_work(OpenClSlot& slot, const WaldboostWorkspace& w) cons
 
 void OpenClStages::make_scratch(OpenClSlot& slot, const WaldboostWorkspace& /*workspace*/,
                                 std::size_t stage) const {
-  if (stage == kScan) slot.fit(slot.codes, slot.code_bytes);
+  if (stage != kScan) return;
+  slot.fit(slot.codes, slot.code_bytes);
+  if (!is_progressive()) return;
+  const auto fit = [&](opencl::Buffer& kept, std::size_t slots) {
+    slot.fit(kept, static_cast<std::int64_t>(slots * sizeof(DeviceAccepted)));
+    return step_groups(slots);
+  };
+  std::size_t groups = fit(slot.kept[0], slot.scan_tiles.size() * first_share());
+  for (int run = 0; run < tuning_.repeats; ++run) groups = fit(slot.kept[(run + 1) % 2], groups * share());
 }
 
 }  // namespace sightline::waldboost

@@ -50,6 +50,7 @@ class OpenClSlot : public OpenClSlotBase {
   std::vector<DeviceLevel> levels;
   opencl::Buffer level_buffer;
   opencl::WorkList code_tiles, scan_tiles;
+  opencl::Buffer kept[2];  ///< of the progressive steps in turn: slots, records as those of `late`
   std::int64_t code_bytes = 0;
   opencl::Buffer codes;  ///< [level][row][plane][column]
   /// Windows that `finish` is to finish; records of level and next weak classifier, x, y, and sum.
@@ -57,6 +58,7 @@ class OpenClSlot : public OpenClSlotBase {
   opencl::CandidateList<DeviceAccepted> found;
   opencl::OctavePyramid pyramid;
   opencl::Kernel make_codes, scan, finish;
+  opencl::Kernel first_step, step;  ///< progressive, in the place of `scan`
 };
 
 }  // namespace sightline::waldboost

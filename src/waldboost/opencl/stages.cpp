@@ -22,9 +22,14 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages)
       late(sizeof(DeviceAccepted), static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
       found(static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
       pyramid(stages.pyramid_),
-      make_codes(stages.codes_, "codes"),
-      scan(stages.scan_, "scan") {
+      make_codes(stages.codes_, "codes") {
   has_list(found, kCandidates);
+  if (stages.is_progressive()) {
+    first_step = opencl::Kernel(stages.first_step_, "run_step");
+    step = opencl::Kernel(stages.step_, "run_step");
+  } else {
+    scan = opencl::Kernel(stages.scan_, "scan");
+  }
   if (stages.is_naive()) return;
   has_list(late);
   finish = opencl::Kernel(stages.finish_, "finish");
@@ -40,6 +45,7 @@ OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Cont
   settle();
   plan_planes();
   ends_ = phase_ends(detector.model(), tuning_.keep, tuning_.late);
+  steps_ = progressive_steps(detector.model(), tuning_.repeats);
   pyramid_ = opencl::OctavePyramid::build(context, cache);
   build();
   upload_model();
@@ -48,8 +54,10 @@ OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Cont
 // Replaces what the variant or the device leave no choice in.
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
-  if (t.scan != "naive" && t.scan != "queue")
-    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "there are naive and queue");
+  if (std::ranges::find(kKernelVariants, t.scan) == kKernelVariants.end()) {
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'",
+                "there are naive, progressive and queue");
+  }
   const opencl::DeviceInfo& device = context().device();
   const auto most = static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, 1024));
   t.group = std::clamp(t.group, 1, most);
@@ -57,6 +65,8 @@ void OpenClStages::settle() {
       static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(t.finish_group, 1, most))));
   t.tile_rows = std::clamp(t.tile_rows, 1, kMostTileRows);
   if (is_naive()) t.tile_rows = std::max(t.group / kTileX, 1);  // a window a work-item
+  if (is_progressive()) t.group = std::min(kStepGroup, most);
+  t.repeats = std::max(t.repeats, 0);
   t.code_rows = std::max(t.code_rows, 1);
   t.at_once = std::max(t.at_once, 1);
   t.first_capacity = std::max(t.first_capacity, 1);
@@ -83,9 +93,17 @@ void OpenClStages::build() {
     if (place_of_[plane] >= 0) codes += define(kNames[plane], place_of_[plane]);
   }
   codes_ = program("waldboost/codes.cl", codes);
-  scan_ = program("waldboost/scan.cl", planes + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
-                                           define("GROUP", t.group) + define("AT_ONCE", t.at_once) +
-                                           define_variant("VARIANT", t.scan));
+  const std::string group = planes + define("GROUP", t.group);
+  if (is_progressive()) {
+    first_step_ =
+        program("waldboost/progressive.cl", group + define("TILE_X", step_columns()) + " -DFROM_TILES" +
+                                                define("SHARE", static_cast<int>(first_share())));
+    step_ = program("waldboost/progressive.cl", group + define("SHARE", static_cast<int>(share())));
+  } else {
+    scan_ =
+        program("waldboost/scan.cl", group + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
+                                         define("AT_ONCE", t.at_once) + define_variant("VARIANT", t.scan));
+  }
   if (!is_naive()) finish_ = program("waldboost/finish.cl", planes + define("FINISH_GROUP", t.finish_group));
 }
 

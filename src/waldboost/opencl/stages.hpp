@@ -9,6 +9,7 @@
 /// Lists have room for as many windows as turn out to be needed; where one was too short, the scan runs
 /// again.
 
+#include <algorithm>
 #include <memory>
 
 #include "waldboost/opencl/slot.hpp"
@@ -53,15 +54,34 @@ class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
   void enqueue(OpenClSlot& slot, const WaldboostWorkspace& workspace, std::size_t stage) const override;
   void take(OpenClSlot& slot, WaldboostWorkspace& workspace, std::size_t resource) const override;
   void enqueue_scan(OpenClSlot& slot) const;
+  void enqueue_steps(OpenClSlot& slot) const;
+  void enqueue_finish(OpenClSlot& slot) const;
 
   bool is_naive() const { return tuning_.scan == "naive"; }
+  bool is_progressive() const { return tuning_.scan == "progressive"; }
+  /// Windows of a row that a work-group of the first progressive step has.
+  int step_columns() const { return std::min(tuning_.group, 32); }
+  /// Work-groups of a later one, for so many slots that the step before has filled.
+  std::size_t step_groups(std::size_t slots) const {
+    const auto group = static_cast<std::size_t>(tuning_.group);
+    return (slots + group - 1) / group;
+  }
+  /// Windows that a work-group of a progressive step hands on at most: the first one's, and the others'.
+  std::size_t first_share() const {
+    return std::max(static_cast<std::size_t>(tuning_.group) / kFirstShare, std::size_t{1});
+  }
+  std::size_t share() const {
+    return std::max(static_cast<std::size_t>(tuning_.group) / kShare, std::size_t{1});
+  }
 
   const WaldboostDetector* detector_;
   KernelTuning tuning_;
   std::vector<int> ends_;
+  std::vector<ProgressiveStep> steps_;
   int planes_ = 0;                           ///< of codes
   int place_of_[PackedModel::kPlanes] = {};  ///< among them, by PackedModel::plane_of; -1: not used
   opencl::Program pyramid_, codes_, scan_, finish_;
+  opencl::Program first_step_, step_;
   opencl::Buffer weak_, responses_, first_passes_, phase_ends_;
 };
 

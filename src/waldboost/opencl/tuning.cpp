@@ -14,13 +14,10 @@ using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
 
 constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"scan", &KernelTuning::scan},
-    {"tile_rows", &KernelTuning::tile_rows},
-    {"group", &KernelTuning::group},
-    {"at_once", &KernelTuning::at_once},
-    {"keep", &KernelTuning::keep},
-    {"late", &KernelTuning::late},
-    {"finish_group", &KernelTuning::finish_group},
+    {"scan", &KernelTuning::scan},           {"tile_rows", &KernelTuning::tile_rows},
+    {"group", &KernelTuning::group},         {"at_once", &KernelTuning::at_once},
+    {"keep", &KernelTuning::keep},           {"late", &KernelTuning::late},
+    {"repeats", &KernelTuning::repeats},     {"finish_group", &KernelTuning::finish_group},
     {"code_rows", &KernelTuning::code_rows},
 };
 
@@ -31,12 +28,13 @@ TuningTable make_table() {
   TuningTable table;
   // On a CPU, one thread runs a work-group's items one after the other.
   table.parameters = {
-      {"scan", "queue", "queue", {"naive", "queue"}},
+      {"scan", "queue", "queue", {"naive", "progressive", "queue"}},
       {"tile_rows", 16, 8, {}, 1, kMostTileRows},
       {"group", 256, 16, {}, 1, 1024},
       {"at_once", 4, 1, {}, 1, 16},
       {"keep", 50, 50, {}, 1, 99},
       {"late", 256, 1 << 20, {}, 1, 1 << 20},
+      {"repeats", 2, 2, {}, 0, 8},
       {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}},
       {"code_rows", 4, 1, {1, 2, 4, 8, 16}},
   };
@@ -60,6 +58,7 @@ TuningTable make_table() {
        "finished",
        {sweep(Devices::cpu, "naive", {4}, {64}, {1}, {50}, {256}),
         sweep(Devices::cpu, "queue", {4, 8}, {16}, {1}, {50, 75}, {1 << 20}),
+        {{{"scan", {"progressive"}}, {"repeats", {1, 2}}}},
         sweep(Devices::others, "naive", {4}, {256}, {1, 4}, {50}, {256}),
         sweep(Devices::others, "queue", {8, 16, 32}, {128, 256, 512}, {4}, {50}, {256}),
         sweep(Devices::others, "queue", {16, 32}, {256}, {1, 2, 4, 8}, {30, 50, 70}, {64, 256, 1024})}},
@@ -110,6 +109,28 @@ std::vector<int> phase_ends(const Model& model, int keep, int late) {
     begun = left;
   }
   return ends;
+}
+
+std::vector<ProgressiveStep> progressive_steps(const Model& model, int repeats) {
+  constexpr int kFirst = 4, kMore = 8;  // his, for the faster of two detectors
+  // The weak classifier after which a share of the windows is left.
+  const auto reached = [&](double share) {
+    int t = 1;
+    while (t < model.size() && static_cast<double>(model.survivors[static_cast<std::size_t>(t) - 1]) > share)
+      ++t;
+    return t;
+  };
+  const bool knows = model.survivors.size() == model.features.size();
+  double share = 2.0 / kFirstShare;
+  int at = knows ? reached(share) : kFirst;
+  std::vector<ProgressiveStep> steps{{at, 0}};
+  for (int run = 0; run <= repeats; ++run) {
+    share /= kShare;
+    const int next = knows ? reached(share) : at + kMore;
+    steps.push_back(run < repeats ? ProgressiveStep{std::max(next - at, 1), 0} : ProgressiveStep{0, next});
+    at = next;
+  }
+  return steps;
 }
 
 std::string tuning_problem(const Model& model) {

@@ -1,0 +1,89 @@
+// Progressive: steps of which each leaves a fixed share of a work-group's windows at most, so that all of
+// them can be launched at once without anybody knowing how many windows there are. After M. Hruby's detector;
+// what is more than a share is lost there, and finished at once here.
+//
+// Build options:
+//   PLANES                   of codes
+//   GROUP                    work-items of a work-group, a window each
+//   SHARE                    windows at most that a step hands to the next
+//   FROM_TILES, TILE_X       the first step: a work-group has a tile of windows, TILE_X of a row; the others
+//   have
+//                            what the step before has left of GROUP / SHARE or so of its work-groups
+#include "candidates.clh"
+#include "waldboost/windows.clh"
+
+#ifdef FROM_TILES
+#define WINDOWS_PARAMETERS global const Tile *restrict tiles, constant const Weak *weak
+#else
+#define WINDOWS_PARAMETERS global const int *restrict slots, int slot_count, global const Weak *restrict weak
+#endif
+
+// Each window goes on by `fewest` weak classifiers, and to weak classifier `target` where that is further;
+// then, while more than SHARE are left in the group, all of them by one after the other. `kept` has SHARE
+// slots for each work-group, records as those of `late`; empty ones are 0. With `is_last`, what is left goes
+// to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's second
+// number.
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
+    global const uchar* restrict codes, global const WaldboostLevel* restrict levels, WINDOWS_PARAMETERS,
+    global const short* restrict responses, int count, int fewest, int target, int is_last, int capacity,
+    global int* restrict kept, global int* restrict late) {
+  local int counters[3];  // of three rounds in turn: one barrier a round
+  local int4 records[SHARE];
+  const int item = get_local_id(0);
+#ifdef FROM_TILES
+  const Tile tile = tiles[get_group_id(0)];
+  int4 window = (int4)(tile.level, tile.x + item % TILE_X, tile.y + item / TILE_X, 0);
+  bool alive = window.s1 < levels[tile.level].windows_x && window.s2 < tile.end;
+#else
+  const int slot = get_global_id(0);
+  int4 window = slot < slot_count ? vload4(slot, slots) : (int4)(0);
+  bool alive = window.s0 != 0;
+#endif
+  global const WaldboostLevel* level = levels + LATE_LEVEL(window.s0);
+  const int stride = level->codes_stride;
+  global const uchar* corner =
+      codes + (size_t)level->codes_offset * 64 + window.s2 * PLANES * stride + window.s1;
+  int sum = window.s3;
+  int t = LATE_NEXT(window.s0);
+#define NEXT_WEAK                                                      \
+  {                                                                    \
+    sum += responses[t * CODES + CODE(corner, stride, weak[t].place)]; \
+    alive = sum >= weak[t].threshold;                                  \
+    ++t;                                                               \
+  }
+  const int enough = min(max(t + fewest, target), count);
+  while (alive && t < enough) NEXT_WEAK
+
+  if (item == 0) counters[0] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int round = 0;
+  bool goes_on = true;
+  while (goes_on) {
+    // How many are left, and how many of these have weak classifiers left.
+    if (alive) atomic_add(&counters[round], t < count ? 0x10001 : 1);
+    const int following = round < 2 ? round + 1 : 0;
+    if (item == 0) counters[following] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int state = counters[round];
+    goes_on = (state & 0xFFFF) > SHARE && state >> 16 > 0;
+    if (goes_on && alive && t < count) NEXT_WEAK
+    round = following;
+  }
+
+  // The next round's counter is 0 for all.
+  const int4 record = (int4)(PACK_LATE(LATE_LEVEL(window.s0), t), window.s1, window.s2, sum);
+  if (alive) {
+    const int place = is_last ? GROUP : atomic_inc(&counters[round]);
+    if (place < SHARE) {
+      records[place] = record;
+    } else {
+      append(late, capacity, record);
+      if (!is_last) atomic_inc(late + 1);
+    }
+  }
+  if (is_last) return;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int length = counters[round];
+  for (int i = item; i < SHARE; i += GROUP)
+    vstore4(i < length ? records[i] : (int4)(0), get_group_id(0) * SHARE + i, kept);
+}
