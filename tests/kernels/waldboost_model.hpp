@@ -11,7 +11,7 @@
 namespace sightline::waldboost {
 
 /// Weak classifiers of which each rejects about every sixth of the windows that are left, with the survivors
-/// of the model's own sample. The last ones reject none.
+/// of the model's own sample. The last ones reject none. Sums that are equal to a threshold are frequent.
 /// @param blocks  sizes that blocks have; none: all
 inline Model drawn_model(unsigned seed, int weak, Size window = {24, 24}, FeatureKind kind = FeatureKind::lbp,
                          const std::vector<Size>& blocks = {}) {
@@ -47,7 +47,7 @@ inline Model drawn_model(unsigned seed, int weak, Size window = {24, 24}, Featur
     }
     model.features.push_back(f);
     for (int code = 0; code < kCodes; ++code)
-      model.responses.push_back(static_cast<std::int16_t>(numbers(-500, 500)));
+      model.responses.push_back(static_cast<std::int16_t>(50 * numbers(-10, 10)));
     for (Sample& s : samples) s.sum += model.table(t)[reference::code(kind, f, picture.view(), s.x, s.y)];
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.sum < b.sum; });
     const std::size_t rejected = samples.size() / 6;

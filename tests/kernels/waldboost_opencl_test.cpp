@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -34,8 +35,8 @@ KernelTuning form_of(const char* scan, int tile_rows, int group, int at_once = 1
 const KernelTuning kForms[] = {
     form_of("naive", 1, 64, 2),
     form_of("queue", 16, 256, 4, 50, 256, 32, 4),
-    form_of("queue", 3, 48, 3, 80, 4, 8, 2),  // whose items do not divide the tile evenly
-    form_of("queue", 1, 8, 1, 30, 1 << 20, 4, 1),
+    form_of("queue", 3, 48, 3, 80, 4),  // whose items do not divide the tile evenly
+    form_of("queue", 1, 8, 1, 30, 1 << 20),
     form_of("progressive", 8, 256),
 };
 
@@ -216,8 +217,8 @@ TEST_F(WaldboostOpenCl, OtherModels) {
   Model without = drawn_model(5, 20, {13, 9}, FeatureKind::lbp, {{1, 1}});
   without.survivors.clear();
   const Model models[] = {drawn_model(6, 33, {64, 64}, FeatureKind::lbp, {{2, 1}, {1, 2}}), without,
-                          drawn_model(8, 5, {8, 31}, FeatureKind::lbp, {{2, 2}}),
-                          drawn_model(7, 1, {24, 24}, FeatureKind::lbp, {{2, 2}})};
+                          drawn_model(8, 5, {8, 31}, FeatureKind::lbp, {{1, 1}}),
+                          drawn_model(7, 1, {24, 24}, FeatureKind::lbp, {{1, 1}})};
   for (const Model& model : models) {
     SCOPED_TRACE(std::to_string(model.size()) + " weak classifiers");
     Comparison comparison(devices_[0], model, some_options(), kForms[3]);
@@ -274,6 +275,24 @@ TEST_F(WaldboostOpenCl, VariantsAreThoseThatAreNamed) {
   Options options = some_options();
   options.kernels = "fast";
   EXPECT_THROW(WaldboostDetector(model_, options), Error);
+}
+
+TEST_F(WaldboostOpenCl, TunedKernelsFindTheSame) {
+  const Image<std::uint8_t> picture = make_picture({120, 90}, 5);
+  const opencl::DeviceInfo& device = devices_[0];
+  const WaldboostDetector detector(model_, some_options());
+  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+  opencl::ProgramCache cache = test::program_cache();
+  std::map<std::string, int> best;
+  const TuningOutcome outcome =
+      tune(detector, context, &cache, picture.view(), [&](const opencl::TuningTrial& trial) {
+        EXPECT_EQ(trial.failure, "") << trial.variant;
+        EXPECT_GT(trial.seconds, 0) << trial.variant;
+        best[trial.stage] += trial.best ? 1 : 0;
+      });
+  EXPECT_EQ(best, (std::map<std::string, int>{{"codes", 1}, {"scan", 1}, {"finish", 1}}));
+  EXPECT_EQ(outcome.problem, tuning_problem(model_));
+  EXPECT_TRUE(is_possible(tuning_table(), outcome.best));
 }
 
 TEST(WaldboostPhases, FollowTheSurvivors) {
