@@ -15,8 +15,7 @@ namespace {
 using training::for_each_image;
 using training::ProgressClock;
 
-constexpr std::size_t kBlock = 20;           // pictures that are held out together
-constexpr std::size_t kMostOfBest = 10'000;  // sums that are kept to choose a threshold by
+constexpr std::size_t kBlock = 20;  // pictures that are held out together
 
 std::uint64_t mix(std::uint64_t value) {  // S. Vigna's splitmix64
   value += 0x9e3779b97f4a7c15;
@@ -137,22 +136,16 @@ struct PictureFindings {
   std::vector<std::int64_t> left;
   std::vector<std::uint8_t> pixels;
   std::vector<float> inverse_probability;
-  std::vector<std::int32_t> sums;
+  std::int32_t best = std::numeric_limits<std::int32_t>::min();  // sum of a window
 };
 
 class Search {
  public:
-  Search(const Model& model, const TrainingOptions& options, int round, std::size_t picture, const Draw& draw,
-         bool is_held_out)
-      : model_(model),
-        options_(options),
-        round_(round),
-        picture_(picture),
-        draw_(draw),
-        keeps_sums_(model.size() > 0 && is_held_out) {}
+  Search(const Model& model, const TrainingOptions& options, int round, std::size_t picture, const Draw& draw)
+      : model_(model), options_(options), round_(round), picture_(picture), draw_(draw) {}
 
   void offer(const Level& level, int number, int x, int y, std::int32_t sum, PictureFindings& found) const {
-    if (keeps_sums_) found.sums.push_back(sum);
+    found.best = std::max(found.best, sum);
     double probability = draw_.weight;
     if (draw_.by_response) probability *= std::exp(sum * model_.unit);
     if (number_of(options_.seed, round_, picture_, number, x, y) >= probability) return;
@@ -170,7 +163,6 @@ class Search {
   int round_;
   std::size_t picture_;
   const Draw& draw_;
-  bool keeps_sums_;
 };
 
 // The detector takes no model without weak classifiers: one that passes everything stands for it.
@@ -206,7 +198,7 @@ SearchedNegatives search_negatives(const training::ImageSet& pictures, const Mod
         PictureFindings& found = all[i];
         found.left.resize(detector.model().features.size());
         const bool is_out = is_held_out(i % originals, originals, options);
-        const Search windows(model, options, round, i, is_out ? held_out : seen, is_out);
+        const Search windows(model, options, round, i, is_out ? held_out : seen);
         std::vector<Accepted> accepted;
         for (const LevelTile& tile : w.tiles) {
           accepted.clear();
@@ -215,11 +207,6 @@ SearchedNegatives search_negatives(const training::ImageSet& pictures, const Mod
           scan_tile(packed, level.image.view(), tile, detector.lowest_sum(), w.scratch.local(), accepted,
                     found.left);
           for (const Accepted& a : accepted) windows.offer(level, tile.level, a.x, a.y, a.sum, found);
-        }
-        if (found.sums.size() > kMostOfBest) {
-          std::nth_element(found.sums.begin(), found.sums.begin() + kMostOfBest, found.sums.end(),
-                           std::greater<>());
-          found.sums.resize(kMostOfBest);
         }
       });
 
@@ -239,13 +226,13 @@ SearchedNegatives search_negatives(const training::ImageSet& pictures, const Mod
                          options.window.width});
       drawn.inverse_probability.push_back(found.inverse_probability[s]);
     }
-    result.best_held_out.insert(result.best_held_out.end(), found.sums.begin(), found.sums.end());
-    if (result.best_held_out.size() > 4 * kMostOfBest || i + 1 == all.size()) {
-      std::sort(result.best_held_out.begin(), result.best_held_out.end(), std::greater<>());
-      if (result.best_held_out.size() > kMostOfBest) result.best_held_out.resize(kMostOfBest);
+    if (is_out && found.windows > 0) {
+      ++result.held_out_pictures;
+      if (found.best > std::numeric_limits<std::int32_t>::min()) result.best_held_out.push_back(found.best);
     }
     found = {};
   }
+  std::sort(result.best_held_out.begin(), result.best_held_out.end(), std::greater<>());
   if (model.size() == 0) result.left = result.held_out_left = {};
   return result;
 }

@@ -13,8 +13,8 @@
 
 namespace sightline::waldboost {
 
-/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than 400),
-/// so that pictures of one person or scene, which lie side by side in most sets, stay together.
+/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
+/// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
 bool is_held_out(std::size_t picture, std::size_t pictures, const TrainingOptions& options);
 
 struct PositiveSamples {
@@ -48,7 +48,9 @@ struct SearchedNegatives {
   std::vector<std::int64_t> left;  ///< of these, after each weak classifier
   std::int64_t held_out_windows = 0;
   std::vector<std::int64_t> held_out_left;
-  std::vector<std::int32_t> best_held_out;  ///< the largest sums of held-out windows, falling
+  std::vector<std::int32_t>
+      best_held_out;  ///< the largest sum in each held-out picture that has windows left, falling
+  std::size_t held_out_pictures = 0;
 };
 
 /// Searches all pictures with the classifier so far, which may be empty. Throws TrainingStopped, Error

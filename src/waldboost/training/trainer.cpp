@@ -78,8 +78,8 @@ OptionSet WaldboostTrainer::options() {
       .show_default();
   options
       .add("--false-positives", &o.false_positives,
-           "Of a million windows without the object, by which the model's threshold is chosen")
-      .between(0, 1e6)
+           "Share of the held-out pictures without the object that have one at the model's threshold")
+      .between(0, 1)
       .show_default();
   options.add("--seed", &o.seed, "Same seed, same model").show_default();
   options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();

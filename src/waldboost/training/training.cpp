@@ -298,7 +298,8 @@ class Training {
     const auto windows = static_cast<double>(held_out_windows_);
     for (const std::int64_t left : last.held_out_left)
       model.survivors.push_back(static_cast<float>(static_cast<double>(left) / windows));
-    const auto allowed = static_cast<std::size_t>(options_.false_positives * 1e-6 * windows);
+    const auto allowed =
+        static_cast<std::size_t>(options_.false_positives * static_cast<double>(last.held_out_pictures));
     if (allowed < last.best_held_out.size()) model.threshold = (last.best_held_out[allowed] + 1) * model.unit;
   }
 
