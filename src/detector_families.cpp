@@ -6,11 +6,12 @@
 #include "base/error.hpp"
 #include "detection/nested_detector.hpp"
 
-// A family is a folder with a family.cpp, and a line here. The first is the default.
+// A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of the
+// first that recognises it, and cascades recognise any XML.
 #define SIGHTLINE_FAMILIES(FAMILY) \
   FAMILY(filterbank)               \
-  FAMILY(cascade)                  \
-  FAMILY(waldboost)
+  FAMILY(waldboost)                \
+  FAMILY(cascade)
 
 namespace sightline {
 

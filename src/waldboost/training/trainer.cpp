@@ -70,7 +70,7 @@ OptionSet WaldboostTrainer::options() {
   options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
       .between(0.05, 0.8)
       .show_default();
-  options.add("--negatives", &o.negatives, "Windows without the object that are trained on at a time")
+  options.add("--windows", &o.negatives, "Windows of the negatives that are trained on at a time")
       .between(100, 10'000'000)
       .show_default();
   options.add("--scale-step", &o.scale_step, "Scale step at which negatives are searched")
