@@ -36,7 +36,7 @@ TuningTable make_table() {
       {"late", 256, 1 << 20, {}, 1, 1 << 20},
       {"repeats", 2, 2, {}, 0, 8},
       {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}},
-      {"code_rows", 4, 1, {1, 2, 4, 8, 16}},
+      {"code_rows", 4, 2, {1, 2, 4, 8, 16}},
   };
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
                         std::vector<TuningValue> groups, std::vector<TuningValue> at_once,
@@ -58,7 +58,7 @@ TuningTable make_table() {
        "finished",
        {sweep(Devices::cpu, "naive", {4}, {64}, {1}, {50}, {256}),
         sweep(Devices::cpu, "queue", {4, 8}, {16}, {1}, {50, 75}, {1 << 20}),
-        {{{"scan", {"progressive"}}, {"repeats", {1, 2}}}},
+        {{{"scan", {"progressive"}}, {"repeats", {1, 2}}}, Devices::others},
         sweep(Devices::others, "naive", {4}, {256}, {1, 4}, {50}, {256}),
         sweep(Devices::others, "queue", {8, 16, 32}, {128, 256, 512}, {4}, {50}, {256}),
         sweep(Devices::others, "queue", {16, 32}, {256}, {1, 2, 4, 8}, {30, 50, 70}, {64, 256, 1024})}},
