@@ -224,8 +224,11 @@ std::vector<WorkCount> WaldboostDetector::count_work(PictureView frame) const {
 
 Box WaldboostDetector::box(const Level& level, int x, int y) const {
   const double scale = level.plan.scale;
-  return {(x - level.plan.border) * scale, (y - level.plan.border) * scale, model_.window.width * scale,
-          model_.window.height * scale};
+  const double width = model_.window.width * scale, height = model_.window.height * scale;
+  const double larger = model_.box_scale - 1;
+  return {(x - level.plan.border) * scale - width * larger / 2,
+          (y - level.plan.border) * scale - height * larger / 2, width * model_.box_scale,
+          height * model_.box_scale};
 }
 
 void WaldboostDetector::group(WaldboostWorkspace& w) const {

@@ -21,6 +21,7 @@ constexpr int kBlocks = kGrid * kGrid;
 constexpr int kMiddle = kBlocks / 2;
 constexpr double kSmallestUnit = 1e-30;
 constexpr double kLargestUnit = 1e30;
+constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 constexpr std::size_t kHead = 4096;  // bytes in which an XML's first element must begin
 
@@ -91,6 +92,8 @@ Problem problem_of(const Model& model) {
   }
   if (!(model.unit >= kSmallestUnit && model.unit <= kLargestUnit))
     return {"'unit' is out of range", "it must be a number above 0, up to 1e30"};
+  if (!(model.box_scale >= kSmallestBoxScale && model.box_scale <= kLargestBoxScale))
+    return {"'box_scale' is out of range", "it must be a number between 0.25 and 4"};
   if (!(std::abs(model.threshold) <= kLargestThreshold))
     return {"'threshold' is out of range", "it must be a number between -1e30 and 1e30"};
   for (std::size_t i = 0; i < model.features.size(); ++i) {
@@ -144,6 +147,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   model.kind = read_kind(header);
   model.unit = header.number("unit", kSmallestUnit, kLargestUnit);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
+  if (header.find("box_scale")) model.box_scale = header.number("box_scale", kSmallestBoxScale, kLargestBoxScale);
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
   model.features = read_features(file);
   const auto count = static_cast<std::int64_t>(model.features.size());
@@ -266,6 +270,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
       {"unit", join_numbers({model.unit}, ',')},
       {"threshold", join_numbers({model.threshold}, ',')},
   };
+  if (model.box_scale != 1) container.metadata["box_scale"] = join_numbers({model.box_scale}, ',');
   if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
   container.set<std::uint8_t>("features", {count, kFeatureNumbers}, features);
   container.set<std::int16_t>("responses", {count, kCodes}, model.responses);

@@ -54,13 +54,16 @@ struct Feature {
 struct Model {
   std::string name;   ///< of its file, for people
   std::string label;  ///< of what it finds: "face"
-  Size window;        ///< pixels; the object's box
+  Size window;        ///< pixels
   FeatureKind kind = FeatureKind::lbp;
   std::vector<Feature> features;
   std::vector<std::int16_t> responses;   ///< kCodes each, in units
   std::vector<std::int32_t> thresholds;  ///< a sum below this rejects; kNoThreshold: none does
   double unit = 1;                       ///< of responses and thresholds: a score is a sum times this
   double threshold = 0;                  ///< lowest score that is reported unless asked otherwise
+  /// Sides of an object's box in parts of its window's, about the same middle: windows may be cut closer than
+  /// people draw boxes.
+  double box_scale = 1;
   /// Share of the windows of pictures without the object that are left after each weak classifier, as
   /// training found it; may be empty.
   std::vector<float> survivors;

@@ -93,6 +93,7 @@ std::string model_text(const std::filesystem::path& file, const Model& model) {
   add("blocks", describe_blocks(model));
   add("weak", describe_weak_classifiers(model));
   add("scores", describe_scores(model));
+  if (model.box_scale != 1) add("boxes", fmt::format("{:g} times the window's sides", model.box_scale));
   add("threshold", fmt::format("{:g}", model.threshold));
   if (!model.survivors.empty()) {
     add("expected", fmt::format("{:.3g} weak classifiers for a window without the object",

@@ -81,6 +81,11 @@ OptionSet WaldboostTrainer::options() {
            "Share of the held-out pictures without the object that have one at the model's threshold")
       .between(0, 1)
       .show_default();
+  options
+      .add("--box-scale", &o.box_scale,
+           "Sides of the boxes that the model reports, in parts of those of the marked ones")
+      .between(0.25, 4)
+      .show_default();
   options.add("--seed", &o.seed, "Same seed, same model").show_default();
   options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();
   return options;

@@ -139,6 +139,7 @@ class Training {
     progress.model.kind = options_.kind;
     progress.model.label = options_.label;
     progress.model.unit = kUnit;
+    progress.model.box_scale = options_.box_scale;
     progress.model.provenance = options_.provenance;
     for (int round = 0; !progress.ended && progress.model.size() < options_.weak_classifiers; ++round) {
       const std::string step = "round-" + std::to_string(round);

@@ -37,6 +37,7 @@ struct TrainingOptions {
   double scale_step = 1.15;       ///< at which negatives are searched
   int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
   double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
+  double box_scale = 1;  ///< of the model: see there
   std::uint64_t seed = 1;
   std::string provenance;  ///< what the pictures are; goes into the model
 };
