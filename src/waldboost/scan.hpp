@@ -40,6 +40,8 @@ class PackedModel {
   static constexpr int kStride = kTileColumns + 2 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
   static constexpr int kPlanes = kMaxBlock * kMaxBlock;
+  /// Rows of windows that are in a list together: few enough for the caches.
+  static constexpr int kListRows = 32;
 
   PackedModel() = default;
   explicit PackedModel(const Model& model);

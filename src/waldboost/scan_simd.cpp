@@ -16,7 +16,7 @@ using sightline::HWY_NAMESPACE::lbp_codes;
 
 constexpr int kStride = PackedModel::kStride;
 constexpr int kPlane = PackedModel::kPlane;
-constexpr int kListRows = 32;    // of windows that are in a list together: few enough for the caches
+constexpr int kListRows = PackedModel::kListRows;
 constexpr int kFewWindows = 32;  // as few go on one by one
 constexpr int kRing = 8;         // rows of sums that are kept; a grid of blocks two pixels high sees five
 
@@ -163,7 +163,8 @@ void scan_lbp_tile(const PackedModel& packed, GrayView image, const Tile& tile, 
                    ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
   const Model& model = packed.model();
   make_all_codes(packed, image, tile, scratch);
-  scratch.places.resize(static_cast<std::size_t>(kListRows) * PackedModel::kTileColumns);
+  scratch.places.resize(static_cast<std::size_t>(std::min(kListRows, tile.rows)) *
+                        static_cast<std::size_t>(tile.columns));
   scratch.sums.resize(scratch.places.size());
   const std::uint8_t* const codes = scratch.codes.data();
   std::int32_t* const places = scratch.places.data();

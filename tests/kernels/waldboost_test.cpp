@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(AllTargets, WaldboostKernel, testing::ValuesIn(test::in
 
 constexpr std::size_t kGuard = 64;
 
-// A scratch with canaries behind what a tile of so many windows needs.
+// A scratch with canaries behind what lists of so many windows need.
 struct GuardedScratch : ScanScratch {
   explicit GuardedScratch(std::size_t tile_windows) : windows(tile_windows) {
     guard(codes, kCodeBytes);
@@ -118,7 +118,8 @@ TEST_P(WaldboostKernel, WindowsAreTheReferences) {
         std::vector<Accepted> expected, got;
         std::vector<std::int64_t> expected_left(static_cast<std::size_t>(weak)), left = expected_left;
         reference::scan_tile(model, picture.view(), one.tile, lowest, expected, expected_left);
-        GuardedScratch scratch(static_cast<std::size_t>(one.tile.columns) * one.tile.rows);
+        GuardedScratch scratch(static_cast<std::size_t>(one.tile.columns) *
+                               std::min(one.tile.rows, PackedModel::kListRows));
         scan_tile(packed, picture.view(), one.tile, lowest, scratch, got, left);
         ASSERT_EQ(got, expected);
         ASSERT_EQ(left, expected_left);

@@ -56,6 +56,7 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"train"},
                                                       {"evaluate", "frames"},
                                                       {"train", "filterbank"},
+                                                      {"train", "waldboost"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -243,7 +244,7 @@ TEST(CommandLine, BashCompletes) {
   EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
   // Of "--schedule=sp", bash replaces what is behind the sign.
   EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
-  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost"}));
   EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
 }
 
