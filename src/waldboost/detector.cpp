@@ -184,10 +184,11 @@ void WaldboostDetector::scan(WaldboostWorkspace& w) const {
   w.bind_images();
   const auto scan_one = [&](std::size_t i, std::vector<Candidate>& found) {
     const LevelTile& tile = w.tiles[i];
-    std::vector<Accepted> accepted;
-    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, lowest_sum_, w.scratch.local(),
-              accepted);
-    for (const Accepted& a : accepted) found.push_back({{tile.level, a.x, a.y}, score(a.sum)});
+    ScanScratch& scratch = w.scratch.local();
+    scratch.accepted.clear();
+    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, lowest_sum_, scratch,
+              scratch.accepted);
+    for (const Accepted& a : scratch.accepted) found.push_back({{tile.level, a.x, a.y}, score(a.sum)});
   };
   w.scanned.run(w.tiles.size(), w, w.candidates, scan_one);
   std::sort(w.candidates.begin(), w.candidates.end());  // tiles lie side by side

@@ -67,6 +67,7 @@ struct ScanScratch {
   AlignedBuffer<std::uint8_t> codes;
   AlignedBuffer<std::int16_t> block_sums;  ///< rows of sums, for codes of larger blocks
   AlignedBuffer<std::int32_t> places, sums;
+  std::vector<Accepted> accepted;  ///< for the caller: keeps its memory from tile to tile
 };
 
 /// Appends the windows of a tile that pass all weak classifiers and have a sum of at least `lowest`, in the

@@ -29,13 +29,13 @@ TuningTable make_table() {
   // On a CPU, one thread runs a work-group's items one after the other.
   table.parameters = {
       {"scan", "queue", "queue", {"naive", "progressive", "queue"}},
-      {"tile_rows", 16, 8, {}, 1, kMostTileRows},
+      {"tile_rows", 32, 8, {}, 1, kMostTileRows},
       {"group", 256, 16, {}, 1, 1024},
       {"at_once", 4, 1, {}, 1, 16},
       {"keep", 50, 50, {}, 1, 99},
-      {"late", 256, 1 << 20, {}, 1, 1 << 20},
+      {"late", 64, 1 << 20, {}, 1, 1 << 20},
       {"repeats", 2, 2, {}, 0, 8},
-      {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}},
+      {"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}},
       {"code_rows", 4, 2, {1, 2, 4, 8, 16}},
   };
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,

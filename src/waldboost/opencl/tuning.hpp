@@ -18,15 +18,15 @@ struct KernelTuning {
   /// classifiers, what is left of a work-group's windows waits in local memory and is shared out among its
   /// work-items anew. What these two leave is finished by a work-group a window.
   std::string scan = "queue";
-  int tile_rows = 16;  ///< of kTileX windows each, that a work-group has
+  int tile_rows = 32;  ///< of kTileX windows each, that a work-group has
   int group = 256;     ///< work-items of a work-group
   int at_once = 4;     ///< weak classifiers that are looked up before the first of their sums is judged
   /// A phase ends where so many percent of the windows with which it began are left.
   int keep = 50;
   /// The last phase of `scan` ends where less than one window in so many is left.
-  int late = 256;
+  int late = 64;
   int repeats = 2;             ///< progressive: how often the second step runs
-  int finish_group = 32;       ///< work-items that share a window, a power of two
+  int finish_group = 64;       ///< work-items that share a window, a power of two
   int code_rows = 4;           ///< rows of codes that a work-item makes
   int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
