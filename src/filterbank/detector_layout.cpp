@@ -93,9 +93,7 @@ void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
     level.layout = {};
     level.resizer = nullptr;
     if (level.is_computed || verifies_) {
-      level.resizer = std::make_unique<Resizer>(octave_sizes[plan[i].octave], size,
-                                                plan[i].scale / std::ldexp(1.0, plan[i].octave),
-                                                plan[i].border);
+      level.resizer = std::make_unique<Resizer>(level_resizer(plan[i], octave_sizes));
     }
     if (level.is_computed) {
       level.edges = CellEdges(grid, level.first_cell);

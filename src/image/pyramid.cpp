@@ -77,6 +77,11 @@ void halve_reference(GrayView source, ImageView<std::uint8_t> target, int y_begi
   }
 }
 
+Resizer level_resizer(const PyramidLevel& level, std::span<const Size> octaves) {
+  return {octaves[static_cast<std::size_t>(level.octave)], level.size,
+          level.scale / std::ldexp(1.0, level.octave), level.border};
+}
+
 std::vector<PyramidLevel> plan_pyramid(Size frame, Size minimum, const PyramidOptions& options) {
   if (!(options.step > 1.001 && options.step <= 8)) {
     throw Error(ExitCode::usage, "scale step " + std::to_string(options.step) + " is out of range",

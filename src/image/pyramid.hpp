@@ -10,6 +10,7 @@
 /// `(h0 * (64 - w) + h1 * w + 128) >> 8`. All of it fits in 16 unsigned bits.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "image/view.hpp"
@@ -80,6 +81,10 @@ struct PyramidLevel {
   Size size;         ///< pixels, borders included
   int octave = 0;    ///< how often the frame is halved before the bilinear step
 };
+
+/// How a level is resized from its octave.
+/// @param octaves  sizes of the frame and of all its octaves
+Resizer level_resizer(const PyramidLevel& level, std::span<const Size> octaves);
 
 /// What part of the scale space is searched.
 struct PyramidOptions {
