@@ -10,6 +10,7 @@
 #include "cascade/survivors.hpp"
 #include "image/integral.hpp"
 #include "model/size_limit.hpp"
+#include "processing/kernel_variant.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -76,12 +77,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
-  if (!options_.kernels.empty() &&
-      std::ranges::find(kKernelVariants, options_.kernels) == kKernelVariants.end()) {
-    std::string known;
-    for (const char* variant : kKernelVariants) known += (known.empty() ? "" : ", ") + std::string(variant);
-    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + known);
-  }
+  check_kernel_variant(options_.kernels, kKernelVariants);
   const int stages = static_cast<int>(model_.stages.size());
   early_stages_ = std::min(options_.early_stages > 0 ? options_.early_stages : stages, stages);
 

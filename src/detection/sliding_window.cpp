@@ -41,6 +41,18 @@ std::vector<Rows> partition_windows(std::span<const LevelCost> levels, Partition
   return rows;
 }
 
+PyramidOptions scales_for(double natural, double smallest, double largest, double step, int border) {
+  PyramidOptions options;
+  options.step = step;
+  options.border = border;
+  options.first_scale = smallest > 0 ? smallest / natural : 1.0;
+  if (largest > 0) options.last_scale = largest / natural;
+  if (largest > 0 && options.last_scale < options.first_scale)
+    throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
+  plan_pyramid({1, 1}, {2, 2}, options);  // checks the options
+  return options;
+}
+
 void check_pyramid_size(Size frame, std::int64_t pixels) {
   if (pixels <= kMaxPyramidPixels) return;
   throw Error(ExitCode::usage,

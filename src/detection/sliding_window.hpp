@@ -5,7 +5,9 @@
 /// A family derives its workspace and its detector from the two classes below, lays out its own memory, and
 /// uses the functions. It keeps its levels in an order of its own choice: only their numbers matter here.
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "detection/window.hpp"
+#include "image/pyramid.hpp"
 #include "image/view.hpp"
 #include "processing/planned_frame.hpp"
 
@@ -89,6 +92,23 @@ struct LevelCost {
 /// in the order of their numbers; a partition ends inside a level at the nearest row of windows. Neighbouring
 /// partitions fit together without gap or overlap.
 std::vector<Rows> partition_windows(std::span<const LevelCost> levels, Partition partition);
+
+/// The scales at which objects of `smallest` to `largest` pixels of height are as high as the model's, which
+/// has `natural`; 0: no limit of that kind, but none is enlarged. Throws Error (usage) on sizes, step or
+/// border out of range.
+PyramidOptions scales_for(double natural, double smallest, double largest, double step, int border);
+
+/// The smallest whole number whose score reaches a threshold, as scores rise with it: from an estimate that
+/// is off by a few, made exact.
+template <typename ScoreOf>
+std::int32_t lowest_reaching(double threshold, double estimate, const ScoreOf& score_of) {
+  constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
+  constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
+  auto number = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
+  while (number > kLowest && score_of(number - 1) >= threshold) --number;
+  while (number < kHighest && score_of(number) < threshold) ++number;
+  return number;
+}
 
 /// Throws Error (usage), saying what to do, where the pyramid of a frame has more pixels than anybody wants:
 /// a frame must not take the machine's memory unasked.

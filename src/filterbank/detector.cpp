@@ -63,19 +63,12 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   if (describes_in_float() || model_.classifier != ClassifierKind::linear)
     options_.rejection_margin = kInfinite;
   const double natural = model_.object.height;
-  pyramid_.step = options.scale_step;
-  pyramid_.border = options.border;
   if (options.border < 0 || options.border % kCell != 0) {
     throw Error(ExitCode::usage,
                 "a border of " + std::to_string(options.border) + " pixels is not whole cells",
                 "give a multiple of " + std::to_string(kCell));
   }
-  pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
-  if (options.max_size > 0) pyramid_.last_scale = options.max_size / natural;
-  if (options.max_size > 0 && pyramid_.last_scale < pyramid_.first_scale) {
-    throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
-  }
-  plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
+  pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);
   verifies_ = options.verify && !model_.network.empty();
   if (!options.refine) model_.network.box.clear();
   if (verifies_) network_ = PackedNetwork(model_.network);
@@ -126,17 +119,15 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
     template_energies_.push_back(energy);
   }
 
-  // The smallest raw score whose score reaches the first threshold: found by division, then made exact.
-  constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
-  constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
-  const double estimate = std::ceil(first_threshold_ / model_.scale - static_cast<double>(model_.bias));
-  raw_threshold_ = static_cast<std::int32_t>(std::clamp(estimate, kLowest, kHighest));
-  while (raw_threshold_ > kLowest && score_of(raw_threshold_ - 1) >= first_threshold_) --raw_threshold_;
-  while (raw_threshold_ < kHighest && score_of(raw_threshold_) < first_threshold_) ++raw_threshold_;
+  raw_threshold_ = lowest_reaching(
+      first_threshold_, std::ceil(first_threshold_ / model_.scale - static_cast<double>(model_.bias)),
+      [&](std::int32_t raw) { return score_of(raw); });
 
   pre_rejects_ = options_.rejection_margin < kInfinite;
   if (!pre_rejects_) return;
   pre_rejection_ = PreRejection(weights_[0]);
+  constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
+  constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
   const double lowest =
       (first_threshold_ - options_.rejection_margin) / model_.scale - static_cast<double>(model_.bias);
   rejection_threshold_ =

@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "detection/grouping.hpp"
 #include "model/size_limit.hpp"
+#include "processing/kernel_variant.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -22,20 +23,10 @@ constexpr StageInfo kStages[] = {
 
 constexpr int kImageRows = 32;  // a band's: enough work to be worth a task
 
-constexpr int kMostCandidates = 10'000'000;
 constexpr int kLargestBorder = 64;
 
 WaldboostWorkspace& own(Workspace& workspace) {
   return static_cast<WaldboostWorkspace&>(workspace);
-}
-
-// The smallest sum whose score reaches a threshold.
-std::int32_t lowest_sum_for(double threshold, double unit) {
-  const double sum = std::ceil(std::clamp(threshold / unit, -2e9, 2e9));
-  auto lowest = static_cast<std::int32_t>(sum);
-  while (lowest * unit >= threshold && lowest > kNoThreshold + 1) --lowest;
-  while (lowest * unit < threshold && lowest < std::numeric_limits<std::int32_t>::max()) ++lowest;
-  return lowest;
 }
 
 }  // namespace
@@ -51,21 +42,11 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
       packed_(model_),
       options_(options) {
   const double natural = model_.window.height;
-  pyramid_.step = options.scale_step;
-  pyramid_.border = options.border;
-  pyramid_.first_scale = options.min_size > 0 ? options.min_size / natural : 1.0;
-  if (options.max_size > 0) pyramid_.last_scale = options.max_size / natural;
-  if (pyramid_.last_scale < pyramid_.first_scale)
-    throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
-  plan_pyramid({1, 1}, {2, 2}, pyramid_);  // checks the options
-  if (!options_.kernels.empty() &&
-      std::ranges::find(kKernelVariants, options_.kernels) == kKernelVariants.end()) {
-    std::string known;
-    for (const char* variant : kKernelVariants) known += (known.empty() ? "" : ", ") + std::string(variant);
-    throw Error(ExitCode::usage, "there are no '" + options_.kernels + "' kernels", "there are " + known);
-  }
+  pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);
+  check_kernel_variant(options_.kernels, kKernelVariants);
   options_.window_threshold = std::min(options_.window_threshold, options_.threshold);
-  lowest_sum_ = lowest_sum_for(options_.window_threshold, model_.unit);
+  lowest_sum_ = lowest_reaching(options_.window_threshold, std::ceil(options_.window_threshold / model_.unit),
+                                [&](std::int32_t sum) { return score(sum); });
 
   info_.family = "waldboost";
   info_.model = model_.name + ", " + to_string(model_.kind) + ", " + std::to_string(model_.size()) +
@@ -122,8 +103,7 @@ void WaldboostDetector::lay_out(WaldboostWorkspace& w) const {
     const Size size = plan[i].size;
     level.windows = {size.width - model_.window.width + 1, size.height - model_.window.height + 1};
     level.image_offset = std::exchange(bytes, bytes + PaddedImage::bytes_for(size));
-    level.resizer = std::make_unique<Resizer>(
-        octave_sizes[plan[i].octave], size, plan[i].scale / std::ldexp(1.0, plan[i].octave), plan[i].border);
+    level.resizer = std::make_unique<Resizer>(level_resizer(plan[i], octave_sizes));
   }
   w.images.plan(bytes);
 }
