@@ -59,20 +59,24 @@ Event::State Event::state() const {
 Context::Context(const ChosenDevice& chosen)
     : device_(chosen.device), id_(static_cast<cl_device_id>(chosen.device.handle)) {
   if (chosen.compute_units > 0 && chosen.compute_units < device_.compute_units) {
-    const cl_device_partition_property partition[] = {CL_DEVICE_PARTITION_BY_COUNTS, chosen.compute_units,
-                                                      CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-    cl_device_id part = nullptr;
+    // The device's parts up to this one, so that it is another one than those before it.
+    std::vector<cl_device_partition_property> partition{CL_DEVICE_PARTITION_BY_COUNTS};
+    partition.insert(partition.end(), chosen.parts_before.begin(), chosen.parts_before.end());
+    partition.insert(partition.end(), {chosen.compute_units, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0});
+    std::vector<cl_device_id> parts(chosen.parts_before.size() + 1);
     cl_int code = CL_OUT_OF_RESOURCES;
     if (!fault::strikes(fault::Kind::opencl, "clCreateSubDevices"))
-      code = clCreateSubDevices(id_, partition, 1, &part, nullptr);
+      code = clCreateSubDevices(id_, partition.data(), static_cast<cl_uint>(parts.size()), parts.data(),
+                                nullptr);
     if (code != CL_SUCCESS) {
       throw Error(ExitCode::device,
                   "device '" + device_.name + "' cannot be divided into parts of " +
                       std::to_string(chosen.compute_units) + " compute unit(s): " + error_name(code),
                   "use the whole device");
     }
-    sub_device_ = OwnedSubDevice(part);
-    id_ = part;
+    for (const cl_device_id before : std::span(parts).first(parts.size() - 1)) clReleaseDevice(before);
+    sub_device_ = OwnedSubDevice(parts.back());
+    id_ = parts.back();
     device_.compute_units = chosen.compute_units;
     device_.name += ":" + std::to_string(chosen.compute_units);
   }

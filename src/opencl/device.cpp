@@ -154,6 +154,65 @@ DeviceChoice parse_device_choice(const std::string& text) {
   return choice;
 }
 
+std::vector<DeviceChoice> parse_device_choices(const std::string& text) {
+  std::vector<DeviceChoice> choices;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    choices.push_back(parse_device_choice(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return choices;
+}
+
+std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choices,
+                                         const std::vector<DeviceInfo>& devices) {
+  std::vector<ChosenDevice> chosen;
+  const auto add = [&](ChosenDevice one) {
+    int units = one.compute_units;
+    for (const ChosenDevice& other : chosen) {
+      if (other.device.index != one.device.index) continue;
+      if (one.compute_units == 0 || other.compute_units == 0) {
+        throw Error(
+            ExitCode::usage,
+            "device " + std::to_string(one.device.index) + " '" + one.device.name + "' is named twice",
+            "name each device once, or parts of it, as in cpu:1,cpu:1");
+      }
+      one.parts_before.push_back(other.compute_units);
+      units += other.compute_units;
+    }
+    if (units > one.device.compute_units) {
+      throw Error(ExitCode::usage,
+                  "device '" + one.device.name + "' has " + std::to_string(one.device.compute_units) +
+                      " compute unit(s), fewer than its parts together",
+                  "name smaller parts, or fewer");
+    }
+    chosen.push_back(std::move(one));
+  };
+  for (const DeviceChoice& choice : choices) {
+    const std::string what = lower(choice.what);
+    if (choices.size() > 1 && (what == "auto" || what == "none")) {
+      throw Error(ExitCode::usage, "--device " + choice.what + " does not go with other devices",
+                  "name the devices, or write --device " + choice.what + " alone");
+    }
+    if (what != "all" && what != "gpus") {
+      if (auto one = choose_device(choice, devices)) add(std::move(*one));
+      continue;
+    }
+    const std::size_t before = chosen.size();
+    for (const DeviceInfo& device : devices) {
+      if (!unusable_because(device).empty() || (what == "gpus" && device.type != DeviceType::gpu)) continue;
+      add({device, choice.compute_units, what == "all" ? "one of all" : "one of all GPUs"});
+    }
+    if (chosen.size() == before) {
+      throw Error(ExitCode::device,
+                  what == "all" ? "there is no usable OpenCL device" : "there is no usable OpenCL GPU",
+                  names_of(devices));
+    }
+  }
+  return chosen;
+}
+
 std::optional<ChosenDevice> choose_device(const DeviceChoice& choice,
                                           const std::vector<DeviceInfo>& devices) {
   const std::string what = lower(choice.what);

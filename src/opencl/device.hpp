@@ -51,19 +51,24 @@ struct DeviceInfo {
 /// platform that fails is left out with a warning. Never throws for a machine's state.
 std::vector<DeviceInfo> list_devices();
 
-/// What the user asked for with `--device`.
+/// What the user asked for with `--device`: one item of its list.
 struct DeviceChoice {
-  std::string what;       ///< "auto", "none", "cpu", "gpu", an index, or a part of a name
+  std::string what;       ///< "auto", "none", "all", "gpus", "cpu", "gpu", an index, or a part of a name
   int compute_units = 0;  ///< above 0: a sub-device of so many compute units ("cpu:1")
 };
 
 /// Parses "WHAT" or "WHAT:UNITS". Throws Error (usage).
 DeviceChoice parse_device_choice(const std::string& text);
+/// The same for a list: "0,1", "gpu,cpu:1,cpu:1". Throws Error (usage).
+std::vector<DeviceChoice> parse_device_choices(const std::string& text);
 
 struct ChosenDevice {
   DeviceInfo device;
   int compute_units = 0;  ///< of the sub-device to make; 0: the whole device
   std::string why;        ///< for people
+  /// Compute units of the sub-devices that come before it, where the device is used in several parts: parts
+  /// do not overlap.
+  std::vector<int> parts_before = {};
 };
 
 /// The device of a choice; none for "none", and for "auto" where there is no usable device. `auto` takes the
@@ -71,5 +76,11 @@ struct ChosenDevice {
 /// CPU. Throws Error (device) where a device was named that is not there or cannot be used, listing those
 /// that are.
 std::optional<ChosenDevice> choose_device(const DeviceChoice& choice, const std::vector<DeviceInfo>& devices);
+
+/// The devices of a list of choices, in its order; "all" stands for every usable device and "gpus" for every
+/// usable GPU. Throws as choose_device does, and Error (usage) where a device is named twice, or "none" or
+/// "auto" beside others, or parts of a device are more than it has.
+std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choices,
+                                         const std::vector<DeviceInfo>& devices);
 
 }  // namespace sightline::opencl

@@ -23,6 +23,7 @@ namespace {
 
 using test::error_of;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // --- parse_device_choice --------------------------------------------------------------------------------
@@ -140,6 +141,58 @@ TEST(ChooseDevice, TakesPartsOfADeviceButNotMoreThanItHas) {
   EXPECT_EQ(choose_device(parse_device_choice("cpu:8"), some_devices())->compute_units, 8);
   EXPECT_THAT(error_of(ExitCode::device, [] { chosen_index("cpu:99"); }),
               AllOf(HasSubstr("has 8 compute unit"), HasSubstr("not 99")));
+}
+
+// --- choose_devices -------------------------------------------------------------------------------------
+
+std::vector<int> chosen_indices(const std::string& what,
+                                const std::vector<DeviceInfo>& devices = some_devices()) {
+  std::vector<int> indices;
+  for (const ChosenDevice& one : choose_devices(parse_device_choices(what), devices))
+    indices.push_back(one.device.index);
+  return indices;
+}
+
+TEST(ChooseDevices, InTheirOrder) {
+  EXPECT_THAT(chosen_indices("3,0,odd"), ElementsAre(3, 0, 4));
+  EXPECT_THAT(chosen_indices("auto"), ElementsAre(2));
+  EXPECT_THAT(chosen_indices("auto", {}), ElementsAre());
+  EXPECT_THAT(chosen_indices("none"), ElementsAre());
+  EXPECT_THAT(chosen_indices("all"), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(chosen_indices("GPUs"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(chosen_indices("cpu,gpus"), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(ChooseDevices, AllLeavesOutWhatCannotBeUsed) {
+  auto devices = some_devices();
+  devices[2].correctly_rounded_divide_sqrt = false;
+  devices[4].compiler_available = false;
+  EXPECT_THAT(chosen_indices("all", devices), ElementsAre(0, 1, 3));
+  EXPECT_THAT(error_of(ExitCode::device, [] { chosen_indices("gpus", {some_devices()[0]}); }),
+              AllOf(HasSubstr("no usable OpenCL GPU"), HasSubstr("0 'pthread Skylake'")));
+}
+
+TEST(ChooseDevices, PartsOfOneDeviceDoNotOverlap) {
+  const auto parts = choose_devices(parse_device_choices("cpu:1,gpu,cpu:3,cpu:4"), some_devices());
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_THAT(parts[0].parts_before, ElementsAre());
+  EXPECT_THAT(parts[1].parts_before, ElementsAre());
+  EXPECT_THAT(parts[2].parts_before, ElementsAre(1));
+  EXPECT_THAT(parts[3].parts_before, ElementsAre(1, 3));
+  EXPECT_THAT(error_of(ExitCode::usage, [] { chosen_indices("cpu:4,cpu:5"); }),
+              AllOf(HasSubstr("8 compute unit"), HasSubstr("parts together")));
+}
+
+TEST(ChooseDevices, RefusesWhatDoesNotGoTogether) {
+  for (const char* twice : {"0,1,0", "cpu,0", "all,large", "cpu,cpu:1", "cpu:1,cpu"})
+    EXPECT_THAT(error_of(ExitCode::usage, [&] { chosen_indices(twice); }), HasSubstr("is named twice"))
+        << twice;
+  for (const char* alone : {"auto,0", "0,none"})
+    EXPECT_THAT(error_of(ExitCode::usage, [&] { chosen_indices(alone); }), HasSubstr("does not go with"))
+        << alone;
+  for (const char* wrong : {"", "0,", ",0", "0,,1"})
+    EXPECT_THAT(error_of(ExitCode::usage, [&] { chosen_indices(wrong); }), HasSubstr("not understood"))
+        << wrong;
 }
 
 // --- errors ---------------------------------------------------------------------------------------------
