@@ -66,7 +66,7 @@ class DetectRun {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(a_.detector.make()),
-        pipeline_(*engine_.detector, engine_.device.get(), engine_.resolve(), {engine_.threads}) {
+        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}) {
     a_.reading.stop = &stop_;
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
@@ -110,13 +110,14 @@ class DetectRun {
     const bool asked = engine_.explain || engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
     const bool worthwhile = asked || !frames || *frames >= kWorthPlanning;
     if (engine_.is_auto() && !worthwhile) {
-      pipeline_.set_schedule(pipeline::named_schedule(engine_.device ? "gpu" : "cpu", *engine_.detector,
-                                                      engine_.device.get(), pipeline_.threads()));
+      pipeline_.set_schedule(pipeline::named_schedule(engine_.device_stages.empty() ? "cpu" : "gpu",
+                                                      *engine_.detector, engine_.devices(),
+                                                      pipeline_.threads()));
     } else if (const auto peeked = inputs.front().source.peeked(); engine_.is_auto() && !peeked.empty()) {
       const pipeline::Planned planned = engine_.plan(pipeline_, peeked, stop_);
       const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
       if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
-        adaptive.emplace(pipeline_, *engine_.detector, engine_.device.get(), planned, goal,
+        adaptive.emplace(pipeline_, *engine_.detector, engine_.devices(), planned, goal,
                          engine_.schedule.in_flight);
         options.traces.push_back(&*adaptive);
       }

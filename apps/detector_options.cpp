@@ -135,11 +135,12 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
     option.target = setting.target();
     all.add(std::move(option));
   }
-  all.add("--device", &device_,
-          "OpenCL device: auto (a GPU if there is one), none, cpu, gpu, an index or part of a name (see "
-          "`sightline devices`); cpu:1 takes one compute unit")
+  all.add("--device", &schedule_.devices,
+          "OpenCL devices: auto (a GPU if there is one), none, all, gpus, cpu, gpu, an index or part of a "
+          "name "
+          "(see `sightline devices`), or several with commas: 0,1. cpu:1 takes one compute unit")
       .suggest(device_choices)
-      .show_default();
+      .show_default("auto");
   all.group("Schedule");
   all.add("--schedule", &schedule_.name,
           "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all on "
@@ -227,7 +228,9 @@ Engine DetectorOptions::make(Wanted wanted) const {
   engine.detector = make_detector(config);
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
-  engine.device = make_device(device_, schedule_, *engine.detector);
+  pipeline::ScheduleRequest asked = schedule_;
+  asked.devices = engine.schedule.devices;
+  engine.device_stages = make_devices(asked, *engine.detector);
   return engine;
 }
 

@@ -54,7 +54,7 @@ class DetectorOptions {
   const Family& family() const;
 
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
-  /// not read, and Error (device) as make_device does.
+  /// not read, and Error (device) as make_devices does.
   /// Throws Error (usage) where windows are wanted and the family has no scores of them.
   Engine make(Wanted wanted = Wanted::objects) const;
 
@@ -64,7 +64,6 @@ class DetectorOptions {
 
   std::string config_;  ///< empty: none named
   std::string model_;
-  std::string device_ = "auto";
   std::vector<DetectorSetting> settings_;  ///< never grows once add_to has handed out its addresses
   pipeline::ScheduleRequest schedule_;
   int threads_ = 0;

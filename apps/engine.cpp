@@ -10,42 +10,51 @@
 
 namespace sightline::apps {
 
-std::unique_ptr<DeviceStages> make_device(const std::string& device_name,
-                                          const pipeline::ScheduleRequest& schedule,
-                                          const Detector& detector) {
-  const opencl::DeviceChoice choice = opencl::parse_device_choice(device_name);
-  if (choice.what == "none" || (schedule.name == "cpu" && schedule.map.empty())) return nullptr;
+std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
+                                                        const Detector& detector) {
+  const auto choices = opencl::parse_device_choices(schedule.devices.empty() ? "auto" : schedule.devices);
+  const std::string& what = choices.front().what;
+  if (what == "none" || (schedule.name == "cpu" && schedule.map.empty())) return {};
   if (const std::string& cpu_only = detector.info().cpu_only; !cpu_only.empty()) {
     const bool named = !schedule.name.empty() && schedule.name != "auto" && schedule.name != "cpu";
-    if (choice.what != "auto" || named || !schedule.map.empty() || schedule.split > 0)
+    if (what != "auto" || named || !schedule.map.empty() || schedule.split > 0)
       throw Error(ExitCode::usage, cpu_only, "use --device none and --schedule cpu");
-    return nullptr;
+    return {};
   }
-  const auto device = opencl::choose_device(choice, opencl::list_devices());
-  if (!device) return nullptr;
-  try {
-    auto stages = detector.make_device_stages(*device);
-    if (stages) {
-      spdlog::info("OpenCL device {}: {}, driver {} ({})", device->device.index, device->device.name,
-                   device->device.driver_version, device->why);
+  const bool optional = what == "auto" || what == "all" || what == "gpus";
+  std::vector<std::unique_ptr<DeviceStages>> all;
+  for (const opencl::ChosenDevice& device : opencl::choose_devices(choices, opencl::list_devices())) {
+    try {
+      auto stages = detector.make_device_stages(device);
+      if (!stages) continue;
+      spdlog::info("OpenCL device {}: {}, driver {} ({})", device.device.index, stages->context().name(),
+                   device.device.driver_version, device.why);
+      all.push_back(std::move(stages));
+    } catch (const opencl::DeviceError& e) {
+      if (!optional) throw Error(ExitCode::device, e.what());
+      spdlog::warn("{}. {}", e.what(),
+                   what == "auto" ? "The stages run on the CPU instead" : "The device is left out");
     }
-    return stages;
-  } catch (const opencl::DeviceError& e) {
-    if (choice.what != "auto") throw Error(ExitCode::device, e.what());
-    spdlog::warn("{}. The stages run on the CPU instead", e.what());
-    return nullptr;
   }
+  return all;
+}
+
+pipeline::Devices Engine::devices() const {
+  std::vector<const DeviceStages*> all;
+  for (const auto& one : device_stages) all.push_back(one.get());
+  return pipeline::Devices(all);
 }
 
 bool Engine::is_auto() const {
   const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
-  return schedule.name == "auto" || (nothing_asked && (device || explain || !schedule.goal.empty()));
+  return schedule.name == "auto" ||
+         (nothing_asked && (!device_stages.empty() || explain || !schedule.goal.empty()));
 }
 
 pipeline::Schedule Engine::resolve() const {
   pipeline::ScheduleRequest request = schedule;
   if (is_auto()) request.name = "cpu";
-  return pipeline::resolve(request, *detector, device.get(), threads > 0 ? threads : hardware_threads());
+  return pipeline::resolve(request, *detector, devices(), threads > 0 ? threads : hardware_threads());
 }
 
 pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
@@ -55,7 +64,7 @@ pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<m
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
   options.stop = &stop;
-  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, device.get(), frames, options);
+  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, devices(), frames, options);
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
   if (explain) std::fputs(pipeline::explain(planned, *detector).c_str(), stderr);

@@ -13,14 +13,15 @@
 
 namespace sightline::apps {
 
-/// A detector, its stages on the device that was asked for, and how the user wants them to be run.
+/// A detector, its stages on the devices that were asked for, and how the user wants them to be run.
 struct Engine {
   std::unique_ptr<Detector> detector;
-  std::unique_ptr<DeviceStages> device;  ///< null: the CPU alone
-  pipeline::ScheduleRequest schedule;    ///< of the command line and the configuration
-  int threads = 0;                       ///< 0: all
-  bool explain = false;                  ///< print what `auto` weighed
+  std::vector<std::unique_ptr<DeviceStages>> device_stages;  ///< by device; none: the CPU alone
+  pipeline::ScheduleRequest schedule;                        ///< of the command line and the configuration
+  int threads = 0;                                           ///< 0: all
+  bool explain = false;                                      ///< print what `auto` weighed
 
+  pipeline::Devices devices() const;
   /// Whether the schedule is to be found by measuring.
   bool is_auto() const;
   /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
@@ -31,12 +32,11 @@ struct Engine {
                          const std::atomic<bool>& stop) const;
 };
 
-/// The detector's stages on the device of that name, as --device takes it; null where the CPU does all. A
-/// device that the user named and that does not work is an Error (device); one that was chosen automatically
-/// is left out with a warning.
-std::unique_ptr<DeviceStages> make_device(const std::string& device_name,
-                                          const pipeline::ScheduleRequest& schedule,
-                                          const Detector& detector);
+/// The detector's stages on the devices that a schedule asks for; none where the CPU does all. A device that
+/// the user named and that does not work is an Error (device); one that was chosen automatically is left out
+/// with a warning.
+std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
+                                                        const Detector& detector);
 
 /// Tells the user what runs: build, threads, schedule, model.
 void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);

@@ -138,7 +138,7 @@ void search(const FrameArguments& a, const Engine& engine, const GroundTruth& tr
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
   MarkedFrames source(reader, truth, a.unlisted_empty);
-  pipeline::Pipeline pipeline(*engine.detector, engine.device.get(), engine.resolve(), {engine.threads});
+  pipeline::Pipeline pipeline(*engine.detector, engine.devices(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
   options.stop = reading.stop;
   const pipeline::RunReport report = pipeline.run({&source, a.input, {&sink}, {}}, options);

@@ -23,7 +23,9 @@ constexpr const char* kRecordingPattern = "sightline-%Y%m%d-%H%M%S.mp4";
 
 // Frames that wait in the pipeline are latency: no more than it takes to keep a device busy.
 void hold_few_frames(pipeline::Schedule& schedule, const Engine& engine) {
-  if (engine.schedule.in_flight == 0) schedule.in_flight = schedule.uses_device() ? 2 : 1;
+  if (engine.schedule.in_flight > 0) return;
+  const auto devices = pipeline::devices_of(schedule, engine.device_stages.size()).count();
+  schedule.in_flight = std::max(1, 2 * static_cast<int>(devices));
 }
 
 pipeline::Schedule live_schedule(const Engine& engine) {
@@ -83,7 +85,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      pipeline_(*engine_.detector, engine_.device.get(), live_schedule(engine_), {engine_.threads}),
+      pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_), {engine_.threads}),
       statistics_(!a_.headless),
       mailbox_(a_.display_all, wake_) {
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
@@ -193,7 +195,7 @@ void LiveSession::plan() {
   if (chosen_) {
     pipeline_.set_schedule(*chosen_);
   } else if (planned && goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
-    followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.device.get(),
+    followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.devices(),
                                                           *planned, goal, engine_.schedule.in_flight));
   }
 }
@@ -254,7 +256,7 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   }
   try {
     pipeline::Schedule schedule =
-        pipeline::named_schedule(names[index], *engine_.detector, engine_.device.get(), pipeline_.threads());
+        pipeline::named_schedule(names[index], *engine_.detector, engine_.devices(), pipeline_.threads());
     hold_few_frames(schedule, engine_);
     const std::lock_guard lock(schedule_mutex_);
     followed_.follow(nullptr);
@@ -277,7 +279,8 @@ std::string LiveSession::schedule_name() const {
 
 std::vector<std::string> LiveSession::processors() const {
   std::vector<std::string> names{"CPU"};
-  if (engine_.device) names.push_back(engine_.device->context().name());
+  const pipeline::Devices devices = engine_.devices();
+  for (std::size_t i = 0; i < devices.size(); ++i) names.push_back(devices.name(i));
   return names;
 }
 

@@ -54,13 +54,16 @@ struct MeasureArguments {
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
 std::vector<std::string> every_mapping(const Engine& engine) {
   const std::size_t count = engine.detector->stages().size();
-  const StageSet supported = engine.device ? engine.device->supported() : StageSet();
+  const pipeline::Devices devices = engine.devices();
+  const StageSet supported = devices.supported();
   std::vector<std::string> names;
   for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
     const StageSet mapping(bits);
     if ((mapping & ~supported).any()) continue;
     try {
-      if (mapping.any()) engine.device->check(mapping);
+      for (const DeviceStages* device : devices) {
+        if (mapping.any()) device->check(mapping);
+      }
     } catch (const Error&) {
       continue;  // stages that do not run there without each other
     }
@@ -73,7 +76,7 @@ std::vector<std::string> every_mapping(const Engine& engine) {
 }
 
 std::vector<std::string> schedules_of(const std::string& text, const Engine& engine) {
-  const bool device = engine.device != nullptr;
+  const bool device = !engine.device_stages.empty();
   if (text == "every" && device) return every_mapping(engine);
   std::vector<std::string> names;
   if (text == "all") {
@@ -139,7 +142,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
     return std::make_unique<LoopedFile>(a.input, a.reading, count);
   };
   pipeline::Measurement measurement =
-      pipeline::measure(*engine.detector, engine.device.get(), frames, source, a.preload == 0, options);
+      pipeline::measure(*engine.detector, engine.devices(), frames, source, a.preload == 0, options);
   const BuildInfo build = build_info();
   measurement.input = a.input;
   measurement.program =
@@ -147,8 +150,8 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   measurement.machine =
       fmt::format("{}, {} of {} threads", cpu_name(),
                   engine.threads > 0 ? engine.threads : hardware_threads(), hardware_threads());
-  if (engine.device) {
-    const opencl::DeviceInfo& device = engine.device->context().device();
+  for (const auto& stages : engine.device_stages) {
+    const opencl::DeviceInfo& device = stages->context().device();
     measurement.machine += fmt::format("; {}, driver {}", device.name, device.driver_version);
   }
   const DetectorInfo& info = engine.detector->info();

@@ -26,11 +26,11 @@ bool drifted(double ratio) {
 
 }  // namespace
 
-Adaptive::Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
+Adaptive::Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                    const Planned& planned, Goal goal, int in_flight)
     : pipeline_(pipeline),
       processor_(processor),
-      device_(device),
+      devices_(devices),
       costs_(planned.costs),
       goal_(goal),
       in_flight_(in_flight),
@@ -49,7 +49,7 @@ void Adaptive::accept(const FrameTrace& trace) {
   for (const Span& span : trace.spans) {
     if (span.activity != Activity::run) continue;
     if (span.processor == 0) {
-      window_.sums.cpu += 1e-9 * static_cast<double>(span.work) / costs_.threads;
+      window_.sums.cpu += 1e-9 * static_cast<double>(span.work) / costs_.front().threads;
     } else {
       window_.sums.device += 1e-9 * static_cast<double>(span.end - span.start);
     }
@@ -61,7 +61,7 @@ void Adaptive::accept(const FrameTrace& trace) {
 void Adaptive::close_window(std::int64_t now) {
   const Loads loads{window_.sums.cpu / window_.frames, window_.sums.device / window_.frames};
   window_ = {};
-  if (device_ && pipeline_.device_lost()) return;  // nothing to choose from
+  if (pipeline_.device_lost()) return;  // the plan is not what runs any more
   if (trying_) {
     trying_ = false;
     cpu_scale_ = device_scale_ = 1;  // what the reference of this schedule was taken at
@@ -105,8 +105,8 @@ void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& referen
     go_home(now);  // without weighing: the plan was tried, which tells more than predictions
     return;
   }
-  const FrameCosts costs = costs_seen();
-  const std::vector<Alternative> alternatives = weigh(costs, processor_, device_, goal_, in_flight_);
+  const DeviceCosts costs = costs_seen();
+  const std::vector<Alternative> alternatives = weigh(costs, processor_, devices_, goal_, in_flight_);
   const Alternative& best = alternatives.front();
   const double gain = goal_ == Goal::latency
                           ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)
@@ -126,20 +126,22 @@ void Adaptive::replan(std::int64_t now, const Loads& loads, const Loads& referen
 
 // The costs as they are now. A processor that is slow is slow for all stages; one that is fast has less to do
 // in the stages that it runs, and nothing is known of the others: grouping, say, is quick on an empty scene.
-FrameCosts Adaptive::costs_seen() const {
-  FrameCosts costs = costs_;
-  for (std::size_t i = 0; i < costs.stages.size(); ++i) {
-    StageCost& stage = costs.stages[i];
-    const bool divided = current_.split > 0 && i < costs.partitionable;
-    const double cpu = divided || !current_.on_device[i] ? cpu_scale_ : std::max(cpu_scale_, 1.0);
-    const double device = divided || current_.on_device[i] ? device_scale_ : std::max(device_scale_, 1.0);
-    stage.cpu *= cpu;
-    stage.work *= cpu;
-    stage.device *= device;
-    stage.upload *= device;
-    stage.download *= device;
+DeviceCosts Adaptive::costs_seen() const {
+  DeviceCosts all = costs_;
+  for (FrameCosts& costs : all) {
+    for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+      StageCost& stage = costs.stages[i];
+      const bool divided = current_.split > 0 && i < costs.partitionable;
+      const double cpu = divided || !current_.on_device[i] ? cpu_scale_ : std::max(cpu_scale_, 1.0);
+      const double device = divided || current_.on_device[i] ? device_scale_ : std::max(device_scale_, 1.0);
+      stage.cpu *= cpu;
+      stage.work *= cpu;
+      stage.device *= device;
+      stage.upload *= device;
+      stage.download *= device;
+    }
   }
-  return costs;
+  return all;
 }
 
 void Adaptive::go_home(std::int64_t now) {

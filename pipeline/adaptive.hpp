@@ -17,7 +17,7 @@ namespace sightline::pipeline {
 /// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own.
 class Adaptive : public TraceSink {
  public:
-  Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
+  Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
            const Planned& planned, Goal goal, int in_flight = 0);
 
   void begin(const TraceInfo& info) override;
@@ -27,7 +27,7 @@ class Adaptive : public TraceSink {
   int switches() const { return switches_; }
 
  private:
-  // Mean seconds of a frame: core-seconds over threads, and seconds of the device.
+  // Mean seconds of a frame: core-seconds over threads, and seconds of the devices.
   struct Loads {
     double cpu = 0;
     double device = 0;
@@ -39,14 +39,14 @@ class Adaptive : public TraceSink {
   };
   void close_window(std::int64_t now);
   void replan(std::int64_t now, const Loads& loads, const Loads& reference);
-  FrameCosts costs_seen() const;
+  DeviceCosts costs_seen() const;
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
 
   Pipeline& pipeline_;
   const FrameProcessor& processor_;
-  const DeviceStages* device_;
-  FrameCosts costs_;  ///< as planned
+  Devices devices_;
+  DeviceCosts costs_;  ///< as planned
   Goal goal_;
   int in_flight_;
   Schedule home_;  ///< what was planned

@@ -18,7 +18,8 @@ void clear_found(FrameResult& result) {
 void Pipeline::Impl::step(Token token) {
   Slot& slot = *token.slot;
   try {
-    token.from_device ? back_from_device(slot) : begin(slot);
+    token.device == Token::kBegins ? begin(slot)
+                                   : back_from_device(slot, static_cast<std::size_t>(token.device));
   } catch (const std::exception& e) {
     set_message(slot.cpu_error, e.what());
     finish(slot);
@@ -38,53 +39,105 @@ void Pipeline::Impl::begin(Slot& slot) {
   result.status = FrameStatus::ok;
   clear_found(result);
   result.message.clear();
-  slot.cpu_error.clear();
-  slot.device_error.clear();
-  slot.device_failed = false;
-  slot.segment = 0;
-  slot.ready.fill(slot.decoded);
-  for (std::vector<Span>& spans : slot.spans) spans.clear();
-  slot.spans[0].push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
+  slot.spans.clear();
+  for (DevicePart& part : slot.parts) part.begin();
+  slot.spans.push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
+  slot.ready = slot.decoded;
   slot.plan = plan_;
   result.source = slot.stream->stream->name;
   result.picture = slot.frame.name();
-  const Schedule& schedule = slot.plan->schedule;
+  search(slot);
+}
 
+// From the first stage on, by the slot's plan.
+void Pipeline::Impl::search(Slot& slot) {
+  slot.cpu_error.clear();
+  slot.segment = 0;
+  const Schedule& schedule = slot.plan->schedule;
   slot.workspace->tuned = schedule.tuned;
   if (!processor_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
-    result.status = FrameStatus::skipped;
-    result.message = "the frame is smaller than the smallest object that is searched for";
+    slot.result.status = FrameStatus::skipped;
+    slot.result.message = "the frame is smaller than the smallest object that is searched for";
     finish(slot);
     return;
   }
   if (schedule.uses_device()) {
-    try {
-      if (schedule.split > 0) {
-        if (!slot.device_partition) slot.device_partition = processor_.make_workspace();
-        slot.device_partition->tuned = schedule.tuned;
-        processor_.prepare(*slot.device_partition, slot.frame.view(), {0, schedule.split});
-      }
-      if (!slot.device) slot.device = device_->make_slot();
-      device_->prepare(*slot.device, slot.device_workspace(), device_stages(schedule, processor_));
-    } catch (const std::exception& e) {
-      retry_on_cpu(slot, e.what());
+    if (!deal(slot)) {  // the last one has just been lost
+      replan(slot);
+      search(slot);
+      return;
+    }
+    if (!prepare_devices(slot)) {
+      retry(slot);
       return;
     }
   }
-  if (schedule.split == 0) {
-    run_segments(slot);
-    return;
+  schedule.split > 0 ? run_split(slot) : run_segments(slot);
+}
+
+// To the device that is expected to be done with it first: the one with the fewest frames, each taken for as
+// long as frames have taken it lately. One of which nothing is known yet counts as the fastest. False where
+// none of them is left.
+bool Pipeline::Impl::deal(Slot& slot) {
+  if (slot.is_split() || slot.plan->dealt.none()) return true;
+  const auto takes_part = [&](std::size_t device) {
+    return slot.plan->dealt[device] && !lines_[device]->lost();
+  };
+  const std::lock_guard lock(deal_mutex_);
+  double fastest = 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const double seconds = lines_[i]->seconds_a_frame();
+    if (takes_part(i) && seconds > 0 && (fastest == 0 || seconds < fastest)) fastest = seconds;
   }
-  slot.partitions_left = 2;
-  hand_to_device(slot);
-  try {
-    run_on_cpu(slot, 0, processor_.partitionable_stages());
-  } catch (const std::exception& e) {
-    set_message(slot.cpu_error, e.what());
-  } catch (...) {
-    set_message(slot.cpu_error, "an unknown error");
+  double first = 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (!takes_part(i)) continue;
+    const double known = lines_[i]->seconds_a_frame();
+    const double seconds = known > 0 ? known : fastest > 0 ? fastest : 1;
+    const double done = seconds * (lines_[i]->load() + 1);
+    if (slot.dealt != Slot::kNoDevice && done >= first) continue;
+    slot.dealt = i;
+    first = done;
   }
-  partition_done(slot);
+  if (slot.dealt == Slot::kNoDevice) return false;
+  lines_[slot.dealt]->add_load(1);
+  return true;
+}
+
+void Pipeline::Impl::leave_device(Slot& slot) {
+  if (slot.dealt != Slot::kNoDevice) lines_[std::exchange(slot.dealt, Slot::kNoDevice)]->add_load(-1);
+}
+
+// Whether a device does something for the frame.
+bool Pipeline::Impl::takes_part(const Slot& slot, std::size_t device) const {
+  const Plan& plan = *slot.plan;
+  if (slot.is_split())
+    return plan.dealt[device] && plan.partitions[device].begin < plan.partitions[device].end;
+  return device_stages(plan.schedule, processor_, device, slot.dealt).any();
+}
+
+// False where a device cannot: its part of the slot says why, and it is disabled.
+bool Pipeline::Impl::prepare_devices(Slot& slot) {
+  const Schedule& schedule = slot.plan->schedule;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (!takes_part(slot, i)) continue;
+    DevicePart& part = slot.parts[i];
+    try {
+      if (schedule.split > 0) {
+        if (!part.partition) part.partition = processor_.make_workspace();
+        part.partition->tuned = schedule.tuned;
+        processor_.prepare(*part.partition, slot.frame.view(), slot.plan->partitions[i]);
+      }
+      if (!part.slot) part.slot = devices_[i].make_slot();
+      devices_[i].prepare(*part.slot, slot.device_workspace(i),
+                          device_stages(schedule, processor_, i, slot.dealt));
+    } catch (const std::exception& e) {
+      set_message(part.error, e.what());
+      lines_[i]->disable(part.error);
+      return false;
+    }
+  }
+  return true;
 }
 
 void Pipeline::Impl::run_segments(Slot& slot) {
@@ -92,12 +145,37 @@ void Pipeline::Impl::run_segments(Slot& slot) {
   for (; slot.segment < segments.size(); ++slot.segment) {
     const Segment& segment = segments[slot.segment];
     if (segment.on_device) {
-      hand_to_device(slot);
+      slot.handed = segment;
+      const std::size_t device = slot.device_of(segment);
+      // What is pinned to the device that the frame is dealt to comes with the rest.
+      for (; slot.segment + 1 < segments.size(); ++slot.segment) {
+        const Segment& next = segments[slot.segment + 1];
+        if (!next.on_device || slot.device_of(next) != device) break;
+        slot.handed.last = next.last;
+      }
+      lines_[device]->hand_over(slot);
       return;  // back_from_device goes on
     }
     run_on_cpu(slot, segment.first, segment.last);
   }
   finish(slot);
+}
+
+void Pipeline::Impl::run_split(Slot& slot) {
+  int partitions = 1;
+  for (std::size_t i = 0; i < lines_.size(); ++i) partitions += takes_part(slot, i);
+  slot.partitions_left = partitions;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (takes_part(slot, i)) lines_[i]->hand_over(slot);
+  }
+  try {
+    if (slot.plan->schedule.split < 1) run_on_cpu(slot, 0, processor_.partitionable_stages());
+  } catch (const std::exception& e) {
+    set_message(slot.cpu_error, e.what());
+  } catch (...) {
+    set_message(slot.cpu_error, "an unknown error");
+  }
+  partition_done(slot);
 }
 
 void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last) {
@@ -107,46 +185,68 @@ void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last)
     slot.workspace->work.take();
     processor_.run_stage(stage, *slot.workspace);
     const std::int64_t end = now_ns();
-    if (stage == first) slot.spans[0].push_back({Activity::wait, index, 0, 0, slot.ready[0], start, 0});
+    if (stage == first) slot.spans.push_back({Activity::wait, index, 0, 0, slot.ready, start, 0});
     const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
-    slot.spans[0].push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
-    slot.ready[0] = end;
+    slot.spans.push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
+    slot.ready = end;
   }
 }
 
-// The second of a split frame's partitions to be done goes on with the whole.
+void Pipeline::Impl::back_from_device(Slot& slot, std::size_t device) {
+  lines_[device]->take_back(slot);
+  if (slot.is_split()) {
+    partition_done(slot);
+  } else if (!slot.parts[device].error.empty()) {
+    retry(slot);
+  } else {
+    slot.ready = now_ns();
+    ++slot.segment;
+    run_segments(slot);
+  }
+}
+
+// The last of a split frame's partitions to be done goes on with the whole.
 void Pipeline::Impl::partition_done(Slot& slot) {
   if (slot.partitions_left.fetch_sub(1) > 1) return;
-  if (!slot.device_error.empty()) {
-    retry_on_cpu(slot, slot.device_error);
+  if (std::ranges::any_of(slot.parts, [](const DevicePart& part) { return !part.error.empty(); })) {
+    retry(slot);
     return;
   }
   if (slot.cpu_error.empty()) {
-    processor_.merge(*slot.workspace, *slot.device_partition);
-    slot.ready[0] = now_ns();
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (takes_part(slot, i)) processor_.merge(*slot.workspace, *slot.parts[i].partition);
+    }
+    slot.ready = now_ns();
     run_on_cpu(slot, processor_.partitionable_stages(), processor_.stages().size());
   }
   finish(slot);
 }
 
-void Pipeline::Impl::retry_on_cpu(Slot& slot, const std::string& error) {
-  disable_device(error);
-  if (slot.abandoned) {  // the device may still write to them, for ever
-    keep_forever(slot.device.release());
-    keep_forever(slot.device_partition.release());
-    slot.abandoned = false;
+// A device has failed: without it, from the beginning.
+void Pipeline::Impl::retry(Slot& slot) {
+  leave_device(slot);
+  for (DevicePart& part : slot.parts) {
+    part.error.clear();
+    part.failed = false;
+    if (!std::exchange(part.abandoned, false)) continue;
+    keep_forever(part.slot.release());  // the device may still write to them, for ever
+    keep_forever(part.partition.release());
   }
   ++slot.stream->accounts.retried;
-  slot.plan = &cpu_plan_;
-  slot.segment = 0;
-  slot.ready[0] = now_ns();
-  slot.cpu_error.clear();
-  for (Span& span : slot.spans[0]) span.work = 0;
-  processor_.prepare(*slot.workspace, slot.frame.view());
-  run_segments(slot);
+  slot.ready = now_ns();
+  for (Span& span : slot.spans) span.work = 0;
+  replan(slot);
+  search(slot);
+}
+
+// The slot's schedule without the devices that are lost.
+void Pipeline::Impl::replan(Slot& slot) {
+  const std::lock_guard lock(mutex_);
+  slot.plan = plan_for(slot.plan->schedule);
 }
 
 void Pipeline::Impl::finish(Slot& slot) {
+  leave_device(slot);
   if (!slot.cpu_error.empty()) {
     slot.result.status = FrameStatus::failed;
     clear_found(slot.result);
@@ -164,10 +264,10 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
       for (Sink* sink : stream.stream->sinks) sink->accept(slot.frame, slot.result);
     }
     const std::int64_t end = now_ns();
-    slot.spans[0].push_back({Activity::output, 0, 0, 0, start, end, end - start});
-    stream.spans.clear();
-    for (const std::vector<Span>& spans : slot.spans)
-      stream.spans.insert(stream.spans.end(), spans.begin(), spans.end());
+    slot.spans.push_back({Activity::output, 0, 0, 0, start, end, end - start});
+    stream.spans.assign(slot.spans.begin(), slot.spans.end());
+    for (const DevicePart& part : slot.parts)
+      stream.spans.insert(stream.spans.end(), part.spans.begin(), part.spans.end());
     std::sort(stream.spans.begin(), stream.spans.end(),
               [](const Span& a, const Span& b) { return a.start < b.start; });
     FrameTrace trace;

@@ -33,15 +33,14 @@ double mean(const std::vector<double>& values) {
 
 class Measurer {
  public:
-  Measurer(const FrameProcessor& processor, const DeviceStages* device,
-           const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
-           const MeasureOptions& options)
+  Measurer(const FrameProcessor& processor, const Devices& devices, const std::vector<media::Frame>& frames,
+           const SourceMaker& make_source, bool decode, const MeasureOptions& options)
       : processor_(processor),
-        device_(device),
+        devices_(devices),
         frames_(frames),
         make_source_(make_source),
         options_(options),
-        pipeline_(processor, device, named_schedule("cpu", processor, nullptr, 1), {options.threads}) {
+        pipeline_(processor, devices, named_schedule("cpu", processor, nullptr, 1), {options.threads}) {
     result_.decoding = decode;
     result_.frame_size = frames.front().size();
     result_.model = processor.info().model;
@@ -52,9 +51,12 @@ class Measurer {
       if (name != "auto") schedule_of(name);
     }
     say("measuring each stage alone");
-    costs_ = calibrate(pipeline_, processor_, device_, frames_, options_.stop);
-    if (pipeline_.device_lost()) throw Error(ExitCode::failed, "the device failed during the calibration");
-    if (result_.decoding) costs_.decode = decode_seconds();
+    costs_ = calibrate(pipeline_, processor_, devices_, frames_, options_.stop);
+    if (pipeline_.device_lost()) throw Error(ExitCode::failed, "a device failed during the calibration");
+    if (result_.decoding) {
+      const double seconds = decode_seconds();
+      for (FrameCosts& costs : costs_) costs.decode = seconds;
+    }
     choose_meters();
     for (const std::string& name : options_.schedules) add_schedule(name);
     for (Subject& subject : subjects_) measure_alone(subject);
@@ -72,7 +74,7 @@ class Measurer {
   struct Subject {
     Schedule schedule;
     std::int64_t frames = 0;
-    FrameCosts costs;  // of its stages, alone under this mapping
+    DeviceCosts costs;  // of its stages, alone under this mapping
     std::vector<double> alone;
     ScheduleResult result;
     std::vector<double> latencies;
@@ -125,12 +127,12 @@ class Measurer {
   Schedule schedule_of(const std::string& name) const {
     const bool letters =
         name.size() == processor_.stages().size() && name.find_first_not_of("cg") == std::string::npos;
-    if (!letters) return named_schedule(name, processor_, device_, pipeline_.threads());
+    if (!letters) return named_schedule(name, processor_, devices_, pipeline_.threads());
     Schedule schedule;
     schedule.name = name;
     for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
-    schedule.in_flight = default_in_flight(schedule, pipeline_.threads());
-    check_schedule(schedule, processor_, device_);
+    schedule.in_flight = default_in_flight(schedule, pipeline_.threads(), devices_.size());
+    check_schedule(schedule, processor_, devices_);
     return schedule;
   }
 
@@ -141,28 +143,19 @@ class Measurer {
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
       plan.stop = options_.stop;
-      const Planned planned = plan_schedule(pipeline_, processor_, device_, frames_, plan);
+      const Planned planned = plan_schedule(pipeline_, processor_, devices_, frames_, plan);
       subject.schedule = planned.schedule;
       subject.schedule.name = "auto";
     } else {
       subject.schedule = schedule_of(name);
-      if (subject.schedule.split > 0)
-        subject.schedule.split = options_.split > 0 ? options_.split : even_split();
+      if (subject.schedule.split > 0) {
+        const Schedule even = even_split(costs_, devices_.all());
+        subject.schedule.split = options_.split > 0 ? options_.split : even.split;
+        if (devices_.size() > 1) subject.schedule.shares = even.shares;
+      }
       if (options_.in_flight > 0 && name != "specialized") subject.schedule.in_flight = options_.in_flight;
     }
     subjects_.push_back(std::move(subject));
-  }
-
-  // The part of a frame at which the device and the CPU need the same time, as far as their stages alone
-  // tell.
-  double even_split() const {
-    double cpu = 0;
-    double device = 0;
-    for (std::size_t i = 0; i < costs_.partitionable; ++i) {
-      cpu += costs_.stages[i].work / costs_.threads;
-      device += costs_.stages[i].device;
-    }
-    return std::clamp(cpu / std::max(cpu + device, 1e-12), 0.05, 0.95);
   }
 
   TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim, Sink& sink) {
@@ -176,7 +169,7 @@ class Measurer {
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
     if (report.retried > 0 || pipeline_.device_lost())
-      throw Error(ExitCode::failed, "the device failed during the measurement");
+      throw Error(ExitCode::failed, "a device failed during the measurement");
     statistics.trim(trim);
     return statistics;
   }
@@ -185,12 +178,26 @@ class Measurer {
     say(subject.schedule.name + ", one frame at a time");
     Schedule schedule = subject.schedule;
     schedule.in_flight = 1;
-    FoundResults found;
-    const TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
-    compare(found, subject);
-    subject.alone = statistics.row_seconds();
     subject.costs = costs_;
-    if (schedule.split == 0) statistics.add_to(subject.costs);
+    const DeviceSet dealt = schedule.split > 0 ? DeviceSet() : dealt_devices(schedule, devices_.size());
+    // Frames that are dealt out: each device by itself.
+    for (std::size_t device = 0; device < std::max<std::size_t>(devices_.size(), 1); ++device) {
+      if (dealt.any() && !dealt[device]) continue;
+      if (dealt.any()) schedule.devices = DeviceSet(1UL << device);
+      FoundResults found;
+      const TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
+      compare(found, subject);
+      const std::vector<double> seconds = statistics.row_seconds();
+      if (subject.alone.empty()) subject.alone.resize(seconds.size());
+      const double devices = std::max<double>(static_cast<double>(dealt.count()), 1);
+      for (std::size_t row = 0; row < seconds.size(); ++row) subject.alone[row] += seconds[row] / devices;
+      if (dealt.any()) statistics.add_to(subject.costs[device]);
+      if (dealt.any()) continue;
+      if (schedule.split == 0 && !schedule.uses_device()) {
+        for (FrameCosts& costs : subject.costs) statistics.add_to(costs);
+      }
+      break;
+    }
     const double fps = predicted_fps(subject.costs, subject.schedule);
     subject.frames = options_.frames > 0 ? options_.frames
                                          : std::clamp<std::int64_t>(
@@ -253,14 +260,26 @@ class Measurer {
                 "this is a defect of a driver or of Sightline: report it");
   }
 
+  // Names of devices, joined.
+  std::string names_of(const DeviceSet& some) const {
+    std::string names;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (some[i]) names += (names.empty() ? "" : " and ") + devices_.name(i);
+    }
+    return names;
+  }
+
   std::string processor_of(std::size_t row, const Schedule& schedule) const {
-    const std::string device = device_ ? device_->context().name() : "";
     const std::size_t stages = processor_.stages().size();
-    if (row == stages + 1 || row == stages + 2) return device;
+    if (row == stages + 1 || row == stages + 2)
+      return names_of(schedule.uses_device() ? devices_of(schedule, devices_.size()) : devices_.all());
     if (row == 0 || row > stages) return "CPU";
     const std::size_t stage = row - 1;
-    if (schedule.split > 0 && stage < processor_.partitionable_stages()) return "CPU and " + device;
-    return schedule.on_device[stage] ? device : "CPU";
+    const DeviceSet dealt = dealt_devices(schedule, devices_.size());
+    if (schedule.split > 0 && stage < processor_.partitionable_stages())
+      return (schedule.split < 1 ? "CPU and " : "") + names_of(dealt);
+    if (!schedule.on_device[stage]) return "CPU";
+    return names_of(schedule.pinned[stage] > 0 ? DeviceSet(1UL << (schedule.pinned[stage] - 1)) : dealt);
   }
 
   ScheduleResult finish(Subject& subject) const {
@@ -279,7 +298,7 @@ class Measurer {
     result.latency_p50 = percentile(subject.latencies, 0.50);
     result.latency_p95 = percentile(subject.latencies, 0.95);
     result.latency_p99 = percentile(subject.latencies, 0.99);
-    if (!device_) {  // nothing is copied
+    if (devices_.empty()) {  // nothing is copied
       const auto copies = static_cast<std::ptrdiff_t>(processor_.stages().size() + 1);
       result.overlap.erase(result.overlap.begin() + copies, result.overlap.begin() + copies + 2);
       for (std::vector<double>& row : result.overlap)
@@ -287,7 +306,7 @@ class Measurer {
     }
     for (std::size_t row = 0; row < row_names_.size(); ++row) {
       const bool copy = row_names_[row] == "upload" || row_names_[row] == "download";
-      if (copy && !device_) continue;
+      if (copy && devices_.empty()) continue;
       StageResult stage{row_names_[row], processor_of(row, schedule), 0, subject.alone[row]};
       for (const std::vector<double>& rows : subject.rows)
         stage.seconds += rows[row] / static_cast<double>(subject.rows.size());
@@ -299,8 +318,10 @@ class Measurer {
       processor.name = result_.trace_info.processors[p];
       for (const std::vector<double>& run : subject.utilisations)
         processor.utilisation += run[p] / static_cast<double>(subject.utilisations.size());
+      const bool takes_part = p == 0 || devices_of(schedule, devices_.size())[p - 1];
       for (const Load& load : loads) {
-        if (load.processor == (p == 0 ? "CPU" : "device")) processor.bound_fps = 1 / load.seconds;
+        if (takes_part && load.processor == (p == 0 ? "CPU" : "device"))
+          processor.bound_fps = 1 / load.seconds;
       }
       result.processors.push_back(std::move(processor));
     }
@@ -314,12 +335,12 @@ class Measurer {
   }
 
   const FrameProcessor& processor_;
-  const DeviceStages* device_;
+  Devices devices_;
   const std::vector<media::Frame>& frames_;
   const SourceMaker& make_source_;
   const MeasureOptions& options_;
   Pipeline pipeline_;
-  FrameCosts costs_;
+  DeviceCosts costs_;
   std::vector<std::unique_ptr<Meter>> meters_;
   std::vector<Subject> subjects_;
   std::vector<std::string> row_names_;
@@ -329,10 +350,10 @@ class Measurer {
 
 }  // namespace
 
-Measurement measure(const FrameProcessor& processor, const DeviceStages* device,
+Measurement measure(const FrameProcessor& processor, const Devices& devices,
                     const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
                     const MeasureOptions& options) {
-  return Measurer(processor, device, frames, make_source, decode, options).run();
+  return Measurer(processor, devices, frames, make_source, decode, options).run();
 }
 
 }  // namespace sightline::pipeline

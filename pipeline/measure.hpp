@@ -36,12 +36,12 @@ using SourceMaker = std::function<std::unique_ptr<Source>(std::int64_t count)>;
 /// Schedules in turn, `repeats` times, so that a change of the machine's mood hits all of them alike. The
 /// frames while slots fill and drain are left out. Bounds come from stage times measured with one frame at a
 /// time. Every schedule must find the same objects, or it is an Error (failed). Throws Error (usage) for
-/// unknown schedules, and Error (failed) where a frame or the device fails, or `stop` was set.
+/// unknown schedules, and Error (failed) where a frame or a device fails, or `stop` was set.
 ///
 /// Fills all of the measurement that the pipeline knows: not input, program, machine.
 /// @param frames  some of the source, of one size, for calibrating
 /// @param decode  whether the source decodes; else its frames are in memory
-Measurement measure(const FrameProcessor& processor, const DeviceStages* device,
+Measurement measure(const FrameProcessor& processor, const Devices& devices,
                     const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
                     const MeasureOptions& options);
 

@@ -24,55 +24,56 @@ void set_times(Slot& slot, std::int64_t asked) {
 
 }  // namespace
 
-Pipeline::Impl::Impl(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+Pipeline::Impl::Impl(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule,
                      const PipelineOptions& options)
     : processor_(processor),
-      device_(device),
+      devices_(devices),
       options_(options),
       arena_(options.threads > 0 ? options.threads : hardware_threads(), 0),
       workers_(oneapi::tbb::global_control::max_allowed_parallelism,
                static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1) {
   check_contract(processor.stages(), processor.resources());
-  cpu_plan_.schedule.in_flight = default_in_flight(cpu_plan_.schedule, threads());
-  cpu_plan_.segments = segments_of(cpu_plan_.schedule, processor.stages().size());
-  set_schedule(schedule);
+  check_schedule(schedule, processor_, devices_);
   // The graph runs its tasks in the arena that it is made in.
   arena_.execute([&] {
     graph_ = std::make_unique<flow::graph>();
     step_ = std::make_unique<Step>(*graph_, flow::unlimited, [this](Token token) { step(token); });
-    submit_ =
-        std::make_unique<Submit>(*graph_, flow::serial, [this](Token token, Submit::gateway_type& gateway) {
-          gateway_ = &gateway;
-          gateway.reserve_wait();
-          submit(*token.slot);
-        });
-    flow::make_edge(*submit_, *step_);
-  });
-  if (device_) {
-    device_failure_ = "'" + device_->context().name() + "' failed while it worked on a frame";
-    try {
-      clock_queue_ = std::make_unique<opencl::Queue>(device_->context());
-    } catch (const std::exception& e) {
-      disable_device(e.what());
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      lines_.push_back(std::make_unique<DeviceLine>(
+          processor_, devices_[i], i, devices_.name(i),
+          DeviceLine::Options{options.poll_device, options.stall_limit}, *graph_, *step_,
+          [this, i](const std::string& error) { lose_device(i, error); }));
     }
-    // Where copies are needed, those of one frame overlap with the kernels of another.
-    device_limit_ = device_->context().device().unified_memory ? 1 : 6;
-    waiting_for_device_.reserve(64);
-    polled_.reserve(64);
-    if (options.poll_device || !device_->context().device().unified_memory)
-      poller_ = std::jthread([this](const std::stop_token& stop) { poll(stop); });
+  });
+  set_schedule(schedule);
+}
+
+bool Pipeline::Impl::device_lost() const {
+  return std::ranges::any_of(lines_, [](const auto& line) { return line->lost(); });
+}
+
+// What can run of a schedule: without the devices that are lost. To be called with the mutex held.
+const Plan* Pipeline::Impl::plan_for(const Schedule& asked) {
+  Schedule schedule = asked;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (lines_[i]->lost() && devices_of(schedule, lines_.size())[i])
+      schedule = without_device(schedule, processor_, devices_, i);
   }
+  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads(), devices_.size());
+  const auto known = std::ranges::find(plans_, schedule, &Plan::schedule);
+  if (known != plans_.end()) return &*known;
+  Plan plan;
+  plan.schedule = schedule;
+  plan.segments = segments_of(schedule, processor_.stages().size());
+  plan.dealt = dealt_devices(schedule, devices_.size());
+  if (schedule.split > 0) plan.partitions = device_partitions(schedule, devices_.size());
+  return &plans_.emplace_back(std::move(plan));
 }
 
 void Pipeline::Impl::set_schedule(Schedule schedule) {
-  check_schedule(schedule, processor_, device_);
-  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads());
+  check_schedule(schedule, processor_, devices_);
   const std::lock_guard lock(mutex_);
-  auto plan = std::find_if(plans_.begin(), plans_.end(),
-                           [&](const Plan& known) { return known.schedule == schedule; });
-  if (plan == plans_.end())
-    plan = plans_.insert(plans_.end(), {schedule, segments_of(schedule, processor_.stages().size())});
-  plan_ = device_lost_ && schedule.uses_device() ? &cpu_plan_ : &*plan;
+  plan_ = plan_for(schedule);
   changed_.notify_all();
 }
 
@@ -92,7 +93,9 @@ Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
   if (free_slots_.empty()) {
     auto slot = std::make_unique<Slot>();
     slot->index = static_cast<int>(slots_.size());
-    for (std::vector<Span>& spans : slot->spans) spans.reserve(32);
+    slot->parts = std::vector<DevicePart>(devices_.size());
+    slot->spans.reserve(32);
+    for (DevicePart& part : slot->parts) part.spans.reserve(32);
     slot->workspace = processor_.make_workspace();
     free_slots_.reserve(slots_.size() + 1);  // `release` must not need memory
     slots_.push_back(std::move(slot));
@@ -138,7 +141,7 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
       slot->sequence = stream.admitted++;
       slot->frame = std::move(*frame);
       set_times(*slot, asked);
-      step_->try_put({slot, false});
+      step_->try_put({slot});
     }
   } catch (...) {
     end_with(std::current_exception());
@@ -163,11 +166,42 @@ void Pipeline::Impl::start_feeders(std::deque<StreamState>& states, const RunOpt
   }
 }
 
+void Pipeline::Impl::lose_device(std::size_t device, const std::string& error) {
+  bool others = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (plan_.load()) {
+      plan_ = plan_for(plan_.load()->schedule);
+      others = plan_.load()->schedule.uses_device();
+    }
+    changed_.notify_all();
+  }
+  if (others) {
+    spdlog::warn("{}. The device '{}' is disabled: the others search this frame and all that follow", error,
+                 devices_.name(device));
+  } else {
+    spdlog::warn("{}. The device is disabled: this frame and all that follow are searched on the CPU", error);
+  }
+}
+
+// Now and then, while frames are in flight.
+void Pipeline::Impl::watch() {
+  for (const auto& line : lines_) {
+    bool drifts = false;
+    {
+      const std::lock_guard lock(mutex_);
+      line->watch(slots_);
+      drifts = line->can_set_clock(slots_);
+    }
+    if (drifts) line->set_clock();
+  }
+}
+
 TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   TraceInfo info;
   for (const StageInfo& stage : processor_.stages()) info.stages.emplace_back(stage.name);
   info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
-  if (device_) info.processors.push_back(device_->context().name());
+  for (const auto& line : lines_) info.processors.push_back(line->name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
   info.slots = schedule().in_flight;
   info.start = now_ns();
@@ -178,13 +212,7 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
   const TraceInfo info = trace_info(streams);
   traces_ = options.traces;
   for (TraceSink* sink : options.traces) sink->begin(info);
-  if (device_ && !device_lost_) {
-    try {
-      clock_.synchronise(*clock_queue_);
-    } catch (const std::exception& e) {
-      disable_device(e.what());
-    }
-  }
+  for (const auto& line : lines_) line->set_clock();
   error_ = nullptr;
   failed_ = false;
   streams_ = streams.size();
@@ -213,7 +241,6 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
       lock.unlock();
       try {
         watch();
-        keep_clock();
       } catch (...) {
         end_with(
             std::current_exception());  // frames are still on their way: this goes on until they are here
@@ -237,9 +264,9 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
   return reports;
 }
 
-Pipeline::Pipeline(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+Pipeline::Pipeline(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule,
                    const PipelineOptions& options)
-    : impl_(std::make_unique<Impl>(processor, device, schedule, options)) {}
+    : impl_(std::make_unique<Impl>(processor, devices, schedule, options)) {}
 Pipeline::~Pipeline() = default;
 int Pipeline::threads() const {
   return impl_->threads();

@@ -60,7 +60,7 @@ struct RunReport {
   std::int64_t failed = 0;
   std::int64_t objects = 0;  ///< or whatever else results count: FrameResult::count
   std::int64_t decode_errors = 0;
-  std::int64_t retried = 0;  ///< frames that a device failed on and the CPU did again
+  std::int64_t retried = 0;  ///< frames that a device failed on and another or the CPU did again
   double seconds = 0;
   bool stopped = false;           ///< by request, before the end of the source
   std::vector<StageTime> stages;  ///< decode, the processor's own, transfers where there are any, output
@@ -96,18 +96,20 @@ struct PipelineOptions {
 ///
 /// Frames enter with a free slot only, so that memory is bounded. Each goes through the segments of its
 /// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
-/// for them. Results do not depend on the schedule.
+/// for them. With several devices, frames are dealt out to them, each to the one that is expected to be done
+/// with it first, or share the frames. Results do not depend on the schedule, or on how many devices there
+/// are.
 ///
 /// A frame on which a stage throws becomes a failed FrameResult and the run goes on. A device that fails, or
-/// does not answer, is disabled: its frames are retried on the CPU, and all that follow stay there; the log
-/// says so once. An error of a source or of a sink ends the run and is thrown from `run`. Thread-safety: one
-/// `run` at a time; `set_schedule` from any thread.
+/// does not answer, is disabled: its frames are retried on the other devices that the schedule has, or on the
+/// CPU, and all that follow stay there; the log says so once. An error of a source or of a sink ends the run
+/// and is thrown from `run`. Thread-safety: one `run` at a time; `set_schedule` from any thread.
 class Pipeline {
  public:
-  /// Throws Error (usage) where processor and device cannot run the schedule.
+  /// Throws Error (usage) where processor and devices cannot run the schedule.
   /// @param processor  must outlive the pipeline
-  /// @param device    its stages on a device, must outlive the pipeline; may be null
-  Pipeline(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+  /// @param devices   its stages on devices, must outlive the pipeline; null: none
+  Pipeline(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule,
            const PipelineOptions& options = {});
   ~Pipeline();
 
@@ -115,7 +117,7 @@ class Pipeline {
   Schedule schedule() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Whether the device was disabled.
+  /// Whether a device was disabled.
   bool device_lost() const;
 
   /// Runs until the sources end or `stop` is set. Several sources share the processors evenly. One report a

@@ -1,6 +1,7 @@
 #pragma once
 /// Internal to the pipeline: what runs it. `pipeline.cpp` begins and ends runs and admits frames,
-/// `frame_way.cpp` leads frames through their schedule, `device_work.cpp` deals with the device.
+/// `frame_way.cpp` leads frames through their schedule, and each device has a line of its own
+/// (device_line.hpp).
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
@@ -13,14 +14,12 @@
 #include <thread>
 
 #include "base/message.hpp"
-#include "opencl/clock.hpp"
+#include "pipeline/device_line.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/run_report.hpp"
 #include "pipeline/slot.hpp"
 
 namespace sightline::pipeline {
-
-namespace flow = oneapi::tbb::flow;
 
 /// A source with its sinks while it runs: the end of the graph where its frames get their order back.
 struct StreamState {
@@ -37,25 +36,20 @@ struct StreamState {
   std::thread feeder;
 };
 
-class Pipeline::Impl : public Outstanding::Receiver {
+class Pipeline::Impl {
  public:
-  Impl(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+  Impl(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule,
        const PipelineOptions& options);
-  ~Impl() override { graph_->wait_for_all(); }
+  ~Impl() { graph_->wait_for_all(); }
 
   int threads() const { return arena_.max_concurrency(); }
-  bool device_lost() const { return device_lost_; }
+  bool device_lost() const;
   Schedule schedule() const { return plan_.load()->schedule; }
 
   void set_schedule(Schedule schedule);
   std::vector<RunReport> run(std::span<Stream> streams, const RunOptions& options);
 
-  void device_answered(Slot& slot, bool failed) noexcept override;
-
  private:
-  using Step = flow::function_node<Token>;
-  using Submit = flow::async_node<Token, Token>;
-
   // Admission, on the source's own thread.
   void start_feeders(std::deque<StreamState>& states, const RunOptions& options);
   void feed(StreamState& stream, const RunOptions& options);
@@ -67,47 +61,37 @@ class Pipeline::Impl : public Outstanding::Receiver {
   // A frame's way, as tasks of the graph.
   void step(Token token);
   void begin(Slot& slot);
+  void search(Slot& slot);
+  bool deal(Slot& slot);
+  void leave_device(Slot& slot);
+  bool takes_part(const Slot& slot, std::size_t device) const;
+  bool prepare_devices(Slot& slot);
   void run_segments(Slot& slot);
+  void run_split(Slot& slot);
   void run_on_cpu(Slot& slot, std::size_t first, std::size_t last);
-  void hand_to_device(Slot& slot);
-  void next_to_device();
-  void submit(Slot& slot);
-  void back_from_device(Slot& slot);
+  void back_from_device(Slot& slot, std::size_t device);
   void partition_done(Slot& slot);
-  void retry_on_cpu(Slot& slot, const std::string& error);
+  void retry(Slot& slot);
+  void replan(Slot& slot);
   void finish(Slot& slot);
   void deliver(StreamState& stream, Slot& slot);
 
-  void disable_device(const std::string& error);
-  void log_device_spans(Slot& slot);
-  void poll(const std::stop_token& stop);
+  const Plan* plan_for(const Schedule& schedule);
+  void lose_device(std::size_t device, const std::string& error);
   void watch();
-  void keep_clock();
   TraceInfo trace_info(std::span<Stream> streams) const;
 
   const FrameProcessor& processor_;
-  const DeviceStages* device_;
+  Devices devices_;
   PipelineOptions options_;
-  std::string device_failure_;  ///< what is said of a device that has failed
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::global_control workers_;
   std::unique_ptr<flow::graph> graph_;
   std::unique_ptr<Step> step_;
-  std::unique_ptr<Submit> submit_;
-  std::atomic<Submit::gateway_type*> gateway_{nullptr};
 
-  Plan cpu_plan_;
   std::list<Plan> plans_;  ///< all there have been, each once: frames in flight point to them
-  std::atomic<const Plan*> plan_{&cpu_plan_};
-  std::atomic<bool> device_lost_{false};
-  std::mutex device_mutex_;
-  int on_device_ = 0;     ///< frames handed over and not answered
-  int device_limit_ = 1;  ///< of these
-  std::vector<Slot*> waiting_for_device_;
-  std::vector<Slot*> polled_;  ///< those whose end the poller looks out for
-  std::condition_variable_any poll_;
-  std::unique_ptr<opencl::Queue> clock_queue_;
-  opencl::DeviceClock clock_;
+  std::atomic<const Plan*> plan_{nullptr};
+  std::mutex deal_mutex_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -119,7 +103,7 @@ class Pipeline::Impl : public Outstanding::Receiver {
   std::atomic<bool> failed_{false};
   std::mutex trace_mutex_;
   std::span<TraceSink* const> traces_;
-  std::jthread poller_;  ///< last: it uses the others
+  std::vector<std::unique_ptr<DeviceLine>> lines_;  ///< by device; last: their threads use the others
 };
 
 }  // namespace sightline::pipeline

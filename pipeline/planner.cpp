@@ -27,6 +27,8 @@ namespace {
 // this.
 constexpr double kWorthMoreFrames = 1.03;
 
+constexpr std::int64_t kCalibrationFrames = 7;
+
 struct Trial {
   double fps = 0;
   double latency = 0;
@@ -106,11 +108,11 @@ void rank(std::vector<Alternative>& alternatives, Goal goal) {
   });
 }
 
-std::string key_of(const FrameProcessor& processor, const DeviceStages* device, Size size, int threads,
+std::string key_of(const FrameProcessor& processor, const Devices& devices, Size size, int threads,
                    const PlanOptions& options) {
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
-  if (device) {
+  for (const DeviceStages* device : devices) {
     const opencl::DeviceInfo& info = device->context().device();
     key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
   }
@@ -125,6 +127,8 @@ nlohmann::json to_json(const Alternative& a) {
           {"in_flight", a.schedule.in_flight},
           {"split", a.schedule.split},
           {"tuned", a.schedule.tuned},
+          {"devices", a.schedule.devices.to_ulong()},
+          {"shares", a.schedule.shares},
           {"predicted_fps", a.predicted_fps},
           {"predicted_latency", a.predicted_latency},
           {"bound_by", a.bound_by},
@@ -137,8 +141,12 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   Alternative a;
   a.schedule.name = json.at("name").get<std::string>();
   a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
-  a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 0.99);
+  a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 1.0);
   a.schedule.tuned = json.value("tuned", 0);
+  const auto devices = json.value("devices", 0UL);
+  if (devices >> kMostDevices != 0) throw std::runtime_error("no set of devices");
+  a.schedule.devices = DeviceSet(devices);
+  a.schedule.shares = json.value("shares", std::vector<double>());
   const auto on_device = json.at("on_device").get<unsigned long>();
   if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
     throw std::runtime_error("no mapping of the processor's stages");
@@ -154,20 +162,24 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
 }
 
 std::optional<Planned> remembered(const JsonStore& store, const std::string& key,
-                                  const FrameProcessor& processor, const DeviceStages* device) {
+                                  const FrameProcessor& processor, const Devices& devices) {
   const nlohmann::json json = store.find(key);
   if (json.is_null()) return std::nullopt;
   try {
     Planned planned;
     planned.remembered = true;
-    json.at("costs").get_to(planned.costs);
+    planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
     for (const nlohmann::json& one : json.at("alternatives"))
       planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
-    if (planned.alternatives.empty() || planned.costs.stages.size() != processor.stages().size())
+    const auto fits = [&](const FrameCosts& costs) {
+      return costs.stages.size() == processor.stages().size();
+    };
+    if (planned.alternatives.empty() || planned.costs.size() != std::max<std::size_t>(devices.size(), 1) ||
+        !std::ranges::all_of(planned.costs.all(), fits))
       return std::nullopt;
     planned.alternatives.front().chosen = true;
     planned.schedule = planned.alternatives.front().schedule;
-    check_schedule(planned.schedule, processor, device);
+    check_schedule(planned.schedule, processor, devices);
     return planned;
   } catch (const std::exception& e) {
     spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
@@ -215,25 +227,20 @@ std::filesystem::path default_plan_file() {
   return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "schedules.json";
 }
 
-FrameCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
-                     const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
-  constexpr std::int64_t kFrames = 7;
+namespace {
+
+// What one device shows; the CPU's costs are known.
+void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
+                      const FrameProcessor& processor, const Devices& devices,
+                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
   const std::size_t count = processor.stages().size();
-  FrameCosts costs;
-  costs.stages.resize(count);
-  costs.partitionable = processor.partitionable_stages();
-  costs.threads = pipeline.threads();
-  costs.cores = hardware_threads();
-  Schedule schedule{"calibration", {}, 1, 0};
-  run_for(pipeline, schedule, frames, kFrames, 2, stop).add_to(costs);
-  if (!device) return costs;
-  const opencl::DeviceInfo& info = device->context().device();
+  const opencl::DeviceInfo& info = devices[device].context().device();
   if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
     costs.shared_cores = info.compute_units;
 
   // All on the device; then the device first and the CPU after, and the other way round, at every stage: each
   // shows another copy.
-  const StageSet supported = device->supported();
+  const StageSet supported = devices[device].supported();
   std::vector<StageSet> mappings{supported};
   for (std::size_t cut = 1; cut < count; ++cut) {
     StageSet head;
@@ -241,62 +248,97 @@ FrameCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const 
     mappings.push_back(head);
     mappings.push_back(supported & ~head);
   }
+  Schedule schedule{"calibration", {}, 1, 0};
+  schedule.devices.set(device);
   for (std::size_t i = mappings.size(); i-- > 0;) {
     schedule.on_device = mappings[i];
     if (schedule.on_device.none()) continue;
     try {
-      check_schedule(schedule, processor, device);
+      check_schedule(schedule, processor, devices);
     } catch (const Error&) {
       continue;  // a combination that this processor does not have
     }
-    const TraceStatistics run = run_for(pipeline, schedule, frames, kFrames, 2, stop);
-    if (pipeline.device_lost() || is_set(stop)) return costs;
-    if (i > 0) {
-      run.add_to(costs);
-      continue;
-    }
+    const TraceStatistics run = run_for(pipeline, schedule, frames, kCalibrationFrames, 2, stop);
+    if (pipeline.device_lost() || is_set(stop)) return;
     run.add_to(costs);
+    if (i > 0) continue;
     const std::vector<double> rows = run.row_seconds();
     costs.turnaround =
         std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
   }
-  return costs;
 }
 
-std::vector<Alternative> weigh(const FrameCosts& costs, const FrameProcessor& processor,
-                               const DeviceStages* device, Goal goal, int in_flight) {
+}  // namespace
+
+DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
+                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
+  FrameCosts costs;
+  costs.stages.resize(processor.stages().size());
+  costs.partitionable = processor.partitionable_stages();
+  costs.threads = pipeline.threads();
+  costs.cores = hardware_threads();
+  run_for(pipeline, {"calibration", {}, 1, 0}, frames, kCalibrationFrames, 2, stop).add_to(costs);
+  DeviceCosts all(std::vector<FrameCosts>(std::max<std::size_t>(devices.size(), 1), costs));
+  for (std::size_t device = 0; device < devices.size(); ++device)
+    calibrate_device(device, all[device], pipeline, processor, devices, frames, stop);
+  return all;
+}
+
+std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
+                               const Devices& devices, Goal goal, int in_flight) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
     if (schedule.uses_device() && !is_known(costs, schedule)) return;
     try {
-      check_schedule(schedule, processor, device);
+      check_schedule(schedule, processor, devices);
     } catch (const Error&) {
       return;
     }
-    schedule.in_flight = in_flight > 0           ? in_flight
-                         : goal == Goal::latency ? 1
-                                                 : default_in_flight(schedule, costs.threads);
+    schedule.in_flight = in_flight > 0 ? in_flight
+                         : goal == Goal::latency
+                             ? 1
+                             : default_in_flight(schedule, costs.front().threads, devices.size());
     Alternative a;
-    a.schedule = schedule;
-    const Bound bound = bound_of(costs, schedule);
-    a.predicted_fps = predicted_fps(costs, schedule);
-    a.predicted_latency = latency_of(costs, schedule);
+    a.schedule = std::move(schedule);
+    const Bound bound = bound_of(costs, a.schedule);
+    a.predicted_fps = predicted_fps(costs, a.schedule);
+    a.predicted_latency = latency_of(costs, a.schedule);
     a.bound_by = bound.processor;
     alternatives.push_back(std::move(a));
   };
-  const StageSet supported = device ? device->supported() : StageSet();
-  const std::size_t count = processor.stages().size();
-  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
-    const StageSet mapping(bits);
-    if ((mapping & ~supported).none())
-      add({bits == 0 ? "cpu" : mapping == supported ? "gpu" : "custom", mapping, 0, 0});
-  }
-  for (int tenth = 1; device && tenth <= 9; ++tenth) add({"split", {}, 0, 0.1 * tenth});
+  add({"cpu", {}, 0, 0});
+  const auto add_for = [&](const DeviceSet& some) {
+    // With all devices, a schedule says nothing of them.
+    const DeviceSet said = some == devices.all() ? DeviceSet() : some;
+    const StageSet supported = devices.supported(some);
+    for (std::uint32_t bits = 1; bits < 1U << processor.stages().size(); ++bits) {
+      const StageSet mapping(bits);
+      if ((mapping & ~supported).any()) continue;
+      Schedule schedule{mapping == supported ? "gpu" : "custom", mapping, 0, 0};
+      schedule.devices = said;
+      add(std::move(schedule));
+    }
+    for (int tenth = 1; tenth <= 9; ++tenth) {
+      Schedule schedule{"split", {}, 0, 0.1 * tenth};
+      schedule.devices = said;
+      if (some.count() == 1) add(std::move(schedule));
+    }
+    if (some.count() > 1) {
+      Schedule schedule = even_split(costs, some);
+      schedule.devices = said;
+      add(schedule);
+      schedule.split = 1;
+      add(std::move(schedule));
+    }
+  };
+  for (std::size_t device = 0; devices.size() > 1 && device < devices.size(); ++device)
+    add_for(DeviceSet(1UL << device));
+  if (!devices.empty()) add_for(devices.all());
   rank(alternatives, goal);
   return alternatives;
 }
 
-Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
+Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
   auto meters =
       options.goal == Goal::energy ? processor_meters(options.meters) : std::vector<std::unique_ptr<Meter>>();
@@ -305,15 +347,15 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
                 "RAPL usually needs root; choose --goal throughput or latency");
   }
   const JsonStore store(options.file);
-  const std::string key = key_of(processor, device, frames.front().size(), pipeline.threads(), options);
-  if (auto known = remembered(store, key, processor, device)) {
+  const std::string key = key_of(processor, devices, frames.front().size(), pipeline.threads(), options);
+  if (auto known = remembered(store, key, processor, devices)) {
     pipeline.set_schedule(known->schedule);
     return *known;
   }
 
   Planned planned;
-  planned.costs = calibrate(pipeline, processor, device, frames, options.stop);
-  planned.alternatives = weigh(planned.costs, processor, device, options.goal, options.in_flight);
+  planned.costs = calibrate(pipeline, processor, devices, frames, options.stop);
+  planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
   // What a stopped run or a lost device shows is not what the schedules do.
@@ -341,7 +383,10 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   // Then the frames in flight: as few as give the rate.
   if (options.in_flight == 0 && options.goal != Goal::latency) {
     Alternative best = planned.alternatives.front();
-    for (const int in_flight : {2, 3, 6, 8, 12}) {
+    const int many =
+        static_cast<int>(std::max<std::size_t>(dealt_devices(best.schedule, devices.size()).count(), 1));
+    for (const int per_device : {2, 3, 6, 8, 12}) {
+      const int in_flight = std::min(per_device * many, 64);
       Alternative other = planned.alternatives.front();
       if (other.schedule.in_flight == in_flight) continue;
       other.schedule.in_flight = in_flight;
@@ -365,7 +410,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   pipeline.set_schedule(planned.schedule);
   if (!complete) return planned;
 
-  nlohmann::json json = {{"costs", planned.costs}, {"alternatives", nlohmann::json::array()}};
+  nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
   for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
   try {
     store.store(key, json);

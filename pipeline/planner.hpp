@@ -34,7 +34,7 @@ struct Alternative {
 /// What `auto` decided, and why.
 struct Planned {
   Schedule schedule;
-  FrameCosts costs;
+  DeviceCosts costs;
   std::vector<Alternative> alternatives;  ///< best first
   bool remembered = false;                ///< from an earlier run's calibration
 };
@@ -53,22 +53,23 @@ struct PlanOptions {
 std::filesystem::path default_plan_file();
 
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
-/// the mappings that show them. The pipeline must not be running; its schedule is changed. Where
-/// `stop` is set or the device is lost, some costs stay unknown.
-FrameCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
-                     const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr);
+/// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
+/// Where `stop` is set or a device is lost, some costs stay unknown.
+DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
+                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr);
 
-/// All mappings of stages to processors and nine splits, with the frames in flight that suit them, by falling
-/// predicted merit for the goal. Those on the device with a stage of unknown cost are left out.
-std::vector<Alternative> weigh(const FrameCosts& costs, const FrameProcessor& processor,
-                               const DeviceStages* device, Goal goal, int in_flight = 0);
+/// All mappings of stages to the CPU and one device, for each device and for all of them with frames dealt
+/// out, the same for splits, with the frames in flight that suit them, by falling predicted merit for the
+/// goal. Those on a device with a stage of unknown cost are left out.
+std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
+                               const Devices& devices, Goal goal, int in_flight = 0);
 
 /// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
 /// tune, and returns the best. A plan that was
-/// stopped, or lost its device, is not remembered. Throws Error
+/// stopped, or lost a device, is not remembered. Throws Error
 /// (usage) for the goal energy where no meter can be used.
 /// @param frames  some of the source, all of one size
-Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const DeviceStages* device,
+Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
 
 /// The table of alternatives for people: the best `rows` of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -40,8 +41,22 @@ int tuned_value(const std::string& text, const Tunable& tunable) {
   return value;
 }
 
+// Of "gpu1"; -1 where it is none.
+int device_number(const std::string& where, std::size_t devices) {
+  int number = -1;
+  const char* const end = where.data() + where.size();
+  const auto [stop, error] = std::from_chars(where.data() + 3, end, number);
+  if (error != std::errc() || stop != end || number < 0) return -1;
+  if (static_cast<std::size_t>(number) >= devices) {
+    throw Error(ExitCode::usage, "there is no device '" + where + "': " + std::to_string(devices) + " in use",
+                "name them with --device, as in --device 0,1; gpu0 is the first of them");
+  }
+  return number;
+}
+
 // Applies "filter=gpu,classify=cpu".
-void apply_map(const std::string& map, const FrameProcessor& processor, Schedule& schedule) {
+void apply_map(const std::string& map, const FrameProcessor& processor, std::size_t devices,
+               Schedule& schedule) {
   std::string separated = map;  // spaces as `describe` has them will do as well
   std::replace(separated.begin(), separated.end(), ' ', ',');
   std::istringstream items(separated);
@@ -55,12 +70,15 @@ void apply_map(const std::string& map, const FrameProcessor& processor, Schedule
       schedule.tuned = tuned_value(where, *tunable);
       continue;
     }
-    if (where != "cpu" && where != "gpu" && where != "device") {
+    const int number = where.starts_with("gpu") && where.size() > 3 ? device_number(where, devices) : -1;
+    if (where != "cpu" && where != "gpu" && where != "device" && number < 0) {
       throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
                   "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
-                  "whatever it is");
+                  "whatever it is, and gpu0, gpu1, ... for the first, the second, ... of --device");
     }
-    schedule.on_device[stage_named(item.substr(0, sign), processor)] = where != "cpu";
+    const std::size_t stage = stage_named(item.substr(0, sign), processor);
+    schedule.on_device[stage] = where != "cpu";
+    schedule.pinned[stage] = static_cast<std::uint8_t>(number + 1);
   }
   schedule.split = 0;
   schedule.name = "custom";
@@ -79,6 +97,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
   const double split = config.number(section, "split", 0, 0, 0.99);
   const std::string goal = config.text(section, "goal", "");
+  if (request.devices.empty()) request.devices = config.text(section, "devices", "");
   // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say,
   // would contradict another schedule.
   const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
@@ -92,7 +111,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   if (request.goal.empty()) request.goal = goal;
 }
 
-Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const DeviceStages* device,
+Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const Devices& devices,
                         int threads) {
   Schedule schedule;
   schedule.name = name;
@@ -101,32 +120,32 @@ Schedule named_schedule(std::string_view name, const FrameProcessor& processor, 
     for (const std::string_view one : kNames) known += ", " + std::string(one);
     throw Error(ExitCode::usage, "there is no schedule '" + std::string(name) + "'", "there are: " + known);
   }
-  if (name != "cpu" && !device) {
+  if (name != "cpu" && devices.empty()) {
     throw Error(ExitCode::usage, "schedule '" + schedule.name + "' needs an OpenCL device",
                 "name one with --device (`sightline devices` lists them), or use --schedule cpu");
   }
-  if (name == "gpu") schedule.on_device = device->supported();
+  if (name == "gpu") schedule.on_device = devices.supported();
   if (name == "specialized" || name == "overlap") {
-    schedule.on_device = suited_stages(processor) & device->supported();
+    schedule.on_device = suited_stages(processor) & devices.supported();
   }
   if (name == "specialized") schedule.in_flight = 1;
   if (name == "split") schedule.split = kDefaultSplit;
-  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads);
-  check_schedule(schedule, processor, device);
+  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  check_schedule(schedule, processor, devices);
   return schedule;
 }
 
-Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const DeviceStages* device,
+Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const Devices& devices,
                  int threads) {
   const std::string name = !request.name.empty() ? request.name : request.split > 0 ? "split" : "cpu";
-  Schedule schedule = named_schedule(name, processor, device, threads);
+  Schedule schedule = named_schedule(name, processor, devices, threads);
   if (!request.map.empty()) {
     if (request.split > 0) {
       throw Error(ExitCode::usage, "--map and --split exclude each other",
                   "a split frame has its partitionable stages on both processors");
     }
-    apply_map(request.map, processor, schedule);
-    schedule.in_flight = default_in_flight(schedule, threads);
+    apply_map(request.map, processor, devices.size(), schedule);
+    schedule.in_flight = default_in_flight(schedule, threads, devices.size());
   }
   if (request.split > 0) {
     if (name != "split") {
@@ -135,12 +154,14 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
     schedule.split = request.split;
   }
   if (request.in_flight > 0) schedule.in_flight = request.in_flight;
-  check_schedule(schedule, processor, device);
+  check_schedule(schedule, processor, devices);
   return schedule;
 }
 
-void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const DeviceStages* device) {
-  if (!(schedule.split >= 0 && schedule.split < 1)) {
+void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices) {
+  // Several devices may have all of a frame; with one, that would be no split.
+  const bool all = schedule.split == 1 && dealt_devices(schedule, devices.size()).count() > 1;
+  if (!(schedule.split >= 0 && schedule.split < 1) && !all) {
     throw Error(ExitCode::usage,
                 "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
                 "give --split a number between 0 and 1");
@@ -151,63 +172,144 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
                 "leave it out");
   }
   if (!schedule.uses_device()) return;
-  if (!device) {
+  if (devices.empty()) {
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
                 "name one with --device; `sightline devices` lists them");
   }
+  if (schedule.split > 0 && processor.partitionable_stages() == 0)
+    throw Error(ExitCode::usage, "this processor cannot split frames", "use another schedule");
+  const DeviceSet used = devices_of(schedule, devices.size());
+  if (used.none() || (used & ~devices.all()).any() || schedule.shares.size() > devices.size())
+    throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
+  const DeviceSet dealt = dealt_devices(schedule, devices.size());
   const auto stages = processor.stages();
-  const StageSet supported = device->supported();
-  const StageSet wanted = device_stages(schedule, processor);
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (wanted[i] && !supported[i]) {
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    if (!used[device]) continue;
+    // Of a frame that is dealt to it; else only the stages that are pinned to it.
+    const std::size_t to = dealt[device] ? device : devices.size();
+    const StageSet supported = devices[device].supported();
+    const StageSet wanted = device_stages(schedule, processor, device, to);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (!wanted[i] || supported[i]) continue;
       throw Error(ExitCode::usage,
                   "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
                   "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
     }
+    devices[device].check(wanted);
   }
-  if (schedule.split > 0 && processor.partitionable_stages() == 0) {
-    throw Error(ExitCode::usage, "this processor cannot split frames", "use another schedule");
-  }
-  device->check(wanted);
 }
 
-StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor) {
-  StageSet stages = schedule.on_device;
+DeviceSet dealt_devices(const Schedule& schedule, std::size_t devices) {
+  bool dealt = schedule.split > 0;
+  for (std::size_t i = 0; i < kMostStages; ++i)
+    dealt = dealt || (schedule.on_device[i] && schedule.pinned[i] == 0);
+  if (!dealt) return {};
+  return schedule.devices.any() ? schedule.devices : DeviceSet((1UL << devices) - 1);
+}
+
+DeviceSet devices_of(const Schedule& schedule, std::size_t devices) {
+  DeviceSet all = dealt_devices(schedule, devices);
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    if (schedule.on_device[i] && schedule.pinned[i] > 0) all.set(schedule.pinned[i] - 1U);
+  }
+  return all;
+}
+
+StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor, std::size_t device,
+                       std::size_t dealt) {
+  StageSet stages;
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    const bool here = schedule.pinned[i] == 0 ? dealt == device : schedule.pinned[i] == device + 1;
+    stages[i] = schedule.on_device[i] && here;
+  }
   for (std::size_t i = 0; schedule.split > 0 && i < processor.partitionable_stages(); ++i) stages.set(i);
   return stages;
 }
 
-int default_in_flight(const Schedule& schedule, int threads) {
+std::vector<Partition> device_partitions(const Schedule& schedule, std::size_t devices) {
+  const DeviceSet used = dealt_devices(schedule, devices);
+  std::vector<double> shares(devices, 0.0);
+  double all = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    if (used[i] && i < schedule.shares.size()) shares[i] = std::max(schedule.shares[i], 0.0);
+    all += shares[i];
+  }
+  for (std::size_t i = 0; all <= 0 && i < devices; ++i) shares[i] = used[i] ? 1.0 : 0.0;
+  all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<Partition> partitions;
+  double before = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    const double begin = schedule.split * before / all;
+    before += shares[i];
+    partitions.push_back({begin, schedule.split * before / all});
+  }
+  return partitions;
+}
+
+Schedule without_device(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices,
+                        std::size_t gone) {
+  Schedule left = schedule;
+  const Schedule none{"cpu", {}, 0, 0, schedule.tuned};
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    if (left.pinned[i] == gone + 1) left.on_device[i] = false;
+  }
+  DeviceSet dealt = dealt_devices(left, devices.size());
+  dealt.reset(gone);
+  left.devices = dealt;
+  if (gone < left.shares.size()) left.shares[gone] = 0;
+  if (dealt.none()) {  // only what is pinned elsewhere is left to devices
+    left.split = 0;
+    for (std::size_t i = 0; i < kMostStages; ++i) left.on_device[i] = left.on_device[i] && left.pinned[i] > 0;
+  }
+  if (!left.uses_device()) return none;
+  try {
+    check_schedule(left, processor, devices);
+  } catch (const Error&) {
+    return none;  // what is left does not go together
+  }
+  return left;
+}
+
+int default_in_flight(const Schedule& schedule, int threads, std::size_t devices) {
   // One frame a thread keeps the threads busy where a stage has fewer bands than threads; one more covers
   // decoding. With a device, one frame is on it, one queued behind, one on the CPU, one on its way in or out.
   if (!schedule.uses_device()) return std::clamp(threads + 1, 2, 8);
-  return schedule.split > 0 ? 2 : 4;
+  if (schedule.split > 0) return 2;
+  return 4 * std::max(1, static_cast<int>(dealt_devices(schedule, devices).count()));
 }
 
 std::string describe(const Schedule& schedule, const FrameProcessor& processor) {
   const std::string tuned =
       schedule.tuned > 0 ? " " + std::string(processor.tunable()->name) + "=" + std::to_string(schedule.tuned)
                          : "";
+  std::string which;
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
+    if (schedule.devices[i]) which += (which.empty() ? " on " : "+") + std::to_string(i);
+  }
   if (schedule.split > 0) {
     std::ostringstream text;
     text.precision(2);
-    text << std::fixed << "split " << schedule.split << tuned;
-    return text.str();
+    text << std::fixed << "split " << schedule.split;
+    for (std::size_t i = 0; i < schedule.shares.size(); ++i)
+      text << (i == 0 ? " (" : " : ") << schedule.shares[i] << (i + 1 == schedule.shares.size() ? ")" : "");
+    return text.str() + tuned + which;
   }
   std::string text;
   const auto stages = processor.stages();
   for (std::size_t i = 0; i < stages.size(); ++i) {
     text += (i == 0 ? "" : " ") + std::string(stages[i].name) + (schedule.on_device[i] ? "=gpu" : "=cpu");
+    if (schedule.on_device[i] && schedule.pinned[i] > 0) text += std::to_string(schedule.pinned[i] - 1);
   }
-  return text + tuned;
+  return text + tuned + which;
 }
 
 std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages) {
   std::vector<Segment> segments;
   for (std::size_t i = 0; i < stages; ++i) {
-    if (segments.empty() || segments.back().on_device != schedule.on_device[i]) {
-      segments.push_back({schedule.on_device[i], i, i});
-    }
+    const int pinned = schedule.on_device[i] ? schedule.pinned[i] : 0;
+    if (segments.empty() || segments.back().on_device != schedule.on_device[i] ||
+        segments.back().pinned != pinned)
+      segments.push_back({schedule.on_device[i], i, i, pinned});
     segments.back().last = i + 1;
   }
   return segments;

@@ -20,6 +20,8 @@ namespace sightline::pipeline {
 struct Plan {
   Schedule schedule;
   std::vector<Segment> segments;
+  DeviceSet dealt;                    ///< devices that frames are dealt to, or that share a split one
+  std::vector<Partition> partitions;  ///< by device, where frames are split
 };
 
 struct StreamState;
@@ -65,9 +67,29 @@ class Outstanding : public opencl::Completion {
   Slot* slot_ = nullptr;
 };
 
-/// The working set of one frame in flight. One task at a time, but for a split frame, whose two partitions
-/// touch different members.
+/// A frame's part on one device.
+struct DevicePart {
+  std::unique_ptr<DeviceSlot> slot;      ///< made when the device first takes part
+  std::unique_ptr<Workspace> partition;  ///< of split frames: the device's
+  std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
+  std::string error;        ///< why the device's part has to be done again; empty if it has not
+  bool failed = false;      ///< the device said so
+  bool abandoned = false;   ///< the device never answered: its buffers may still be in use
+  std::int64_t ready = 0;   ///< since when the next segment could have run
+  std::vector<Span> spans;  ///< what it did
+
+  void begin() {
+    error.clear();
+    failed = false;
+    spans.clear();
+  }
+};
+
+/// The working set of one frame in flight. One task at a time, but for a split frame, whose partitions touch
+/// different members.
 struct Slot {
+  static constexpr std::size_t kNoDevice = kMostDevices;
+
   int index = 0;
   StreamState* stream = nullptr;
   std::int64_t sequence = 0;  ///< of the frame in its stream's admission order, from 0
@@ -75,36 +97,38 @@ struct Slot {
   FrameResult result;
 
   const Plan* plan = nullptr;
-  std::size_t segment = 0;                      ///< next of the plan's
-  std::unique_ptr<Workspace> workspace;         ///< in a split: the CPU's partition, then the whole
-  std::unique_ptr<Workspace> device_partition;  ///< in a split: the device's partition
-  std::unique_ptr<DeviceSlot> device;
-  std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
-  std::atomic<int> partitions_left{0};
-  std::string device_error;    ///< why the device's part has to be done again; empty if it has not
-  bool device_failed = false;  ///< the device said so
-  bool abandoned = false;      ///< the device never answered: its buffers may still be in use
-  std::string cpu_error;       ///< why the frame failed
+  std::size_t segment = 0;        ///< next of the plan's
+  Segment handed;                 ///< what the device that has the frame does, of one that is not split
+  std::size_t dealt = kNoDevice;  ///< the device that the frame is dealt to
+  std::unique_ptr<Workspace> workspace;  ///< in a split: the CPU's partition, then the whole
+  std::vector<DevicePart> parts;         ///< by device
+  std::atomic<int> partitions_left{0};   ///< of a split frame, the CPU's among them
+  std::string cpu_error;                 ///< why the frame failed
 
-  std::array<std::vector<Span>, 2> spans;  ///< by partition: all but a split's device work is 0
-  std::int64_t admitted = 0;               ///< as FrameTrace has them
+  std::vector<Span> spans;    ///< of the CPU
+  std::int64_t admitted = 0;  ///< as FrameTrace has them
   std::int64_t decoded = 0;
   std::int64_t entered = 0;
-  std::array<std::int64_t, 2> ready{};  ///< since when the next segment could have run, by partition
+  std::int64_t ready = 0;  ///< since when the next segment could have run on the CPU
   int slots_in_use = 0;
 
-  /// The workspace that the device works in.
-  Workspace& device_workspace() { return plan->schedule.split > 0 ? *device_partition : *workspace; }
+  bool is_split() const { return plan->schedule.split > 0; }
+  /// The workspace that a device works in.
+  Workspace& device_workspace(std::size_t device) {
+    return is_split() ? *parts[device].partition : *workspace;
+  }
+  /// What the device that the frame is handed to has to do.
+  Segment device_segment(const FrameProcessor& processor) const {
+    return is_split() ? Segment{true, 0, processor.partitionable_stages()} : handed;
+  }
+  /// The device of a segment of the plan's.
+  std::size_t device_of(const Segment& one) const {
+    return one.pinned > 0 ? static_cast<std::size_t>(one.pinned) - 1 : dealt;
+  }
 };
 
 /// Keeps what a device that never answers may still write to until the process ends, where leak checkers can
 /// see that it is meant.
 void keep_forever(const void* object) noexcept;
-
-/// What moves through the graph: a frame that begins, or comes back from the device.
-struct Token {
-  Slot* slot = nullptr;
-  bool from_device = false;
-};
 
 }  // namespace sightline::pipeline

@@ -176,6 +176,7 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   s.submitted_ = &*segment;
   const PictureView frame = frame_of(workspace);
   for_each(segment->uploads, [&](std::size_t resource) {
+    if (resource != kFrameResource) bring_in(s, workspace, resource);
     s.add(DeviceSpan::Kind::upload, first, "upload",
           resource == kFrameResource ? s.input_.upload(s.queue, frame, s.luma(), s.luma_stride())
                                      : s.memory_[resource].to_device());
@@ -203,6 +204,16 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   });
   if (!s.done) s.done = s.queue.marker();  // nothing comes back yet
   s.queue.flush();
+}
+
+// What a stage on the CPU wrote is in the device's reach already; what another device left is not.
+void OpenClStageBase::bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const {
+  InterStageBuffer& memory = *memory_of(workspace, resource);
+  opencl::SharedBuffer& shared = slot.memory_[resource];
+  if (memory.data() == shared.host()) return;
+  std::byte* const target = shared.host_writes();
+  std::memcpy(target, memory.data(), memory.bytes());
+  memory.bind(target);
 }
 
 void OpenClStageBase::complete(DeviceSlot& slot, Workspace& workspace) const {

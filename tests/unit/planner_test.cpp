@@ -214,7 +214,7 @@ TEST_F(PlannerTest, WithoutADeviceThereIsTheCpu) {
 
 TEST_F(PlannerTest, CalibratesTheCpu) {
   const auto own = pipeline();
-  const FrameCosts costs = calibrate(*own, detector_, nullptr, frames_);
+  const FrameCosts costs = calibrate(*own, detector_, nullptr, frames_).front();
   ASSERT_EQ(costs.stages.size(), detector_.stages().size());
   for (const StageCost& stage : costs.stages) {
     EXPECT_GT(stage.cpu, 0);
@@ -228,7 +228,7 @@ TEST_F(PlannerTest, CalibratesTheCpu) {
 
 TEST_F(PlannerWithDevice, CalibratesTheDevice) {
   const auto own = pipeline();
-  const FrameCosts costs = calibrate(*own, detector_, device(), frames_);
+  const FrameCosts costs = calibrate(*own, detector_, device(), frames_).front();
   for (std::size_t i = 0; i < costs.stages.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_GT(costs.stages[i].cpu, 0);

@@ -19,11 +19,15 @@ ScheduleRequest filled(const std::string& section, ScheduleRequest request) {
 
 TEST(ScheduleRequest, ConfigurationFillsWhatIsOpen) {
   const ScheduleRequest request =
-      filled("name = \"split\"\nsplit = 0.7\nin_flight = 3\ngoal = \"latency\"", {});
+      filled("name = \"split\"\nsplit = 0.7\nin_flight = 3\ngoal = \"latency\"\ndevices = \"0,1\"", {});
   EXPECT_EQ(request.name, "split");
   EXPECT_EQ(request.split, 0.7);
   EXPECT_EQ(request.in_flight, 3);
   EXPECT_EQ(request.goal, "latency");
+  EXPECT_EQ(request.devices, "0,1");
+  ScheduleRequest asked;
+  asked.devices = "gpu";
+  EXPECT_EQ(filled("devices = \"0,1\"", asked).devices, "gpu");
 }
 
 TEST(ScheduleRequest, AScheduleAskedForIsNotMixedWithAnother) {
