@@ -232,8 +232,9 @@ void NestedDetector::merge(Workspace& workspace, Workspace& other) const {
   outer_->merge(*static_cast<NestedWorkspace&>(workspace).outer, *static_cast<NestedWorkspace&>(other).outer);
 }
 
-std::unique_ptr<DeviceStages> NestedDetector::make_device_stages(const opencl::ChosenDevice& device) const {
-  auto stages = outer_->make_device_stages(device);
+std::unique_ptr<DeviceStages> NestedDetector::make_stages_on(
+    std::shared_ptr<opencl::OpenedDevice> device) const {
+  auto stages = outer_->make_stages_on(std::move(device));
   return stages ? std::make_unique<OuterStages>(std::move(stages)) : nullptr;
 }
 

@@ -60,7 +60,7 @@ class NestedDetector : public Detector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return outer_->partitionable_stages(); }
   void merge(Workspace& workspace, Workspace& other) const override;
-  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
   const Tunable* tunable() const override { return outer_->tunable(); }
   std::vector<Detection> take_detections(Workspace& workspace) const override;

@@ -167,6 +167,17 @@ Event Queue::marker() {
   return result;
 }
 
+Event Queue::marker_after(std::span<const Event> others) {
+  std::vector<cl_event> handles;
+  for (const Event& other : others) handles.push_back(other.get());
+  cl_event event = nullptr;
+  const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(handles.size()),
+                                                  handles.empty() ? nullptr : handles.data(), &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueMarkerWithWaitList", context_->name());
+  return result;
+}
+
 void Queue::flush() {
   check(clFlush(queue_.get()), "clFlush", context_->name());
 }

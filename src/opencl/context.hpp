@@ -126,6 +126,8 @@ class Queue {
 
   /// A command that does nothing: complete when all before it are.
   Event marker();
+  /// The same once other queues' commands of this context are complete; they must be flushed.
+  Event marker_after(std::span<const Event> others);
   /// Hands everything to the device. Without it, an event may never complete.
   void flush();
   /// Waits for everything.

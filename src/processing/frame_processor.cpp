@@ -1,11 +1,16 @@
 #include "processing/frame_processor.hpp"
 
+#include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline {
 
-std::unique_ptr<DeviceStages> FrameProcessor::make_device_stages(
-    const opencl::ChosenDevice& /*device*/) const {
+std::unique_ptr<DeviceStages> FrameProcessor::make_device_stages(const opencl::ChosenDevice& device) const {
+  return make_stages_on(std::make_shared<opencl::OpenedDevice>(device));
+}
+
+std::unique_ptr<DeviceStages> FrameProcessor::make_stages_on(
+    std::shared_ptr<opencl::OpenedDevice> /*device*/) const {
   return nullptr;
 }
 

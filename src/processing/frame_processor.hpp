@@ -15,7 +15,8 @@
 
 namespace sightline::opencl {
 struct ChosenDevice;
-}
+struct OpenedDevice;
+}  // namespace sightline::opencl
 
 namespace sightline {
 
@@ -111,7 +112,9 @@ class FrameProcessor {
 
   /// The processor's stages on an OpenCL device; null where the family has none. The processor must outlive
   /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.
-  virtual std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
+  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
+  /// The same on a device that others may share, for a family to write. Throws DeviceError.
+  virtual std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const;
 
   /// What a frame's work comes down to, in the order in which it becomes less; empty where the family does
   /// not count. Searches the frame on the CPU, several times where it must: for people, not for every frame.

@@ -30,7 +30,7 @@
 ///     };
 ///
 /// The slot (OpenClSlotBase) has the kernels, since a kernel's arguments are state, and what only the device
-/// works with. `StagesOnOwnDevice` (own_device.hpp) then makes FrameProcessor::make_device_stages one line.
+/// works with. `StagesOnDevice` (shared_device.hpp) then makes FrameProcessor::make_stages_on one line.
 
 #include <array>
 #include <cstddef>

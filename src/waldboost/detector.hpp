@@ -85,7 +85,7 @@ class WaldboostDetector : public SlidingWindowDetector {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return kGroup; }
-  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
   const Model& model() const { return model_; }

@@ -7,7 +7,7 @@
 #include "family/tools.hpp"
 #include "model/safetensors.hpp"
 #include "processing/opencl_stages.hpp"
-#include "processing/own_device.hpp"
+#include "processing/shared_device.hpp"
 
 namespace sightline::bright {
 namespace {
@@ -37,7 +37,7 @@ struct BrightDetector : SlidingWindowDetector {
   std::unique_ptr<Workspace> make_workspace() const override {
     return std::make_unique<SlidingWindowWorkspace>();
   }
-  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
 
   bool prepare(Workspace& w, PictureView frame, Partition partition) const override {
     static_cast<SlidingWindowWorkspace&>(w).begin(
@@ -104,8 +104,8 @@ struct BrightStages : OpenClStagesOf<SlidingWindowWorkspace, BrightSlot> {
   const opencl::Program code;
 };
 
-std::unique_ptr<DeviceStages> BrightDetector::make_device_stages(const opencl::ChosenDevice& device) const {
-  return std::make_unique<StagesOnOwnDevice<BrightStages>>(*this, device);
+std::unique_ptr<DeviceStages> BrightDetector::make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const {
+  return std::make_unique<StagesOnDevice<BrightStages>>(*this, std::move(device));
 }
 
 // --- what the program's commands offer: `model show`, `train bright`
