@@ -9,6 +9,8 @@ namespace sightline::apps {
 
 /// The configuration of commands that are given none.
 inline constexpr char kDefaultConfig[] = "people";
+/// Of `live`, before whose camera people sit rather than walk.
+inline constexpr char kLiveConfig[] = "people-and-faces";
 
 /// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in
 /// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "choices.hpp"
-#include "config_lookup.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
 #include "model/size_limit.hpp"
@@ -108,7 +108,7 @@ void DetectorSetting::apply_to(Config& config) const {
   if (is_given()) config.set("detector", description.key, value());
 }
 
-DetectorOptions::DetectorOptions() {
+DetectorOptions::DetectorOptions(std::string default_config) : default_config_(std::move(default_config)) {
   const auto add = [&](const KeyOption& option) {
     const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
       return setting.description.option.name == option.option.name;
@@ -124,10 +124,12 @@ DetectorOptions::DetectorOptions() {
 void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& left_out) {
   OptionSet all;
   all.group("Detector");
-  all.add("-c,--config", &config_,
-          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost")
+  all.add(
+         "-c,--config", &config_,
+         "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost, "
+         "people-and-faces; several search the same frames: people,faces")
       .suggest(config_choices)
-      .show_default(kDefaultConfig);
+      .show_default(default_config_);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))
       .suggest(model_choices);
   for (DetectorSetting& setting : settings_) {
@@ -166,40 +168,61 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
 }
 
 // Some models say all by themselves that is to be known of a detector.
-Config DetectorOptions::load_config() const {
+std::vector<Config> DetectorOptions::load_configs() const {
   const Family* const named = family_of_model(model_);
   const bool is_enough = named && named->info().needs_no_config;
-  if (config_.empty() && is_enough)
-    return Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model_);
-  Config config = Config::load(find_config(config_.empty() ? kDefaultConfig : config_));
-  if (is_enough && &family_of(config) != named) {
+  std::vector<Config> configs;
+  if (config_.empty() && is_enough) {
+    configs.push_back(
+        Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model_));
+    return configs;
+  }
+  std::istringstream names(config_.empty() ? default_config_ : config_);
+  for (std::string name; std::getline(names, name, ',');) {
+    for (Config& config : Config::load_each(find_config(name), "detector"))
+      configs.push_back(std::move(config));
+  }
+  if (configs.empty()) throw Error(ExitCode::usage, "no configuration is named", "write --config people");
+  if (configs.size() > 1 && !model_.empty()) {
+    throw Error(ExitCode::usage, "--model is for one detector, and there are several",
+                "name one with --config, or say its model in a configuration of your own");
+  }
+  if (is_enough && &family_of(configs.front()) != named) {
     throw Error(ExitCode::usage,
                 fmt::format("the model '{}' is {}, and '{}' is not for one", model_, named->info().one,
-                            config.name()),
+                            configs.front().name()),
                 fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
-  return config;
+  return configs;
 }
 
 const Family& DetectorOptions::family() const {
-  return family_of(load_config());
+  const std::vector<Config> configs = load_configs();
+  if (configs.size() > 1)
+    throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
+  return family_of(configs.front());
 }
 
-// Options that the family does not read would pass silently.
-void DetectorOptions::check_options(const Config& config) const {
-  const FamilyInfo& family = family_of(config).info();
+// Options that the family does not read would pass silently; of several detectors, it would be open whose
+// they are.
+void DetectorOptions::check_options(const std::vector<Config>& configs) const {
   for (const DetectorSetting& setting : settings_) {
-    if (!setting.is_given() || reads(family, setting.description.key)) continue;
-    throw Error(
-        ExitCode::usage,
-        setting.description.option.long_name() + " does nothing for the detector of '" + config.name() + "'",
-        "leave it out");
+    if (!setting.is_given()) continue;
+    const std::string name = setting.description.option.long_name();
+    if (configs.size() > 1) {
+      throw Error(
+          ExitCode::usage, name + " is for one detector, and there are several",
+          fmt::format("say '{} = ...' in the [[detector]] that it is for, in a configuration of your own",
+                      setting.description.key));
+    }
+    const FamilyInfo& family = family_of(configs.front()).info();
+    if (reads(family, setting.description.key)) continue;
+    throw Error(ExitCode::usage, name + " does nothing for the detector of '" + configs.front().name() + "'",
+                "leave it out");
   }
 }
 
-Engine DetectorOptions::make(Wanted wanted) const {
-  Config config = load_config();
-  check_options(config);
+void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   const FamilyInfo& family = family_of(config).info();
   if (!model_.empty()) {
     config.set("detector", "model", model_);
@@ -217,15 +240,23 @@ Engine DetectorOptions::make(Wanted wanted) const {
     }
     set(family.ungrouped_values);
   }
+  check_detector_config(config);
+  if (model_.empty()) check_relative_model(config);
+}
 
+Engine DetectorOptions::make(Wanted wanted) const {
+  std::vector<Config> configs = load_configs();
+  check_options(configs);
   Engine engine;
   engine.schedule = schedule_;
   engine.threads = threads_;
   engine.explain = explain_;
-  pipeline::read_schedule(config, engine.schedule);
-  check_detector_config(config);
-  if (model_.empty()) check_relative_model(config);
-  engine.detector = make_detector(config);
+  for (Config& config : configs) {
+    pipeline::ScheduleRequest unused;  // of several, the first says how all are run
+    pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
+    apply_to(config, wanted);
+  }
+  engine.detector = make_detector(configs);
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_;

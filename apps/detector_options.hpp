@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/options.hpp"
+#include "config_lookup.hpp"
 #include "engine.hpp"
 #include "family/family.hpp"
 
@@ -42,7 +43,8 @@ enum class Wanted {
 
 class DetectorOptions {
  public:
-  DetectorOptions();
+  /// @param default_config  where the user names none
+  explicit DetectorOptions(std::string default_config = kDefaultConfig);
 
   /// @param left_out  names of options that the command has no use for
   void add_to(OptionSet& options, const std::set<std::string>& left_out = {});
@@ -50,7 +52,8 @@ class DetectorOptions {
   /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
   void set(const DetectorSetting& setting) { settings_.push_back(setting); }
 
-  /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does.
+  /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does, and where
+  /// there are several detectors.
   const Family& family() const;
 
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
@@ -59,9 +62,12 @@ class DetectorOptions {
   Engine make(Wanted wanted = Wanted::objects) const;
 
  private:
-  Config load_config() const;
-  void check_options(const Config& config) const;
+  std::vector<Config> load_configs() const;
+  void check_options(const std::vector<Config>& configs) const;
 
+  void apply_to(Config& config, Wanted wanted) const;
+
+  std::string default_config_;
   std::string config_;  ///< empty: none named
   std::string model_;
   std::vector<DetectorSetting> settings_;  ///< never grows once add_to has handed out its addresses

@@ -28,7 +28,7 @@ namespace sightline::apps {
 
 struct LiveArguments {
   std::string input;  ///< never empty
-  DetectorOptions detector;
+  DetectorOptions detector{kLiveConfig};
   TrackOptions tracking;
   media::ReadOptions reading;
   pipeline::LiveOptions capture;

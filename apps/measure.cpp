@@ -53,7 +53,13 @@ struct MeasureArguments {
 
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
 std::vector<std::string> every_mapping(const Engine& engine) {
+  constexpr std::size_t kMost = 12;
   const std::size_t count = engine.detector->stages().size();
+  if (count > kMost) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} stages have too many mappings to measure every one of them", count),
+                "name schedules, or measure one detector");
+  }
   const pipeline::Devices devices = engine.devices();
   const StageSet supported = devices.supported();
   std::vector<std::string> names;

@@ -284,6 +284,31 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
   return all;
 }
 
+namespace {
+
+// All sets of stages that a device can have; of very many stages, those that one cut makes.
+std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported) {
+  constexpr std::size_t kAllOf = 12;
+  std::vector<StageSet> mappings;
+  if (stages <= kAllOf) {
+    for (std::uint32_t bits = 1; bits < 1U << stages; ++bits) {
+      const StageSet mapping(bits);
+      if ((mapping & ~supported).none()) mappings.push_back(mapping);
+    }
+    return mappings;
+  }
+  mappings.push_back(supported);
+  for (std::size_t cut = 1; cut < stages; ++cut) {
+    const StageSet head((1UL << cut) - 1);
+    for (const StageSet& part : {supported & head, supported & ~head}) {
+      if (part.any() && std::ranges::find(mappings, part) == mappings.end()) mappings.push_back(part);
+    }
+  }
+  return mappings;
+}
+
+}  // namespace
+
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
                                const Devices& devices, Goal goal, int in_flight) {
   std::vector<Alternative> alternatives;
@@ -311,9 +336,7 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
     // With all devices, a schedule says nothing of them.
     const DeviceSet said = some == devices.all() ? DeviceSet() : some;
     const StageSet supported = devices.supported(some);
-    for (std::uint32_t bits = 1; bits < 1U << processor.stages().size(); ++bits) {
-      const StageSet mapping(bits);
-      if ((mapping & ~supported).any()) continue;
+    for (const StageSet& mapping : mappings_of(processor.stages().size(), supported)) {
       Schedule schedule{mapping == supported ? "gpu" : "custom", mapping, 0, 0};
       schedule.devices = said;
       add(std::move(schedule));

@@ -4,10 +4,11 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "detection/combined_detector.hpp"
 #include "detection/nested_detector.hpp"
 
-// A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of the
-// first that recognises it, and cascades recognise any XML.
+// A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
+// the first that recognises it, and cascades recognise any XML.
 #define SIGHTLINE_FAMILIES(FAMILY) \
   FAMILY(filterbank)               \
   FAMILY(waldboost)                \
@@ -116,6 +117,13 @@ std::unique_ptr<Detector> make_detector(const Config& config) {
   config.expect_section("schedule");  // the pipeline's, which may not be there at all
   check_detector_config(config);
   return make_nested(config);
+}
+
+std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {
+  if (configs.size() == 1) return make_detector(configs.front());
+  std::vector<std::unique_ptr<Detector>> detectors;
+  for (const Config& config : configs) detectors.push_back(make_detector(config));
+  return std::make_unique<CombinedDetector>(std::move(detectors));
 }
 
 }  // namespace sightline

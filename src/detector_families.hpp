@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/config.hpp"
 #include "detection/detector.hpp"
@@ -35,5 +36,8 @@ void check_detector_config(const Config& config);
 /// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model
 /// cannot be used. For its stages on a device, see Detector::make_device_stages.
 std::unique_ptr<Detector> make_detector(const Config& config);
+/// The same for several configurations: detectors that search the same frames as one (CombinedDetector). At
+/// least one. Throws besides Error (usage) where there are too many.
+std::unique_ptr<Detector> make_detector(std::span<const Config> configs);
 
 }  // namespace sightline

@@ -57,7 +57,9 @@ Config::Config(Config&&) noexcept = default;
 Config& Config::operator=(Config&&) noexcept = default;
 Config::~Config() = default;
 
-Config Config::load(const fs::path& file) {
+namespace {
+
+std::string text_of(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     throw Error(ExitCode::usage, "configuration '" + file.string() + "' is not a file",
@@ -73,9 +75,21 @@ Config Config::load(const fs::path& file) {
   text << stream.rdbuf();
   if (!stream || fault::strikes(fault::Kind::open, "Config"))
     throw Error(ExitCode::usage, "configuration '" + file.string() + "' cannot be read");
-  Config config = parse(text.str(), file.string());
+  return text.str();
+}
+
+}  // namespace
+
+Config Config::load(const fs::path& file) {
+  Config config = parse(text_of(file), file.string());
   config.data_->folder = file.parent_path();
   return config;
+}
+
+std::vector<Config> Config::load_each(const fs::path& file, const std::string& section) {
+  std::vector<Config> all = parse_each(text_of(file), file.string(), section);
+  for (Config& config : all) config.data_->folder = file.parent_path();
+  return all;
 }
 
 namespace {
@@ -89,19 +103,41 @@ double number_in(const toml::node& node) {
 }  // namespace
 
 Config Config::parse(std::string_view text, const std::string& name) {
-  auto data = std::make_unique<Data>();
-  data->name = name;
+  return std::move(parse_each(text, name, "").front());
+}
+
+std::vector<Config> Config::parse_each(std::string_view text, const std::string& name,
+                                       const std::string& section) {
+  Data data;
+  data.name = name;
   try {
-    data->root = std::make_shared<const toml::table>(toml::parse(text, name));
+    data.root = std::make_shared<const toml::table>(toml::parse(text, name));
   } catch (const toml::parse_error& e) {
     throw Error(ExitCode::usage,
                 name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }
-  for (const auto& [key, node] : *data->root) {
-    if (!node.is_table()) data->fail(node, "'" + std::string(key.str()) + "' stands outside a [section]");
-    data->sections[std::string(key.str())] = node.as_table();
+  const toml::array* several = nullptr;
+  for (const auto& [key, node] : *data.root) {
+    const std::string own(key.str());
+    if (node.is_table()) {
+      data.sections[own] = node.as_table();
+    } else if (own == section && node.is_array_of_tables()) {
+      several = node.as_array();
+    } else if (node.is_array_of_tables()) {
+      data.fail(node, "section [[" + own + "]] may stand here several times, and only one is wanted",
+                "write [" + own + "]");
+    } else {
+      data.fail(node, "'" + own + "' stands outside a [section]");
+    }
   }
-  return Config(std::move(data));
+  std::vector<Config> all;
+  const auto add = [&](const Data& one) { all.push_back(Config(std::make_unique<Data>(one))); };
+  if (!several) add(data);
+  for (std::size_t i = 0; several && i < several->size(); ++i) {
+    data.sections[section] = several->get(i)->as_table();
+    add(data);
+  }
+  return all;
 }
 
 void Config::set(const std::string& section, const std::string& key, Value value) {

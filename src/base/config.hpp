@@ -23,6 +23,9 @@ class Config {
   /// Reads a file. Throws Error (usage) with file and line on bad syntax, and Error (usage) where it cannot
   /// be read.
   static Config load(const std::filesystem::path& file);
+  /// The same for a file that may have the section several times, as [[section]]: a configuration for each,
+  /// in their order, with all that the file says besides.
+  static std::vector<Config> load_each(const std::filesystem::path& file, const std::string& section);
   /// From text; `name` stands for the file in errors.
   static Config parse(std::string_view text, const std::string& name);
 
@@ -79,6 +82,8 @@ class Config {
 
  private:
   struct Data;
+  static std::vector<Config> parse_each(std::string_view text, const std::string& name,
+                                        const std::string& section);
   explicit Config(std::unique_ptr<Data> data);
   std::unique_ptr<Data> data_;
 };

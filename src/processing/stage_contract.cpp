@@ -58,7 +58,11 @@ void check_contract(std::span<const StageInfo> stages, std::span<const std::stri
     unread = (unread - taken) | stage.writes;
     written = written | stage.writes;
   }
-  if (const ResourceSet useless = unread - stages.back().writes; !useless.empty())
+  ResourceSet result = stages.back().writes;
+  for (const StageInfo& stage : stages) {
+    if (stage.makes_result) result = result | stage.writes;
+  }
+  if (const ResourceSet useless = unread - result; !useless.empty())
     broken(first_of(useless) + " is written and never read");
 }
 

@@ -14,7 +14,7 @@
 namespace sightline {
 
 /// Most stages, and most resources, of a processor.
-inline constexpr std::size_t kMostStages = 16;
+inline constexpr std::size_t kMostStages = 32;
 
 /// Which of a processor's stages run on the device; the others run on the CPU.
 using StageSet = std::bitset<kMostStages>;
@@ -58,11 +58,13 @@ struct StageInfo {
   /// What it reads besides where that is at hand, and makes again for itself where it is not: no reason for a
   /// transfer.
   ResourceSet reuses = {};
+  /// What it writes is a part of the frame's result, as what the last stage writes always is.
+  bool makes_result = false;
 };
 
 /// Throws std::logic_error, naming stage and resource, unless all that a stage reads or reuses was written by
-/// an earlier one (or is the frame), no stage writes the frame, every resource but the last stage's is read
-/// or reused after it was written, and names are there and different.
+/// an earlier one (or is the frame), no stage writes the frame, every resource but the result is read or
+/// reused after it was written, and names are there and different.
 /// @param resources  names of all resources, by number
 void check_contract(std::span<const StageInfo> stages, std::span<const std::string_view> resources);
 

@@ -1,0 +1,105 @@
+// Several detectors as one: each finds what it finds alone.
+
+#include "detection/combined_detector.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "detection/nested_detector.hpp"
+#include "filterbank/detector.hpp"
+#include "kernels/waldboost_model.hpp"
+#include "support/errors.hpp"
+#include "support/filterbank.hpp"
+#include "waldboost/detector.hpp"
+
+namespace sightline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::unique_ptr<Detector> faces(unsigned seed = 3) {
+  waldboost::Options options;
+  options.scale_step = 1.2;
+  options.threshold = options.window_threshold = -1e6;
+  options.label = "face";
+  return std::make_unique<waldboost::WaldboostDetector>(waldboost::drawn_model(seed, 30), options);
+}
+
+std::unique_ptr<Detector> people() {
+  filterbank::Options options;
+  options.scale_step = 1.5;
+  options.threshold = -10;
+  return std::make_unique<filterbank::FilterbankDetector>(test::random_model(5, 3), options);
+}
+
+std::unique_ptr<CombinedDetector> combined(auto... detectors) {
+  std::vector<std::unique_ptr<Detector>> all;
+  (all.push_back(std::move(detectors)), ...);
+  return std::make_unique<CombinedDetector>(std::move(all));
+}
+
+std::vector<Detection> found(const Detector& detector, PictureView picture) {
+  return detect(detector, *detector.make_workspace(), picture);
+}
+
+TEST(CombinedDetector, FindsWhatEachFindsAlone) {
+  const auto both = combined(people(), faces());
+  const auto workspace = both->make_workspace();
+  // The second is too small for people of the model's size, the third for anything.
+  for (const Size size : {Size{140, 120}, {30, 28}, {10, 10}, {97, 120}}) {
+    const Image<std::uint8_t> picture = test::random_picture(size, static_cast<unsigned>(size.width));
+    std::vector<Detection> expected = found(*people(), picture.view());
+    const std::size_t first = expected.size();
+    for (Detection detection : found(*faces(), picture.view())) {
+      detection.label = 1;
+      expected.push_back(detection);
+    }
+    if (size.width > 90) {
+      EXPECT_GT(first, 0u);
+      EXPECT_GT(expected.size(), first);
+    }
+    EXPECT_EQ(detect(*both, *workspace, picture.view()), expected) << size.width;
+  }
+}
+
+TEST(CombinedDetector, FindsTheSameInPartitions) {
+  const auto both = combined(people(), faces());
+  const Image<std::uint8_t> picture = test::random_picture({150, 130}, 5);
+  const std::size_t divided = both->partitionable_stages();
+  ASSERT_GT(divided, 3u);
+  const auto rest = both->make_workspace();
+  const auto part = both->make_workspace();
+  for (const double share : {0.2, 0.5, 0.9}) {
+    ASSERT_TRUE(both->prepare(*rest, picture.view(), {share, 1}));
+    both->prepare(*part, picture.view(), {0, share});
+    for (std::size_t stage = 0; stage < divided; ++stage) {
+      both->run_stage(stage, *rest);
+      both->run_stage(stage, *part);
+    }
+    both->merge(*rest, *part);
+    for (std::size_t stage = divided; stage < both->stages().size(); ++stage) both->run_stage(stage, *rest);
+    EXPECT_EQ(both->take_detections(*rest), found(*both, picture.view())) << share;
+  }
+}
+
+TEST(CombinedDetector, NamesAreToldApart) {
+  const auto three = combined(faces(1), faces(2), people());
+  EXPECT_THAT(three->info().labels, ElementsAre("face", "face 2", people()->info().labels.front()));
+  check_contract(three->stages(), three->resources());
+  std::vector<std::string> stages;
+  for (const StageInfo& stage : three->stages()) stages.emplace_back(stage.name);
+  EXPECT_THAT(stages, testing::Contains("face.scan"));
+  EXPECT_THAT(stages, testing::Contains("face-2.scan"));
+  EXPECT_EQ(stages.back(), people()->info().labels.front() + ".group");
+}
+
+TEST(CombinedDetector, RefusesTooMany) {
+  std::vector<std::unique_ptr<Detector>> all;
+  for (int i = 0; i < 12; ++i) all.push_back(faces());
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { CombinedDetector many(std::move(all)); }),
+              HasSubstr("too many stages"));
+}
+
+}  // namespace
+}  // namespace sightline
