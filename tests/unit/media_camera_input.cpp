@@ -6,7 +6,7 @@
 #include "support/media.hpp"
 #include "v4l2/fake_camera.hpp"
 
-namespace sightline::media {
+namespace sightline::media::camera {  // of its own: media_live.cpp has helpers of the same names
 namespace {
 
 using namespace test;
@@ -125,4 +125,4 @@ TEST_F(MediaCamera, WhatItCannotDeliver) {
 }
 
 }  // namespace
-}  // namespace sightline::media
+}  // namespace sightline::media::camera
