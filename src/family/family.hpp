@@ -15,6 +15,7 @@
 #include "base/config.hpp"
 #include "base/options.hpp"
 #include "detection/detector.hpp"
+#include "processing/kernel_sweep.hpp"
 #include "processing/opencl_tuner.hpp"
 
 namespace sightline {
@@ -114,6 +115,8 @@ class Family {
   virtual std::unique_ptr<WindowScorer> make_window_scorer() const;
   /// Finds the fastest variants of the kernels on a device, for `tune`.
   virtual TuneFunction* tune_function() const { return nullptr; }
+  /// Times settings of the kernels side by side, for `measure --sweep`.
+  virtual SweepFunction* sweep_function() const { return nullptr; }
 
  protected:
   explicit Family(FamilyInfo info) : info_(std::move(info)) {}

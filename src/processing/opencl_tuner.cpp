@@ -1,10 +1,10 @@
 #include "processing/opencl_tuner.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
 #include "base/error.hpp"
-#include "detection/detection.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline {
@@ -17,11 +17,7 @@ using opencl::TuningVariant;
 class Tuner {
  public:
   Tuner(const TuningProblem& problem, PictureView frame)
-      : problem_(problem), frame_(frame), workspace_(problem.processor.make_workspace()) {
-    if (!run_stages(problem.processor, *workspace_, frame))
-      throw Error(ExitCode::input, "the frame is too small to tune with");
-    problem.processor.take_result(*workspace_, expected_);
-  }
+      : problem_(problem), timer_(problem.processor, {&frame, 1}) {}
 
   // Times a stage's variants, reports them, and returns the values of the best.
   TuningValues best_of(const opencl::TunedStage& stage, const TuningValues& start,
@@ -48,35 +44,60 @@ class Tuner {
   }
 
  private:
-  double time(const std::string& span_name, const TuningVariant& variant) {
-    constexpr int kRuns = 5;
-    const std::unique_ptr<OpenClStageBase> stages = problem_.make_stages(variant.values);
-    const std::unique_ptr<DeviceSlot> slot = stages->make_slot();
-    double best = std::numeric_limits<double>::max();
-    for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
-      problem_.processor.prepare(*workspace_, frame_);
-      stages->run(*slot, *workspace_);
-      FrameResult found;
-      problem_.processor.take_result(*workspace_, found);
-      if (variant.exact && !difference(found, expected_).empty()) {
-        throw Error(ExitCode::failed,
-                    variant.text + " gives other results than the CPU on '" + problem_.context.name() + "'",
-                    "this is a defect of the driver or of Sightline: use --device none, and report it");
-      }
-      for (const DeviceSpan& span : slot->spans) {
-        if (span.name == span_name && run > 0) best = std::min(best, span.seconds(problem_.context.name()));
-      }
-    }
-    return best;
+  double time(const std::string& part, const TuningVariant& variant) {
+    const VariantTimer::Parts parts =
+        timer_.time(*problem_.make_stages(variant.values), variant.text, variant.exact);
+    const auto found = parts.find(part);
+    return found == parts.end() ? std::numeric_limits<double>::max() : found->second;
   }
 
   const TuningProblem& problem_;
-  PictureView frame_;
-  std::unique_ptr<Workspace> workspace_;
-  FrameResult expected_;
+  VariantTimer timer_;
 };
 
 }  // namespace
+
+VariantTimer::VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames)
+    : processor_(processor),
+      frames_(frames.begin(), frames.end()),
+      workspace_(processor.make_workspace()),
+      expected_(frames.size()) {
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    if (!run_stages(processor, *workspace_, frames_[i]))
+      throw Error(ExitCode::input, "the frame is too small to time kernels with");
+    processor.take_result(*workspace_, expected_[i]);
+  }
+}
+
+VariantTimer::Parts VariantTimer::time(const OpenClStageBase& stages, const std::string& variant,
+                                       bool is_exact, const std::function<void(const DeviceSlot&)>& each) {
+  constexpr int kRuns = 5;
+  const std::string& device = stages.context().name();
+  const std::unique_ptr<DeviceSlot> slot = stages.make_slot();
+  Parts mean;
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    Parts best;
+    for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
+      processor_.prepare(*workspace_, frames_[i]);
+      stages.run(*slot, *workspace_);
+      FrameResult found;
+      processor_.take_result(*workspace_, found);
+      if (is_exact && !difference(found, expected_[i]).empty()) {
+        throw Error(ExitCode::failed, variant + " gives other results than the CPU on '" + device + "'",
+                    "this is a defect of the driver or of Sightline: use --device none, and report it");
+      }
+      if (run == 0) continue;
+      for (const DeviceSpan& span : slot->spans) {
+        const double seconds = span.seconds(device);
+        const auto [part, is_new] = best.emplace(span.name, seconds);
+        if (!is_new) part->second = std::min(part->second, seconds);
+      }
+    }
+    for (const auto& [part, seconds] : best) mean[part] += seconds / static_cast<double>(frames_.size());
+    if (each) each(*slot);
+  }
+  return mean;
+}
 
 FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
   const FrameProcessor& processor = stages.processor();

@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "detection/detection.hpp"
 #include "opencl/tuning.hpp"
 #include "processing/opencl_stages.hpp"
 
@@ -27,6 +29,32 @@ struct FrameTimes {
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
 /// device. Throws Error (input) where the frame is too small, and DeviceError.
 FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
+
+/// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.
+/// Thread-safety: one thread at a time.
+class VariantTimer {
+ public:
+  /// Seconds a frame, by DeviceSpan::name.
+  using Parts = std::map<std::string, double, std::less<>>;
+
+  /// The frames' pixels must stay valid. Throws Error (input) where one is too small.
+  VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames);
+
+  /// What each part of a frame takes: the fastest of several runs, after one to warm up; mean over the
+  /// frames.
+  /// @param variant   for people, in errors
+  /// @param is_exact  the results are compared with the CPU's: others are an Error (failed)
+  /// @param each      called with the slot after every frame's last run; may be empty
+  /// Throws DeviceError.
+  Parts time(const OpenClStageBase& stages, const std::string& variant, bool is_exact = true,
+             const std::function<void(const DeviceSlot&)>& each = {});
+
+ private:
+  const FrameProcessor& processor_;
+  std::vector<PictureView> frames_;
+  std::unique_ptr<Workspace> workspace_;
+  std::vector<FrameResult> expected_;  ///< by frame
+};
 
 /// What a tuner is about.
 struct TuningProblem {
