@@ -5,10 +5,8 @@
 // Build options:
 //   PLANES                   of codes
 //   GROUP                    work-items of a work-group, a window each
-//   SHARE                    windows at most that a step hands to the next
 //   FROM_TILES, TILE_X       the first step: a work-group has a tile of windows, TILE_X of a row; the others
-//   have
-//                            what the step before has left of GROUP / SHARE or so of its work-groups
+//                            have what the step before has left of several of its work-groups
 #include "candidates.clh"
 #include "waldboost/windows.clh"
 
@@ -19,16 +17,16 @@
 #endif
 
 // Each window goes on by `fewest` weak classifiers, and to weak classifier `target` where that is further;
-// then, while more than SHARE are left in the group, all of them by one after the other. `kept` has SHARE
-// slots for each work-group, records as those of `late`; empty ones are 0. With `is_last`, what is left goes
-// to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's second
-// number.
+// then, while more than `share` are left in the group, all of them by one after the other. `kept` has `share`
+// slots for each work-group, GROUP at most, records as those of `late`; empty ones are 0. With `is_last`, what
+// is left goes to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's
+// second number.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
     global const uchar* restrict codes, global const WaldboostLevel* restrict levels, WINDOWS_PARAMETERS,
-    global const short* restrict responses, int count, int fewest, int target, int is_last, int capacity,
-    global int* restrict kept, global int* restrict late) {
+    global const short* restrict responses, int count, int fewest, int target, int share, int is_last,
+    int capacity, global int* restrict kept, global int* restrict late) {
   local int counters[3];  // of three rounds in turn: one barrier a round
-  local int4 records[SHARE];
+  local int4 records[GROUP];
   const int item = get_local_id(0);
 #ifdef FROM_TILES
   const Tile tile = tiles[get_group_id(0)];
@@ -65,7 +63,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
     if (item == 0) counters[following] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const int state = counters[round];
-    goes_on = (state & 0xFFFF) > SHARE && state >> 16 > 0;
+    goes_on = (state & 0xFFFF) > share && state >> 16 > 0;
     if (goes_on && alive && t < count) NEXT_WEAK
     round = following;
   }
@@ -74,7 +72,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   const int4 record = (int4)(PACK_LATE(LATE_LEVEL(window.s0), t), window.s1, window.s2, sum);
   if (alive) {
     const int place = is_last ? GROUP : atomic_inc(&counters[round]);
-    if (place < SHARE) {
+    if (place < share) {
       records[place] = record;
     } else {
       append(late, capacity, record);
@@ -84,6 +82,6 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   if (is_last) return;
   barrier(CLK_LOCAL_MEM_FENCE);
   const int length = counters[round];
-  for (int i = item; i < SHARE; i += GROUP)
-    vstore4(i < length ? records[i] : (int4)(0), get_group_id(0) * SHARE + i, kept);
+  for (int i = item; i < share; i += GROUP)
+    vstore4(i < length ? records[i] : (int4)(0), get_group_id(0) * share + i, kept);
 }

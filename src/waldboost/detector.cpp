@@ -44,6 +44,7 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
   const double natural = model_.window.height;
   pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);
   check_kernel_variant(options_.kernels, kKernelVariants);
+  steps();  // throws where the options contradict each other
   options_.window_threshold = std::min(options_.window_threshold, options_.threshold);
   lowest_sum_ = lowest_reaching(options_.window_threshold, std::ceil(options_.window_threshold / model_.unit),
                                 [&](std::int32_t sum) { return score(sum); });
@@ -241,6 +242,8 @@ std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config)
   options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
                                .value_or(options.max_candidates);
   options.kernels = config.text("detector", "kernels", "");
+  options.shares = parse_shares(config.text("detector", "shares", ""), config.name());
+  options.phases = parse_phases(config.text("detector", "phases", ""), config.name());
   return std::make_unique<WaldboostDetector>(std::move(model), options);
 }
 

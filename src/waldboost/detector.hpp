@@ -14,6 +14,7 @@
 #include "processing/inter_stage_buffer.hpp"
 #include "waldboost/model.hpp"
 #include "waldboost/scan.hpp"
+#include "waldboost/steps.hpp"
 
 namespace sightline::waldboost {
 
@@ -41,6 +42,9 @@ struct Options {
   /// The variant of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
   /// does not depend on it.
   std::string kernels;
+  /// Of the progressive kernels, see steps.hpp: divisors, and the weak classifiers that steps come to before
+  /// they count. Empty: what follows from the model. Where one is given and no variant, these kernels run.
+  std::vector<int> shares, phases;
 };
 
 /// One level of a frame's pyramid.
@@ -94,6 +98,8 @@ class WaldboostDetector : public SlidingWindowDetector {
   std::int32_t lowest_sum() const { return lowest_sum_; }
   /// The score of a sum.
   double score(std::int32_t sum) const { return sum * model_.unit; }
+  /// Of the progressive kernels.
+  std::vector<ProgressiveStep> steps() const { return steps_for(model_, options_.shares, options_.phases); }
 
   /// Adds how many windows of a frame each weak classifier leaves; how many there are in all. The frame must
   /// be prepared, and its images made.
@@ -115,9 +121,9 @@ class WaldboostDetector : public SlidingWindowDetector {
 };
 
 /// What make_waldboost_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",     "scale_step",     "min_size",       "max_size",
-                                              "threshold", "border",         "clip",           "max_overlap",
-                                              "label",     "max_candidates", "max_model_size", "kernels"};
+inline constexpr const char* kConfigKeys[] = {
+    "model",       "scale_step", "min_size",       "max_size",       "threshold", "border", "clip",
+    "max_overlap", "label",      "max_candidates", "max_model_size", "kernels",   "shares", "phases"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
 

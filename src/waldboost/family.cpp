@@ -24,7 +24,15 @@ FamilyInfo info() {
        "model's window"},
       {"clip", Kind::sets_false, "--no-clip",
        "Boxes as large as the whole object where it stands out of the frame; otherwise they end at "
-       "its edge"}};
+       "its edge"},
+      {"shares", Kind::text, "--shares",
+       "WaldBoost on OpenCL devices: the progressive kernels, of whose steps each hands one in so many "
+       "windows on: 8,4,4,4"},
+      {"phases", Kind::text, "--phases",
+       "WaldBoost on OpenCL devices: the progressive kernels, and the weak classifiers that their steps come "
+       "to before they count what is left, rising: 4,12,20,28"}};
+  for (std::size_t i = info.options.size() - 2; i < info.options.size(); ++i)
+    info.options[i].option.free_text();
   info.remarks = {{"max_candidates", "100000 unless given"}, {"max_model_size", "16 unless given"}};
   // Shared with cascades, whose help adds these variants.
   const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
@@ -49,6 +57,7 @@ class WaldboostFamily : public Family {
   std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }
   TuneFunction* tune_function() const override { return &waldboost::tune; }
+  SweepFunction* sweep_function() const override { return &waldboost::sweep; }
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -237,9 +239,113 @@ TEST_F(WaldboostOpenCl, SmallSharesLoseNothing) {
     tuning.repeats = repeats;
     Comparison comparison(devices_[0], model, some_options(), tuning);
     ASSERT_EQ(comparison.difference(picture.view()), "");
-    EXPECT_GT(comparison.slot().found.source_length(2), 1000U);
-    EXPECT_GE(comparison.cpu().candidates.size(), comparison.slot().found.source_length(2));
+    EXPECT_GT(comparison.slot().excess(), 1000U);
+    EXPECT_GE(comparison.cpu().candidates.size(), comparison.slot().excess());
   }
+}
+
+// What a step finds too much is counted: as many windows as the CPU, which knows how many each group has
+// left, says. The windows that are left after the first phase are all accepted, whichever of them a share
+// takes.
+TEST_F(WaldboostOpenCl, WindowsBeyondSharesAreCounted) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  Model model = model_;
+  for (std::size_t t = 3; t < model.thresholds.size(); ++t) model.thresholds[t] = kNoThreshold;
+  for (const std::vector<int>& divisors : {std::vector{8, 4, 4, 4}, {2, 4}, {32, 2, 16}, {256, 256, 2}}) {
+    SCOPED_TRACE(testing::PrintToString(divisors));
+    KernelTuning tuning = kForms[4];
+    tuning.steps = progressive_steps(divisors, std::vector<int>(divisors.size(), 3));
+    Comparison comparison(devices_[0], model, some_options(), tuning);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    const auto group = static_cast<std::size_t>(comparison.stages().tuning().group);
+    constexpr int kColumns = 32;
+    const int rows = static_cast<int>(group) / kColumns;
+    std::map<std::tuple<int, int, int>, std::size_t> left;  // by tile
+    const std::vector<Level>& levels = comparison.cpu().levels;
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      for (int y = 0; y < levels[l].windows.height; y += rows) {
+        for (int x = 0; x < levels[l].windows.width; x += kColumns) left[{static_cast<int>(l), y, x}] = 0;
+      }
+    }
+    for (const Candidate& c : comparison.cpu().candidates)
+      ++left[{c.level, c.y / rows * rows, c.x / kColumns * kColumns}];
+    std::vector<std::size_t> groups;
+    for (const auto& [tile, windows] : left) groups.push_back(windows);
+    std::size_t excess = 0;
+    for (std::size_t step = 0; step + 1 < divisors.size(); ++step) {
+      const std::size_t share = group / static_cast<std::size_t>(divisors[step]);
+      std::vector<std::size_t> next((groups.size() * share + group - 1) / group);
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        excess += groups[g] - std::min(groups[g], share);
+        // A group's slots may lie in two groups of the next step.
+        for (std::size_t i = 0; i < std::min(groups[g], share); ++i) ++next[(g * share + i) / group];
+      }
+      groups = next;
+    }
+    EXPECT_GT(excess, 100U);
+    EXPECT_EQ(comparison.slot().excess(), excess);
+  }
+}
+
+TEST_F(WaldboostOpenCl, SweptSettingsFindTheSame) {
+  const Image<std::uint8_t> pictures[] = {make_picture({120, 90}, 5), make_picture({120, 90}, 6)};
+  const std::vector<PictureView> frames{pictures[0].view(), pictures[1].view()};
+  Options options = some_options();
+  options.phases = {2, 5, 7, 9};
+  Model model = model_;
+  for (std::size_t i = 5; i < model.thresholds.size(); ++i) model.thresholds[i] = kNoThreshold;
+  const WaldboostDetector detector(model, options);
+  const opencl::Context context(opencl::ChosenDevice{devices_[0], 0, ""});
+  opencl::ProgramCache cache = test::program_cache();
+  SweepOptions sweep_options;
+  sweep_options.values = 3;
+  int rows = 0;
+  sweep_options.progress = [&](const std::string&) { ++rows; };
+  const std::vector<KernelSweep> sweeps = sweep(detector, context, &cache, frames, sweep_options);
+  ASSERT_EQ(sweeps.size(), 2U);
+  EXPECT_EQ(rows, 3 + 4);
+  for (const KernelSweep& one : sweeps) {
+    SCOPED_TRACE(one.name);
+    ASSERT_EQ(one.points.size(), one.columns.size() * one.rows.size());
+    for (const SweepPoint& point : one.points) EXPECT_GT(point.seconds, 0) << point.setting;
+    EXPECT_GT(one.own.seconds, 0);
+    EXPECT_LT(one.own_place, one.points.size());
+    EXPECT_EQ(one.others.size(), kKernelVariants.size() - 1);
+  }
+  EXPECT_EQ(sweeps[0].own.setting, "2,5,7,9");
+  EXPECT_EQ(sweeps[0].at(1, 2).setting, "40,45,50,55");
+  EXPECT_EQ(sweeps[1].own.setting, "8,4,4,4");
+  EXPECT_EQ(sweeps[1].at(2, 1).setting, "4,8,8,2");
+  EXPECT_EQ(sweeps[1].own_place, 1U * 5 + 2);
+  // Windows beyond a share: the mean of the frames.
+  KernelTuning tuning = kForms[4];
+  tuning.steps = progressive_steps(model, std::vector{32, 16});
+  double excess = 0;
+  for (const PictureView frame : frames) {
+    Comparison comparison(devices_[0], model, options, tuning);
+    ASSERT_EQ(comparison.difference(frame), "");
+    excess += static_cast<double>(comparison.slot().excess()) / 2;
+  }
+  EXPECT_DOUBLE_EQ(sweeps[1].at(3, 4).excess, excess);
+  EXPECT_GT(excess, 0);
+
+  const std::atomic<bool> stop = true;
+  sweep_options.stop = &stop;
+  EXPECT_THROW(sweep(detector, context, &cache, frames, sweep_options), Error);
+}
+
+TEST_F(WaldboostOpenCl, StepsThatAreGivenMeanProgressiveKernels) {
+  Options options = some_options();
+  options.shares = {4, 4};
+  const auto variant = [&] {
+    const WaldboostDetector detector(model_, options);
+    const auto stages = detector.make_device_stages({devices_[0], 0, ""});
+    return dynamic_cast<const OpenClStages&>(*stages).tuning();
+  };
+  EXPECT_EQ(variant().scan, "progressive");
+  EXPECT_EQ(variant().steps, progressive_steps(model_, options.shares));
+  options.kernels = "naive";
+  EXPECT_EQ(variant().scan, "naive");
 }
 
 TEST_F(WaldboostOpenCl, FeaturesOfTheCpuAloneAreRefused) {
@@ -306,17 +412,6 @@ TEST(WaldboostPhases, FollowTheSurvivors) {
   model.survivors.clear();
   EXPECT_EQ(phase_ends(model, 50, 50), (std::vector<int>{1, 2, 4, 8}));
   EXPECT_EQ(phase_ends(drawn_model(1, 1), 50, 50), (std::vector<int>{1}));
-}
-
-TEST(WaldboostPhases, OfProgressiveStepsFollowTheSurvivors) {
-  using Steps = std::vector<ProgressiveStep>;
-  Model model = drawn_model(1, 8);
-  model.survivors = {0.5F, 0.4F, 0.25F, 0.2F, 0.06F, 0.02F, 0.01F, 0.001F};
-  EXPECT_EQ(progressive_steps(model, 2), (Steps{{3, 0}, {2, 0}, {2, 0}, {0, 8}}));
-  EXPECT_EQ(progressive_steps(model, 0), (Steps{{3, 0}, {0, 5}}));
-  EXPECT_EQ(progressive_steps(model, 3), (Steps{{3, 0}, {2, 0}, {2, 0}, {1, 0}, {0, 8}}));
-  model.survivors.clear();
-  EXPECT_EQ(progressive_steps(model, 2), (Steps{{4, 0}, {8, 0}, {8, 0}, {0, 28}}));
 }
 
 // Little enough for a simulator that watches every access (tools/check-kernels).

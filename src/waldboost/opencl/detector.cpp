@@ -1,5 +1,4 @@
-// The detector's stages on a device that they own, with the kernels' variants that were asked for or found
-// best for it.
+// The detector's stages on a device, with the kernels' variants that were asked for or found best for it.
 #include "processing/shared_device.hpp"
 #include "waldboost/opencl/stages.hpp"
 
@@ -7,9 +6,11 @@ namespace sightline::waldboost {
 
 std::unique_ptr<DeviceStages> WaldboostDetector::make_stages_on(
     std::shared_ptr<opencl::OpenedDevice> device) const {
-  const KernelTuning tuning = options_.kernels.empty()
-                                  ? best_tuning(device->context.device(), model_)
-                                  : variant_tuning(options_.kernels, device->context.device());
+  const opencl::DeviceInfo& info = device->context.device();
+  const bool has_steps = !options_.shares.empty() || !options_.phases.empty();
+  const std::string variant = has_steps && options_.kernels.empty() ? "progressive" : options_.kernels;
+  KernelTuning tuning = variant.empty() ? best_tuning(info, model_) : variant_tuning(variant, info);
+  if (has_steps) tuning.steps = steps();
   return std::make_unique<StagesOnDevice<OpenClStages>>(*this, device, tuning);
 }
 

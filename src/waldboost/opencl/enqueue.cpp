@@ -35,20 +35,19 @@ void OpenClStages::enqueue_scan(OpenClSlot& slot) const {
 void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
   const auto group = static_cast<std::size_t>(tuning_.group);
   const auto count = static_cast<cl_int>(detector_->model().size());
-  const auto last = static_cast<int>(steps_.size()) - 1;
+  const std::size_t last = steps_.size() - 1;
   slot.first_step.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
-                            cl_int{steps_[0].fewest}, cl_int{steps_[0].target}, cl_int{0},
-                            slot.late.capacity(), slot.kept[0], slot.late.buffer());
+                            cl_int{steps_[0].fewest}, cl_int{steps_[0].target}, static_cast<cl_int>(share(0)),
+                            cl_int{0}, slot.late.capacity(), slot.kept[0], slot.late.buffer());
   slot.launch(slot.first_step, groups(slot.scan_tiles.size(), group));
-  std::size_t slots = slot.scan_tiles.size() * first_share();
-  for (int i = 1; i <= last; ++i) {
-    const ProgressiveStep& step = steps_[static_cast<std::size_t>(i)];
+  std::size_t slots = slot.scan_tiles.size() * share(0);
+  for (std::size_t i = 1; i <= last; ++i) {
     slot.step.arguments(slot.codes, slot.level_buffer, slot.kept[(i - 1) % 2],
                         opencl::checked(static_cast<std::int64_t>(slots)), weak_, responses_, count,
-                        cl_int{step.fewest}, cl_int{step.target}, cl_int{i == last}, slot.late.capacity(),
-                        slot.kept[i % 2], slot.late.buffer());
+                        cl_int{steps_[i].fewest}, cl_int{steps_[i].target}, static_cast<cl_int>(share(i)),
+                        cl_int{i == last}, slot.late.capacity(), slot.kept[i % 2], slot.late.buffer());
     slot.launch(slot.step, groups(step_groups(slots), group));
-    slots = step_groups(slots) * share();
+    slots = step_groups(slots) * share(i);
   }
 }
 

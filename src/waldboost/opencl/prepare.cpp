@@ -67,8 +67,8 @@ void OpenClStages::make_scratch(OpenClSlot& slot, const WaldboostWorkspace& /*wo
     slot.fit(kept, static_cast<std::int64_t>(slots * sizeof(DeviceAccepted)));
     return step_groups(slots);
   };
-  std::size_t groups = fit(slot.kept[0], slot.scan_tiles.size() * first_share());
-  for (int run = 0; run < tuning_.repeats; ++run) groups = fit(slot.kept[(run + 1) % 2], groups * share());
+  std::size_t groups = slot.scan_tiles.size();
+  for (std::size_t i = 0; i + 1 < steps_.size(); ++i) groups = fit(slot.kept[i % 2], groups * share(i));
 }
 
 }  // namespace sightline::waldboost

@@ -47,6 +47,10 @@ class OpenClSlot : public OpenClSlotBase {
  public:
   explicit OpenClSlot(const OpenClStages& stages);
 
+  /// Windows of the last frame that found no room in a progressive step's share; they were finished all the
+  /// same.
+  std::size_t excess() const { return found.source_length(2); }
+
   std::vector<DeviceLevel> levels;
   opencl::Buffer level_buffer;
   opencl::WorkList code_tiles, scan_tiles;

@@ -45,7 +45,8 @@ OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Cont
   settle();
   plan_planes();
   ends_ = phase_ends(detector.model(), tuning_.keep, tuning_.late);
-  steps_ = progressive_steps(detector.model(), tuning_.repeats);
+  steps_ = tuning_.steps;
+  if (steps_.empty()) steps_ = progressive_steps(detector.model(), usual_shares(tuning_.repeats));
   pyramid_ = opencl::OctavePyramid::build(context, cache);
   build();
   upload_model();
@@ -96,9 +97,8 @@ void OpenClStages::build() {
   const std::string group = planes + define("GROUP", t.group);
   if (is_progressive()) {
     first_step_ =
-        program("waldboost/progressive.cl", group + define("TILE_X", step_columns()) + " -DFROM_TILES" +
-                                                define("SHARE", static_cast<int>(first_share())));
-    step_ = program("waldboost/progressive.cl", group + define("SHARE", static_cast<int>(share())));
+        program("waldboost/progressive.cl", group + define("TILE_X", step_columns()) + " -DFROM_TILES");
+    step_ = program("waldboost/progressive.cl", group);
   } else {
     scan_ =
         program("waldboost/scan.cl", group + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +

@@ -66,12 +66,9 @@ class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
     const auto group = static_cast<std::size_t>(tuning_.group);
     return (slots + group - 1) / group;
   }
-  /// Windows that a work-group of a progressive step hands on at most: the first one's, and the others'.
-  std::size_t first_share() const {
-    return std::max(static_cast<std::size_t>(tuning_.group) / kFirstShare, std::size_t{1});
-  }
-  std::size_t share() const {
-    return std::max(static_cast<std::size_t>(tuning_.group) / kShare, std::size_t{1});
+  /// Windows that a work-group of a progressive step hands on at most.
+  std::size_t share(std::size_t step) const {
+    return static_cast<std::size_t>(std::max(tuning_.group / steps_[step].divisor, 1));
   }
 
   const WaldboostDetector* detector_;

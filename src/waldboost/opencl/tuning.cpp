@@ -111,28 +111,6 @@ std::vector<int> phase_ends(const Model& model, int keep, int late) {
   return ends;
 }
 
-std::vector<ProgressiveStep> progressive_steps(const Model& model, int repeats) {
-  constexpr int kFirst = 4, kMore = 8;  // his, for the faster of two detectors
-  // The weak classifier after which a share of the windows is left.
-  const auto reached = [&](double share) {
-    int t = 1;
-    while (t < model.size() && static_cast<double>(model.survivors[static_cast<std::size_t>(t) - 1]) > share)
-      ++t;
-    return t;
-  };
-  const bool knows = model.survivors.size() == model.features.size();
-  double share = 2.0 / kFirstShare;
-  int at = knows ? reached(share) : kFirst;
-  std::vector<ProgressiveStep> steps{{at, 0}};
-  for (int run = 0; run <= repeats; ++run) {
-    share /= kShare;
-    const int next = knows ? reached(share) : at + kMore;
-    steps.push_back(run < repeats ? ProgressiveStep{std::max(next - at, 1), 0} : ProgressiveStep{0, next});
-    at = next;
-  }
-  return steps;
-}
-
 std::string tuning_problem(const Model& model) {
   return "waldboost, " + model.name + ", " + std::to_string(model.size()) + " weak classifiers";
 }

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "opencl/tuning.hpp"
+#include "processing/kernel_sweep.hpp"
 #include "processing/opencl_tuner.hpp"
 #include "waldboost/model.hpp"
+#include "waldboost/steps.hpp"
 
 namespace sightline::waldboost {
 
 /// How the kernels are built for a device. Every choice gives the same results.
 struct KernelTuning {
   /// naive: a work-item takes a window through all weak classifiers. progressive: steps hand fixed shares of
-  /// a work-group's windows to each other, see progressive_steps. queue: after every phase of weak
+  /// a work-group's windows to each other, see waldboost/steps.hpp. queue: after every phase of weak
   /// classifiers, what is left of a work-group's windows waits in local memory and is shared out among its
   /// work-items anew. What these two leave is finished by a work-group a window.
   std::string scan = "queue";
@@ -25,7 +27,9 @@ struct KernelTuning {
   int keep = 50;
   /// The last phase of `scan` ends where less than one window in so many is left.
   int late = 64;
-  int repeats = 2;             ///< progressive: how often the second step runs
+  int repeats = 2;  ///< progressive: how often the second step runs
+  /// Progressive: its steps, not tuned; empty: those that follow from the model, with the usual shares.
+  std::vector<ProgressiveStep> steps;
   int finish_group = 64;       ///< work-items that share a window, a power of two
   int code_rows = 4;           ///< rows of codes that a work-item makes
   int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
@@ -47,24 +51,15 @@ KernelTuning variant_tuning(std::string_view name, const opencl::DeviceInfo& dev
 /// survivors; a model that does not know these has phases that double.
 std::vector<int> phase_ends(const Model& model, int keep, int late);
 
-/// A step of the progressive variant. A work-group has kStepGroup windows; of these, it hands kFirstShare or
-/// kShare of their number to the next.
-struct ProgressiveStep {
-  int fewest = 0;  ///< weak classifiers by which each window goes on, before those that are left are counted
-  int target = 0;  ///< weak classifier that each has then come to at least
-  friend bool operator==(const ProgressiveStep&, const ProgressiveStep&) = default;
-};
-inline constexpr int kStepGroup = 256;
-inline constexpr int kFirstShare = 8, kShare = 4;  ///< a divisor each
-/// The first step, the second one so many times, and the third one, which brings all windows to one weak
-/// classifier. As many weak classifiers go uncounted as the model's survivors need to come down to twice the
-/// share; those of a model that does not know these are M. Hruby's.
-std::vector<ProgressiveStep> progressive_steps(const Model& model, int repeats);
-
 /// What the results of tuning a model are stored under.
 std::string tuning_problem(const Model& model);
 /// What has been stored for a device, or else the default.
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
+
+/// Times the progressive scan of a WaldboostDetector by phases and by shares; see SweepFunction.
+std::vector<KernelSweep> sweep(const FrameProcessor& detector, const opencl::Context& context,
+                               opencl::ProgramCache* cache, std::span<const PictureView> frames,
+                               const SweepOptions& options);
 
 /// Tunes the kernels of a WaldboostDetector; see TuneFunction.
 TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
