@@ -58,6 +58,11 @@ void check_relative_model(const Config& config) {
               "'model' is relative to the folder of '" + config.name() + "'");
 }
 
+void expect_one(const std::vector<Config>& configs) {
+  if (configs.size() > 1)
+    throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
+}
+
 }  // namespace
 
 std::string with_remarks(std::string help, const char* key) {
@@ -198,8 +203,7 @@ std::vector<Config> DetectorOptions::load_configs() const {
 
 const Family& DetectorOptions::family() const {
   const std::vector<Config> configs = load_configs();
-  if (configs.size() > 1)
-    throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
+  expect_one(configs);
   return family_of(configs.front());
 }
 
@@ -242,6 +246,15 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   }
   check_detector_config(config);
   if (model_.empty()) check_relative_model(config);
+}
+
+Config DetectorOptions::config(Wanted wanted) const {
+  std::vector<Config> configs = load_configs();
+  check_options(configs);
+  expect_one(configs);
+  configs.front().expect_section("schedule");
+  apply_to(configs.front(), wanted);
+  return std::move(configs.front());
 }
 
 Engine DetectorOptions::make(Wanted wanted) const {

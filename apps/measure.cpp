@@ -13,7 +13,9 @@
 #include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "evaluation/report.hpp"
+#include "family_commands.hpp"
 #include "media_options.hpp"
+#include "opencl/program_cache.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/sources.hpp"
@@ -49,6 +51,7 @@ struct MeasureArguments {
   pipeline::MeasureOptions options;
   std::string json, csv, report;
   std::string power_log;
+  int sweep = 0;  // values of an axis; 0: none is wanted
 };
 
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
@@ -172,6 +175,27 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   return measurement;
 }
 
+// Settings of the device's kernels, as the detector's family sweeps them.
+std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
+  const Config config = a.detector.config();
+  const Family& family = require_tool("measure --sweep", config, &Family::sweep_function);
+  const Engine engine = a.detector.make();
+  if (!engine.device)
+    throw Error(ExitCode::device, "there is no OpenCL device whose kernels could be swept",
+                "see `sightline devices`; --device cpu takes a processor's driver");
+  const std::vector<media::Frame> frames = first_frames(a.input, a.reading, 4);
+  std::vector<PictureView> views;
+  for (const media::Frame& frame : frames) views.push_back(frame.view());
+  opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
+  SweepOptions options;
+  options.values = a.sweep;
+  options.stop = &stop_requested();
+  if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("sweep of {}", what); };
+  // Of detectors in others, the outermost.
+  const std::unique_ptr<Detector> detector = family.make(config);
+  return (*family.sweep_function())(*detector, engine.device->context(), &cache, views, options);
+}
+
 // No output replaces the input or another output.
 void check_outputs(const MeasureArguments& a) {
   for (const std::string& file : {a.json, a.csv, a.report}) {
@@ -204,6 +228,8 @@ std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& 
 
 int run(const MeasureArguments& a, int verbosity) {
   check_outputs(a);
+  std::vector<KernelSweep> sweeps;
+  if (a.sweep > 0) sweeps = sweep(a, verbosity);
   std::vector<pipeline::Measurement> all;
   for (const ComparedKey& key : a.compared) {
     for (const Variant& variant : variants_of(key, a.detector)) {
@@ -216,6 +242,7 @@ int run(const MeasureArguments& a, int verbosity) {
     }
   }
   if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));
+  all.front().sweeps = std::move(sweeps);
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
   const auto write = [](const std::string& file, const std::string& text) {
     if (file.empty()) return;
@@ -284,6 +311,11 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
     }
     options.add(std::move(option)).separated_by(',');
   }
+  options
+      .add("--sweep", &a.sweep,
+           "Time settings of the device's kernels as well, a map of so many along each side; for " +
+               titles_with(&Family::sweep_function))
+      .between(2, 41);
   options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
 }

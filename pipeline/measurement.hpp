@@ -9,6 +9,7 @@
 #include "image/view.hpp"
 #include "pipeline/trace.hpp"
 #include "processing/frame_processor.hpp"
+#include "processing/kernel_sweep.hpp"
 
 namespace sightline::pipeline {
 
@@ -70,6 +71,7 @@ struct Measurement {
   std::string meter_note;       ///< why there is none, or what it covers
   TraceInfo trace_info;
   std::vector<ScheduleResult> schedules;
+  std::vector<KernelSweep> sweeps;  ///< of the kernels' settings, where these were asked for
   /// Accuracy from a stored evaluation, for people; empty where there is none.
   std::string accuracy;
 };

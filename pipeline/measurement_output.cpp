@@ -7,36 +7,17 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/measurement_text.hpp"
+#include "pipeline/sweep_output.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kColumns = 100;
-
 /// Characters of UTF-8, which are columns for the letters that we print.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-/// Rows of equal length; the first column is flush left, the others right.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = row[0] + std::string(widths[0] - width(row[0]), ' ');
-    for (std::size_t i = 1; i < row.size(); ++i)
-      line += std::string(2 + widths[i] - width(row[i]), ' ') + row[i];
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
 }
 
 std::string busy(const ScheduleResult& schedule, const Names& processors) {
@@ -174,6 +155,7 @@ Json as_json(const Measurement& m) {
   json["best"] = best ? Json(m.schedules[*best].schedule) : Json();
   json["schedules"] = Json::array();
   for (const ScheduleResult& schedule : m.schedules) json["schedules"].push_back(as_json(schedule));
+  for (const KernelSweep& sweep : m.sweeps) json["sweeps"].push_back(sweep_as_json(sweep));
   return json;
 }
 
@@ -227,6 +209,23 @@ std::string csv_row(const Measurement& m, const ScheduleResult& s) {
 }
 
 }  // namespace
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = row[0] + std::string(widths[0] - width(row[0]), ' ');
+    for (std::size_t i = 1; i < row.size(); ++i)
+      line += std::string(2 + widths[i] - width(row[i]), ' ') + row[i];
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
 
 std::string figures(double value) {
   if (!std::isfinite(value)) return "-";
@@ -378,6 +377,9 @@ std::string measurements_as_text(std::span<const Measurement> measurements) {
   // Variants of a detector search the same windows, unless they are other models.
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     if (i == 0 || measurements[i].kernels.empty()) text += work_table(measurements[i]);
+  }
+  for (const Measurement& m : measurements) {
+    for (const KernelSweep& sweep : m.sweeps) text += '\n' + sweep_as_text(sweep);
   }
   return text;
 }

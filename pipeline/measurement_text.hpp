@@ -12,6 +12,10 @@
 
 namespace sightline::pipeline {
 
+/// Of a terminal.
+inline constexpr std::size_t kColumns = 100;
+/// Rows of equal length; the first column is flush left, the others right.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
 /// Three figures or more: "0.123", "9.87", "148.2", "1482"; "-" where it is not finite.
 std::string figures(double value);
 /// Seconds as milliseconds, without the unit.

@@ -9,6 +9,7 @@
 #include "base/markup.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/measurement_text.hpp"
+#include "pipeline/sweep_output.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -258,6 +259,26 @@ std::string overlap_card(const Measurement& m) {
   return text + "</section>\n";
 }
 
+/// How much of a frame's work is left after each step, on a scale of powers of ten.
+std::string work_card(const Measurement& m) {
+  if (m.work.empty()) return {};
+  const auto all = static_cast<double>(std::max<std::int64_t>(m.work.front().count, 1));
+  const auto width = [&](std::int64_t count) {
+    return count > 0 ? percent(std::log10(static_cast<double>(count) + 1), std::log10(all + 1)) : 0;
+  };
+  std::string text =
+      "<section class=\"card\">\n<h2>What is left of the first frame</h2>\n<div class=\"work\">\n";
+  for (const WorkCount& one : m.work) {
+    const double share = 100 * static_cast<double>(one.count) / all;
+    text += fmt::format(
+        "<span>{}</span><div><i style=\"width:{:.1f}%\"></i></div><b>{}</b><small>{:.4g}%</small>\n",
+        escape_markup(one.what), width(one.count), one.count, share);
+  }
+  return text +
+         "</div>\n<p class=\"note\">The bars' lengths are logarithms: equal steps are equal "
+         "factors.</p>\n</section>\n";
+}
+
 std::string facts_card(const Measurement& m) {
   std::string text = "<section class=\"card\">\n<h2>What was measured</h2>\n<dl class=\"facts\">\n";
   const auto fact = [&](const std::string& name, const std::string& value) {
@@ -284,6 +305,8 @@ std::string section(const Measurement& m, const Colours& colours) {
   std::string text = "<article class=\"measurement\">\n" + headline(m);
   if (!m.schedules.empty())
     text += schedules_card(m) + kTimelineCard + stages_card(m, colours) + overlap_card(m);
+  text += work_card(m);
+  for (const KernelSweep& sweep : m.sweeps) text += sweep_card(sweep);
   return text + facts_card(m) + "</article>\n";
 }
 

@@ -343,5 +343,63 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
   EXPECT_THAT(outcome.err, HasSubstr("--goal throughput or latency"));
 }
 
+const std::vector<std::string> kWaldboost{
+    "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost-fast.safetensors", "--scale-step",
+    "1.5"};
+
+TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
+  if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";
+  RunSetup slowly;
+  slowly.timeout = 120;
+  const Outcome outcome = run(
+      measure(kWaldboost + kCpuDevice +
+              std::vector<std::string>{"--schedules", "cpu", "--preload", "2", "--frames", "10", "--sweep",
+                                       "2", "--json", folder_ / "m.json", "--report", folder_ / "m.html"}),
+      slowly);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"sweep of phases: scan and finish", "sweep of shares", "* fastest", "o own ",
+                            "naive kernels", "queue kernels"})
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+  EXPECT_THAT(outcome.err, HasSubstr("sweep of shares: row 4 of 4"));
+  const Json json = Json::parse(bytes_of(folder_ / "m.json"));
+  ASSERT_EQ(json.at("sweeps").size(), 2U);
+  const Json& phases = json.at("sweeps")[0];
+  EXPECT_EQ(phases.at("columns").dump(), "[1,40]");
+  EXPECT_EQ(phases.at("rows").dump(), "[0,40]");
+  for (const Json& row : phases.at("ms")) {
+    ASSERT_EQ(row.size(), 2U);
+    for (const double milliseconds : row) EXPECT_GT(milliseconds, 0);
+  }
+  EXPECT_EQ(json.at("sweeps")[1].at("own").at("setting"), "8,4,4,4");
+  const std::string page = bytes_of(folder_ / "m.html");
+  EXPECT_THAT(page, HasSubstr("Sweep of shares"));
+  EXPECT_THAT(page, HasSubstr("What is left of the first frame"));
+}
+
+TEST_F(MeasureTest, SweepsNothingWhereThereIsNothing) {
+  expect_usage_error("for WaldBoost detectors", measure({"--sweep", "2", "--config", "people"}));
+  expect_usage_error("--sweep", measure(kWaldboost + std::vector<std::string>{"--sweep", "1"}));
+  expect_run(5, "no OpenCL device whose kernels",
+             measure(kWaldboost + kCpuOnly + std::vector<std::string>{"--sweep", "2"}));
+}
+
+TEST_F(MeasureTest, StepsOfProgressiveKernelsAreCheckedAndChangeNoBox) {
+  const auto found = [&](const std::vector<std::string>& options) {
+    return std::vector<std::string>{"detect", clip(), "-d", folder_ / "found.jsonl", "--threshold", "-1000"} +
+           kWaldboost + options;
+  };
+  expect_usage_error("'shares' is \"8,one\": 'one' is no whole number", found({"--shares", "8,one"}));
+  expect_usage_error("'phases' has 3 steps, and 'shares' 4", found({"--phases", "4,8,12"}));
+  expect_usage_error("--phases does nothing", {"detect", clip(), "--phases", "4,8,12,16"});
+  ASSERT_EQ(run(found(kCpuOnly)).exit_code, 0);
+  const std::string expected = bytes_of(folder_ / "found.jsonl");
+  EXPECT_THAT(expected, HasSubstr("score"));
+  if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";
+  const Outcome outcome = run(found(kCpuDevice + std::vector<std::string>{"--schedule", "gpu", "--shares",
+                                                                          "32,16,8", "--phases", "1,1,30"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(bytes_of(folder_ / "found.jsonl"), expected);
+}
+
 }  // namespace
 }  // namespace sightline::test
