@@ -1,0 +1,86 @@
+#include "evaluation/text_rows.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/fault.hpp"
+
+namespace sightline::text_rows {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";  // \r: files that come from Windows
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+}  // namespace
+
+void Row::refuse(const std::string& reason) const {
+  throw Error(ExitCode::input, file.string() + ':' + std::to_string(number) + ": " + reason);
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    fields.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return fields;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::string_view> split_at_blanks(std::string_view text) {
+  std::vector<std::string_view> fields;
+  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+    fields.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return fields;
+}
+
+double number(std::string_view text, const char* what, const Row& row) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    row.refuse(std::string(what) + " '" + std::string(text) + "' is not a number");
+  }
+  return value;
+}
+
+std::int64_t whole_number(std::string_view text, const char* what, std::int64_t least, const Row& row) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least) {
+    row.refuse(std::string(what) + " '" + std::string(text) + "' is not a whole number from " +
+               std::to_string(least) + " upwards");
+  }
+  return value;
+}
+
+void for_each_row(const std::filesystem::path& file, const char* what,
+                  const std::function<void(std::string_view, const Row&)>& take) {
+  // Opening a folder succeeds on Linux, and reading it would look like an empty file.
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file)) {
+    const int error = in ? EISDIR : errno;
+    throw Error(ExitCode::input,
+                std::string("cannot read ") + what + " '" + file.string() + "': " + std::strerror(error));
+  }
+  Row row{file};
+  std::string text;
+  while (std::getline(in, text)) {
+    ++row.number;
+    if (!trimmed(text).empty()) take(trimmed(text), row);
+  }
+  if (in.bad() || fault::strikes(fault::Kind::read, what)) row.refuse("the file cannot be read further");
+}
+
+}  // namespace sightline::text_rows

@@ -1,0 +1,36 @@
+#pragma once
+/// What files of a row a line are read with: ground truth, stored curves. Private to their readers.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sightline::text_rows {
+
+/// A line of a file, for messages.
+struct Row {
+  const std::filesystem::path& file;
+  int number = 0;
+
+  /// Throws Error(input) with the file's name and the line's number.
+  [[noreturn]] void refuse(const std::string& reason) const;
+};
+
+/// Splits at every comma, or at every run of blanks; blanks around the fields are left out.
+std::vector<std::string_view> split_at_commas(std::string_view text);
+std::vector<std::string_view> split_at_blanks(std::string_view text);
+
+/// A finite number, and a whole one of at least `least`. Throw Error(input) with `what`, its name.
+double number(std::string_view text, const char* what, const Row& row);
+std::int64_t whole_number(std::string_view text, const char* what, std::int64_t least, const Row& row);
+
+/// Takes the lines that are not blank, without the blanks around them.
+/// @param what  the file is, for messages
+/// Throws Error(input) where it cannot be read.
+void for_each_row(const std::filesystem::path& file, const char* what,
+                  const std::function<void(std::string_view, const Row&)>& take);
+
+}  // namespace sightline::text_rows
