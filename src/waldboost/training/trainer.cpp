@@ -1,5 +1,8 @@
 // `sightline train waldboost`: the trainer's options.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "base/error.hpp"
 #include "waldboost/tools.hpp"
@@ -27,6 +30,7 @@ class WaldboostTrainer : public Trainer {
 
  private:
   std::string kind_ = "lbp";
+  std::vector<int> window_;
   TrainingOptions options_;
 };
 
@@ -34,6 +38,12 @@ OptionSet WaldboostTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
   options.add("--label", &o.label, "What the object is called").free_text().show_default();
+  options
+      .add("--window", &window_,
+           "Width and height of the window in pixels, which the smallest object fills that is found, as in "
+           "24x48")
+      .separated_by('x')
+      .show_default(fmt::format("{}x{}", o.window.width, o.window.height));
   options
       .add("--alpha", &o.alpha,
            "Share of the objects that may be rejected early, at most: 0.01 for accuracy, 0.2 for speed")
@@ -92,6 +102,15 @@ OptionSet WaldboostTrainer::options() {
 }
 
 void WaldboostTrainer::check() {
+  if (!window_.empty()) {
+    const auto fits = [](int side) { return side >= kMinWindow && side <= kMaxWindow; };
+    if (window_.size() != 2 || !std::ranges::all_of(window_, fits)) {
+      throw Error(
+          ExitCode::usage, fmt::format("--window {} is no size", fmt::join(window_, "x")),
+          fmt::format("give width and height from {} to {} pixels, as in 24x48", kMinWindow, kMaxWindow));
+    }
+    options_.window = {window_[0], window_[1]};
+  }
   options_.kind = kind_ == "lrp" ? FeatureKind::lrp : kind_ == "lrd" ? FeatureKind::lrd : FeatureKind::lbp;
 }
 
