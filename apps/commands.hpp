@@ -27,6 +27,7 @@ CLI::App& add_command_group(CLI::App& parent, const std::string& name, const std
 void add_detect(CLI::App& app, Common& common);
 void add_devices(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
+void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_live(CLI::App& app, Common& common);

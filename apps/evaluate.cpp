@@ -1,4 +1,4 @@
-// `sightline evaluate`: how good a detector is, per window and per frame.
+// `sightline evaluate`: how good a detector is, per window and per frame, and how several compare.
 #include "commands.hpp"
 
 namespace sightline::apps {
@@ -7,6 +7,7 @@ void add_evaluate(CLI::App& app, Common& common) {
   CLI::App& evaluate = add_command_group(app, "evaluate", "Measure how good a detector is");
   add_evaluate_windows(evaluate, common);
   add_evaluate_frames(evaluate, common);
+  add_evaluate_compare(evaluate, common);
 }
 
 }  // namespace sightline::apps

@@ -179,9 +179,9 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
   const std::string name =
       a.report.names.empty() ? std::filesystem::path(a.input).filename().string() : a.report.names.front();
   write_reports(a.report,
-                {{name, "log-average " + percent(average), curve,
+                {{name, summary_of(curve, FalsePositiveUnit::per_image), curve,
                   static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)}},
-                FalsePositiveUnit::per_image, "Miss rate per frame");
+                FalsePositiveUnit::per_image);
 }
 
 int run_frames(const FrameArguments& a) {

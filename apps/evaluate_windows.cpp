@@ -90,15 +90,14 @@ std::vector<Contender> load_contenders(const WindowArguments& a) {
 NamedCurve report_windows(const Contender& contender, const WindowScores& scores) {
   std::printf("%-28s %-10s %s\n", "false positives per window", "miss rate", "threshold");
   const std::vector<double> rates{1e-2, 1e-3, 1e-4, 1e-5};
-  std::string summary;
   for (const WindowOperatingPoint& point : miss_rates_per_window(scores.positives, scores.negatives, rates)) {
     std::printf("%-28g %-10s %.4f\n", point.requested_rate, percent(point.miss_rate()).c_str(),
                 point.threshold);
-    if (point.requested_rate == 1e-4) summary = percent(point.miss_rate()) + " at 10⁻⁴";
   }
   std::fflush(stdout);
-  return {contender.name, summary, miss_rate_per_window(scores.positives, scores.negatives),
-          scores.positives.size(), scores.negatives.windows()};
+  const std::vector<DetPoint> curve = miss_rate_per_window(scores.positives, scores.negatives);
+  return {contender.name, summary_of(curve, FalsePositiveUnit::per_window), curve, scores.positives.size(),
+          scores.negatives.windows()};
 }
 
 void store_windows(const Contender& contender, const WindowArguments& a, const WindowScores& scores) {
@@ -144,7 +143,7 @@ int run(const WindowArguments& a) {
     curves.push_back(report_windows(contender, scores));
     if (a.store) store_windows(contender, a, scores);
   }
-  write_reports(a.report, curves, FalsePositiveUnit::per_window, "Miss rate per window");
+  write_reports(a.report, curves, FalsePositiveUnit::per_window);
   return 0;
 }
 

@@ -14,12 +14,17 @@ void add_report_options(OptionSet& options, ReportArguments& report) {
       .free_text();
   options.add("--csv", &report.csv, "Write the curve as a table");
   options.add("--svg", &report.svg, "Write the curve as a picture: miss rate against false positives");
+  options.add("--title", &report.title, "Of the picture").needs("--svg").free_text();
 }
 
 void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,
-                   FalsePositiveUnit unit, const std::string& title) {
+                   FalsePositiveUnit unit) {
   if (!report.csv.empty()) write_report(report.csv, curves_as_csv(curves, unit));
-  if (!report.svg.empty()) write_report(report.svg, curves_as_svg(curves, unit, title));
+  if (!report.svg.empty()) {
+    const std::string shown =
+        unit == FalsePositiveUnit::per_window ? "Miss rate per window" : "Miss rate per frame";
+    write_report(report.svg, curves_as_svg(curves, unit, report.title.empty() ? shown : report.title));
+  }
   for (const std::string* file : {&report.csv, &report.svg}) {
     if (!file->empty()) spdlog::info("wrote {}", *file);
   }

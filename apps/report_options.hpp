@@ -14,9 +14,10 @@ struct ReportArguments {
   std::vector<std::string> names;  ///< of the curves; empty: their own
   std::string csv;                 ///< files; empty: none
   std::string svg;
+  std::string title;  ///< of the picture; empty: what it shows
 };
 
-/// --name, --csv and --svg.
+/// --name, --csv, --svg and --title.
 void add_report_options(OptionSet& options, ReportArguments& report);
 
 /// Before the work, so that it is not done for nothing. Throws Error (usage, failed).
@@ -24,6 +25,6 @@ void check_report(const ReportArguments& report, std::size_t curves);
 
 /// Writes what was asked for, and says so.
 void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,
-                   FalsePositiveUnit unit, const std::string& title);
+                   FalsePositiveUnit unit);
 
 }  // namespace sightline::apps

@@ -182,22 +182,6 @@ std::string percent(double share) {
   return result + '%';
 }
 
-std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit) {
-  std::string table = unit == FalsePositiveUnit::per_window
-                          ? "curve,threshold,false_positives_per_window,miss_rate,positives,windows\n"
-                          : "curve,threshold,false_positives_per_image,miss_rate,positives,images\n";
-  for (const auto& curve : curves) {
-    const std::string name = csv_field(curve.name) + ',';
-    const std::string counts =
-        ',' + std::to_string(curve.positives) + ',' + std::to_string(curve.trials) + '\n';
-    for (const auto& point : curve.points) {
-      table += name + shortest(point.threshold) + ',' + shortest(point.false_positive_rate) + ',' +
-               shortest(point.miss_rate) + counts;
-    }
-  }
-  return table;
-}
-
 std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
                           const std::string& title) {
   const bool windows = unit == FalsePositiveUnit::per_window;

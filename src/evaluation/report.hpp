@@ -1,5 +1,5 @@
 #pragma once
-/// Miss rate curves as a table and as a picture.
+/// Miss rate curves as a table, which can be read back, and as a picture.
 
 #include <cstdint>
 #include <filesystem>
@@ -28,6 +28,19 @@ struct NamedCurve {
 /// (`..._per_image` and `images`), a row a point; numbers in the shortest form that reads back as the same
 /// number.
 std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit);
+
+/// Curves of one table.
+struct StoredCurves {
+  FalsePositiveUnit unit = FalsePositiveUnit::per_image;
+  std::vector<NamedCurve> curves;  ///< at least one, each with its summary; rows of one name are one curve
+};
+
+/// Reads what curves_as_csv has written. Throws Error(input) with the line where it is something else, or
+/// holds no curve.
+StoredCurves load_curves(const std::filesystem::path& file);
+
+/// The figure that sums a curve up: its log-average miss rate per image, its miss rate at 1e-4 per window.
+std::string summary_of(std::span<const DetPoint> curve, FalsePositiveUnit unit);
 
 /// A detection error trade-off plot: both axes logarithmic, curves as the staircases they are, nothing
 /// smoothed, each with a line in the legend. Points at zero lie on the lower edge of their axis. A picture of

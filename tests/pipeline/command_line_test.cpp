@@ -120,7 +120,7 @@ TEST(CommandLine, PagesAreGoodRoff) {
 
 TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"de"}), (std::vector<std::string>{"detect", "devices"}));
-  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames"}));
+  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
   EXPECT_EQ(all.size(), 8u) << "and none that --help does not list";

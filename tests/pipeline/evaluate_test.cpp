@@ -161,6 +161,27 @@ TEST_F(Evaluate, FramesRefuseBadTruth) {
   expect_run(3, "gone.txt", command + std::vector<std::string>{folder_ / "gone.txt"});
 }
 
+TEST_F(Evaluate, CurvesOfEarlierEvaluationsCompare) {
+  const std::string header = "curve,threshold,false_positives_per_image,miss_rate,positives,images\n";
+  media::test::store(folder_ / "a.csv", header + "one,1,0.09,0.25,8,10\n");
+  media::test::store(folder_ / "b.csv", header + "two,1,0,0.5,8,10\n");
+  const std::vector<std::string> command{"evaluate", "compare", folder_ / "a.csv", folder_ / "b.csv"};
+  const Outcome outcome = run(command + std::vector<std::string>{"--svg", folder_ / "both.svg", "--title",
+                                                                 "Ours", "--name", "first", "--name", "b"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(
+                "\n100%    25%     25%     0.4629       first\n50%     50%     50%     0.5000       b\n"),
+            std::string::npos)
+      << outcome.out;
+  for (const char* part : {"<title>Ours</title>", ">first<", ">b<", "log-average 46.3%"})
+    EXPECT_NE(bytes_of(folder_ / "both.svg").find(part), std::string::npos) << part;
+  expect_run(2, "2 curve(s)", command + std::vector<std::string>{"--name", "one"});
+  media::test::store(
+      folder_ / "c.csv",
+      "curve,threshold,false_positives_per_window,miss_rate,positives,windows\nc,1,0,0.5,8,10\n");
+  expect_run(3, "do not compare", command + std::vector<std::string>{folder_ / "c.csv"});
+}
+
 // A table of what is missed and why, and a picture of it.
 TEST_F(Evaluate, Misses) {
   media::test::store(folder_ / "truth.txt", "1,1,10,10,41,100,1\n1,2,90,60,41,100,1\n2,1,60,20,10,24,1\n");

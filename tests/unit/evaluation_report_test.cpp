@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline {
 namespace {
@@ -19,6 +20,44 @@ TEST(Report, CsvIsExact) {
             "\"a, \"\"b\"\"\",-0.1,1e-05,0.25,492,2160000\n");
   EXPECT_EQ(curves_as_csv({}, FalsePositiveUnit::per_image),
             "curve,threshold,false_positives_per_image,miss_rate,positives,images\n");
+}
+
+TEST(Report, CsvIsReadBack) {
+  const test::TempDir folder;
+  const std::vector<NamedCurve> curves{{"a, \"b\"", "", {{1.5, 0, 1}, {-0.1, 1e-5, 0.25}}, 492, 2160000},
+                                       {"plain", "", {{2, 0.1, 0.5}}, 492, 2160000}};
+  for (const auto unit : {FalsePositiveUnit::per_window, FalsePositiveUnit::per_image}) {
+    write_report(folder / "curves.csv", curves_as_csv(curves, unit));
+    const StoredCurves stored = load_curves(folder / "curves.csv");
+    EXPECT_EQ(stored.unit, unit);
+    EXPECT_EQ(curves_as_csv(stored.curves, stored.unit), curves_as_csv(curves, unit));
+    EXPECT_EQ(stored.curves[0].summary,
+              unit == FalsePositiveUnit::per_window ? "25% at 10⁻⁴" : "log-average 25%");
+  }
+}
+
+TEST(Report, WhatIsNoTableOfCurvesIsRefusedWithItsLine) {
+  const test::TempDir folder;
+  const std::string header = "curve,threshold,false_positives_per_image,miss_rate,positives,images\n";
+  const std::vector<std::pair<std::string, std::string>> tables{
+      {"name,value\n", "curves.csv:1: this is no table of curves"},
+      {header, "curves.csv' holds no curve"},
+      {header + "\"a,1,0,0.5,9,9\n", "curves.csv:2: the curve's name does not end"},
+      {header + "a,1,0,0.5,9\n", "curves.csv:2: 5 columns where"},
+      {header + "a,1,0,0.5,9,9\na,0,x,0.5,9,9\n", "curves.csv:3: false positive rate 'x'"},
+      {header + "a,1,0,1.5,9,9\n", "curves.csv:2: the rates"},
+      {header + "a,1,0.2,0.5,9,9\na,0,0.1,0.5,9,9\n", "curves.csv:3: false positives are fewer"}};
+  for (const auto& [table, message] : tables) {
+    write_report(folder / "curves.csv", table);
+    try {
+      load_curves(folder / "curves.csv");
+      ADD_FAILURE() << table;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      EXPECT_THAT(error.what(), HasSubstr(message));
+    }
+  }
+  EXPECT_THROW(load_curves(folder / "none.csv"), Error);
 }
 
 TEST(Report, SvgShowsCurvesAsStairs) {

@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "evaluation/report.hpp"
+#include "evaluation/report_parts.hpp"
+#include "evaluation/text_rows.hpp"
+
+namespace sightline {
+
+using namespace report_parts;
+using namespace text_rows;
+
+namespace {
+
+constexpr std::size_t kNumbers = 5;  // behind the curve's name
+
+std::string header(FalsePositiveUnit unit) {
+  return unit == FalsePositiveUnit::per_window
+             ? "curve,threshold,false_positives_per_window,miss_rate,positives,windows"
+             : "curve,threshold,false_positives_per_image,miss_rate,positives,images";
+}
+
+/// Takes the first field, as csv_field writes it, and the comma behind it.
+std::string take_name(std::string_view& text, const Row& row) {
+  std::string name;
+  std::size_t i = 0;
+  if (text.starts_with('"')) {
+    for (i = 1; i < text.size(); ++i) {
+      if (text[i] == '"' && !text.substr(i + 1).starts_with('"')) break;
+      if (text[i] == '"') ++i;
+      name += text[i];
+    }
+    ++i;
+  } else {
+    i = std::min(text.find(','), text.size());
+    name = text.substr(0, i);
+  }
+  if (i >= text.size() || text[i] != ',') row.refuse("the curve's name does not end");
+  text.remove_prefix(i + 1);
+  return name;
+}
+
+NamedCurve& curve_named(const std::string& name, std::vector<NamedCurve>& curves) {
+  const auto found = std::ranges::find(curves, name, &NamedCurve::name);
+  return found != curves.end() ? *found : curves.emplace_back(NamedCurve{name, {}, {}, 0, 0});
+}
+
+void add_point(std::string_view text, const Row& row, std::vector<NamedCurve>& curves) {
+  NamedCurve& curve = curve_named(take_name(text, row), curves);
+  const auto fields = split_at_commas(text);
+  if (fields.size() != kNumbers)
+    row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 6");
+  const DetPoint point{number(fields[0], "threshold", row), number(fields[1], "false positive rate", row),
+                       number(fields[2], "miss rate", row)};
+  if (point.false_positive_rate < 0 || point.miss_rate < 0 || point.miss_rate > 1)
+    row.refuse("the rates are not those of a curve");
+  if (!curve.points.empty() && point.false_positive_rate < curve.points.back().false_positive_rate)
+    row.refuse("false positives are fewer than in the row before; points go by falling threshold");
+  curve.points.push_back(point);
+  curve.positives = static_cast<std::uint64_t>(whole_number(fields[3], "positives", 1, row));
+  curve.trials = static_cast<std::uint64_t>(whole_number(fields[4], "count", 1, row));
+}
+
+}  // namespace
+
+std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit) {
+  std::string table = header(unit) + '\n';
+  for (const auto& curve : curves) {
+    const std::string name = csv_field(curve.name) + ',';
+    const std::string counts =
+        ',' + std::to_string(curve.positives) + ',' + std::to_string(curve.trials) + '\n';
+    for (const auto& point : curve.points) {
+      table += name + shortest(point.threshold) + ',' + shortest(point.false_positive_rate) + ',' +
+               shortest(point.miss_rate) + counts;
+    }
+  }
+  return table;
+}
+
+StoredCurves load_curves(const std::filesystem::path& file) {
+  StoredCurves stored;
+  bool begun = false;
+  for_each_row(file, "curves", [&](std::string_view text, const Row& row) {
+    if (begun) return add_point(text, row, stored.curves);
+    begun = true;
+    if (text == header(FalsePositiveUnit::per_window)) {
+      stored.unit = FalsePositiveUnit::per_window;
+    } else if (text != header(FalsePositiveUnit::per_image)) {
+      row.refuse("this is no table of curves; `evaluate ... --csv` writes such tables");
+    }
+  });
+  if (stored.curves.empty()) throw Error(ExitCode::input, "'" + file.string() + "' holds no curve");
+  for (NamedCurve& curve : stored.curves) curve.summary = summary_of(curve.points, stored.unit);
+  return stored;
+}
+
+std::string summary_of(std::span<const DetPoint> curve, FalsePositiveUnit unit) {
+  return unit == FalsePositiveUnit::per_window ? percent(miss_rate_at(curve, 1e-4)) + " at 10⁻⁴"
+                                               : "log-average " + percent(log_average_miss_rate(curve));
+}
+
+}  // namespace sightline
