@@ -256,7 +256,8 @@ std::vector<std::byte> Safetensors::serialize() const {
 void Safetensors::save(const std::filesystem::path& path) const {
   const std::vector<std::byte> bytes = serialize();
   const auto fail = [&](int error) {
-    throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': " + std::strerror(error));
+    throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': " + std::strerror(error),
+                "check the folder, its permissions and the space left");
   };
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

@@ -46,9 +46,14 @@ FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
       files_.push_back(base / line);
     }
   } else {
-    throw Error(ExitCode::input, "'" + path.string() + "' is neither a folder nor a list of pictures");
+    throw Error(ExitCode::input, "'" + path.string() + "' is neither a folder nor a list of pictures",
+                "check the name and the path");
   }
-  if (files_.empty()) throw Error(ExitCode::input, "'" + path.string() + "' holds no pictures");
+  if (files_.empty()) {
+    throw Error(
+        ExitCode::input, "'" + path.string() + "' holds no pictures",
+        "give a folder with files such as .jpg or .png, folders in it aside, or a list of such files");
+  }
 }
 
 Image<std::uint8_t> FileImageSet::load(std::size_t index) const {

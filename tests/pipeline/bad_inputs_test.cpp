@@ -232,6 +232,11 @@ TEST_F(BadInput, Usage) {
   expect_run(2, "subcommand", {});
   expect_run(2, "input is required", {"detect"});
   expect_run(2, "--bogus", {"detect", kClip, "--bogus"});
+  for (const char* size : {"24", "24x48x8", "4x8", "axb"}) {
+    expect_run(2, "--window",
+               {"train", "waldboost", "--window", size, "--positives", folder_.path(), "--negatives",
+                folder_.path()});
+  }
   expect_run(2, "--threshold", {"detect", kClip, "--threshold", "high"});
   expect_run(2, "--threads", {"detect", kClip, "--threads", "0"});
   expect_run(2, "--every", {"detect", kClip, "--every", "0"});

@@ -55,6 +55,7 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"evaluate", "windows"},
                                                       {"train"},
                                                       {"evaluate", "frames"},
+                                                      {"evaluate", "compare"},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
                                                       {"model"},
@@ -145,7 +146,8 @@ TEST(CommandLine, CompletesValues) {
   EXPECT_EQ(offered({"detect", "--schedule=sp"}),
             (std::vector<std::string>{"--schedule=specialized", "--schedule=split"}));
   EXPECT_EQ(offered({"live", "--hud", ""}), (std::vector<std::string>{"full", "compact", "off"}));
-  EXPECT_EQ(offered({"detect", "-c", "faces"}), (std::vector<std::string>{"faces", "faces-eyes", "faces-waldboost", ":files"}));
+  EXPECT_EQ(offered({"detect", "-c", "faces"}),
+            (std::vector<std::string>{"faces", "faces-eyes", "faces-waldboost", ":files"}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (std::vector<std::string>{}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (std::vector<std::string>{"cpu,gpu"}));
   EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (std::vector<std::string>{"libx264rgb"}));
