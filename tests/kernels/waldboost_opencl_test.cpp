@@ -12,7 +12,8 @@
 
 #include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
-#include "kernels/waldboost_model.hpp"
+#include "support/cascade.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/opencl/stages.hpp"
 
 namespace sightline::waldboost {
@@ -120,7 +121,7 @@ Options some_options(int border = 0, double threshold = -1e6) {
 
 class WaldboostOpenCl : public test::ExactDevicesTest {
  protected:
-  const Model model_ = drawn_model(3, 40);
+  const Model model_ = test::random_waldboost(3, 40);
 };
 
 TEST_F(WaldboostOpenCl, EveryFormFindsTheSame) {
@@ -216,11 +217,11 @@ TEST_F(WaldboostOpenCl, LowestSums) {
 // do not know their survivors.
 TEST_F(WaldboostOpenCl, OtherModels) {
   const Image<std::uint8_t> picture = make_picture({131, 97}, 5);
-  Model without = drawn_model(5, 20, {13, 9}, FeatureKind::lbp, {{1, 1}});
+  Model without = test::random_waldboost(5, 20, {13, 9}, FeatureKind::lbp, {{1, 1}});
   without.survivors.clear();
-  const Model models[] = {drawn_model(6, 33, {64, 64}, FeatureKind::lbp, {{2, 1}, {1, 2}}), without,
-                          drawn_model(8, 5, {8, 31}, FeatureKind::lbp, {{1, 1}}),
-                          drawn_model(7, 1, {24, 24}, FeatureKind::lbp, {{1, 1}})};
+  const Model models[] = {test::random_waldboost(6, 33, {64, 64}, FeatureKind::lbp, {{2, 1}, {1, 2}}),
+                          without, test::random_waldboost(8, 5, {8, 31}, FeatureKind::lbp, {{1, 1}}),
+                          test::random_waldboost(7, 1, {24, 24}, FeatureKind::lbp, {{1, 1}})};
   for (const Model& model : models) {
     SCOPED_TRACE(std::to_string(model.size()) + " weak classifiers");
     Comparison comparison(devices_[0], model, some_options(), kForms[3]);
@@ -350,7 +351,7 @@ TEST_F(WaldboostOpenCl, StepsThatAreGivenMeanProgressiveKernels) {
 
 TEST_F(WaldboostOpenCl, FeaturesOfTheCpuAloneAreRefused) {
   for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd}) {
-    const WaldboostDetector detector(drawn_model(2, 4, {24, 24}, kind), some_options());
+    const WaldboostDetector detector(test::random_waldboost(2, 4, {24, 24}, kind), some_options());
     EXPECT_THAT(detector.info().cpu_only, testing::HasSubstr(to_string(kind)));
     EXPECT_THROW(detector.make_device_stages({devices_[0], 0, ""}), Error);
   }
@@ -402,7 +403,7 @@ TEST_F(WaldboostOpenCl, TunedKernelsFindTheSame) {
 }
 
 TEST(WaldboostPhases, FollowTheSurvivors) {
-  Model model = drawn_model(1, 8);
+  Model model = test::random_waldboost(1, 8);
   model.survivors = {0.5F, 0.4F, 0.3F, 0.2F, 0.2F, 0.1F, 0.01F, 0.001F};
   EXPECT_EQ(phase_ends(model, 50, 50), (std::vector<int>{1, 4, 6, 7}));
   EXPECT_EQ(phase_ends(model, 50, 4), (std::vector<int>{1, 4}));
@@ -411,14 +412,15 @@ TEST(WaldboostPhases, FollowTheSurvivors) {
   EXPECT_EQ(phase_ends(model, 1, 1 << 20), (std::vector<int>{1, 8}));
   model.survivors.clear();
   EXPECT_EQ(phase_ends(model, 50, 50), (std::vector<int>{1, 2, 4, 8}));
-  EXPECT_EQ(phase_ends(drawn_model(1, 1), 50, 50), (std::vector<int>{1}));
+  EXPECT_EQ(phase_ends(test::random_waldboost(1, 1), 50, 50), (std::vector<int>{1}));
 }
 
 // Little enough for a simulator that watches every access (tools/check-kernels).
 using OpenClSmallWaldboost = test::ExactDevicesTest;
 TEST_F(OpenClSmallWaldboost, EveryVariant) {
   const Image<std::uint8_t> picture = make_picture({41, 33}, 5);
-  const Model model = drawn_model(4, 12, {12, 12}, FeatureKind::lbp, {{1, 1}, {2, 1}, {1, 2}, {2, 2}});
+  const Model model =
+      test::random_waldboost(4, 12, {12, 12}, FeatureKind::lbp, {{1, 1}, {2, 1}, {1, 2}, {2, 2}});
   for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[4]}) {
     SCOPED_TRACE(text_of(tuning));
     Comparison comparison(devices_[0], model, some_options(), tuning);

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/kernel_test.hpp"
-#include "kernels/waldboost_model.hpp"
+#include "support/cascade.hpp"
+#include "support/waldboost.hpp"
+#include "waldboost/scan.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -82,7 +84,7 @@ std::string text_of(const Case& one) {
 TEST_P(WaldboostKernel, CodesAreTheReferences) {
   for (const Case& one : kCases) {
     SCOPED_TRACE(text_of(one));
-    const Model model = drawn_model(1, 12, one.window);
+    const Model model = test::random_waldboost(1, 12, one.window);
     const PackedModel packed(model);
     const Image<std::uint8_t> picture = image_of(one, 3);
     GuardedScratch scratch(1);
@@ -111,7 +113,7 @@ TEST_P(WaldboostKernel, WindowsAreTheReferences) {
   for (const Case& one : kCases) {
     for (const int weak : {1, 25}) {
       SCOPED_TRACE(text_of(one) + ", " + std::to_string(weak) + " weak classifiers");
-      const Model model = drawn_model(2, weak, one.window);
+      const Model model = test::random_waldboost(2, weak, one.window);
       const PackedModel packed(model);
       const Image<std::uint8_t> picture = image_of(one, 4);
       for (const std::int32_t lowest : {kNoThreshold, 0, 700}) {
@@ -136,7 +138,7 @@ TEST_P(WaldboostKernel, RanksAreTheReferences) {
   const Case one{{24, 24}, {3, 2, 40, 20}};
   const Image<std::uint8_t> picture = image_of(one, 4);
   for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd}) {
-    const Model model = drawn_model(3, 20, one.window, kind);
+    const Model model = test::random_waldboost(3, 20, one.window, kind);
     std::vector<Accepted> expected, got;
     reference::scan_tile(model, picture.view(), one.tile, kNoThreshold, expected);
     ScanScratch scratch;

@@ -1,9 +1,10 @@
 // The WaldBoost detector through the pipeline: every schedule finds what the detector finds alone.
 #include <gtest/gtest.h>
 
-#include "kernels/waldboost_model.hpp"
 #include "pipeline/planner.hpp"
+#include "support/cascade.hpp"
 #include "support/pipeline.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
@@ -25,7 +26,7 @@ class WaldboostSchedules : public testing::Test {
     options.scale_step = 1.2;
     options.threshold = options.window_threshold = -1e6;
     options.border = 3;
-    detector_ = std::make_unique<waldboost::WaldboostDetector>(waldboost::drawn_model(3, 30), options);
+    detector_ = std::make_unique<waldboost::WaldboostDetector>(test::random_waldboost(3, 30), options);
     const auto workspace = detector_->make_workspace();
     for (unsigned seed = 1; seed <= 5; ++seed) {
       const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);

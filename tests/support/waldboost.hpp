@@ -1,16 +1,21 @@
 #pragma once
 /// Models for the tests of the WaldBoost detector.
 
+#include <vector>
+
 #include "image/view.hpp"
 #include "waldboost/model.hpp"
 
 namespace sightline::test {
 
-/// A valid model with random features and responses. Of windows with texture, about a third is rejected by
-/// the first weak classifier, ever fewer by the next ones, and about a twelfth is left in the end; a fifth of
-/// the weak classifiers rejects nothing. Label "object", unit 2^-10, threshold 0, with the survivor curve.
-/// @param weak  number of weak classifiers, 1..kMaxWeakClassifiers
+/// A valid model with random features and responses. Each weak classifier rejects about every sixth of the
+/// windows that are left of a picture as cascade::make_picture makes them, until there are a few; the last
+/// ones reject none. Sums that are equal to a threshold are frequent. Label "object", unit 0.25, threshold 0,
+/// with the survivor curve of the windows that it was made for.
+/// @param weak    number of weak classifiers, 1..kMaxWeakClassifiers
+/// @param blocks  sizes that blocks have in turn; none: all
 waldboost::Model random_waldboost(unsigned seed, int weak, Size window = {24, 24},
-                                  waldboost::FeatureKind kind = waldboost::FeatureKind::lbp);
+                                  waldboost::FeatureKind kind = waldboost::FeatureKind::lbp,
+                                  const std::vector<Size>& blocks = {});
 
 }  // namespace sightline::test
