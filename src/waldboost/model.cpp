@@ -10,6 +10,7 @@
 #include "model/header.hpp"
 #include "model/safetensors.hpp"
 #include "model/xml.hpp"
+#include "waldboost/haar.hpp"
 #include "waldboost/xml.hpp"
 
 namespace sightline::waldboost {
@@ -17,15 +18,12 @@ namespace {
 
 constexpr std::string_view kVersion = "1";
 constexpr std::int64_t kFeatureNumbers = 6;  // of a row of `features`
-constexpr int kBlocks = kGrid * kGrid;
 constexpr int kMiddle = kBlocks / 2;
 constexpr double kSmallestUnit = 1e-30;
 constexpr double kLargestUnit = 1e30;
 constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 constexpr std::size_t kHead = 4096;  // bytes in which an XML's first element must begin
-
-constexpr FeatureKind kKinds[] = {FeatureKind::lbp, FeatureKind::lrp, FeatureKind::lrd};
 
 // What keeps a model from being used, and what to do about it.
 struct Problem {
@@ -40,19 +38,28 @@ std::string weak_name(std::size_t i) {
 // The problem's text is empty where there is none.
 Problem problem_of(const Feature& feature, FeatureKind kind, Size window) {
   const auto number = [](int value) { return std::to_string(value); };
+  const bool is_haar = kind == FeatureKind::haar;
+  if (is_haar && (feature.first >= kHaarShapes.size() || feature.second != 0)) {
+    return {"has shape " + number(feature.first) + " and " + number(feature.second),
+            "with Haar features, the shape is one of 0 to 4, and the other number 0"};
+  }
+  const int largest = is_haar ? kMaxWindow : kMaxBlock;
   for (const int side : {feature.block_width, feature.block_height}) {
-    if (side < 1 || side > kMaxBlock) {
+    if (side < 1 || side > largest) {
       return {"has blocks of " + number(feature.block_width) + "x" + number(feature.block_height) + " pixels",
-              "each side must be 1 or " + number(kMaxBlock)};
+              is_haar ? "each side must be at least 1, and not larger than the window"
+                      : "each side must be 1 or " + number(kMaxBlock)};
     }
   }
-  if (feature.x + kGrid * feature.block_width > window.width ||
-      feature.y + kGrid * feature.block_height > window.height) {
-    return {"has 3x3 blocks of " + number(feature.block_width) + "x" + number(feature.block_height) +
-                " pixels at (" + number(feature.x) + ", " + number(feature.y) +
-                "), which do not lie in the window",
+  const Size grid = grid_of(kind, feature);
+  if (feature.x + grid.width * feature.block_width > window.width ||
+      feature.y + grid.height * feature.block_height > window.height) {
+    return {"has " + number(grid.width) + "x" + number(grid.height) + " blocks of " +
+                number(feature.block_width) + "x" + number(feature.block_height) + " pixels at (" +
+                number(feature.x) + ", " + number(feature.y) + "), which do not lie in the window",
             "the window has " + number(window.width) + "x" + number(window.height) + " pixels"};
   }
+  if (is_haar) return {};
   const bool usable = kind == FeatureKind::lbp ? feature.first == 0 && feature.second == 0
                                                : feature.first < kBlocks && feature.second < kBlocks &&
                                                      feature.first != feature.second;
@@ -105,10 +112,10 @@ Problem problem_of(const Model& model) {
 
 FeatureKind read_kind(const ModelHeader& header) {
   const std::string name = header.text("feature");
-  for (const FeatureKind kind : kKinds) {
+  for (const FeatureKind kind : kFeatureKinds) {
     if (name == to_string(kind)) return kind;
   }
-  header.fail("'feature' is '" + name + "'", "it must be 'lbp', 'lrp' or 'lrd'");
+  header.fail("'feature' is '" + name + "'", "it must be 'lbp', 'lrp', 'lrd' or 'haar'");
 }
 
 // A side that is no whole number, or too large for any window, becomes 0, which no window has either.
@@ -147,7 +154,8 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   model.kind = read_kind(header);
   model.unit = header.number("unit", kSmallestUnit, kLargestUnit);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
-  if (header.find("box_scale")) model.box_scale = header.number("box_scale", kSmallestBoxScale, kLargestBoxScale);
+  if (header.find("box_scale"))
+    model.box_scale = header.number("box_scale", kSmallestBoxScale, kLargestBoxScale);
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
   model.features = read_features(file);
   const auto count = static_cast<std::int64_t>(model.features.size());
@@ -214,11 +222,14 @@ const char* to_string(FeatureKind kind) {
       return "lrp";
     case FeatureKind::lrd:
       return "lrd";
+    case FeatureKind::haar:
+      return "haar";
   }
   return "";
 }
 
-int code_of(FeatureKind kind, const Feature& feature, const std::array<int, kGrid * kGrid>& sums) {
+int code_of(FeatureKind kind, const Feature& feature, const std::array<std::uint32_t, kBlocks>& sums) {
+  if (kind == FeatureKind::haar) return haar_code(kHaarShapes[feature.first], sums.data());
   if (kind == FeatureKind::lbp) {
     unsigned code = 0;
     for (std::size_t i = 0; i < kLbpNeighbours.size(); ++i) {
@@ -228,11 +239,10 @@ int code_of(FeatureKind kind, const Feature& feature, const std::array<int, kGri
     return static_cast<int>(code);
   }
   const auto rank = [&](int block) {
-    return static_cast<int>(std::ranges::count_if(sums, [&](int sum) { return sum > sums[block]; }));
+    return static_cast<int>(
+        std::ranges::count_if(sums, [&](std::uint32_t sum) { return sum > sums[block]; }));
   };
-  const int first = rank(feature.first);
-  const int second = rank(feature.second);
-  return kind == FeatureKind::lrp ? kBlocks * first + second : first - second + kBlocks - 1;
+  return code_of_ranks(kind == FeatureKind::lrp, rank(feature.first), rank(feature.second));
 }
 
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes) {

@@ -49,12 +49,12 @@ class Drawing {
     canvas_.text(kMargin, 42, "Where the model for '" + model_.label + "' looks", 26, kInk, Align::left,
                  FontWeight::bold);
     canvas_.text(kMargin, 70,
-                 fmt::format("{} weak classifiers of 3x3 blocks ({}), window {} x {} pixels", model_.size(),
+                 fmt::format("{} weak classifiers of {} ({}), window {} x {} pixels", model_.size(),
+                             model_.kind == FeatureKind::haar ? "two to four cells" : "3x3 blocks",
                              to_string(model_.kind), model_.window.width, model_.window.height),
                  15, kFaint);
     caption(kMargin, grids_ == 1 ? "The weak classifier" : fmt::format("The first {}", grids_),
-            model_.kind == FeatureKind::lbp ? "each neighbour is compared with the middle block"
-                                            : "filled: the blocks whose ranks count, the first one darker");
+            what_is_filled());
     for (int weak = 0; weak < grids_; ++weak) draw_grid(weak);
     caption(map_left(), "All of them", "how many look at each pixel");
     draw_map();
@@ -83,18 +83,27 @@ class Drawing {
     const double width = feature.block_width * zoom;
     const double height = feature.block_height * zoom;
     frame(left, above, zoom);
-    for (int block = 0; block < kGrid * kGrid; ++block) {
-      const double x = left + feature.x * zoom + block % kGrid * width;
-      const double y = above + feature.y * zoom + block / kGrid * height;
+    const Size grid = grid_of(model_.kind, feature);
+    for (int block = 0; block < grid.width * grid.height; ++block) {
+      const double x = left + feature.x * zoom + block % grid.width * width;
+      const double y = above + feature.y * zoom + block / grid.width * height;
       if (const Color* color = filling(feature, block)) canvas_.fill_rectangle(x, y, width, height, *color);
       canvas_.stroke_rectangle(x, y, width, height, kGridLines);
     }
     canvas_.text(left, above + model_.window.height * zoom + 14, std::to_string(weak + 1), 11, kFaint);
   }
 
+  const char* what_is_filled() const {
+    if (model_.kind == FeatureKind::lbp) return "each neighbour is compared with the middle block";
+    if (model_.kind == FeatureKind::haar) return "bright cells are compared with dark ones";
+    return "filled: the blocks whose ranks count, the first one darker";
+  }
+
   // Null where the block is empty.
   const Color* filling(const Feature& feature, int block) const {
-    if (model_.kind == FeatureKind::lbp) return block == kGrid * kGrid / 2 ? &kSecondBlock : nullptr;
+    if (model_.kind == FeatureKind::lbp) return block == kBlocks / 2 ? &kSecondBlock : nullptr;
+    if (model_.kind == FeatureKind::haar)
+      return kHaarShapes[feature.first].is_bright(block) ? &kSecondBlock : &kFirstBlock;
     if (block == feature.first) return &kFirstBlock;
     return block == feature.second ? &kSecondBlock : nullptr;
   }
@@ -129,8 +138,9 @@ class Drawing {
 std::vector<std::int32_t> coverage(const Model& model) {
   std::vector<std::int32_t> counts(static_cast<std::size_t>(model.window.width) * model.window.height);
   for (const Feature& feature : model.features) {
-    for (int y = feature.y; y < feature.y + kGrid * feature.block_height; ++y) {
-      for (int x = feature.x; x < feature.x + kGrid * feature.block_width; ++x)
+    const Size grid = grid_of(model.kind, feature);
+    for (int y = feature.y; y < feature.y + grid.height * feature.block_height; ++y) {
+      for (int x = feature.x; x < feature.x + grid.width * feature.block_width; ++x)
         ++counts[static_cast<std::size_t>(y) * model.window.width + x];
     }
   }

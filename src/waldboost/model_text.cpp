@@ -21,19 +21,30 @@ const char* describe(FeatureKind kind) {
       return "rank patterns of two of 3x3 blocks (LRP)";
     case FeatureKind::lrd:
       return "differences of the ranks of two of 3x3 blocks (LRD)";
+    case FeatureKind::haar:
+      return "Haar-like features: the share of bright cells in the brightness";
   }
   return "";
 }
 
-// "12 of 1x1, 7 of 2x2": how many weak classifiers have blocks of each size.
+// "12 of 1x1, 7 of 2x2": how many weak classifiers have blocks of each size; of Haar-like features, of each
+// shape.
 std::string describe_blocks(const Model& model) {
   std::string text;
+  const auto add = [&](std::ptrdiff_t count, const std::string& what) {
+    if (count > 0) text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", count, what);
+  };
+  if (model.kind == FeatureKind::haar) {
+    for (std::size_t shape = 0; shape < kHaarShapes.size(); ++shape)
+      add(std::ranges::count(model.features, shape, &Feature::first), kHaarShapes[shape].name);
+    return text;
+  }
   for (int width = 1; width <= kMaxBlock; ++width) {
     for (int height = 1; height <= kMaxBlock; ++height) {
       const auto count = std::ranges::count_if(model.features, [&](const Feature& f) {
         return f.block_width == width && f.block_height == height;
       });
-      if (count > 0) text += fmt::format("{}{} of {}x{}", text.empty() ? "" : ", ", count, width, height);
+      add(count, fmt::format("{}x{}", width, height));
     }
   }
   return text;
@@ -90,7 +101,7 @@ std::string model_text(const std::filesystem::path& file, const Model& model) {
   add("label", model.label);
   add("window", fmt::format("{} x {} pixels", model.window.width, model.window.height));
   add("features", describe(model.kind));
-  add("blocks", describe_blocks(model));
+  add(model.kind == FeatureKind::haar ? "cells" : "blocks", describe_blocks(model));
   add("weak", describe_weak_classifiers(model));
   add("scores", describe_scores(model));
   if (model.box_scale != 1) add("boxes", fmt::format("{:g} times the window's sides", model.box_scale));

@@ -4,10 +4,11 @@
 namespace sightline::waldboost::reference {
 
 int code(FeatureKind kind, const Feature& f, GrayView image, int x, int y) {
-  std::array<int, kGrid * kGrid> sums{};
-  for (int row = 0; row < kGrid * f.block_height; ++row) {
-    for (int column = 0; column < kGrid * f.block_width; ++column)
-      sums[row / f.block_height * kGrid + column / f.block_width] +=
+  const Size grid = grid_of(kind, f);
+  std::array<std::uint32_t, kBlocks> sums{};
+  for (int row = 0; row < grid.height * f.block_height; ++row) {
+    for (int column = 0; column < grid.width * f.block_width; ++column)
+      sums[row / f.block_height * grid.width + column / f.block_width] +=
           image.at(x + f.x + column, y + f.y + row);
   }
   return code_of(kind, f, sums);

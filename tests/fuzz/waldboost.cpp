@@ -1,6 +1,7 @@
 #include "waldboost/model.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -16,20 +17,20 @@ namespace {
 constexpr std::size_t kLargestModel = 1 << 16;
 
 // Texture of a kind: brightness of the pixel of a window.
-int pixel(int x, int y) {
+unsigned pixel(int x, int y) {
   return (x / 3 + y / 2) % 3 * 100 + (x * 31 + y * 17) % 50;
 }
 
 // Ends the program, as a failed check of memory does, where a feature leaves the window or a code its table.
 void look_at_a_window(const waldboost::Model& model) {
-  using waldboost::kGrid;
   for (int weak = 0; weak < model.size(); ++weak) {
     const waldboost::Feature& feature = model.features[weak];
-    std::array<int, kGrid * kGrid> sums{};
-    for (int y = feature.y; y < feature.y + kGrid * feature.block_height; ++y) {
-      for (int x = feature.x; x < feature.x + kGrid * feature.block_width; ++x) {
+    const Size grid = waldboost::grid_of(model.kind, feature);
+    std::array<std::uint32_t, waldboost::kBlocks> sums{};
+    for (int y = feature.y; y < feature.y + grid.height * feature.block_height; ++y) {
+      for (int x = feature.x; x < feature.x + grid.width * feature.block_width; ++x) {
         if (x >= model.window.width || y >= model.window.height) std::abort();
-        sums[(y - feature.y) / feature.block_height * kGrid + (x - feature.x) / feature.block_width] +=
+        sums[(y - feature.y) / feature.block_height * grid.width + (x - feature.x) / feature.block_width] +=
             pixel(x, y);
       }
     }

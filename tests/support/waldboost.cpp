@@ -30,7 +30,19 @@ class Generator {
   std::mt19937_64 engine_;
 };
 
+Feature random_haar_feature(Generator& random, Size window) {
+  Feature f;
+  f.first = random.byte(0, static_cast<int>(waldboost::kHaarShapes.size()) - 1);
+  const Size grid = waldboost::grid_of(FeatureKind::haar, f);
+  f.block_width = random.byte(1, window.width / grid.width);
+  f.block_height = random.byte(1, window.height / grid.height);
+  f.x = random.byte(0, window.width - grid.width * f.block_width);
+  f.y = random.byte(0, window.height - grid.height * f.block_height);
+  return f;
+}
+
 Feature random_feature(Generator& random, Size window, FeatureKind kind, Size block) {
+  if (kind == FeatureKind::haar) return random_haar_feature(random, window);
   Feature f;
   f.block_width = static_cast<std::uint8_t>(std::min(block.width, window.width / kGrid));
   f.block_height = static_cast<std::uint8_t>(std::min(block.height, window.height / kGrid));

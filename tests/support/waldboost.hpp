@@ -13,7 +13,7 @@ namespace sightline::test {
 /// ones reject none. Sums that are equal to a threshold are frequent. Label "object", unit 0.25, threshold 0,
 /// with the survivor curve of the windows that it was made for.
 /// @param weak    number of weak classifiers, 1..kMaxWeakClassifiers
-/// @param blocks  sizes that blocks have in turn; none: all
+/// @param blocks  sizes that blocks have in turn; none: all. Cells of Haar-like features have any
 waldboost::Model random_waldboost(unsigned seed, int weak, Size window = {24, 24},
                                   waldboost::FeatureKind kind = waldboost::FeatureKind::lbp,
                                   const std::vector<Size>& blocks = {});

@@ -7,12 +7,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "model/safetensors.hpp"
+#include "support/cascade.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waldboost.hpp"
+#include "waldboost/haar.hpp"
+#include "waldboost/scan.hpp"
 #include "waldboost/xml.hpp"
 
 namespace sightline::waldboost {
@@ -21,7 +25,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kMaxBytes = 1 << 24;
-constexpr FeatureKind kAllKinds[] = {FeatureKind::lbp, FeatureKind::lrp, FeatureKind::lrd};
 
 Feature comparing(int first, int second) {
   Feature feature;
@@ -33,7 +36,9 @@ Feature comparing(int first, int second) {
 // --- codes
 
 TEST(WaldBoostCode, LbpSetsABitForEachNeighbourThatIsAtLeastTheMiddle) {
-  const auto code = [](const std::array<int, 9>& sums) { return code_of(FeatureKind::lbp, {}, sums); };
+  const auto code = [](const std::array<std::uint32_t, 9>& sums) {
+    return code_of(FeatureKind::lbp, {}, sums);
+  };
   EXPECT_EQ(code({0, 0, 0, 0, 5, 0, 0, 0, 0}), 0);
   EXPECT_EQ(code({5, 5, 5, 5, 5, 5, 5, 5, 5}), 255);  // ties
   EXPECT_EQ(code({5, 0, 0, 0, 5, 0, 0, 0, 0}), 1);    // the upper left one
@@ -48,10 +53,10 @@ TEST(WaldBoostCode, LbpSetsABitForEachNeighbourThatIsAtLeastTheMiddle) {
 }
 
 TEST(WaldBoostCode, LrpIsOfTheNumbersOfLargerBlocks) {
-  const auto code = [](int first, int second, const std::array<int, 9>& sums) {
+  const auto code = [](int first, int second, const std::array<std::uint32_t, 9>& sums) {
     return code_of(FeatureKind::lrp, comparing(first, second), sums);
   };
-  const std::array<int, 9> rising{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::array<std::uint32_t, 9> rising{1, 2, 3, 4, 5, 6, 7, 8, 9};
   EXPECT_EQ(code(0, 8, rising), 9 * 8 + 0);
   EXPECT_EQ(code(8, 0, rising), 9 * 0 + 8);
   EXPECT_EQ(code(3, 4, rising), 9 * 5 + 4);
@@ -61,10 +66,10 @@ TEST(WaldBoostCode, LrpIsOfTheNumbersOfLargerBlocks) {
 }
 
 TEST(WaldBoostCode, LrdIsTheDifferenceOfTheRanks) {
-  const auto code = [](int first, int second, const std::array<int, 9>& sums) {
+  const auto code = [](int first, int second, const std::array<std::uint32_t, 9>& sums) {
     return code_of(FeatureKind::lrd, comparing(first, second), sums);
   };
-  const std::array<int, 9> rising{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::array<std::uint32_t, 9> rising{1, 2, 3, 4, 5, 6, 7, 8, 9};
   EXPECT_EQ(code(0, 8, rising), 16);
   EXPECT_EQ(code(8, 0, rising), 0);
   EXPECT_EQ(code(3, 4, rising), 9);
@@ -72,10 +77,52 @@ TEST(WaldBoostCode, LrdIsTheDifferenceOfTheRanks) {
   EXPECT_EQ(code(5, 0, {5, 5, 5, 7, 7, 1, 1, 1, 1}), 5 - 2 + 8);
 }
 
+TEST(WaldBoostCode, HaarIsTheShareOfBrightCells) {
+  const auto code = [](int shape, const std::array<std::uint32_t, 9>& sums) {
+    return code_of(FeatureKind::haar, comparing(shape, 0), sums);
+  };
+  EXPECT_EQ(code(0, {100, 100}), 32);
+  EXPECT_EQ(code(0, {101, 100}), 32);  // 128 * 101 / 201 is 64.3
+  EXPECT_EQ(code(0, {100, 101}), 31);  // 63.7
+  EXPECT_EQ(code(0, {300, 100}), 63);  // three quarters
+  EXPECT_EQ(code(0, {299, 101}), 63);
+  EXPECT_EQ(code(0, {296, 104}), 62);
+  EXPECT_EQ(code(0, {100, 300}), 0);  // a quarter
+  EXPECT_EQ(code(0, {0, 300}), 0);
+  EXPECT_EQ(code(0, {300, 0}), 63);
+  EXPECT_EQ(code(1, {60, 40}), 44);  // 76.8
+  EXPECT_EQ(code(2, {50, 50, 50}), 32);
+  EXPECT_EQ(code(2, {40, 60, 40}), 44);
+  EXPECT_EQ(code(3, {60, 40, 60}), 19);  // 51.2
+  EXPECT_EQ(code(4, {60, 40, 40, 60}), 44);
+  EXPECT_EQ(code(4, {60, 60, 40, 40}), 32);
+  for (int shape = 0; shape < 5; ++shape) EXPECT_EQ(code(shape, {}), 32) << "all black";
+  // As bright and as large as anything.
+  EXPECT_EQ(code(3, {255 * 1300, 255 * 1300, 255 * 1300}), 32);
+}
+
+TEST(WaldBoostCode, HaarOfAnIntegralImageIsTheSame) {
+  const Image<std::uint8_t> picture = cascade::make_picture({40, 30}, 3);
+  std::vector<std::uint32_t> integral(41 * 31);
+  for (int y = 0; y < 30; ++y) {
+    for (int x = 0; x < 40; ++x)
+      integral[(y + 1) * 41 + x + 1] = picture.view().at(x, y) + integral[y * 41 + x + 1] +
+                                       integral[(y + 1) * 41 + x] - integral[y * 41 + x];
+  }
+  const Model model = test::random_waldboost(5, 200, {24, 24}, FeatureKind::haar);
+  std::set<int> codes;
+  for (const Feature& f : model.features) {
+    const int code = reference::code(FeatureKind::haar, f, picture.view(), 9, 4);
+    EXPECT_EQ(haar_code(f, &integral[4 * 41 + 9], 41), code);
+    codes.insert(code);
+  }
+  EXPECT_GT(codes.size(), 15U);
+}
+
 // --- the helper of the tests
 
 TEST(RandomWaldBoost, ItsWindowsAreRejectedByAndBy) {
-  for (const FeatureKind kind : kAllKinds) {
+  for (const FeatureKind kind : kFeatureKinds) {
     SCOPED_TRACE(to_string(kind));
     const Model model = test::random_waldboost(3, 200, {24, 24}, kind);
     EXPECT_EQ(model.size(), 200);
@@ -118,7 +165,7 @@ void expect_the_same(const Model& a, const Model& b) {
 }
 
 TEST_F(WaldBoostModel, RoundTrip) {
-  for (const FeatureKind kind : kAllKinds) {
+  for (const FeatureKind kind : kFeatureKinds) {
     for (const bool is_full : {false, true}) {
       Model model = test::random_waldboost(1, 70, {8, 64}, kind);
       model.threshold = -0.1;
@@ -204,6 +251,7 @@ std::function<void(Safetensors&)> weak_classifiers(int count) {
 constexpr FeatureKind kLbp = FeatureKind::lbp;
 constexpr FeatureKind kLrp = FeatureKind::lrp;
 constexpr FeatureKind kLrd = FeatureKind::lrd;
+constexpr FeatureKind kHaar = FeatureKind::haar;
 const float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 const Change kChanges[] = {
@@ -225,7 +273,8 @@ const Change kChanges[] = {
     {"window_huge", kLbp, text("window", "1e300x24"), "'window' is '1e300x24'"},
     {"window_negative", kLbp, text("window", "24x-24"), "'window' is '24x-24'"},
     {"window_fraction", kLbp, text("window", "24.5x24"), "'window' is '24.5x24'"},
-    {"other_feature", kLbp, text("feature", "haar"), "'feature' is 'haar'; it must be 'lbp', 'lrp' or 'lrd'"},
+    {"other_feature", kLbp, text("feature", "hog"),
+     "'feature' is 'hog'; it must be 'lbp', 'lrp', 'lrd' or 'haar'"},
     {"no_feature", kLbp, no_text("feature"), "the header has no 'feature'"},
     {"no_unit", kLbp, no_text("unit"), "the header has no 'unit'"},
     {"unit_zero", kLbp, text("unit", "0"), "'unit' is 0, out of range"},
@@ -282,6 +331,18 @@ const Change kChanges[] = {
     {"lrp_first", kLrp, feature({0, 0, 1, 1, 9, 3}), "compares blocks 9 and 3"},
     {"lrd_second", kLrd, feature({0, 0, 1, 1, 0, 9}), "compares blocks 0 and 9"},
     {"lrd_same", kLrd, feature({0, 0, 1, 1, 0, 0}), "compares blocks 0 and 0"},
+    {"haar_largest", kHaar, feature({0, 0, 12, 20, 0, 0}), ""},
+    {"haar_four", kHaar, feature({4, 2, 10, 9, 4, 0}), ""},
+    {"haar_shape", kHaar, feature({0, 0, 2, 2, 5, 0}),
+     "weak classifier 1 (counted from 0) has shape 5 and 0; with Haar features, the shape is one of 0 to 4"},
+    {"haar_second", kHaar, feature({0, 0, 2, 2, 1, 1}), "has shape 1 and 1"},
+    {"haar_empty", kHaar, feature({0, 0, 2, 0, 1, 0}),
+     "has blocks of 2x0 pixels; each side must be at least 1"},
+    {"haar_wide", kHaar, feature({0, 0, 13, 20, 0, 0}),
+     "has 2x1 blocks of 13x20 pixels at (0, 0), which do not lie in the window"},
+    {"haar_high", kHaar, feature({0, 3, 2, 6, 3, 0}), "has 1x3 blocks of 2x6 pixels at (0, 3), which do not"},
+    {"haar_overflow", kHaar, feature({255, 255, 255, 255, 4, 0}), "has blocks of 255x255 pixels"},
+    {"haar_as_lbp", kHaar, text("feature", "lbp"), "each side must be 1 or 2"},
 };
 
 TEST_F(WaldBoostModel, ChangedFilesAreRefusedWithPlaceAndRemedy) {

@@ -69,6 +69,15 @@ TEST_F(WaldBoostText, TableOfSurvivorsEndsWithAllWeakClassifiers) {
   EXPECT_THAT(text, Not(HasSubstr("after 100 ")));
 }
 
+TEST_F(WaldBoostText, HaarFeaturesAreCountedByShape) {
+  Model model = small_model();
+  model.kind = FeatureKind::haar;
+  model.features = {{0, 0, 12, 1, 0, 0}, {1, 0, 3, 2, 4, 0}, {2, 4, 1, 1, 0, 0}};
+  const std::string text = text_of(model);
+  EXPECT_THAT(text, HasSubstr("features       Haar-like features: the share of bright cells"));
+  EXPECT_THAT(text, HasSubstr("cells          2 of two side by side, 1 of four\n"));
+}
+
 TEST_F(WaldBoostText, WithoutSurvivorsAndProvenance) {
   Model model = small_model();
   model.survivors.clear();
@@ -115,9 +124,21 @@ TEST(WaldBoostPicture, CoverageCountsGrids) {
   EXPECT_EQ(at(4, 7), 0);
 }
 
+TEST(WaldBoostPicture, CoverageCountsCells) {
+  Model model = small_model();
+  model.kind = FeatureKind::haar;
+  model.features = {{0, 0, 12, 1, 0, 0}, {1, 0, 3, 2, 4, 0}, {2, 4, 1, 1, 3, 0}};
+  const std::vector<std::int32_t> counts = coverage(model);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 24 + 24 + 3);
+  EXPECT_EQ(counts[23], 1);
+  EXPECT_EQ(counts[6], 2);
+  EXPECT_EQ(counts[6 * 24 + 2], 1);
+  EXPECT_EQ(counts[7 * 24 + 2], 0);
+}
+
 TEST(WaldBoostPicture, DrawsEveryKindOfModel) {
   const test::TempDir folder;
-  for (const FeatureKind kind : {FeatureKind::lbp, FeatureKind::lrp, FeatureKind::lrd}) {
+  for (const FeatureKind kind : kFeatureKinds) {
     for (const int weak : {1, 8, 9, 24, 100}) {
       for (const Size window : {Size{24, 24}, {8, 64}, {64, 8}}) {
         const Canvas picture = draw_model(test::random_waldboost(1, weak, window, kind));

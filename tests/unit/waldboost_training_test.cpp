@@ -74,6 +74,9 @@ TEST(WaldboostLikelihoodRatio, KeepsWithinAlpha) {
 TEST(WaldboostFeatures, AreAllThatFit) {
   EXPECT_EQ(all_features({24, 24}, FeatureKind::lbp, SIZE_MAX, 1).size(), 1681u);
   EXPECT_EQ(all_features({24, 24}, FeatureKind::lrp, SIZE_MAX, 1).size(), 1681u * 36);
+  EXPECT_EQ(all_features({24, 24}, FeatureKind::haar, SIZE_MAX, 1).size(), 162'336u);
+  // Of 3 x 2 pixels: two side by side (2 places, 1 and 2 high: 2 * 2 + 2), and so on.
+  EXPECT_EQ(all_features({3, 2}, FeatureKind::haar, SIZE_MAX, 1).size(), 6u + 6 + 3 + 0 + 2);
   const auto some = all_features({24, 24}, FeatureKind::lrd, 100, 1);
   EXPECT_EQ(some.size(), 100u);
   EXPECT_EQ(some, all_features({24, 24}, FeatureKind::lrd, 100, 1));
@@ -108,6 +111,21 @@ TEST(WaldboostBoosting, ChoosesWhatTellsTheClassesApart) {
   EXPECT_NEAR(weak.responses[255] * 0x1p-10, 0.5 * std::log(0.2 / 1.0), 0.01);
 
   EXPECT_GT(weak.responses[p.codes(1)[1]], 0);
+}
+
+TEST(WaldboostBoosting, CodesAreTheReferences) {
+  Samples samples({12, 9});
+  for (unsigned i = 0; i < 70; ++i) samples.add(test::random_picture({12, 9}, i).view());
+  for (const FeatureKind kind : kFeatureKinds) {
+    SCOPED_TRACE(to_string(kind));
+    const std::vector<Feature> features = all_features({12, 9}, kind, 200, 1);
+    CodeTable table(kind, features);
+    table.assign(samples);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        ASSERT_EQ(int{table.codes(f)[i]}, reference::code(kind, features[f], samples.view(i), 0, 0));
+    }
+  }
 }
 
 TEST(WaldboostBoosting, LeavesOutSamplesOfNoWeight) {
@@ -239,8 +257,8 @@ TEST_F(WaldboostTraining, DoesNotDependOnThreadsOrStops) {
   expect_same(resumed, whole);
 }
 
-TEST_F(WaldboostTraining, LearnsFromRanksToo) {
-  for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd}) {
+TEST_F(WaldboostTraining, LearnsFromOtherFeaturesToo) {
+  for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::lrd, FeatureKind::haar}) {
     options.kind = kind;
     options.features = 200;
     options.weak_classifiers = 8;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/parallel.hpp"
+#include "image/integral.hpp"
 #include "training/random.hpp"
+#include "waldboost/haar.hpp"
 #include "waldboost/scan.hpp"
 
 namespace sightline::waldboost {
@@ -34,19 +37,29 @@ double total_of(std::span<const float> weights) {
 }  // namespace
 
 std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed) {
+  // What a grid may compare: of Haar-like features, their shapes; of ranks, two blocks.
+  std::vector<std::pair<std::uint8_t, std::uint8_t>> choices;
+  if (kind == FeatureKind::lbp) {
+    choices.emplace_back(0, 0);
+  } else if (kind == FeatureKind::haar) {
+    for (std::uint8_t shape = 0; shape < kHaarShapes.size(); ++shape) choices.emplace_back(shape, 0);
+  } else {
+    for (std::uint8_t first = 0; first < kBlocks; ++first) {
+      for (std::uint8_t second = first + 1; second < kBlocks; ++second) choices.emplace_back(first, second);
+    }
+  }
   std::vector<Feature> features;
   const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-  for (int height = 1; height <= kMaxBlock; ++height) {
-    for (int width = 1; width <= kMaxBlock; ++width) {
-      for (int y = 0; y + kGrid * height <= window.height; ++y) {
-        for (int x = 0; x + kGrid * width <= window.width; ++x) {
-          if (kind == FeatureKind::lbp) {
-            features.push_back({byte(x), byte(y), byte(width), byte(height), 0, 0});
-            continue;
-          }
-          for (int first = 0; first < kGrid * kGrid; ++first) {
-            for (int second = first + 1; second < kGrid * kGrid; ++second)
-              features.push_back({byte(x), byte(y), byte(width), byte(height), byte(first), byte(second)});
+  const int largest = kind == FeatureKind::haar ? kMaxWindow : kMaxBlock;
+  for (int height = 1; height <= std::min(largest, window.height); ++height) {
+    for (int width = 1; width <= std::min(largest, window.width); ++width) {
+      for (int y = 0; y + height <= window.height; ++y) {
+        for (int x = 0; x + width <= window.width; ++x) {
+          for (const auto& [first, second] : choices) {
+            const Feature f{byte(x), byte(y), byte(width), byte(height), first, second};
+            const Size grid = grid_of(kind, f);
+            if (y + grid.height * height <= window.height && x + grid.width * width <= window.width)
+              features.push_back(f);
           }
         }
       }
@@ -68,10 +81,35 @@ void Samples::add(GrayView window) {
 void CodeTable::assign(const Samples& samples) {
   samples_ = samples.size();
   codes_.resize(features_.size() * samples_);
+  if (kind_ == FeatureKind::haar) return assign_haar(samples);
   parallel_for_isolated(features_.size(), [&](std::size_t f) {
     std::uint8_t* const codes = codes_.data() + f * samples_;
     for (std::size_t i = 0; i < samples_; ++i)
       codes[i] = static_cast<std::uint8_t>(reference::code(kind_, features_[f], samples.view(i), 0, 0));
+  });
+}
+
+// Through integral images: cells may be large. A few samples at a time, which stay in the cache.
+void CodeTable::assign_haar(const Samples& samples) {
+  constexpr std::size_t kTogether = 64;
+  parallel_for_isolated((samples_ + kTogether - 1) / kTogether, [&](std::size_t block) {
+    const std::size_t begin = block * kTogether, end = std::min(begin + kTogether, samples_);
+    const GrayView window = samples.view(begin);
+    SheetLevel level;
+    level.size = window.size();
+    const IntegralSheet sheet = plan_sheet({&level, 1}, SheetContents());
+    const std::size_t plane = static_cast<std::size_t>(sheet.plane);
+    std::vector<std::uint32_t> integrals((end - begin) * plane);
+    for (std::size_t i = begin; i < end; ++i) {
+      integrate_reference(samples.view(i), sheet, level, 0, 0, window.height(),
+                          reinterpret_cast<std::byte*>(integrals.data() + (i - begin) * plane));
+    }
+    for (std::size_t f = 0; f < features_.size(); ++f) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t* const corner = integrals.data() + (i - begin) * plane + level.origin;
+        codes_[f * samples_ + i] = static_cast<std::uint8_t>(haar_code(features_[f], corner, sheet.stride));
+      }
+    }
   });
 }
 

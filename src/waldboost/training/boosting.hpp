@@ -11,8 +11,9 @@
 
 namespace sightline::waldboost {
 
-/// All features of a window, in the order of block height, block width, y, x and the two blocks. For LRP and
-/// LRD, which have 36 pairs of blocks a place, at most `most` of them, drawn at random.
+/// All features of a window, in the order of block height, block width, y, x and the two blocks or the shape;
+/// where these are more than `most`, so many of them, drawn at random. Of 24x24 pixels, LBP has 1,681, LRP
+/// and LRD have 36 times as many, and Haar-like features are 162,336.
 std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed);
 
 /// Windows' pixels, one after the other. Thread-safety: any number of readers; writers alone.
@@ -43,6 +44,8 @@ class CodeTable {
   }
 
  private:
+  void assign_haar(const Samples& samples);
+
   FeatureKind kind_;
   std::span<const Feature> features_;
   std::size_t samples_ = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "waldboost/tools.hpp"
 #include "waldboost/training/training.hpp"
@@ -54,12 +56,11 @@ OptionSet WaldboostTrainer::options() {
       .show_default();
   options
       .add("--features", &kind_,
-           "What code is made of 3x3 blocks: lbp (local binary patterns), lrp (ranks of two blocks), lrd "
-           "(their "
-           "difference)")
-      .one_of({"lbp", "lrp", "lrd"})
+           "What weak classifiers look at: 3x3 blocks by lbp (local binary patterns), lrp (ranks of two "
+           "blocks) or lrd (their difference); haar (two to four bright and dark cells)")
+      .one_of({"lbp", "lrp", "lrd", "haar"})
       .show_default();
-  options.add("--feature-pool", &o.features, "lrp, lrd: features to choose from, drawn at random")
+  options.add("--feature-pool", &o.features, "lrp, lrd, haar: features to choose from, drawn at random")
       .between(10, 100'000)
       .show_default();
   options
@@ -111,7 +112,7 @@ void WaldboostTrainer::check() {
     }
     options_.window = {window_[0], window_[1]};
   }
-  options_.kind = kind_ == "lrp" ? FeatureKind::lrp : kind_ == "lrd" ? FeatureKind::lrd : FeatureKind::lbp;
+  options_.kind = *std::ranges::find(kFeatureKinds, kind_, to_string);
 }
 
 }  // namespace

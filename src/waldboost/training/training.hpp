@@ -33,11 +33,11 @@ struct TrainingOptions {
   double turn = 10;               ///< likewise, degrees
   double held_out = 0.25;         ///< share of the pictures that the thresholds are estimated on
   int negatives = 30'000;         ///< windows that boosting sees at a time
-  int features = 4000;            ///< LRP and LRD: drawn at random; LBP has all
+  int features = 4000;            ///< but for LBP, which has all: drawn at random
   double scale_step = 1.15;       ///< at which negatives are searched
   int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
   double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
-  double box_scale = 1;  ///< of the model: see there
+  double box_scale = 1;           ///< of the model: see there
   std::uint64_t seed = 1;
   std::string provenance;  ///< what the pictures are; goes into the model
 };
