@@ -5,9 +5,10 @@
 ///
 /// A level is scanned in tiles. For LBP, a tile's codes are made first, of every block size that the model
 /// has: a plane of bytes each, in which a weak classifier is one load and one look-up, however large its
-/// blocks are. Windows of a tile then go through the weak classifiers side by side: the first one's decision
-/// is a bit of its code, so it is made for a vector of windows at once; what is left of these are lists, from
-/// which each further weak classifier strikes out those that it rejects.
+/// blocks are. For LRP and LRD, these are planes of the ranks of all blocks (ranks.hpp), for Haar features it
+/// is an integral image. Windows of a tile then go through the weak classifiers side by side: the first one's
+/// decision with LBP is a bit of its code, so it is made for a vector of windows at once; what is left of
+/// these are lists, from which each further weak classifier strikes out those that it rejects.
 
 #include <cstdint>
 #include <span>
@@ -36,7 +37,7 @@ class PackedModel {
  public:
   /// A tile has at most so many windows across and down.
   static constexpr int kTileColumns = 384, kTileRows = 96;
-  /// Places of a code plane: bytes from row to row, and of a plane. Rows have slack for vectors.
+  /// Places of a plane: elements from row to row, and in all. Rows have slack for vectors.
   static constexpr int kStride = kTileColumns + 2 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
   static constexpr int kPlanes = kMaxBlock * kMaxBlock;
@@ -50,7 +51,8 @@ class PackedModel {
   /// The plane of a block size.
   static int plane_of(const Feature& f) { return (f.block_height - 1) * kMaxBlock + f.block_width - 1; }
   bool uses_plane(int plane) const { return uses_plane_[plane]; }
-  /// Of a weak classifier's code, in bytes from that of the window's corner in plane 0.
+  /// Of a weak classifier's code or ranks, in elements from those of the window's corner in plane 0. Haar:
+  /// none.
   std::span<const std::int32_t> offsets() const { return offsets_; }
   /// Bit c % 8 of byte c / 8: whether the first weak classifier lets code c pass.
   std::span<const std::uint8_t> first_passes() const { return first_passes_; }
@@ -62,9 +64,10 @@ class PackedModel {
   alignas(32) std::array<std::uint8_t, kCodes / 8> first_passes_{};
 };
 
-/// What a thread needs for a tile, about 700 kB.
+/// What a thread needs for a tile, about 700 kB; LRP and LRD 1.7 MB.
 struct ScanScratch {
   AlignedBuffer<std::uint8_t> codes;
+  AlignedBuffer<std::uint32_t> words;      ///< ranks, or the integral image
   AlignedBuffer<std::int16_t> block_sums;  ///< rows of sums, for codes of larger blocks
   AlignedBuffer<std::int32_t> places, sums;
   std::vector<Accepted> accepted;  ///< for the caller: keeps its memory from tile to tile
@@ -78,9 +81,9 @@ struct ScanScratch {
 void scan_tile(const PackedModel& model, GrayView image, const Tile& tile, std::int32_t lowest,
                ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left = {});
 
-/// Codes of a tile's pixels, of all planes that the model uses, into `scratch`: that of the grid whose upper
-/// left pixel is (tile.x + i, tile.y + j) at `plane * kPlane + j * kStride + i`. LBP only. A part of
-/// scan_tile, for tests.
+/// Codes (LBP, into `scratch.codes`) or ranks (LRP and LRD, into `scratch.words`) of a tile's pixels, of all
+/// planes that the model uses: that of the grid whose upper left pixel is (tile.x + i, tile.y + j) at
+/// `plane * kPlane + j * kStride + i`. A part of scan_tile, for tests.
 void make_codes(const PackedModel& model, GrayView image, const Tile& tile, ScanScratch& scratch);
 
 namespace reference {
