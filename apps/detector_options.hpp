@@ -59,9 +59,6 @@ class DetectorOptions {
   /// The configuration with all that the options change in section [detector]. Throws Error (usage).
   Config config(Wanted wanted = Wanted::objects) const;
 
-  /// As --device takes it.
-  const std::string& device() const { return device_; }
-
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
   /// not read, and Error (device) as make_devices does.
   /// Throws Error (usage) where windows are wanted and the family has no scores of them.

@@ -180,7 +180,7 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   const Config config = a.detector.config();
   const Family& family = require_tool("measure --sweep", config, &Family::sweep_function);
   const Engine engine = a.detector.make();
-  if (!engine.device)
+  if (engine.device_stages.empty())
     throw Error(ExitCode::device, "there is no OpenCL device whose kernels could be swept",
                 "see `sightline devices`; --device cpu takes a processor's driver");
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, 4);
@@ -193,7 +193,7 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("sweep of {}", what); };
   // Of detectors in others, the outermost.
   const std::unique_ptr<Detector> detector = family.make(config);
-  return (*family.sweep_function())(*detector, engine.device->context(), &cache, views, options);
+  return (*family.sweep_function())(*detector, engine.device_stages.front()->context(), &cache, views, options);
 }
 
 // No output replaces the input or another output.

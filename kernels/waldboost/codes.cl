@@ -5,7 +5,7 @@
 // Build options:
 //   ROWS                     rows of codes that a work-item makes, four pixels of each
 //   GROUP, GROUP_ROWS        work-items of a work-group side by side, and one below the other
-//   PLANES                   how many planes there are
+//   FEATURES_LBP, PLANES     see common.clh
 //   PLANE_11, PLANE_21,      the place among them of blocks one pixel high and wide, two wide, two high, and
 //   two of PLANE_12, PLANE_22       both; not defined where the model has none of these
 //
@@ -73,9 +73,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
   if (x >= level->width || y >= tile.end) return;
   const int image_stride = level->image_stride;
   const int last_row = level->last_row - 1;
-  const int stride = level->codes_stride;
+  const int stride = level->planes_stride;
   global const uchar* pixels = images + level->image_offset + x;
-  global uchar* to = codes + (size_t)level->codes_offset * 64 + y * PLANES * stride + x;
+  global uchar* to = codes + CORNER(level, x, y);
 
   uint one[ROWS + BELOW][PAIRS];     // pixels
   uint wide[ROWS + BELOW][PAIRS];    // sums of two side by side

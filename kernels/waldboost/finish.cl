@@ -1,7 +1,7 @@
 // Finish: the rest of the weak classifiers on the windows that are left.
 //
 // Build options:
-//   PLANES                   of codes
+//   FEATURES_..., PLANES     see common.clh
 //   FINISH_GROUP             work-items, a power of two: weak classifiers that are looked up side by side
 #include "candidates.clh"
 
@@ -10,7 +10,7 @@
 // `late`'s. A work-group takes a window at a time, a work-item a weak classifier: the sums up to each are
 // those of all before it.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
-    global const uchar* restrict codes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
     global const Weak* restrict weak, global const short* restrict responses, int count, int lowest,
     int capacity, global const int* restrict late, global int* restrict found) {
   local int sums[2][FINISH_GROUP];
@@ -24,15 +24,14 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
   for (int k = get_group_id(0); k < windows; k += get_num_groups(0)) {
     const int4 window = vload4(k + 1, late);
     global const WaldboostLevel* level = levels + LATE_LEVEL(window.s0);
-    const int stride = level->codes_stride;
-    global const uchar* corner =
-        codes + (size_t)level->codes_offset * 64 + window.s2 * PLANES * stride + window.s1;
+    const int stride = level->planes_stride;
+    global const Element* corner = planes + CORNER(level, window.s1, window.s2);
     int sum = window.s3;
     bool alive = true;
     for (int t = LATE_NEXT(window.s0); alive && t < count; t += FINISH_GROUP) {
       const int own = min(t + item, count - 1);
       const Weak mine = weak[own];
-      sums[0][item] = t + item < count ? responses[own * CODES + CODE(corner, stride, mine.place)] : 0;
+      sums[0][item] = t + item < count ? responses[own * CODES + code_at(corner, stride, mine.place)] : 0;
       if (item == 0) rejected = 0;
       barrier(CLK_LOCAL_MEM_FENCE);
       int from = 0;

@@ -3,7 +3,7 @@
 // what is more than a share is lost there, and finished at once here.
 //
 // Build options:
-//   PLANES                   of codes
+//   FEATURES_..., PLANES     see common.clh
 //   GROUP                    work-items of a work-group, a window each
 //   FROM_TILES, TILE_X       the first step: a work-group has a tile of windows, TILE_X of a row; the others
 //                            have what the step before has left of several of its work-groups
@@ -22,7 +22,7 @@
 // is left goes to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's
 // second number.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
-    global const uchar* restrict codes, global const WaldboostLevel* restrict levels, WINDOWS_PARAMETERS,
+    global const Element* restrict planes, global const WaldboostLevel* restrict levels, WINDOWS_PARAMETERS,
     global const short* restrict responses, int count, int fewest, int target, int share, int is_last,
     int capacity, global int* restrict kept, global int* restrict late) {
   local int counters[3];  // of three rounds in turn: one barrier a round
@@ -38,16 +38,15 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   bool alive = window.s0 != 0;
 #endif
   global const WaldboostLevel* level = levels + LATE_LEVEL(window.s0);
-  const int stride = level->codes_stride;
-  global const uchar* corner =
-      codes + (size_t)level->codes_offset * 64 + window.s2 * PLANES * stride + window.s1;
+  const int stride = level->planes_stride;
+  global const Element* corner = planes + CORNER(level, window.s1, window.s2);
   int sum = window.s3;
   int t = LATE_NEXT(window.s0);
-#define NEXT_WEAK                                                      \
-  {                                                                    \
-    sum += responses[t * CODES + CODE(corner, stride, weak[t].place)]; \
-    alive = sum >= weak[t].threshold;                                  \
-    ++t;                                                               \
+#define NEXT_WEAK                                                         \
+  {                                                                       \
+    sum += responses[t * CODES + code_at(corner, stride, weak[t].place)]; \
+    alive = sum >= weak[t].threshold;                                     \
+    ++t;                                                                  \
   }
   const int enough = min(max(t + fewest, target), count);
   while (alive && t < enough) NEXT_WEAK

@@ -1,7 +1,7 @@
 // Scan: all windows through the first weak classifiers, or through all.
 //
 // Build options:
-//   PLANES                   of codes
+//   FEATURES_..., PLANES     see common.clh
 //   TILE_X, TILE_Y, GROUP    windows of a work-group's tile, and work-items
 //   AT_ONCE                  see windows.clh
 //
@@ -15,24 +15,24 @@
 
 #define TILE_WINDOWS (TILE_X * TILE_Y)
 #define OWN ((TILE_WINDOWS + GROUP - 1) / GROUP)  // windows of a work-item
-#define CORNER(w) (corner + ((w) / TILE_X) * PLANES * stride + (w) % TILE_X)
+#define CORNER_OF(w) (corner + ((w) / TILE_X) * PLANES * stride + (w) % TILE_X)
 
 #ifdef VARIANT_NAIVE
 // Appends the windows that pass all weak classifiers and have a sum of at least `lowest`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
-    global const uchar* restrict codes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
     global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
     int count, int lowest, int capacity, global int* restrict found) {
   const Tile tile = tiles[get_group_id(0)];
   global const WaldboostLevel* level = levels + tile.level;
-  const int stride = level->codes_stride;
-  global const uchar* corner = codes + (size_t)level->codes_offset * 64 + tile.y * PLANES * stride + tile.x;
+  const int stride = level->planes_stride;
+  global const Element* corner = planes + CORNER(level, tile.x, tile.y);
   for (int w = get_local_id(0); w < TILE_WINDOWS; w += GROUP) {
     const int x = tile.x + w % TILE_X;
     const int y = tile.y + w / TILE_X;
     if (x >= level->windows_x || y >= tile.end) continue;
     int sum = 0;
-    if (passes(CORNER(w), stride, weak, responses, 0, count, &sum) && sum >= lowest)
+    if (passes(CORNER_OF(w), stride, weak, responses, 0, count, &sum) && sum >= lowest)
       append(found, capacity, (int4)(tile.level, x, y, sum));
   }
 }
@@ -43,7 +43,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 // where the one before ends; the first one is of one weak classifier, which lets codes pass whose bits are
 // set in `first`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
-    global const uchar* restrict codes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
     global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
     constant const uint* first, constant const int* ends, int phases, int capacity,
     global int* restrict late) {
@@ -54,9 +54,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   local int place;
   const Tile tile = tiles[get_group_id(0)];
   global const WaldboostLevel* level = levels + tile.level;
-  const int stride = level->codes_stride;
+  const int stride = level->planes_stride;
   const int item = get_local_id(0);
-  global const uchar* corner = codes + (size_t)level->codes_offset * 64 + tile.y * PLANES * stride + tile.x;
+  global const Element* corner = planes + CORNER(level, tile.x, tile.y);
   for (int i = item; i < CODES / 32; i += GROUP) first_passes[i] = first[i];
   if (item == 0) lengths[0] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -68,7 +68,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   for (int i = 0; i < OWN; ++i) {
     const int w = item + i * GROUP;
     const bool exists = w < TILE_WINDOWS && w % TILE_X < columns && w / TILE_X < rows;
-    own[i] = exists ? CODE(CORNER(w), stride, weak[0].place) : CODES;
+    own[i] = exists ? code_at(CORNER_OF(w), stride, weak[0].place) : CODES;
   }
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
@@ -90,7 +90,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     for (int q = item; q < length; q += GROUP) {
       const int w = queue[from][q];
       int sum = sums[from][q];
-      if (!passes(CORNER(w), stride, weak, responses, next, end, &sum)) continue;
+      if (!passes(CORNER_OF(w), stride, weak, responses, next, end, &sum)) continue;
       const int at = atomic_inc(&lengths[1 - from]);
       queue[1 - from][at] = (ushort)w;
       sums[1 - from][at] = sum;

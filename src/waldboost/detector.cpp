@@ -59,9 +59,6 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
                    ", border " + std::to_string(options_.border);
   info_.smallest_object = natural * pyramid_.first_scale;
   info_.threshold = options_.threshold;
-  if (model_.kind != FeatureKind::lbp)
-    info_.cpu_only =
-        std::string("WaldBoost with ") + to_string(model_.kind) + " features runs on the CPU only";
 }
 
 std::span<const std::string_view> WaldboostDetector::resources() const {

@@ -8,13 +8,22 @@ namespace sightline::waldboost {
 
 using opencl::groups;
 
+void OpenClStages::enqueue_planes(OpenClSlot& slot) const {
+  if (is_haar()) {
+    slot.integral.enqueue(slot.queue, slot.buffer(kImages), slot.planes,
+                          [&](opencl::Event event) { slot.launched("codes", std::move(event)); });
+    return;
+  }
+  slot.make_planes.arguments(slot.buffer(kImages), slot.level_buffer, slot.code_tiles.buffer(), slot.planes);
+  slot.launch("codes", slot.make_planes, groups(slot.code_tiles.size(), kCodesGroup, kCodesGroupRows));
+}
+
 void OpenClStages::enqueue_scan(OpenClSlot& slot) const {
-  slot.make_codes.arguments(slot.buffer(kImages), slot.level_buffer, slot.code_tiles.buffer(), slot.codes);
-  slot.launch("codes", slot.make_codes, groups(slot.code_tiles.size(), kCodesGroup, kCodesGroupRows));
+  enqueue_planes(slot);
   slot.launched(slot.found.clear(slot.queue));
   const opencl::Range range = groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group));
   if (is_naive()) {
-    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+    slot.scan.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
                         static_cast<cl_int>(detector_->model().size()), cl_int{detector_->lowest_sum()},
                         slot.found.capacity(), slot.found.buffer());
     slot.launch(slot.scan, range);
@@ -24,7 +33,7 @@ void OpenClStages::enqueue_scan(OpenClSlot& slot) const {
   if (is_progressive()) {
     enqueue_steps(slot);
   } else {
-    slot.scan.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+    slot.scan.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
                         first_passes_, phase_ends_, static_cast<cl_int>(ends_.size()), slot.late.capacity(),
                         slot.late.buffer());
     slot.launch(slot.scan, range);
@@ -36,13 +45,13 @@ void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
   const auto group = static_cast<std::size_t>(tuning_.group);
   const auto count = static_cast<cl_int>(detector_->model().size());
   const std::size_t last = steps_.size() - 1;
-  slot.first_step.arguments(slot.codes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
+  slot.first_step.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
                             cl_int{steps_[0].fewest}, cl_int{steps_[0].target}, static_cast<cl_int>(share(0)),
                             cl_int{0}, slot.late.capacity(), slot.kept[0], slot.late.buffer());
   slot.launch(slot.first_step, groups(slot.scan_tiles.size(), group));
   std::size_t slots = slot.scan_tiles.size() * share(0);
   for (std::size_t i = 1; i <= last; ++i) {
-    slot.step.arguments(slot.codes, slot.level_buffer, slot.kept[(i - 1) % 2],
+    slot.step.arguments(slot.planes, slot.level_buffer, slot.kept[(i - 1) % 2],
                         opencl::checked(static_cast<std::int64_t>(slots)), weak_, responses_, count,
                         cl_int{steps_[i].fewest}, cl_int{steps_[i].target}, static_cast<cl_int>(share(i)),
                         cl_int{i == last}, slot.late.capacity(), slot.kept[i % 2], slot.late.buffer());
@@ -52,7 +61,7 @@ void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
 }
 
 void OpenClStages::enqueue_finish(OpenClSlot& slot) const {
-  slot.finish.arguments(slot.codes, slot.level_buffer, weak_, responses_,
+  slot.finish.arguments(slot.planes, slot.level_buffer, weak_, responses_,
                         static_cast<cl_int>(detector_->model().size()), cl_int{detector_->lowest_sum()},
                         slot.late.capacity(), slot.late.buffer(), slot.found.buffer());
   // Groups go on to further windows; so many fill any device.

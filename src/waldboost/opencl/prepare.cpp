@@ -20,19 +20,36 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const WaldboostWorkspace& w) 
     d.image_stride = static_cast<cl_int>(PaddedImage::stride_for(size.width));
     d.image_offset = checked(level.image_offset + PaddedImage::first_pixel(size.width));
     d.windows_x = level.windows.width;
-    d.codes_offset = checked(lines);
-    d.codes_stride = (size.width + kLine - 1) / kLine * kLine;
-    const std::int64_t bytes = std::int64_t{d.codes_stride} * planes_ * size.height;
-    checked(bytes);  // kernels index with 32 bits in a level
-    lines += bytes / kLine;
+    d.planes_offset = checked(lines);
+    d.planes_stride = (size.width + kLine - 1) / kLine * kLine;
+    const std::int64_t elements = std::int64_t{d.planes_stride} * planes_ * size.height;
+    checked(elements);  // kernels index with 32 bits in a level
+    lines += elements / kLine;
     images.push_back({level.resizer.get(), level.plan.octave, size, d.image_offset, d.image_stride});
     slot.levels.push_back(d);
     slot.windows.push_back({level.windows.width, level.windows.height});
   }
   checked(lines);
-  slot.code_bytes = lines * kLine;
+  slot.plane_bytes = lines * kLine * static_cast<std::int64_t>(element_bytes());
+  if (is_haar()) plan_integrals(slot);
   slot.pyramid.plan(slot.queue, w.octave_sizes(), images);
   slot.luma_bytes = static_cast<std::size_t>(slot.pyramid.octave_bytes());
+}
+
+// The levels' integral images in the place of planes.
+void OpenClStages::plan_integrals(OpenClSlot& slot) const {
+  std::vector<SheetLevel> places;
+  for (const DeviceLevel& d : slot.levels) places.push_back({.size = {d.width, d.height}});
+  const IntegralSheet sheet = plan_sheet(places, SheetContents());
+  for (std::size_t l = 0; l < places.size(); ++l) {
+    DeviceLevel& d = slot.levels[l];
+    places[l].image = d.image_offset;
+    places[l].image_stride = d.image_stride;
+    d.planes_offset = checked(places[l].origin);
+    d.planes_stride = checked(sheet.stride);
+  }
+  slot.plane_bytes = sheet.integral_bytes();
+  slot.integral.plan(slot.queue, sheet, places);
 }
 
 // Which work-group works where, for the workspace's partition of the frame.
@@ -47,13 +64,16 @@ void OpenClStages::plan_work(OpenClSlot& slot, const WaldboostWorkspace& w) cons
     slot.levels[l].last_row = image.end;
     rows.push_back({image.begin, image.end});
     if (windows.empty()) continue;
-    opencl::add_tiles(codes, l, {image.begin, image.end - kGrid + 1, kCodesGroupRows * tuning_.code_rows},
+    // A code is of three rows at least; a sum may be of one.
+    const int end = makes_codes() ? image.end - kGrid + 1 : image.end;
+    opencl::add_tiles(codes, l, {image.begin, end, kCodesGroupRows * tuning_.code_rows},
                       {0, level.plan.size.width, 4 * kCodesGroup});
     opencl::add_tiles(scan, l, {windows.begin, windows.end, tile_rows},
                       {0, level.windows.width, tile_columns});
   }
   upload(slot.queue, slot.level_buffer, slot.levels);
   slot.pyramid.plan_rows(slot.queue, rows);
+  if (is_haar()) slot.integral.plan_rows(slot.queue, rows);
   slot.code_tiles.assign(slot.queue, codes);
   slot.scan_tiles.assign(slot.queue, scan);
 }
@@ -61,7 +81,7 @@ void OpenClStages::plan_work(OpenClSlot& slot, const WaldboostWorkspace& w) cons
 void OpenClStages::make_scratch(OpenClSlot& slot, const WaldboostWorkspace& /*workspace*/,
                                 std::size_t stage) const {
   if (stage != kScan) return;
-  slot.fit(slot.codes, slot.code_bytes);
+  slot.fit(slot.planes, slot.plane_bytes);
   if (!is_progressive()) return;
   const auto fit = [&](opencl::Buffer& kept, std::size_t slots) {
     slot.fit(kept, static_cast<std::int64_t>(slots * sizeof(DeviceAccepted)));

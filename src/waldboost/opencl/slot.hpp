@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "opencl/integrals.hpp"
 #include "opencl/pyramids.hpp"
 #include "opencl/work_list.hpp"
 #include "processing/opencl_stages.hpp"
@@ -17,7 +18,7 @@ struct DeviceLevel {
   cl_int width, height;
   cl_int image_offset, image_stride;
   cl_int windows_x;
-  cl_int codes_offset, codes_stride;
+  cl_int planes_offset, planes_stride;
   cl_int last_row;
 };
 static_assert(sizeof(DeviceLevel) == 8 * sizeof(cl_int));
@@ -30,7 +31,7 @@ static_assert(sizeof(DeviceWeak) == 8);
 
 inline constexpr int kTileX = 64;         ///< windows
 inline constexpr int kMostTileRows = 64;  ///< so that a window of a tile has a number of 16 bits
-inline constexpr int kLine = 64;          ///< bytes: where a level's codes and each plane's rows begin
+inline constexpr int kLine = 64;          ///< elements: where a level's planes and each one's rows begin
 inline constexpr int kCodesGroup = 32;    ///< work-items of `codes` side by side, of four pixels each
 inline constexpr int kCodesGroupRows = 4;
 
@@ -55,13 +56,14 @@ class OpenClSlot : public OpenClSlotBase {
   opencl::Buffer level_buffer;
   opencl::WorkList code_tiles, scan_tiles;
   opencl::Buffer kept[2];  ///< of the progressive steps in turn: slots, records as those of `late`
-  std::int64_t code_bytes = 0;
-  opencl::Buffer codes;  ///< [level][row][plane][column]
+  std::int64_t plane_bytes = 0;
+  opencl::Buffer planes;  ///< [level][row][plane][column]; with Haar features, a sheet of integrals
   /// Windows that `finish` is to finish; records of level and next weak classifier, x, y, and sum.
   opencl::AppendList late;
   opencl::CandidateList<DeviceAccepted> found;
   opencl::OctavePyramid pyramid;
-  opencl::Kernel make_codes, scan, finish;
+  opencl::Integrals integral;  ///< Haar, in the place of `make_planes`
+  opencl::Kernel make_planes, scan, finish;
   opencl::Kernel first_step, step;  ///< progressive, in the place of `scan`
 };
 

@@ -21,9 +21,13 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages)
     : OpenClSlotBase(stages),
       late(sizeof(DeviceAccepted), static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
       found(static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
-      pyramid(stages.pyramid_),
-      make_codes(stages.codes_, "codes") {
+      pyramid(stages.pyramid_) {
   has_list(found, kCandidates);
+  if (stages.is_haar()) {
+    integral = opencl::Integrals(stages.integral_);
+  } else {
+    make_planes = opencl::Kernel(stages.planes_program_, stages.makes_codes() ? "codes" : "sums");
+  }
   if (stages.is_progressive()) {
     first_step = opencl::Kernel(stages.first_step_, "run_step");
     step = opencl::Kernel(stages.step_, "run_step");
@@ -38,8 +42,6 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages)
 OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache, const KernelTuning& tuning)
     : OpenClStagesOf(detector, context, cache, {kPyramid, kScan}), detector_(&detector), tuning_(tuning) {
-  if (!detector.info().cpu_only.empty())
-    throw Error(ExitCode::usage, detector.info().cpu_only, "use --device none");
   buffer(kImages, &WaldboostWorkspace::images);
   list(kCandidates);
   settle();
@@ -48,6 +50,7 @@ OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Cont
   steps_ = tuning_.steps;
   if (steps_.empty()) steps_ = progressive_steps(detector.model(), usual_shares(tuning_.repeats));
   pyramid_ = opencl::OctavePyramid::build(context, cache);
+  if (is_haar()) integral_ = opencl::IntegralProgram(context, SheetContents(), cache);
   build();
   upload_model();
 }
@@ -82,18 +85,20 @@ void OpenClStages::plan_planes() {
   const PackedModel packed(detector_->model());
   for (int plane = 0; plane < PackedModel::kPlanes; ++plane)
     place_of_[plane] = packed.uses_plane(plane) ? planes_++ : -1;
+  planes_ = std::max(planes_, 1);  // the integrals
 }
 
 void OpenClStages::build() {
   const KernelTuning& t = tuning_;
   constexpr const char* kNames[PackedModel::kPlanes] = {"PLANE_11", "PLANE_21", "PLANE_12", "PLANE_22"};
-  const std::string planes = define("PLANES", planes_);
-  std::string codes = planes + define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
-                      define("GROUP_ROWS", kCodesGroupRows);
+  const FeatureKind kind = detector_->model().kind;
+  const std::string planes = define_variant("FEATURES", to_string(kind)) + define("PLANES", planes_);
+  std::string own = planes + define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
+                    define("GROUP_ROWS", kCodesGroupRows);
   for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
-    if (place_of_[plane] >= 0) codes += define(kNames[plane], place_of_[plane]);
+    if (place_of_[plane] >= 0) own += define(kNames[plane], place_of_[plane]);
   }
-  codes_ = program("waldboost/codes.cl", codes);
+  if (!is_haar()) planes_program_ = program(makes_codes() ? "waldboost/codes.cl" : "waldboost/sums.cl", own);
   const std::string group = planes + define("GROUP", t.group);
   if (is_progressive()) {
     first_step_ =
@@ -112,9 +117,7 @@ void OpenClStages::upload_model() {
   std::vector<DeviceWeak> weak;
   for (int t = 0; t < model.size(); ++t) {
     const auto i = static_cast<std::size_t>(t);
-    const Feature& f = model.features[i];
-    const int row = f.y * planes_ + place_of_[PackedModel::plane_of(f)];
-    weak.push_back({row << 8 | f.x, model.thresholds[i]});
+    weak.push_back({place_of(model.features[i]), model.thresholds[i]});
   }
   std::vector<cl_uint> first(kCodes / 32, 0);
   const PackedModel packed(model);
@@ -129,9 +132,18 @@ void OpenClStages::upload_model() {
   upload(queue, phase_ends_, ends_);
 }
 
+// As code_at in kernels/waldboost/common.clh takes it.
+cl_int OpenClStages::place_of(const Feature& f) const {
+  if (is_haar()) return f.x | f.y << 6 | f.block_width << 12 | f.block_height << 19 | f.first << 26;
+  const int row = f.y * planes_ + place_of_[PackedModel::plane_of(f)];
+  if (makes_codes()) return f.x | row << 8;
+  return f.x | row << 8 | f.first << 17 | f.second << 21 | (f.block_width - 1) << 25 |
+         (f.block_height - 1) << 26;
+}
+
 std::vector<std::uint8_t> OpenClStages::read_codes(OpenClSlot& slot) const {
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(slot.code_bytes));
-  slot.queue.wait(slot.queue.read(slot.codes, codes.data(), codes.size()));
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(slot.plane_bytes));
+  slot.queue.wait(slot.queue.read(slot.planes, codes.data(), codes.size()));
   return codes;
 }
 
@@ -139,7 +151,7 @@ std::size_t OpenClStages::code_at(const OpenClSlot& slot, std::size_t level, con
                                   int y) const {
   const DeviceLevel& d = slot.levels[level];
   const std::int64_t row = std::int64_t{y} * planes_ + place_of_[PackedModel::plane_of(blocks)];
-  return static_cast<std::size_t>(std::int64_t{d.codes_offset} * kLine + row * d.codes_stride + x);
+  return static_cast<std::size_t>(std::int64_t{d.planes_offset} * kLine + row * d.planes_stride + x);
 }
 
 }  // namespace sightline::waldboost
