@@ -1,44 +1,11 @@
-// A program of its own, whose memory allocation counts: in steady state the pipeline asks for none.
-
+// In steady state the pipeline asks for no memory.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
+#include <cstdio>
 
+#include "allocations/allocations.hpp"
 #include "pipeline/sources.hpp"
 #include "support/no_detector.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define COUNTS 0
-#else
-#define COUNTS 1
-#endif
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}
-
-#if COUNTS
-extern "C" {
-void* __libc_malloc(std::size_t size);                           // NOLINT: glibc's own names
-void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
-void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT
-
-// operator new ends here, too.
-void* malloc(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_calloc(count, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_memalign(alignment, size);
-}
-}
-#endif
 
 namespace sightline::pipeline {
 namespace {
@@ -50,8 +17,8 @@ class Meter : public MemorySource {
   static constexpr std::int64_t kWarm = 3000, kEnd = 5000;
   std::optional<media::Frame> read() override {
     std::optional<media::Frame> frame = MemorySource::read();
-    if (frame && frame->number() == kWarm) start_ = allocations;
-    if (frame && frame->number() == kEnd) end_ = allocations;
+    if (frame && frame->number() == kWarm) start_ = test::allocations;
+    if (frame && frame->number() == kEnd) end_ = test::allocations;
     return frame;
   }
   std::int64_t counted() const { return end_ - start_; }
@@ -66,7 +33,7 @@ class NoSink : public Sink {
 };
 
 TEST(Allocations, NoneAFrame) {
-  if (!COUNTS) GTEST_SKIP() << "this build's memory allocation cannot be counted";
+  if (!test::kCountsAllocations) GTEST_SKIP() << "this build's memory allocation cannot be counted";
   Image<std::uint8_t> picture(16, 16);
   for (const int in_flight : {1, 4}) {
     test::NoDetector detector(true);
@@ -76,9 +43,9 @@ TEST(Allocations, NoneAFrame) {
     Meter meter({media::frame_from_gray(picture.view())}, Meter::kEnd);
     NoSink sink;
     Stream stream{&meter, "a name too long to be kept inside the string object", {&sink}, {}};
-    const std::int64_t before = allocations;
+    const std::int64_t before = test::allocations;
     pipeline.run(stream);
-    EXPECT_GT(allocations - before, 10) << "nothing is counted";
+    EXPECT_GT(test::allocations - before, 10) << "nothing is counted";
     const double a_frame = static_cast<double>(meter.counted()) / (Meter::kEnd - Meter::kWarm);
     RecordProperty("in_flight_" + std::to_string(in_flight), std::to_string(a_frame));
     // TBB's pools of tasks grow now and then, when a thread meets more of another's than before.
