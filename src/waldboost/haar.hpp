@@ -36,21 +36,42 @@ inline int haar_code(const HaarShape& shape, const std::uint32_t* cells) {
   return std::clamp(static_cast<int>(share) - kFirst, 0, kHaarCodes - 1);
 }
 
-/// @param corner  of the window in an integral image, whose rows lie `stride` elements apart
-/// (image/integral.hpp)
-inline int haar_code(const Feature& feature, const std::uint32_t* corner, std::ptrdiff_t stride) {
-  const HaarShape& shape = kHaarShapes[feature.first];
+/// @param grid         its upper left corner in an integral image (image/integral.hpp)
+/// @param right, down  elements of that from a cell to the next one
+template <std::size_t kShape>
+inline int haar_code(const std::uint32_t* grid, std::ptrdiff_t right, std::ptrdiff_t down) {
+  constexpr HaarShape kLayout = kHaarShapes[kShape];
   std::array<std::uint32_t, kBlocks> cells;
-  const std::uint32_t* top = corner + feature.y * stride + feature.x;
-  for (int row = 0, i = 0; row < shape.rows; ++row) {
-    const std::uint32_t* const bottom = top + feature.block_height * stride;
-    for (int x = 0; x < shape.columns * feature.block_width; x += feature.block_width, ++i) {
-      const int right = x + feature.block_width;
-      cells[static_cast<std::size_t>(i)] = bottom[right] - bottom[x] - top[right] + top[x];
-    }
-    top = bottom;
+  for (int i = 0; i < kLayout.columns * kLayout.rows; ++i) {
+    const std::uint32_t* const cell = grid + i / kLayout.columns * down + i % kLayout.columns * right;
+    cells[static_cast<std::size_t>(i)] = cell[down + right] - cell[down] - cell[right] + cell[0];
   }
-  return haar_code(shape, cells.data());
+  return haar_code(kLayout, cells.data());
+}
+
+/// Calls `use` with a feature's code as a function of where the window's corner is in an integral image whose
+/// rows lie `stride` elements apart; there is one for each shape, for loops over windows.
+template <class Use>
+inline auto use_haar_code(const Feature& feature, std::ptrdiff_t stride, const Use& use) {
+  const auto code_of = [&]<std::size_t kShape>() {
+    return use([first = feature.y * stride + feature.x, right = std::ptrdiff_t{feature.block_width},
+                down = feature.block_height * stride](const std::uint32_t* corner) {
+      return haar_code<kShape>(corner + first, right, down);
+    });
+  };
+  static_assert(kHaarShapes.size() == 5);
+  switch (feature.first) {
+    case 0:
+      return code_of.template operator()<0>();
+    case 1:
+      return code_of.template operator()<1>();
+    case 2:
+      return code_of.template operator()<2>();
+    case 3:
+      return code_of.template operator()<3>();
+    default:
+      return code_of.template operator()<4>();
+  }
 }
 
 }  // namespace sightline::waldboost

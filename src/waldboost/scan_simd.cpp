@@ -170,16 +170,17 @@ void make_integral(const PackedModel& model, GrayView image, const Tile& tile, S
   integrate(pixels, sheet, level, 0, 0, pixels.height(), reinterpret_cast<std::byte*>(scratch.words.data()));
 }
 
-// What a kind of feature makes of a tile, and how a weak classifier sees a window there: `at(t)` is a
-// function from a window's place to its code.
+// What a kind of feature makes of a tile, and how a weak classifier sees a window there: `with` calls `use`
+// with its code as a function of the window's place.
 struct LbpLooks {
   static void make(const PackedModel& packed, GrayView image, const Tile& tile, ScanScratch& scratch) {
     make_planes(packed, image, tile, scratch, scratch.codes);
   }
   LbpLooks(const PackedModel& packed, const ScanScratch& scratch)
       : codes(scratch.codes.data()), offsets(packed.offsets().data()) {}
-  auto at(int t) const {
-    return [of = codes + offsets[t]](std::int32_t place) { return int{of[place]}; };
+  template <class Use>
+  HWY_INLINE int with(int t, const Use& use) const {
+    return use([of = codes + offsets[t]](std::int32_t place) { return int{of[place]}; });
   }
   const std::uint8_t* codes;
   const std::int32_t* offsets;
@@ -194,11 +195,12 @@ struct RankLooks {
         offsets(packed.offsets().data()),
         features(packed.model().features.data()),
         is_lrp(packed.model().kind == FeatureKind::lrp) {}
-  auto at(int t) const {
-    return [of = ranks + offsets[t], first = int{features[t].first}, second = int{features[t].second},
-            is_lrp = is_lrp](std::int32_t place) {
+  template <class Use>
+  HWY_INLINE int with(int t, const Use& use) const {
+    return use([of = ranks + offsets[t], first = int{features[t].first}, second = int{features[t].second},
+                is_lrp = is_lrp](std::int32_t place) {
       return code_of_ranks(is_lrp, rank_in(of[place], first), rank_in(of[place], second));
-    };
+    });
   }
   const std::uint32_t* ranks;
   const std::int32_t* offsets;
@@ -212,8 +214,11 @@ struct HaarLooks {
   }
   HaarLooks(const PackedModel& packed, const ScanScratch& scratch)
       : sums(scratch.words.data()), features(packed.model().features.data()) {}
-  auto at(int t) const {
-    return [of = sums, &f = features[t]](std::int32_t place) { return haar_code(f, of + place, kStride); };
+  template <class Use>
+  HWY_INLINE int with(int t, const Use& use) const {
+    return use_haar_code(features[t], kStride, [&](const auto& code_of) {
+      return use([of = sums, code_of](std::int32_t place) { return code_of(of + place); });
+    });
   }
   const std::uint32_t* sums;
   const Feature* features;
@@ -286,7 +291,7 @@ HWY_INLINE int pass_rest(const Model& model, const Looks& looks, int first, std:
   const std::int16_t* table = model.responses.data() + static_cast<std::ptrdiff_t>(first) * kCodes;
   int t = first;
   for (; t < model.size(); ++t, table += kCodes) {
-    sum += table[looks.at(t)(place)];
+    sum += table[looks.with(t, [&](const auto& code_at) { return code_at(place); })];
     if (sum < model.thresholds[static_cast<std::size_t>(t)]) break;
   }
   return t;
@@ -312,15 +317,18 @@ HWY_INLINE void scan_by(const PackedModel& packed, GrayView image, const Tile& t
     if constexpr (std::is_same_v<Looks, LbpLooks>) {
       count = pass_first(packed, tile, y, y_end, looks.codes, places);
       count_left(0, count);
-      const auto code_at = looks.at(0);
-      for (int i = 0; i < count; ++i) sums[i] = model.responses[static_cast<std::size_t>(code_at(places[i]))];
+      const std::uint8_t* const first = looks.codes + looks.offsets[0];
+      for (int i = 0; i < count; ++i) sums[i] = model.responses[first[places[i]]];
       t = 1;
     } else {
       count = list_all(tile, y, y_end, places, sums);
     }
     for (; t < model.size() && count > kFewWindows; ++t) {
-      count = pass_one(model.table(t).data(), model.thresholds[static_cast<std::size_t>(t)], looks.at(t),
-                       count, places, sums);
+      const std::int16_t* const table = model.table(t).data();
+      const std::int32_t threshold = model.thresholds[static_cast<std::size_t>(t)];
+      count = looks.with(t, [&](const auto& code_at) HWY_ATTR {
+        return pass_one(table, threshold, code_at, count, places, sums);
+      });
       count_left(t, count);
     }
     for (int i = 0; i < count; ++i) {

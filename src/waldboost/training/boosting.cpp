@@ -105,10 +105,11 @@ void CodeTable::assign_haar(const Samples& samples) {
                           reinterpret_cast<std::byte*>(integrals.data() + (i - begin) * plane));
     }
     for (std::size_t f = 0; f < features_.size(); ++f) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t* const corner = integrals.data() + (i - begin) * plane + level.origin;
-        codes_[f * samples_ + i] = static_cast<std::uint8_t>(haar_code(features_[f], corner, sheet.stride));
-      }
+      use_haar_code(features_[f], sheet.stride, [&](const auto& code_at) {
+        const std::uint32_t* corner = integrals.data() + level.origin;
+        for (std::size_t i = begin; i < end; ++i, corner += plane)
+          codes_[f * samples_ + i] = static_cast<std::uint8_t>(code_at(corner));
+      });
     }
   });
 }
