@@ -64,7 +64,7 @@ class PackedModel {
   alignas(32) std::array<std::uint8_t, kCodes / 8> first_passes_{};
 };
 
-/// What a thread needs for a tile, about 700 kB; LRP and LRD 1.7 MB.
+/// What a thread needs for a tile, about 700 kB; LRP and LRD 1.5 MB.
 struct ScanScratch {
   AlignedBuffer<std::uint8_t> codes;
   AlignedBuffer<std::uint32_t> words;      ///< ranks, or the integral image
