@@ -214,10 +214,10 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
     if (!setting.is_given()) continue;
     const std::string name = setting.description.option.long_name();
     if (configs.size() > 1) {
-      throw Error(
-          ExitCode::usage, name + " is for one detector, and there are several",
-          fmt::format("say '{} = ...' in the [[detector]] that it is for, in a configuration of your own",
-                      setting.description.key));
+      throw Error(ExitCode::usage, name + " is for one detector, and there are several",
+                  fmt::format("name one with --config, or say '{} = ...' in the [[detector]] that it is for, "
+                              "in a configuration of your own",
+                              setting.description.key));
     }
     const FamilyInfo& family = family_of(configs.front()).info();
     if (reads(family, setting.description.key)) continue;

@@ -193,7 +193,8 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("sweep of {}", what); };
   // Of detectors in others, the outermost.
   const std::unique_ptr<Detector> detector = family.make(config);
-  return (*family.sweep_function())(*detector, engine.device_stages.front()->context(), &cache, views, options);
+  return (*family.sweep_function())(*detector, engine.device_stages.front()->context(), &cache, views,
+                                    options);
 }
 
 // No output replaces the input or another output.

@@ -81,8 +81,8 @@ std::vector<Span> spans_of(const FrameCosts& costs, const Schedule& schedule, st
       spans.push_back({Activity::run, stage, 1, 0, at, at + ns(share * cost.device), 0});
     }
     if (share < 1)
-      spans.push_back({Activity::run, stage, 0, 0, at, at + ns((1 - share) * cost.cpu),
-                       ns((1 - share) * cost.work)});
+      spans.push_back(
+          {Activity::run, stage, 0, 0, at, at + ns((1 - share) * cost.cpu), ns((1 - share) * cost.work)});
   }
   spans.push_back({Activity::output, 0, 0, 0, at, at + kSecond, kSecond});
   return spans;

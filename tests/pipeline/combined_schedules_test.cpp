@@ -4,10 +4,10 @@
 
 #include "detection/combined_detector.hpp"
 #include "filterbank/detector.hpp"
-#include "kernels/waldboost_model.hpp"
 #include "pipeline/planner.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
@@ -27,7 +27,8 @@ class CombinedSchedules : public testing::Test {
     std::vector<std::unique_ptr<Detector>> both;
     both.push_back(
         std::make_unique<filterbank::FilterbankDetector>(sightline::test::random_model(5, 3), people));
-    both.push_back(std::make_unique<waldboost::WaldboostDetector>(waldboost::drawn_model(3, 30), faces));
+    both.push_back(
+        std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), faces));
     detector_ = std::make_unique<CombinedDetector>(std::move(both));
     const auto workspace = detector_->make_workspace();
     for (const Size size : {Size{130, 110}, {130, 110}, {30, 28}, {130, 110}, {97, 120}}) {

@@ -380,6 +380,35 @@ TEST(Detect, ResultsDoNotDependOnHowItRuns) {
   EXPECT_GE(compared, 1);
 }
 
+// Two detectors on the same frames find what each finds alone; parts of a processor are devices like any
+// other.
+TEST(Detect, SeveralDetectors) {
+  const std::string clip = moving_clip(360, 280, 6);
+  const auto boxes = [&](const std::vector<std::string>& options) {
+    const Outcome outcome = run(std::vector<std::string>{"-q", "detect", clip} + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string both = boxes({"--config", "faces-waldboost,faces", "--device", "none"});
+  EXPECT_EQ(std::count(both.begin(), both.end(), '\n'), 6);
+  EXPECT_EQ(boxes({"--config", "faces-waldboost,faces", "--device", "none", "--threads", "1"}), both);
+  if (has_cpu_device(2)) {
+    EXPECT_EQ(boxes({"--config", "faces-waldboost,faces", "--device", "cpu:1,cpu:1", "--schedule", "gpu"}),
+              both);
+  }
+  const auto refused = [&](const std::vector<std::string>& options) {
+    const Outcome outcome =
+        run(std::vector<std::string>{"-q", "detect", clip, "--config", "people,faces"} + options);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(refused({"--threshold", "1"}), testing::HasSubstr("--threshold is for one detector"));
+  EXPECT_THAT(refused({"--model", "haarcascade_eye"}), testing::HasSubstr("--model is for one detector"));
+  EXPECT_THAT(refused({"--map", "scan=gpu"}), testing::HasSubstr("there is no stage 'scan'"));
+  EXPECT_THAT(run({"detect", clip, "--config", "people,nowhere"}).err,
+              testing::HasSubstr("no configuration 'nowhere'"));
+}
+
 // Frames in colour are converted by the first stage, wherever it runs.
 TEST(Detect, ColourIsTheSameOnEveryProcessor) {
   TempDir folder;

@@ -2,12 +2,11 @@
 // frames to the others, and results do not depend on how many there are.
 #include <gmock/gmock.h>
 
-#include <numeric>
-
-#include "kernels/waldboost_model.hpp"
 #include "pipeline/planner.hpp"
+#include "support/cascade.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
@@ -150,7 +149,8 @@ class SeveralDevices : public testing::Test {
     options.scale_step = 1.2;
     options.threshold = options.window_threshold = -1e6;
     options.border = 3;
-    detector_ = std::make_unique<waldboost::WaldboostDetector>(waldboost::drawn_model(3, 30), options);
+    detector_ =
+        std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), options);
     const auto workspace = detector_->make_workspace();
     for (unsigned seed = 1; seed <= 5; ++seed) {
       const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);

@@ -26,7 +26,8 @@ class WaldboostSchedules : public testing::Test {
     options.scale_step = 1.2;
     options.threshold = options.window_threshold = -1e6;
     options.border = 3;
-    detector_ = std::make_unique<waldboost::WaldboostDetector>(test::random_waldboost(3, 30), options);
+    detector_ =
+        std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), options);
     const auto workspace = detector_->make_workspace();
     for (unsigned seed = 1; seed <= 5; ++seed) {
       const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);

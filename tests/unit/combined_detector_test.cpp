@@ -7,9 +7,9 @@
 
 #include "detection/nested_detector.hpp"
 #include "filterbank/detector.hpp"
-#include "kernels/waldboost_model.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
 namespace sightline {
@@ -23,7 +23,7 @@ std::unique_ptr<Detector> faces(unsigned seed = 3) {
   options.scale_step = 1.2;
   options.threshold = options.window_threshold = -1e6;
   options.label = "face";
-  return std::make_unique<waldboost::WaldboostDetector>(waldboost::drawn_model(seed, 30), options);
+  return std::make_unique<waldboost::WaldboostDetector>(test::random_waldboost(seed, 30), options);
 }
 
 std::unique_ptr<Detector> people() {

@@ -133,6 +133,28 @@ TEST(Config, PathsAreRelativeToTheFile) {
   EXPECT_THAT(complaint([&] { config.number("a", "absolute", 0, 0, 1); }), HasSubstr("c.toml:3: "));
 }
 
+TEST(Config, SectionsThatStandThereSeveralTimes) {
+  const test::TempDir folder;
+  const auto file = folder / "c.toml";
+  std::ofstream(file)
+      << "[[detector]]\nlabel = \"a\"\n[[detector]]\nlabel = \"b\"\nsize = 3\n[schedule]\nname = \"cpu\"\n";
+  const std::vector<Config> each = Config::load_each(file, "detector");
+  ASSERT_EQ(each.size(), 2u);
+  EXPECT_EQ(each[0].text("detector", "label", ""), "a");
+  EXPECT_EQ(each[1].text("detector", "label", ""), "b");
+  EXPECT_EQ(each[0].number("detector", "size", 0, 0, 9), 0);
+  EXPECT_EQ(each[1].number("detector", "size", 0, 0, 9), 3);
+  for (const Config& one : each) EXPECT_EQ(one.text("schedule", "name", ""), "cpu");
+  EXPECT_THAT(complaint([&] { each[1].number("detector", "label", 0, 0, 1); }), HasSubstr("c.toml:4: "));
+  // One who wants one is told.
+  EXPECT_THAT(complaint([&] { Config::load(file); }),
+              AllOf(HasSubstr("c.toml:1: "), HasSubstr("[[detector]] may stand here several times")));
+  std::ofstream(file) << "[detector]\nlabel = \"a\"\n";
+  EXPECT_EQ(Config::load_each(file, "detector").size(), 1u);
+  std::ofstream(file) << "";
+  EXPECT_EQ(Config::load_each(file, "detector").size(), 1u);
+}
+
 TEST(Config, FilesThatCannotBeRead) {
   const test::TempDir folder;
   EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));

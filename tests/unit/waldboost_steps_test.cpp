@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/waldboost_model.hpp"
 #include "support/errors.hpp"
+#include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
 namespace sightline::waldboost {
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 Model model_of_eight() {
-  Model model = drawn_model(1, 8);
+  Model model = test::random_waldboost(1, 8);
   model.survivors = {0.5F, 0.4F, 0.25F, 0.2F, 0.06F, 0.02F, 0.01F, 0.001F};
   return model;
 }
