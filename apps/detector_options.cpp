@@ -182,7 +182,9 @@ std::vector<Config> DetectorOptions::load_configs() const {
         Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model_));
     return configs;
   }
-  std::istringstream names(config_.empty() ? default_config_ : config_);
+  // Who gives a model, or an option that belongs to one detector, and names none, means the usual one.
+  const bool means_one = !model_.empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
+  std::istringstream names(!config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_);
   for (std::string name; std::getline(names, name, ',');) {
     for (Config& config : Config::load_each(find_config(name), "detector"))
       configs.push_back(std::move(config));

@@ -195,7 +195,8 @@ double predicted_fps(const DeviceCosts& costs, const Schedule& schedule) {
 }
 
 Schedule even_split(const DeviceCosts& costs, const DeviceSet& devices) {
-  constexpr double kWorthStarting = 0.03;
+  // A small part costs the CPU more than its share of the work: threads have to be woken for it.
+  constexpr double kWorthStarting = 0.15;
   Schedule schedule{"split", {}, 0, 0};
   schedule.devices = devices;
   schedule.shares.assign(costs.size(), 0.0);

@@ -129,7 +129,7 @@ Schedule named_schedule(std::string_view name, const FrameProcessor& processor, 
     schedule.on_device = suited_stages(processor) & devices.supported();
   }
   if (name == "specialized") schedule.in_flight = 1;
-  if (name == "split") schedule.split = kDefaultSplit;
+  if (name == "split") schedule.split = devices.size() > 1 ? 1 : kDefaultSplit;
   if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
   check_schedule(schedule, processor, devices);
   return schedule;
