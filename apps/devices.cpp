@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "media/cameras.hpp"
 #include "opencl/device.hpp"
+#include "opencl/driver_check.hpp"
 #include "opencl/driver_hint.hpp"
 #include "opencl/probe.hpp"
 
@@ -146,12 +147,18 @@ int run(const DevicesArguments& a) {
   if (a.cameras) return run_cameras();
   std::printf("CPU: %s, %d thread(s)\n\n", instruction_set().c_str(), hardware_threads());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
+  const std::vector<opencl::FailedDriver>& left_out = opencl::left_out_drivers();
+  for (const opencl::FailedDriver& driver : left_out)
+    std::printf("Left out with its devices: driver %s; %s.\n", driver.name.c_str(), driver.problem.c_str());
+  if (!left_out.empty()) std::printf("\n");
   const std::string hint = opencl::driver_hint(opencl::driver_places());
   if (devices.empty()) {
-    std::printf("No OpenCL device: every stage runs on the CPU.\n%s\n",
-                hint.empty()
-                    ? "A GPU's driver brings one; the package pocl-opencl-icd brings one for any CPU."
-                    : hint.c_str());
+    std::printf("No OpenCL device: every stage runs on the CPU.\n");
+    if (!hint.empty()) {
+      std::printf("%s\n", hint.c_str());
+    } else if (left_out.empty()) {
+      std::printf("A GPU's driver brings one; the package pocl-opencl-icd brings one for any CPU.\n");
+    }
     return 0;
   }
   std::printf("OpenCL devices, as --device takes them:\n");

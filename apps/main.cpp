@@ -77,6 +77,7 @@ int main(int argc, char** argv) try {
   // The shell asks what may come next: `sightline complete -- WORD...`. What is half typed is not to be
   // parsed.
   if (argc > 2 && std::string_view(argv[1]) == "complete" && std::string_view(argv[2]) == "--") {
+    spdlog::set_level(spdlog::level::off);  // a warning is no word to offer
     const std::vector<std::string> words(argv + 3, argv + argc);
     std::fputs(sightline::apps::complete(parser.app(), parser.common().suggestions, words).c_str(), stdout);
     return with_output(0);

@@ -99,7 +99,9 @@ std::vector<ManualSection> manual_sections() {
        {{"../share/sightline/configs/",
          "From the program's folder on: the configurations and models that ship"},
         {"~/.cache/sightline/",
-         "Compiled kernels, tuned forms and planned schedules; all is made again when lost"}}},
+         "Compiled kernels, tuned forms, planned schedules, drivers that answered or failed; all is made "
+         "again "
+         "when lost"}}},
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/fault.hpp"
 #include "opencl/api.hpp"
+#include "opencl/driver_check.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::opencl {
@@ -106,6 +107,11 @@ const char* to_string(DeviceType type) {
 }
 
 std::vector<DeviceInfo> list_devices() {
+  left_out_drivers();
+  return list_devices_unchecked();
+}
+
+std::vector<DeviceInfo> list_devices_unchecked() {
   std::vector<DeviceInfo> result;
   cl_uint count = 0;
   // Without any driver the loader answers with an error: that is no error here.

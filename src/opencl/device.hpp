@@ -48,8 +48,11 @@ struct DeviceInfo {
 };
 
 /// All devices of all platforms, in the loader's order. Empty where there is no platform or no device; a
-/// platform that fails is left out with a warning. Never throws for a machine's state.
+/// platform that fails is left out with a warning, and so is a driver that would take the process with it
+/// (see left_out_drivers). Never throws for a machine's state.
 std::vector<DeviceInfo> list_devices();
+/// The same of whatever drivers the loader is told of, at the process's own risk.
+std::vector<DeviceInfo> list_devices_unchecked();
 
 /// What the user asked for with `--device`: one item of its list.
 struct DeviceChoice {

@@ -33,24 +33,18 @@ std::string named_in(const fs::path& icd) {
   return line;
 }
 
-std::vector<std::string> registered(const fs::path& vendors) {
-  std::error_code error;
-  if (vendors.extension() == ".icd") return {stem(named_in(vendors))};
-  if (!fs::is_directory(vendors, error)) return {stem(vendors)};
-  std::vector<std::string> names;
-  for (fs::directory_iterator entry(vendors, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".icd") names.push_back(stem(named_in(entry->path())));
-  }
-  return names;
-}
-
 }  // namespace
 
 DriverPlaces driver_places() {
   DriverPlaces places;
   places.vendors = "/etc/OpenCL/vendors";
   for (const char* name : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {
-    if (const std::string own = variable(name); !own.empty()) places.vendors = own;
+    const fs::path own = variable(name);
+    std::error_code error;
+    // The bare name of an .icd file is one in the folder before it is one here.
+    const bool in_folder =
+        own.extension() == ".icd" && !own.has_parent_path() && fs::exists(places.vendors / own, error);
+    if (!own.empty()) places.vendors = in_folder ? places.vendors / own : own;
   }
   std::istringstream own(variable("LD_LIBRARY_PATH"));
   for (std::string folder; std::getline(own, folder, ':');) {
@@ -64,8 +58,25 @@ DriverPlaces driver_places() {
   return places;
 }
 
+std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places) {
+  const fs::path& vendors = places.vendors;
+  std::error_code error;
+  if (!fs::is_directory(vendors, error)) {
+    if (vendors.has_parent_path() && !fs::exists(vendors, error)) return {};
+    if (vendors.extension() == ".icd") return {RegisteredDriver{vendors, named_in(vendors)}};
+    return {RegisteredDriver{"", vendors.string()}};
+  }
+  std::vector<RegisteredDriver> drivers;
+  for (fs::directory_iterator entry(vendors, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".icd") drivers.push_back({entry->path(), named_in(entry->path())});
+  }
+  std::ranges::sort(drivers, {}, &RegisteredDriver::icd);
+  return drivers;
+}
+
 std::vector<fs::path> unregistered_drivers(const DriverPlaces& places) {
-  const std::vector<std::string> known = registered(places.vendors);
+  std::vector<std::string> known;
+  for (const RegisteredDriver& driver : registered_drivers(places)) known.push_back(stem(driver.library));
   std::vector<fs::path> found;
   for (const char* driver : kDrivers) {
     if (std::find(known.begin(), known.end(), stem(driver)) != known.end()) continue;

@@ -1,6 +1,7 @@
 #pragma once
-/// Finds OpenCL drivers that are installed but that the loader is not told of, as in containers that have a
-/// GPU's libraries mounted in. See libOpenCL(7) of ocl-icd for how it finds its drivers.
+/// OpenCL drivers that the loader is told of, and those that are installed without it being told, as in
+/// containers that have a GPU's libraries mounted in. See libOpenCL(7) of ocl-icd for how it finds its
+/// drivers.
 
 #include <filesystem>
 #include <string>
@@ -17,6 +18,16 @@ struct DriverPlaces {
 
 /// This machine's, by its environment (OCL_ICD_VENDORS, OPENCL_VENDOR_PATH, LD_LIBRARY_PATH).
 DriverPlaces driver_places();
+
+/// A driver that the loader is told of.
+struct RegisteredDriver {
+  std::filesystem::path icd;  ///< the file that names it; empty where the user names the library itself
+  std::string library;        ///< a path, or a name that the system looks for
+};
+
+/// The drivers that `vendors` names, in the order of their .icd files' names. Empty where there is nothing,
+/// or nothing that can be read. Never throws for a machine's state.
+std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 
 /// The known drivers that are in a folder of `libraries` and that `vendors` does not name, the first of each.
 /// Never throws for a machine's state.

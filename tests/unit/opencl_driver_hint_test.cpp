@@ -1,6 +1,10 @@
 // Drivers that are there but that the loader is not told of.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
 #include "opencl/driver_hint.hpp"
 #include "support/media.hpp"
 
@@ -65,6 +69,42 @@ TEST_F(DriverHint, VendorsAsOneFile) {
   EXPECT_EQ(unregistered_drivers(places_), Paths{});
   places_.vendors = folder_ / "nothing";
   EXPECT_EQ(unregistered_drivers(places_).size(), 1u);
+}
+
+TEST_F(DriverHint, RegisteredDriversAreInOrder) {
+  put("vendors/b.icd", "libb.so.1\n");
+  put("vendors/a.icd", "/opt/liba.so\r\n");
+  put("vendors/a.icd.old", "liba.so\n");
+  const auto drivers = registered_drivers(places_);
+  ASSERT_EQ(drivers.size(), 2u);
+  EXPECT_EQ(drivers[0].icd, folder_ / "vendors/a.icd");
+  EXPECT_EQ(drivers[0].library, "/opt/liba.so");
+  EXPECT_EQ(drivers[1].icd, folder_ / "vendors/b.icd");
+  EXPECT_EQ(drivers[1].library, "libb.so.1");
+  places_.vendors = folder_ / "none";
+  EXPECT_TRUE(registered_drivers(places_).empty());
+  places_.vendors = "libpocl.so.2";  // wherever the system finds it
+  ASSERT_EQ(registered_drivers(places_).size(), 1u);
+  EXPECT_EQ(registered_drivers(places_)[0].icd, "");
+  EXPECT_EQ(registered_drivers(places_)[0].library, "libpocl.so.2");
+}
+
+TEST_F(DriverHint, TheLoadersVariables) {
+  put("vendors/a.icd", "liba.so\n");
+  constexpr const char* kNames[] = {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"};
+  std::vector<std::optional<std::string>> before;
+  for (const char* name : kNames)
+    before.push_back(std::getenv(name) ? std::optional<std::string>(std::getenv(name)) : std::nullopt);
+  setenv("OPENCL_VENDOR_PATH", (folder_ / "vendors").c_str(), 1);
+  for (const auto& [value, vendors] : {std::pair<std::string, fs::path>{"", folder_ / "vendors"},
+                                       {"a.icd", folder_ / "vendors/a.icd"},
+                                       {"b.icd", "b.icd"},
+                                       {folder_ / "a", folder_ / "a"}}) {
+    setenv("OCL_ICD_VENDORS", value.c_str(), 1);
+    EXPECT_EQ(driver_places().vendors, vendors) << value;
+  }
+  for (std::size_t i = 0; i < before.size(); ++i)
+    before[i] ? setenv(kNames[i], before[i]->c_str(), 1) : unsetenv(kNames[i]);
 }
 
 }  // namespace

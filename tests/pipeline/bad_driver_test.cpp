@@ -1,0 +1,114 @@
+// An OpenCL driver that takes its process with it, beside those of this machine.
+
+#include <filesystem>
+
+#include "opencl/device.hpp"
+#include "opencl/driver_hint.hpp"
+#include "support/program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+long count(const std::string& text, const std::string& words) {
+  long found = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++found;
+  return found;
+}
+
+class BadDriver : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "drivers are not tried in processes of their own under ThreadSanitizer";
+#endif
+    for (const char* folder : {"vendors", "cache", "tmp"}) fs::create_directory(folder_ / folder);
+    for (const opencl::RegisteredDriver& driver : opencl::registered_drivers(opencl::driver_places()))
+      if (!driver.icd.empty()) fs::create_symlink(driver.icd, vendors() / driver.icd.filename());
+    store((vendors() / "fake.icd").string(), std::string(FAKE_DRIVER) + "\n");
+  }
+  fs::path vendors() const {
+    return folder_ / "vendors";
+  }
+
+  RunSetup setup(const std::string& driver_does = "abort") const {
+    RunSetup setup;
+    setup.environment = {"OCL_ICD_VENDORS=" + vendors().string(), "XDG_CACHE_HOME=" + (folder_ / "cache"),
+                         "TMPDIR=" + (folder_ / "tmp"), "FAKE_DRIVER=" + driver_does,
+                         "FAKE_DRIVER_LOG=" + (folder_ / "log")};
+    return setup;
+  }
+  long times_loaded() const {
+    return count(bytes_of(folder_ / "log"), "loaded");
+  }
+  void expect_machines_devices(const std::string& out) const {
+    for (const opencl::DeviceInfo& device : opencl::list_devices())
+      EXPECT_NE(out.find(device.name), std::string::npos) << device.name << " is missing in: " << out;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(BadDriver, CostsItsDevicesAlone) {
+  const Outcome devices = run({"devices"}, setup());
+  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  EXPECT_EQ(count(devices.err, "fake.icd' is left out"), 1) << devices.err;
+  EXPECT_EQ(count(devices.err, "left out"), 1) << devices.err;
+  EXPECT_NE(devices.err.find("delete '" + (folder_ / "cache/sightline/drivers.json") + "'"),
+            std::string::npos)
+      << devices.err;
+  EXPECT_NE(devices.out.find("fake.icd; it crashed"), std::string::npos) << devices.out;
+  expect_machines_devices(devices.out);
+  EXPECT_EQ(times_loaded(), 1);
+
+  const Outcome detect = run({"detect", moving_clip(120, 200, 2), "--device", "auto"}, setup());
+  EXPECT_EQ(detect.exit_code, 0) << detect.err;
+  EXPECT_EQ(count(detect.err, "left out"), 1) << detect.err;
+  EXPECT_EQ(times_loaded(), 1) << "what is known is not asked again";
+
+  const Outcome words = run({"complete", "--", "detect", "--device", ""}, setup());
+  EXPECT_EQ(words.exit_code, 0) << words.err;
+  EXPECT_EQ(count(words.out, "left out"), 0) << words.out;
+
+  for (const auto& entry : fs::directory_iterator(folder_ / "tmp"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("sightline-")) << entry.path() << " is left";
+}
+
+TEST_F(BadDriver, IsNotAskedWhereNoDeviceIsWanted) {
+  for (const auto& asked : {std::vector<std::string>{"--device", "none"}, {"--schedule", "cpu"}}) {
+    const Outcome outcome =
+        run(std::vector<std::string>{"detect", moving_clip(120, 200, 2)} + asked, setup());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err.find("left out"), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(times_loaded(), 0);
+}
+
+TEST_F(BadDriver, AloneLeavesTheCpu) {
+  RunSetup alone = setup();
+  alone.environment.front() = std::string("OCL_ICD_VENDORS=") + FAKE_DRIVER;  // a library, not a folder
+  const Outcome devices = run({"devices"}, alone);
+  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  EXPECT_NE(devices.out.find("No OpenCL device"), std::string::npos) << devices.out;
+  EXPECT_EQ(count(devices.err, "left out"), 1) << devices.err;
+}
+
+TEST_F(BadDriver, OneThatDoesNoHarmIsLoaded) {
+  for (const bool is_known : {false, true}) {
+    const long before = times_loaded();
+    const Outcome devices = run({"devices"}, setup("nothing"));
+    EXPECT_EQ(devices.exit_code, 0) << devices.err;
+    EXPECT_EQ(devices.err.find("left out"), std::string::npos) << devices.err;
+    expect_machines_devices(devices.out);
+    // The first run asks it alone, and with each driver that follows it.
+    if (is_known) {
+      EXPECT_EQ(times_loaded() - before, 1);
+    } else {
+      EXPECT_GE(times_loaded(), 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sightline::test
