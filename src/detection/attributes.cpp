@@ -19,7 +19,9 @@ SharedAttributes SharedAttributes::moved(double x, double y) const {
 
 SharedAttributes SharedAttributes::without_landmarks() const {
   if (!values_ || values_->landmarks.empty()) return *this;
-  return DetectionAttributes{values_->name, values_->distance, {}};
+  DetectionAttributes values = *values_;
+  values.landmarks.clear();
+  return values;
 }
 
 }  // namespace sightline

@@ -22,6 +22,7 @@ struct DetectionAttributes {
   std::optional<double>
       distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
   std::vector<Landmark> landmarks;
+  std::string view = {};  ///< from which side the object is seen, of detectors that know several: "frontal"
   friend bool operator==(const DetectionAttributes&, const DetectionAttributes&) = default;
 };
 

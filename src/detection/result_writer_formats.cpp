@@ -74,6 +74,7 @@ std::string landmarks_object(const std::vector<Landmark>& landmarks) {
 void append_identity(std::string& object, const DetectionAttributes& attributes) {
   if (!attributes.name.empty()) append(object, "name", quoted(attributes.name));
   if (attributes.distance) append(object, "distance", json_number(*attributes.distance, 4));
+  if (!attributes.view.empty()) append(object, "view", quoted(attributes.view));
 }
 
 std::string csv_field(const std::string& text) {

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "detection/pixel_windows.hpp"
 #include "image/view.hpp"
 #include "waldboost/model.hpp"
 
@@ -26,11 +27,7 @@ struct Accepted {
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
-/// Windows [x, x + columns) by [y, y + rows) of a level, named by their corners.
-struct Tile {
-  int x = 0, y = 0;
-  int columns = 0, rows = 0;
-};
+using Tile = WindowTile;
 
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {

@@ -1,0 +1,119 @@
+#pragma once
+/// Detectors that look at every window of every level of an octave pyramid (image/pyramid.hpp), pixel by
+/// pixel, and merge what is left: their options, pyramid, partitions and boxes. A family adds the scan.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "detection/sliding_window.hpp"
+#include "image/pyramid.hpp"
+#include "processing/inter_stage_buffer.hpp"
+
+namespace sightline {
+
+struct PixelWindowOptions {
+  double scale_step = 1.1;  ///< ratio of neighbouring scales, above 1
+  double min_size = 0;      ///< height in pixels of the smallest object; 0: of the model's window
+  double max_size = 0;      ///< height in pixels of the largest object; 0: as the frame allows
+  int border = 0;           ///< how far windows may lie beyond the frame's edge, in pixels of the window
+  bool clip = true;         ///< boxes end at the frame's edge
+  double threshold = 0;     ///< lowest score of an object
+  /// Lowest score of a window. Windows below the threshold may make an object together.
+  double window_threshold = 0;
+  double max_overlap = 0.4;      ///< of two objects, see merge_boxes
+  int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
+  std::string label;             ///< of what is found; empty: the model's
+  /// The variant of the kernels on OpenCL devices; empty: what is fastest. The result does not depend on it.
+  std::string kernels;
+};
+
+/// Options from section [detector] of a configuration, whose keys have their names.
+/// @param threshold  the model's own, where the section says nothing
+/// @param step       of the scales, likewise
+PixelWindowOptions read_pixel_window_options(const Config& config, double threshold, double step);
+
+/// Windows [x, x + columns) by [y, y + rows) of a level, named by their corners.
+struct WindowTile {
+  int x = 0, y = 0;
+  int columns = 0, rows = 0;
+};
+
+/// One level of a frame's pyramid.
+struct PixelLevel {
+  PyramidLevel plan;
+  Size windows;                   ///< how many there are; named by their corners, in pixels of the level
+  std::int64_t image_offset = 0;  ///< bytes in the buffer of all images
+  std::unique_ptr<Resizer> resizer;
+  PaddedImage image;
+  // The workspace's partition of the frame:
+  Rows window_rows;
+  Rows image_rows;  ///< that these windows see
+};
+
+/// A part of a level that one thread scans.
+struct LevelTile : WindowTile {
+  int level = 0;
+};
+
+/// One frame in flight. Bands are rows of images.
+class PixelWindowWorkspace : public SlidingWindowWorkspace {
+ public:
+  /// Makes the levels' images views of the buffer's memory.
+  void bind_images();
+
+  std::vector<PixelLevel> levels;
+  InterStageBuffer images;
+  std::vector<Band> image_bands;
+  std::vector<LevelTile> tiles;
+  TaskLists<Candidate> scanned;  ///< by tile
+};
+
+/// What such a detector knows of its model.
+struct PixelWindowModel {
+  std::string family;    ///< for example "waldboost"
+  std::string name;      ///< of the file
+  std::string contents;  ///< in a few words, for people: "1000 weak classifiers"
+  std::string label;
+  Size window;           ///< pixels
+  double box_scale = 1;  ///< sides of an object's box in parts of its window's, about the same middle
+  /// What is searched for at once; a candidate's level is that of the frame and the view's number times the
+  /// number of levels. Detections say which view they are of where it has a name.
+  std::vector<std::string> views = std::vector<std::string>(1);
+};
+
+/// The detector without its scan. Thread-safety: as Detector.
+class PixelWindowDetector : public SlidingWindowDetector {
+ public:
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
+
+  /// The lowest score of a window that may be reported.
+  double window_threshold() const { return options_.window_threshold; }
+
+ protected:
+  /// @param tile  windows across and down that one thread scans at a time
+  /// Throws Error (usage) on options out of range.
+  PixelWindowDetector(PixelWindowModel model, const PixelWindowOptions& options, Size tile);
+
+  /// The stage that makes the levels' images.
+  void build_pyramid(PixelWindowWorkspace& workspace) const;
+  /// The stage that merges candidates, of all views together.
+  void group(PixelWindowWorkspace& workspace) const;
+  Box box(const PixelLevel& level, int x, int y) const;
+
+  PixelWindowOptions options_;
+
+ private:
+  void lay_out(PixelWindowWorkspace& workspace) const;
+  void plan_partition(PixelWindowWorkspace& workspace, Partition partition) const;
+
+  PixelWindowModel model_;
+  std::vector<SharedAttributes> view_attributes_;
+  Size tile_;
+  PyramidOptions pyramid_;
+};
+
+}  // namespace sightline
