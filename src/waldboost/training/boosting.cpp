@@ -73,11 +73,6 @@ std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t mos
   return features;
 }
 
-void Samples::add(GrayView window) {
-  for (int y = 0; y < window_.height; ++y)
-    pixels_.insert(pixels_.end(), window.row(y), window.row(y) + window_.width);
-}
-
 void CodeTable::assign(const Samples& samples) {
   samples_ = samples.size();
   codes_.resize(features_.size() * samples_);

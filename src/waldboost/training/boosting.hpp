@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "image/view.hpp"
+#include "training/window_samples.hpp"
 #include "waldboost/model.hpp"
 
 namespace sightline::waldboost {
@@ -16,22 +17,7 @@ namespace sightline::waldboost {
 /// and LRD have 36 times as many, and Haar-like features are 162,336.
 std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed);
 
-/// Windows' pixels, one after the other. Thread-safety: any number of readers; writers alone.
-class Samples {
- public:
-  explicit Samples(Size window) : window_(window) {}
-  std::size_t size() const { return pixels_.size() / bytes(); }
-  void add(GrayView window);
-  void clear() { pixels_.clear(); }
-  GrayView view(std::size_t i) const {
-    return {pixels_.data() + i * bytes(), window_.width, window_.height, window_.width};
-  }
-
- private:
-  std::size_t bytes() const { return static_cast<std::size_t>(window_.width) * window_.height; }
-  Size window_;
-  std::vector<std::uint8_t> pixels_;
-};
+using Samples = training::WindowSamples;
 
 /// Every sample's code of every feature: a byte each, feature after feature.
 class CodeTable {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a WaldBoost classifier is trained on: objects cut out of pictures, and windows of pictures without
-/// them that the classifier so far does not reject.
+/// The negatives of a WaldBoost classifier: windows of pictures without the object that the classifier so far
+/// does not reject.
 
 #include <cstdint>
 #include <utility>
@@ -8,25 +8,10 @@
 
 #include "training/image_set.hpp"
 #include "training/progress.hpp"
-#include "waldboost/training/boosting.hpp"
+#include "training/window_samples.hpp"
 #include "waldboost/training/training.hpp"
 
 namespace sightline::waldboost {
-
-/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
-/// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
-bool is_held_out(std::size_t picture, std::size_t pictures, const TrainingOptions& options);
-
-struct PositiveSamples {
-  explicit PositiveSamples(Size window) : seen(window), held_out(window) {}
-  Samples seen;      ///< by boosting
-  Samples held_out;  ///< for the thresholds
-};
-
-/// Every positive and its copies, in order. Throws Error (input) where a picture is too small or cannot be
-/// read, and TrainingStopped.
-PositiveSamples cut_positives(const training::ImageSet& pictures, const TrainingOptions& options,
-                              training::ProgressClock& clock);
 
 /// How windows are drawn from those that a classifier leaves.
 struct Draw {
@@ -36,7 +21,7 @@ struct Draw {
 
 struct DrawnWindows {
   explicit DrawnWindows(Size window) : samples(window) {}
-  Samples samples;
+  training::WindowSamples samples;
   std::vector<float> inverse_probability;  ///< by sample
 };
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "family/cut_options.hpp"
 #include "waldboost/tools.hpp"
 #include "waldboost/training/training.hpp"
 
@@ -63,24 +63,7 @@ OptionSet WaldboostTrainer::options() {
   options.add("--feature-pool", &o.features, "lrp, lrd, haar: features to choose from, drawn at random")
       .between(10, 100'000)
       .show_default();
-  options
-      .add("--margin", &o.margin,
-           "What a positive picture shows around the object in its middle, in parts of the object's sides")
-      .between(0, 4)
-      .show_default();
-  options
-      .add("--copies", &o.copies,
-           "Copies of each positive to train on as well, a little moved, turned, zoomed or mirrored")
-      .between(0, 50)
-      .show_default();
-  options.add("--shift", &o.shift, "Of a copy at most, in parts of the object's sides")
-      .between(0, 0.5)
-      .show_default();
-  options.add("--zoom", &o.zoom, "Of a copy at most, in parts of its size").between(0, 0.5).show_default();
-  options.add("--turn", &o.turn, "Of a copy at most, in degrees").between(0, 180).show_default();
-  options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
-      .between(0.05, 0.8)
-      .show_default();
+  add_cut_options(options, o);
   options.add("--windows", &o.negatives, "Windows of the negatives that are trained on at a time")
       .between(100, 10'000'000)
       .show_default();
@@ -97,7 +80,6 @@ OptionSet WaldboostTrainer::options() {
            "Sides of the boxes that the model reports, in parts of those of the marked ones")
       .between(0.25, 4)
       .show_default();
-  options.add("--seed", &o.seed, "Same seed, same model").show_default();
   options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();
   return options;
 }

@@ -167,9 +167,9 @@ class Training {
         o.seed);
   }
 
-  PositiveSamples cut(const training::ImageSet& pictures) {
+  training::PositiveSamples cut(const training::ImageSet& pictures) {
     clock_.enter("cutting out the objects", 10);
-    return cut_positives(pictures, options_, clock_);
+    return training::cut_positives(pictures, options_, clock_);
   }
 
   SearchedNegatives search(const Model& model, int round, const Draw& seen, const Draw& held_out) {
@@ -353,7 +353,7 @@ class Training {
   TrainingState state_;
   ProgressClock clock_;
   std::vector<Feature> features_;
-  PositiveSamples positives_;
+  training::PositiveSamples positives_;
   CodeTable positive_codes_;
   std::int64_t windows_ = 0, held_out_windows_ = 0;  // of all negatives
   double objects_left_ = 1;

@@ -15,31 +15,24 @@
 
 #include "training/image_set.hpp"
 #include "training/progress.hpp"
+#include "training/window_samples.hpp"
 #include "waldboost/model.hpp"
 
 namespace sightline::waldboost {
 
-struct TrainingOptions {
+/// The window and how positives are cut are CutOptions.
+struct TrainingOptions : training::CutOptions {
   std::string label = "object";
-  Size window{24, 24};
   FeatureKind kind = FeatureKind::lbp;
   int weak_classifiers = 1000;
-  double alpha = 0.2;  ///< share of the objects that may be rejected at most, 0..1: larger is faster
-  /// What a positive picture shows around the object, which is in its middle, in parts of the object's sides.
-  double margin = 0.25;
-  int copies = 4;                 ///< of each positive, a little moved, turned, zoomed and maybe mirrored
-  double shift = 0.035;           ///< of a copy at most, in parts of the object's sides
-  double zoom = 0.06;             ///< likewise, of its size
-  double turn = 10;               ///< likewise, degrees
-  double held_out = 0.25;         ///< share of the pictures that the thresholds are estimated on
-  int negatives = 30'000;         ///< windows that boosting sees at a time
-  int features = 4000;            ///< but for LBP, which has all: drawn at random
-  double scale_step = 1.15;       ///< at which negatives are searched
-  int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
+  double alpha = 0.2;          ///< share of the objects that may be rejected at most, 0..1: larger is faster
+  int negatives = 30'000;      ///< windows that boosting sees at a time
+  int features = 4000;         ///< but for LBP, which has all: drawn at random
+  double scale_step = 1.15;    ///< at which negatives are searched
+  int mirrored_negatives = 1;  ///< 1: negatives are searched mirrored as well, 0: they are not
   double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
   double box_scale = 1;           ///< of the model: see there
-  std::uint64_t seed = 1;
-  std::string provenance;  ///< what the pictures are; goes into the model
+  std::string provenance;         ///< what the pictures are; goes into the model
 };
 
 /// Trains a model. Deterministic: same pictures in the same order, options and seed give the same model,

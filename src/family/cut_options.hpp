@@ -1,0 +1,13 @@
+#pragma once
+/// Options of trainers that cut objects out of pictures as training/window_samples.hpp does.
+
+#include "base/options.hpp"
+#include "training/window_samples.hpp"
+
+namespace sightline {
+
+/// Adds --margin, --copies, --shift, --zoom, --turn, --held-out and --seed. `values` must outlive the
+/// parsing.
+void add_cut_options(OptionSet& options, training::CutOptions& values);
+
+}  // namespace sightline

@@ -1,0 +1,132 @@
+#include "training/window_samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "base/error.hpp"
+#include "image/pyramid.hpp"
+#include "training/for_each_image.hpp"
+#include "training/random.hpp"
+
+namespace sightline::training {
+namespace {
+
+constexpr std::size_t kBlock = 20;  // pictures that are held out together
+
+std::uint64_t mix(std::uint64_t value) {  // S. Vigna's splitmix64
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
+// Where a copy looks in a picture.
+struct Placement {
+  double x = 0, y = 0;  // middle, in pixels of the picture
+  double side = 1;      // pixels of the picture that are one of the window
+  double turn = 0;      // radians
+  bool mirrored = false;
+};
+
+Image<std::uint8_t> halved(GrayView picture) {
+  Image<std::uint8_t> half(picture.width() / 2, picture.height() / 2);
+  halve(picture, half.view(), 0, half.height());
+  return half;
+}
+
+double sample(GrayView picture, double x, double y) {
+  x = std::clamp(x, 0.0, picture.width() - 1.0);
+  y = std::clamp(y, 0.0, picture.height() - 1.0);
+  const int left = static_cast<int>(x), top = static_cast<int>(y);
+  const int right = std::min(left + 1, picture.width() - 1), bottom = std::min(top + 1, picture.height() - 1);
+  const double fx = x - left, fy = y - top;
+  return (picture.at(left, top) * (1 - fx) + picture.at(right, top) * fx) * (1 - fy) +
+         (picture.at(left, bottom) * (1 - fx) + picture.at(right, bottom) * fx) * fy;
+}
+
+// As the detector sees it: bilinear from the octave below (image/pyramid.hpp).
+Image<std::uint8_t> cut(GrayView picture, Placement at, Size window) {
+  std::vector<Image<std::uint8_t>> octaves;
+  while (at.side >= 2 && std::min(picture.width(), picture.height()) >= 2) {
+    octaves.push_back(halved(picture));
+    picture = octaves.back().view();
+    at.x /= 2;
+    at.y /= 2;
+    at.side /= 2;
+  }
+  Image<std::uint8_t> pixels(window.width, window.height);
+  const double c = std::cos(at.turn) * at.side, s = std::sin(at.turn) * at.side;
+  for (int y = 0; y < window.height; ++y) {
+    for (int x = 0; x < window.width; ++x) {
+      const double dx = (x + 0.5 - window.width / 2.0) * (at.mirrored ? -1 : 1);
+      const double dy = y + 0.5 - window.height / 2.0;
+      const double value = sample(picture, at.x + c * dx - s * dy - 0.5, at.y + s * dx + c * dy - 0.5);
+      pixels.view().at(x, y) = static_cast<std::uint8_t>(std::lround(value));
+    }
+  }
+  return pixels;
+}
+
+Placement place(GrayView picture, const CutOptions& o, int copy, Random& random) {
+  const double around = 1 + 2 * o.margin;
+  const Size window = o.window;
+  Placement at;
+  at.side = std::min(picture.width() / around / window.width, picture.height() / around / window.height);
+  at.x = picture.width() / 2.0;
+  at.y = picture.height() / 2.0;
+  if (copy == 0) return at;
+  const auto within = [&](double limit) { return (2 * random.unit() - 1) * limit; };
+  at.x += within(o.shift) * at.side * window.width;
+  at.y += within(o.shift) * at.side * window.height;
+  at.side *= std::exp(within(o.zoom));
+  at.turn = within(o.turn) * std::numbers::pi / 180;
+  at.mirrored = random.below(2) != 0;
+  return at;
+}
+
+}  // namespace
+
+double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y) {
+  std::uint64_t hash = mix(seed ^ mix(static_cast<std::uint64_t>(round)));
+  hash = mix(hash ^ picture);
+  hash = mix(hash ^ (static_cast<std::uint64_t>(level) << 48 | static_cast<std::uint64_t>(x) << 24 |
+                     static_cast<std::uint64_t>(y)));
+  return static_cast<double>(hash >> 11) * 0x1p-53;
+}
+
+void WindowSamples::add(GrayView window) {
+  for (int y = 0; y < window_.height; ++y)
+    pixels_.insert(pixels_.end(), window.row(y), window.row(y) + window_.width);
+}
+
+bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options) {
+  const std::size_t block = std::clamp<std::size_t>(pictures / kBlock, 1, kBlock);
+  const std::uint64_t hash = mix(options.seed ^ mix(picture / block + 1));
+  return static_cast<double>(hash >> 11) * 0x1p-53 < options.held_out;
+}
+
+PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock) {
+  std::vector<WindowSamples> cuts(pictures.size(), WindowSamples(options.window));
+  for_each_image(
+      pictures.size(), clock, [] { return std::make_unique<int>(); },
+      [&](std::size_t i, int& /*workspace*/) {
+        const Image<std::uint8_t> picture = pictures.load(i);
+        if (std::min(picture.width(), picture.height()) < 8)
+          throw Error(ExitCode::input, "'" + pictures.name(i) + "' is too small to show the object");
+        Random random(options.seed, i);
+        for (int copy = 0; copy <= options.copies; ++copy) {
+          const GrayView view = picture.view();
+          cuts[i].add(cut(view, place(view, options, copy, random), options.window).view());
+        }
+      });
+  PositiveSamples samples(options.window);
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    WindowSamples& to = is_held_out(i, cuts.size(), options) ? samples.held_out : samples.seen;
+    for (std::size_t copy = 0; copy < cuts[i].size(); ++copy) to.add(cuts[i].view(copy));
+  }
+  return samples;
+}
+
+}  // namespace sightline::training

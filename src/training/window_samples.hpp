@@ -1,0 +1,62 @@
+#pragma once
+/// What a detector of windows is trained on: objects cut out of pictures, with copies, and the windows of
+/// pictures without them.
+
+#include <cstdint>
+#include <vector>
+
+#include "image/view.hpp"
+#include "training/image_set.hpp"
+#include "training/progress.hpp"
+
+namespace sightline::training {
+
+/// Windows' pixels, one after the other. Thread-safety: any number of readers; writers alone.
+class WindowSamples {
+ public:
+  explicit WindowSamples(Size window) : window_(window) {}
+  std::size_t size() const { return pixels_.size() / bytes(); }
+  void add(GrayView window);
+  void clear() { pixels_.clear(); }
+  GrayView view(std::size_t i) const {
+    return {pixels_.data() + i * bytes(), window_.width, window_.height, window_.width};
+  }
+
+ private:
+  std::size_t bytes() const { return static_cast<std::size_t>(window_.width) * window_.height; }
+  Size window_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+/// How objects are cut out of positives, and which pictures boosting does not see.
+struct CutOptions {
+  Size window{24, 24};
+  /// What a positive picture shows around the object, which is in its middle, in parts of the object's sides.
+  double margin = 0.25;
+  int copies = 4;          ///< of each positive, a little moved, turned, zoomed and maybe mirrored
+  double shift = 0.035;    ///< of a copy at most, in parts of the object's sides
+  double zoom = 0.06;      ///< likewise, of its size
+  double turn = 10;        ///< likewise, degrees
+  double held_out = 0.25;  ///< share of the pictures that the thresholds are estimated on
+  std::uint64_t seed = 1;
+};
+
+/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
+/// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
+bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options);
+
+/// Of one window in one round of a search: uniform in [0, 1), the same whatever else is searched. Windows
+/// whose number is below a share are drawn with that probability.
+double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y);
+
+struct PositiveSamples {
+  explicit PositiveSamples(Size window) : seen(window), held_out(window) {}
+  WindowSamples seen;      ///< by boosting
+  WindowSamples held_out;  ///< for the thresholds
+};
+
+/// Every positive and its copies, in order. Throws Error (input) where a picture is too small or cannot be
+/// read, and TrainingStopped.
+PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock);
+
+}  // namespace sightline::training
