@@ -12,6 +12,7 @@
 #define SIGHTLINE_FAMILIES(FAMILY) \
   FAMILY(filterbank)               \
   FAMILY(waldboost)                \
+  FAMILY(census)                   \
   FAMILY(cascade)
 
 namespace sightline {

@@ -1,0 +1,101 @@
+#pragma once
+/// Cascades over census codes (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform",
+/// FG 2004): stages of weak classifiers, each of which looks at one place in the window and weighs in where
+/// the code there (image/census.hpp) is one that the object seldom has. A stage whose weights add up to more
+/// than its threshold rejects the window.
+///
+/// Weights are whole numbers and never negative: sums are exact, the same on every processor in whatever
+/// order they add up, and a window may be rejected as soon as its sum is too large.
+///
+/// A model may hold several cascades, its views: the same object seen from several sides, searched in one go.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "image/census.hpp"
+#include "image/view.hpp"
+
+namespace sightline::census {
+
+inline constexpr int kMinWindow = 8;   ///< pixels a side
+inline constexpr int kMaxWindow = 64;  ///< pixels a side
+inline constexpr int kMaxStages = 64;  ///< of all views together
+inline constexpr int kMaxViews = 16;
+inline constexpr int kMaxWeakClassifiers = 16384;  ///< of all views together
+inline constexpr int kMaxWeight = 32767;           ///< so that a sum of all of them has 29 bits
+inline constexpr std::int32_t kMaxThreshold = 1 << 30;
+inline constexpr std::size_t kMaxLabel = 64;  ///< bytes, also of a view's name
+inline constexpr int kSetBytes = 64;
+
+/// A set of codes: bit c % 8 of byte c / 8.
+using CodeSet = std::array<std::uint8_t, kSetBytes>;
+inline bool contains(const CodeSet& set, int code) {
+  return (set[code / 8] >> code % 8 & 1) != 0;
+}
+
+struct WeakClassifier {
+  std::uint8_t x = 0, y = 0;  ///< upper left pixel of the neighbourhood in the window
+  std::uint16_t weight = 0;   ///< 1..kMaxWeight, in the stage's unit
+  CodeSet codes{};            ///< that have the weight; those of no object
+  friend bool operator==(const WeakClassifier&, const WeakClassifier&) = default;
+};
+
+struct Stage {
+  int end = 0;  ///< of its weak classifiers, one past; they begin where those of the one before end
+  std::int32_t threshold = 0;  ///< a larger sum rejects; 0..kMaxThreshold
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
+struct View {
+  std::string name;  ///< "frontal"; none like another's, without commas
+  int end = 0;       ///< of its stages, one past; they begin where those of the one before end
+  double unit = 1;   ///< a score is (threshold - sum) of the last stage times this
+  friend bool operator==(const View&, const View&) = default;
+};
+
+/// Immutable once loaded.
+struct Model {
+  std::string name;   ///< of its file, for people
+  std::string label;  ///< of what it finds: "face"
+  Size window;        ///< pixels
+  std::vector<WeakClassifier> weak;
+  std::vector<Stage> stages;
+  std::vector<View> views;
+  double threshold = 0;  ///< lowest score that is reported unless asked otherwise
+  double box_scale = 1;  ///< sides of an object's box in parts of its window's, about the same middle
+  /// Share of the windows of pictures without the object that are left after each stage, as training found
+  /// it; may be empty.
+  std::vector<float> survivors;
+  std::string provenance;  ///< how it was made, for people; may be empty
+
+  int first_weak(int stage) const { return stage == 0 ? 0 : stages[static_cast<std::size_t>(stage) - 1].end; }
+  int first_stage(int view) const { return view == 0 ? 0 : views[static_cast<std::size_t>(view) - 1].end; }
+  /// The most stages that one view has.
+  int most_stages() const;
+};
+
+/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+inline constexpr int kMaxModelSize = 16;
+
+/// The text `kind` of the files.
+inline constexpr std::string_view kModelKind = "sightline-census";
+
+/// Reads a model: a safetensors file of W weak classifiers, S stages and V views. Arrays: `places` U8 [W, 2]
+/// (x, y), `codes` U8 [W, 64], `weights` I16 [W], `stage_ends` and `stage_thresholds` I32 [S], `view_ends`
+/// I32 [V], `units` F64 [V], and perhaps `survivors` F32 [S]. Texts: `kind`, `version` ("1"), `label` (1 to
+/// 64 characters), `window` ("24x24"), `views` (names, separated by commas), `threshold`, and perhaps
+/// `box_scale` and `provenance`. Throws Error (model): the file, the place and the reason.
+Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
+/// Whether a file begins as one of them; false where it cannot be read.
+bool looks_like_model(const std::filesystem::path& file);
+
+/// Throws Error (failed) where the file cannot be written, and std::invalid_argument where `load_model` would
+/// refuse the model.
+void save_model(const Model& model, const std::filesystem::path& file);
+
+}  // namespace sightline::census

@@ -1,0 +1,107 @@
+#include "census/opencl/tuning.hpp"
+
+#include "census/opencl/stages.hpp"
+
+namespace sightline::census {
+namespace {
+
+using opencl::DeviceInfo;
+using opencl::TuningTable;
+using opencl::TuningValue;
+using opencl::TuningValues;
+using Devices = opencl::TuningSweep::Devices;
+
+constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
+    {"scan", &KernelTuning::scan},
+    {"tile_rows", &KernelTuning::tile_rows},
+    {"group", &KernelTuning::group},
+    {"early_stages", &KernelTuning::early_stages},
+    {"finish_group", &KernelTuning::finish_group},
+    {"code_rows", &KernelTuning::code_rows},
+};
+
+TuningTable make_table() {
+  TuningTable table;
+  // On a CPU, one thread runs a work-group's items one after the other.
+  table.parameters = {
+      {"scan", "queue", "queue", {"naive", "queue"}},
+      {"tile_rows", 16, 8, {}, 1, kMostTileRows},
+      {"group", 256, 16, {}, 1, 1024},
+      {"early_stages", 2, 4, {}, 1, kMaxStages},
+      {"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}},
+      {"code_rows", 4, 4, {1, 2, 4, 8, 16}},
+  };
+  const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
+                        std::vector<TuningValue> groups, std::vector<TuningValue> early) {
+    return opencl::TuningSweep{{{"scan", {scan}},
+                                {"tile_rows", std::move(rows)},
+                                {"group", std::move(groups)},
+                                {"early_stages", std::move(early)}},
+                               devices};
+  };
+  table.stages = {
+      {"codes",
+       "codes, {code_rows} rows",
+       {{{{"code_rows", {1, 2, 4}}}, Devices::cpu}, {{{"code_rows", {2, 4, 8}}}, Devices::others}}},
+      {"scan",
+       "scan {scan}, {tile_rows} rows, {group} work-items, {early_stages} stages",
+       {sweep(Devices::cpu, "naive", {4}, {16}, {1, 2, 4}),
+        sweep(Devices::cpu, "queue", {4, 8}, {16}, {2, 4}),
+        sweep(Devices::others, "naive", {4, 16}, {256}, {1, 2, 3, 4}),
+        sweep(Devices::others, "queue", {8, 16, 32}, {128, 256, 512}, {2}),
+        sweep(Devices::others, "queue", {16}, {256}, {1, 3, 4})}},
+      {"finish",
+       "finish, {finish_group} work-items",
+       {{{{"finish_group", {8, 16}}}, Devices::cpu}, {{{"finish_group", {32, 64, 128}}}, Devices::others}}},
+  };
+  return table;
+}
+
+}  // namespace
+
+const TuningTable& tuning_table() {
+  static const TuningTable table = make_table();
+  return table;
+}
+
+TuningValues values_of(const KernelTuning& tuning) {
+  return opencl::values_of(tuning, kMembers);
+}
+KernelTuning tuning_of(const TuningValues& values) {
+  return opencl::settings_of(values, kMembers);
+}
+
+KernelTuning default_tuning(const DeviceInfo& device) {
+  return tuning_of(default_values(tuning_table(), device));
+}
+
+KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device) {
+  KernelTuning tuning = default_tuning(device);
+  tuning.scan = name;
+  return tuning;
+}
+
+std::string tuning_problem(const Model& model) {
+  return "census, " + model.name + ", " + std::to_string(model.weak.size()) + " weak classifiers";
+}
+
+KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
+  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+  const auto stored = database.find(device, tuning_problem(model), tuning_table());
+  return stored ? tuning_of(*stored) : default_tuning(device);
+}
+
+TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+  const auto& detector = static_cast<const CensusDetector&>(processor);
+  const TuningTable& table = tuning_table();
+  const TuningProblem problem{
+      processor, context, table, default_values(table, context.device()), [&](const TuningValues& values) {
+        return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
+      }};
+  TuningValues best = tune(problem, frame, report);
+  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
+  return {tuning_problem(detector.model()), std::move(best), time_frame(*stages, frame)};
+}
+
+}  // namespace sightline::census

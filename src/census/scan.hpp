@@ -1,0 +1,115 @@
+#pragma once
+/// The scan of a level's windows on the CPU, in two forms that give the same: `scan_tile`, dispatched at run
+/// time to the best instruction set, and `reference`, in plain scalar code. Thread-safety: pure functions of
+/// their arguments; a scratch serves one thread at a time.
+///
+/// A level is scanned in tiles, whose census codes are made first and kept in two planes of bytes: a code's
+/// upper six bits, which name a byte of a code set, and its lower three, as the one bit of that byte. Whether
+/// a code is in a set is then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at
+/// once. Windows go through the first stages so, side by side, each stage's sums in bytes that saturate; what
+/// is left of these are lists, from which each further weak classifier strikes out those that it rejects.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "census/model.hpp"
+#include "detection/pixel_windows.hpp"
+#include "image/view.hpp"
+
+namespace sightline::census {
+
+/// A window that passes all stages of a view.
+struct Accepted {
+  int view = 0;
+  int x = 0, y = 0;         ///< its corner, in pixels of the level
+  std::int32_t margin = 0;  ///< threshold - sum of the last stage, in the view's unit
+  friend bool operator==(const Accepted&, const Accepted&) = default;
+};
+
+/// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
+class PackedModel {
+ public:
+  /// A tile has at most so many windows across and down.
+  static constexpr int kTileColumns = 384, kTileRows = 96;
+  /// Places of a plane: bytes from row to row, and of a plane. Rows have slack for vectors.
+  static constexpr int kStride = kTileColumns + 2 * kMaxWindow;
+  static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
+  /// Rows of windows that are in a list together: few enough for the caches.
+  static constexpr int kListRows = 32;
+
+  PackedModel() = default;
+  /// @param lowest  margin of a window that is reported, by view; below 0, the last stage is the more lenient
+  PackedModel(const Model& model, std::span<const std::int32_t> lowest);
+
+  const Model& model() const { return *model_; }
+  /// Of a weak classifier's code, in places from that of the window's corner.
+  std::span<const std::int32_t> offsets() const { return offsets_; }
+  /// The sum above which a stage rejects; below 0: always.
+  std::int32_t limit(int stage) const { return limits_[static_cast<std::size_t>(stage)]; }
+  /// Whether windows can go through a stage side by side: its sums matter in bytes, and nobody asks for them
+  /// later.
+  bool fits_bytes(int stage) const { return fits_bytes_[static_cast<std::size_t>(stage)] != 0; }
+  /// Weights as bytes, which reject where the weight does, of stages that fit.
+  std::span<const std::uint8_t> byte_weights() const { return byte_weights_; }
+
+ private:
+  const Model* model_ = nullptr;
+  std::vector<std::int32_t> offsets_, limits_;
+  std::vector<char> fits_bytes_;
+  std::vector<std::uint8_t> byte_weights_;
+};
+
+/// What a thread needs for a tile, about 350 kB.
+struct ScanScratch {
+  AlignedBuffer<std::uint8_t> bytes, bits;   ///< of codes: which byte of a set, and the bit there
+  AlignedBuffer<std::uint16_t> column_sums;  ///< of three pixels, of a row
+  AlignedBuffer<std::uint8_t> means;         ///< of neighbourhoods, rounded down, of a row
+  AlignedBuffer<std::int32_t> places, sums;  ///< of the windows in a list
+  std::vector<Accepted> accepted;            ///< for the caller: keeps its memory from tile to tile
+};
+
+/// Appends the windows of a tile that pass all stages of a view, view after view, each in the order of rows.
+/// @param image         of the level; all pixels of the tile's windows lie in it, and 64 bytes behind each
+/// row of
+///                      these may be read
+/// @param early_stages  that windows go through side by side where they can, of each view; at least 1
+/// @param left          adds how many windows each stage leaves; empty: not counted
+void scan_tile(const PackedModel& model, GrayView image, const WindowTile& tile, int early_stages,
+               ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left = {});
+
+/// Codes of a tile's pixels into `scratch`: that of the neighbourhood whose upper left pixel is (tile.x + i,
+/// tile.y + j) at `j * kStride + i` of both planes. A part of scan_tile, for tests.
+void make_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch);
+
+namespace reference {
+
+struct WindowResult {
+  int passed = 0;        ///< stages of the view that did not reject
+  std::int32_t sum = 0;  ///< of the weights of the last stage that was looked at
+};
+/// @param code  of the neighbourhood at (x, y) of the window: `int(int x, int y)`
+template <typename CodeAt>
+WindowResult run_stages(const Model& model, std::span<const std::int32_t> limits, int view,
+                        const CodeAt& code) {
+  WindowResult result;
+  for (int s = model.first_stage(view); s < model.views[static_cast<std::size_t>(view)].end;
+       ++s, ++result.passed) {
+    result.sum = 0;
+    for (int i = model.first_weak(s); i < model.stages[static_cast<std::size_t>(s)].end; ++i) {
+      const WeakClassifier& weak = model.weak[static_cast<std::size_t>(i)];
+      if (contains(weak.codes, code(weak.x, weak.y))) result.sum += weak.weight;
+    }
+    if (result.sum > limits[static_cast<std::size_t>(s)]) break;
+  }
+  return result;
+}
+
+/// The limits of all stages, as PackedModel has them.
+std::vector<std::int32_t> limits_of(const Model& model, std::span<const std::int32_t> lowest);
+
+void scan_tile(const Model& model, std::span<const std::int32_t> lowest, GrayView image,
+               const WindowTile& tile, std::vector<Accepted>& accepted, std::span<std::int64_t> left = {});
+
+}  // namespace reference
+}  // namespace sightline::census

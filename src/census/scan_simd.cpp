@@ -1,0 +1,231 @@
+// The scan of a tile in SIMD: codes of its pixels, and its windows on their way through the stages.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "census/scan_simd.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "census/scan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace sightline::census::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kStride = PackedModel::kStride;
+constexpr int kListRows = PackedModel::kListRows;
+constexpr int kFewWindows = 24;  // as few go on one by one
+constexpr int kBlock = 16;       // bytes that TableLookupBytes looks up among
+
+using Bytes = hn::CappedTag<std::uint8_t, 64>;
+using Words = hn::ScalableTag<std::uint16_t>;
+using HalfBytes = hn::Rebind<std::uint8_t, Words>;
+
+// Of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the mean
+// where it is above this.
+HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int count,
+                           std::uint16_t* column_sums, std::uint8_t* means) {
+  const Words d;
+  const HalfBytes half;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int x = 0; x < count + kCensusSide - 1; x += lanes) {
+    auto sum = hn::PromoteTo(d, hn::LoadU(half, row + x));
+    sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(half, row + stride + x)));
+    sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(half, row + 2 * stride + x)));
+    hn::StoreU(sum, d, column_sums + x);
+  }
+  // 7282 / 2^16 is above 1/9 by so little that up to 9 * 255 it gives the same whole numbers.
+  const auto ninth = hn::Set(d, std::uint16_t{7282});
+  for (int x = 0; x < count; x += lanes) {
+    const auto sum = hn::Add(hn::Add(hn::LoadU(d, column_sums + x), hn::LoadU(d, column_sums + x + 1)),
+                             hn::LoadU(d, column_sums + x + 2));
+    const auto mean = hn::BitCast(hn::RebindToSigned<Words>(), hn::MulHigh(sum, ninth));
+    hn::StoreU(hn::DemoteTo(half, mean), half, means + x);
+  }
+}
+
+void make_all_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (AlignedBuffer<std::uint8_t>* const plane : {&scratch.bytes, &scratch.bits}) {
+    if (plane->size() == PackedModel::kPlane) continue;
+    // Vectors reach beyond what is made of a row: there, too, it has to be some byte's number.
+    plane->resize(PackedModel::kPlane);
+    std::fill_n(plane->data(), PackedModel::kPlane, std::uint8_t{0});
+  }
+  scratch.column_sums.resize(kStride + kMaxWindow);
+  scratch.means.resize(kStride + kMaxWindow);
+  const int columns = tile.columns + window.width - kCensusSide,
+            rows = tile.rows + window.height - kCensusSide;
+  alignas(kBlock) static constexpr std::uint8_t kBits[kBlock] = {1, 2, 4, 8, 16, 32, 64, 128,
+                                                                 1, 2, 4, 8, 16, 32, 64, 128};
+  const auto bit_of = hn::LoadDup128(d, kBits);
+  const std::ptrdiff_t stride = image.stride();
+  for (int y = 0; y < rows; ++y) {
+    const std::uint8_t* const row = image.row(tile.y + y) + tile.x;
+    make_means(row, stride, columns, scratch.column_sums.data(), scratch.means.data());
+    std::uint8_t* const bytes = scratch.bytes.data() + y * kStride;
+    std::uint8_t* const bits = scratch.bits.data() + y * kStride;
+    for (int x = 0; x < columns; x += lanes) {
+      const auto mean = hn::LoadU(d, scratch.means.data() + x);
+      const auto is_above = [&](int pixel, int bit) HWY_ATTR {
+        const auto value = hn::LoadU(d, row + pixel / kCensusSide * stride + x + pixel % kCensusSide);
+        return hn::IfThenElseZero(hn::Gt(value, mean), hn::Set(d, static_cast<std::uint8_t>(bit)));
+      };
+      auto upper = is_above(0, 32);
+      for (int pixel = 1; pixel < 6; ++pixel) upper = hn::Or(upper, is_above(pixel, 32 >> pixel));
+      const auto lower = hn::Or(hn::Or(is_above(6, 4), is_above(7, 2)), is_above(8, 1));
+      hn::StoreU(upper, d, bytes + x);
+      hn::StoreU(hn::TableLookupBytes(bit_of, lower), d, bits + x);
+    }
+  }
+}
+
+// The byte of a set that each index, 0..63, names.
+template <class V>
+HWY_INLINE V look_up(Bytes d, const std::uint8_t* set, V index) {
+  // An index that is not in a block gets its highest bit set, and gives 0 there.
+  const auto part = [&](int block) HWY_ATTR {
+    const V own = hn::Xor(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
+    const V or_high = hn::Add(own, hn::Set(d, std::uint8_t{0x80 - kBlock}));
+    return hn::TableLookupBytesOr0(hn::LoadDup128(d, set + block * kBlock), or_high);
+  };
+  return hn::Or(hn::Or(part(0), part(1)), hn::Or(part(2), part(3)));
+}
+
+// Of a vector of windows whose codes are at `place`: those that the stages [begin, end), which fit bytes,
+// leave. Counts how many `exist` and are left by each.
+HWY_INLINE std::uint64_t pass_early(const PackedModel& packed, int begin, int end, const ScanScratch& scratch,
+                                    std::int32_t place, std::uint64_t exist, std::span<std::int64_t> left) {
+  const Bytes d;
+  const Model& model = packed.model();
+  std::uint64_t passed = exist;
+  for (int s = begin; s < end && passed != 0; ++s) {
+    const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(s)));
+    auto sum = hn::Zero(d);
+    const int last = model.stages[static_cast<std::size_t>(s)].end;
+    for (int i = model.first_weak(s); i < last; ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      const std::int32_t at = place + packed.offsets()[index];
+      const auto bytes = look_up(d, model.weak[index].codes.data(), hn::LoadU(d, scratch.bytes.data() + at));
+      const auto hit = hn::Ne(hn::And(bytes, hn::LoadU(d, scratch.bits.data() + at)), hn::Zero(d));
+      sum = hn::SaturatedAdd(sum, hn::IfThenElseZero(hit, hn::Set(d, packed.byte_weights()[index])));
+      if (i % 2 == 1 && hn::AllTrue(d, hn::Gt(sum, limit))) return 0;
+    }
+    std::uint64_t rejected = 0;
+    hn::StoreMaskBits(d, hn::Gt(sum, limit), reinterpret_cast<std::uint8_t*>(&rejected));
+    passed &= ~rejected;
+    if (!left.empty()) left[static_cast<std::size_t>(s)] += std::popcount(passed);
+  }
+  return passed;
+}
+
+// Places of the windows of some rows that the stages [begin, end) leave; how many they are.
+int pass_rows(const PackedModel& packed, int begin, int end, const WindowTile& tile, int y_begin, int y_end,
+              ScanScratch& scratch, std::span<std::int64_t> left) {
+  const int lanes = static_cast<int>(hn::Lanes(Bytes()));
+  int count = 0;
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = 0; x < tile.columns; x += lanes) {
+      const int here = std::min(lanes, tile.columns - x);
+      const std::int32_t place = y * kStride + x;
+      std::uint64_t passed =
+          pass_early(packed, begin, end, scratch, place, ~std::uint64_t{0} >> (64 - here), left);
+      for (; passed != 0; passed &= passed - 1) scratch.places[count++] = place + std::countr_zero(passed);
+    }
+  }
+  return count;
+}
+
+HWY_INLINE bool is_in(const WeakClassifier& weak, const ScanScratch& scratch, std::int32_t place) {
+  return (weak.codes[scratch.bytes[place]] & scratch.bits[place]) != 0;
+}
+
+// One weak classifier's look at the windows of a list, which it shortens; how many are left.
+HWY_INLINE int pass_one(const WeakClassifier& weak, std::int32_t offset, std::int32_t limit, int count,
+                        ScanScratch& scratch) {
+  std::int32_t* const places = scratch.places.data();
+  std::int32_t* const sums = scratch.sums.data();
+  int kept = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t place = places[i];
+    const std::int32_t sum = sums[i] + (is_in(weak, scratch, place + offset) ? weak.weight : 0);
+    places[kept] = place;
+    sums[kept] = sum;
+    kept += sum <= limit ? 1 : 0;
+  }
+  return kept;
+}
+
+// The list's windows through one stage, whose sums they then have; how many are left.
+int pass_stage(const PackedModel& packed, int stage, int count, ScanScratch& scratch) {
+  const Model& model = packed.model();
+  const std::int32_t limit = packed.limit(stage);
+  const int end = model.stages[static_cast<std::size_t>(stage)].end;
+  std::fill_n(scratch.sums.data(), count, 0);
+  int weak = model.first_weak(stage);
+  for (; weak < end && count > kFewWindows; ++weak)
+    count = pass_one(model.weak[static_cast<std::size_t>(weak)],
+                     packed.offsets()[static_cast<std::size_t>(weak)], limit, count, scratch);
+  int kept = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t place = scratch.places[i];
+    std::int32_t sum = scratch.sums[i];
+    for (int w = weak; w < end && sum <= limit; ++w) {
+      const auto index = static_cast<std::size_t>(w);
+      if (is_in(model.weak[index], scratch, place + packed.offsets()[index])) sum += model.weak[index].weight;
+    }
+    scratch.places[kept] = place;
+    scratch.sums[kept] = sum;
+    kept += sum <= limit ? 1 : 0;
+  }
+  return kept;
+}
+
+void scan_whole_tile(const PackedModel& packed, GrayView image, const WindowTile& tile, int early_stages,
+                     ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
+  const Model& model = packed.model();
+  make_all_codes(image, tile, model.window, scratch);
+  scratch.places.resize(static_cast<std::size_t>(std::min(kListRows, tile.rows)) *
+                        static_cast<std::size_t>(tile.columns));
+  scratch.sums.resize(scratch.places.size());
+  for (int view = 0; view < static_cast<int>(model.views.size()); ++view) {
+    const int begin = model.first_stage(view), end = model.views[static_cast<std::size_t>(view)].end;
+    const std::int32_t threshold = model.stages[static_cast<std::size_t>(end) - 1].threshold;
+    int lists = begin;
+    while (lists < std::min(begin + early_stages, end) && packed.fits_bytes(lists)) ++lists;
+    for (int y = 0; y < tile.rows; y += kListRows) {
+      int count = pass_rows(packed, begin, lists, tile, y, std::min(y + kListRows, tile.rows), scratch, left);
+      for (int s = lists; s < end && count > 0; ++s) {
+        count = pass_stage(packed, s, count, scratch);
+        if (!left.empty()) left[static_cast<std::size_t>(s)] += count;
+      }
+      for (int i = 0; i < count; ++i) {
+        const std::int32_t place = scratch.places[i];
+        accepted.push_back(
+            {view, tile.x + place % kStride, tile.y + place / kStride, threshold - scratch.sums[i]});
+      }
+    }
+  }
+}
+
+}  // namespace sightline::census::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sightline::census {
+HWY_EXPORT(make_all_codes);
+HWY_EXPORT(scan_whole_tile);
+
+void make_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(make_all_codes)(image, tile, window, scratch);
+}
+
+void scan_tile(const PackedModel& model, GrayView image, const WindowTile& tile, int early_stages,
+               ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
+  HWY_DYNAMIC_DISPATCH(scan_whole_tile)(model, image, tile, early_stages, scratch, accepted, left);
+}
+
+}  // namespace sightline::census
+#endif  // HWY_ONCE

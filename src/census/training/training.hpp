@@ -1,0 +1,47 @@
+#pragma once
+/// Training of census cascades (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform",
+/// FG 2004).
+///
+/// Stage after stage: windows of the negatives that the stages so far leave are drawn, all alike; the stage
+/// is boosted (boosting.hpp) on these and on the objects; its threshold is the least at which a share of no
+/// more than `stage_loss` of the held-out objects, with their copies, that are left is rejected.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "census/model.hpp"
+#include "training/image_set.hpp"
+#include "training/progress.hpp"
+#include "training/window_samples.hpp"
+
+namespace sightline::census {
+
+/// The window and how positives are cut are CutOptions.
+struct TrainingOptions : training::CutOptions {
+  std::string label = "object";
+  std::string view = "frontal";
+  std::vector<int> places{10, 20, 40, 80, 484};  ///< different ones that each stage looks at, at most
+  int weak_classifiers = 1000;                   ///< of a stage at most
+  double stage_loss = 0.01;       ///< share of the held-out objects that a stage may reject, 0..1
+  int negatives = 40'000;         ///< windows that a stage is boosted on
+  double scale_step = 1.15;       ///< at which negatives are searched
+  int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
+  double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
+  double box_scale = 1;           ///< of the model: see there
+  std::string provenance;         ///< what the pictures are; goes into the model
+};
+
+/// Trains a model of one view. Deterministic: same pictures in the same order, options and seed give the same
+/// model, stopped and resumed or not, on any number of threads. Ends with fewer stages, with a warning, where
+/// too few negatives are left.
+/// @param state  folder for finished stages (made if it does not exist); training resumes from what is there
+/// when it was
+///               made with the same options and pictures
+/// Throws TrainingStopped where `report` asks to stop, and Error (input) where the pictures do not do.
+Model train(const training::ImageSet& positives, const training::ImageSet& negatives,
+            const TrainingOptions& options, const std::filesystem::path& state,
+            const training::ReportProgress& report);
+
+}  // namespace sightline::census
