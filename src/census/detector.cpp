@@ -20,8 +20,7 @@ constexpr StageInfo kStages[] = {
     {"group", {kCandidates}, {kDetections}},
 };
 
-constexpr int kMostChoices = 4;       // of early stages, that are worth trying
-constexpr int kEarlyStagesOnCpu = 1;  // best on processors with AVX2
+constexpr int kMostChoices = 4;  // of early stages, that are worth trying
 
 CensusWorkspace& own(Workspace& workspace) {
   return static_cast<CensusWorkspace&>(workspace);
@@ -105,7 +104,7 @@ void CensusDetector::run_stage(std::size_t stage, Workspace& workspace) const {
 void CensusDetector::scan(CensusWorkspace& w) const {
   w.bind_images();
   const int levels = static_cast<int>(w.levels.size());
-  const int early_stages = w.early_stages > 0 ? w.early_stages : kEarlyStagesOnCpu;
+  const int early_stages = w.early_stages > 0 ? w.early_stages : PackedModel::kEarlyStages;
   const auto scan_one = [&](std::size_t i, std::vector<Candidate>& found) {
     const LevelTile& tile = w.tiles[i];
     ScanScratch& scratch = w.scratch.local();
@@ -126,7 +125,7 @@ std::int64_t CensusDetector::count_left(CensusWorkspace& w, std::span<std::int64
   for (const LevelTile& tile : w.tiles) {
     windows += std::int64_t{tile.columns} * tile.rows;
     accepted.clear();
-    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, kEarlyStagesOnCpu,
+    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, PackedModel::kEarlyStages,
               w.scratch.local(), accepted, left);
   }
   return windows;

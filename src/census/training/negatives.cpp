@@ -58,7 +58,8 @@ NegativeSearch search_negatives(const training::ImageSet& pictures, const Model&
           accepted.clear();
           found.windows += std::int64_t{tile.columns} * tile.rows;
           const GrayView image = std::as_const(w.levels[static_cast<std::size_t>(tile.level)].image).view();
-          scan_tile(detector.packed(), image, tile, 1, w.scratch.local(), accepted, found.left);
+          scan_tile(detector.packed(), image, tile, PackedModel::kEarlyStages, w.scratch.local(), accepted,
+                    found.left);
           found.passed += static_cast<std::int64_t>(accepted.size());
           for (const Accepted& a : accepted) {
             found.best = std::max(found.best, a.margin);
