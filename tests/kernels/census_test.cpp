@@ -1,0 +1,166 @@
+// The scan's SIMD form against the scalar reference, on random models and pictures, with every instruction
+// set that the machine has.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/census_model.hpp"
+#include "kernels/kernel_test.hpp"
+
+namespace sightline::census {
+namespace {
+
+class CensusKernel : public test::KernelTest {};
+INSTANTIATE_TEST_SUITE_P(AllTargets, CensusKernel, testing::ValuesIn(test::instruction_sets()),
+                         test::target_name);
+
+constexpr std::size_t kGuard = 64;
+
+// A scratch with canaries behind what lists of so many windows need.
+struct GuardedScratch : ScanScratch {
+  explicit GuardedScratch(std::size_t tile_windows) : windows(tile_windows) {
+    for (AlignedBuffer<std::int32_t>* const list : {&places, &sums}) {
+      list->resize(windows + kGuard);
+      std::memset(list->data(), test::kCanary, (windows + kGuard) * sizeof(std::int32_t));
+    }
+  }
+  bool is_intact() const {
+    for (const AlignedBuffer<std::int32_t>* const list : {&places, &sums}) {
+      const auto* const behind = reinterpret_cast<const std::uint8_t*>(list->data() + windows);
+      if (!std::all_of(behind, behind + kGuard * sizeof(std::int32_t),
+                       [](std::uint8_t b) { return b == test::kCanary; }))
+        return false;
+    }
+    return true;
+  }
+  std::size_t windows;
+};
+
+struct Case {
+  Size window;
+  WindowTile tile;
+};
+
+// Around vector widths, at places that are not aligned, and as large as a tile can be.
+const Case kCases[] = {
+    {{24, 24}, {0, 0, 1, 1}},
+    {{24, 24}, {3, 2, 15, 3}},
+    {{24, 24}, {1, 0, 16, 2}},
+    {{24, 24}, {5, 1, 17, 4}},
+    {{8, 8}, {0, 7, 31, 2}},
+    {{8, 8}, {9, 0, 33, 5}},
+    {{64, 64}, {2, 1, 63, 7}},
+    {{64, 64}, {0, 0, 65, 9}},
+    {{9, 31}, {11, 3, 129, 6}},
+    {{31, 9}, {0, 0, 200, 11}},
+    {{24, 24}, {4, 3, PackedModel::kTileColumns, PackedModel::kTileRows}},
+};
+
+// The image ends where the tile's windows end.
+Image<std::uint8_t> image_of(const Case& one, unsigned seed) {
+  return cascade::make_picture({one.tile.x + one.tile.columns + one.window.width - 1,
+                                one.tile.y + one.tile.rows + one.window.height - 1},
+                               seed);
+}
+
+std::string text_of(const Case& one) {
+  const WindowTile& t = one.tile;
+  return std::to_string(one.window.width) + "x" + std::to_string(one.window.height) + " window, tile " +
+         std::to_string(t.columns) + "x" + std::to_string(t.rows) + " at " + std::to_string(t.x) + ", " +
+         std::to_string(t.y);
+}
+
+void expect_codes(const Case& one, GrayView picture) {
+  ScanScratch scratch;
+  make_codes(picture, one.tile, one.window, scratch);
+  for (int y = 0; y < one.tile.rows + one.window.height - kCensusSide; ++y) {
+    for (int x = 0; x < one.tile.columns + one.window.width - kCensusSide; ++x) {
+      const int at = y * PackedModel::kStride + x;
+      const int code = census_code(picture, one.tile.x + x, one.tile.y + y);
+      ASSERT_EQ(int{scratch.bytes[at]}, code / 8) << x << ", " << y;
+      ASSERT_EQ(int{scratch.bits[at]}, 1 << code % 8) << x << ", " << y;
+    }
+  }
+}
+
+TEST_P(CensusKernel, CodesAreTheReferences) {
+  for (const Case& one : kCases) {
+    SCOPED_TRACE(text_of(one));
+    const Image<std::uint8_t> picture = image_of(one, 3);
+    expect_codes(one, picture.view());
+  }
+}
+
+// Where a pixel is the mean, or a ninth of a step from it, and at both ends of the range.
+TEST_P(CensusKernel, CodesAreExactWherePixelsAreNearTheMean) {
+  const Case one{{24, 24}, {0, 0, 200, 60}};
+  for (const int base : {0, 1, 100, 252, 253}) {
+    test::Numbers numbers(static_cast<unsigned>(base));
+    Image<std::uint8_t> picture = image_of(one, 1);
+    for (int y = 0; y < picture.height(); ++y) {
+      for (int x = 0; x < picture.width(); ++x)
+        picture.view().at(x, y) = static_cast<std::uint8_t>(base + numbers(0, 2));
+    }
+    expect_codes(one, std::as_const(picture).view());
+  }
+}
+
+void expect_windows(const Case& one, const Model& model, std::int32_t lowest, int early_stages,
+                    std::size_t& found) {
+  SCOPED_TRACE(text_of(one) + ", lowest " + std::to_string(lowest) + ", " + std::to_string(early_stages) +
+               " stages side by side");
+  const std::vector<std::int32_t> margins(model.views.size(), lowest);
+  const PackedModel packed(model, margins);
+  const Image<std::uint8_t> picture = image_of(one, 4);
+  std::vector<Accepted> expected, got;
+  std::vector<std::int64_t> expected_left(model.stages.size()), left = expected_left;
+  reference::scan_tile(model, margins, picture.view(), one.tile, expected, expected_left);
+  GuardedScratch scratch(static_cast<std::size_t>(one.tile.columns) *
+                         static_cast<std::size_t>(std::min(one.tile.rows, PackedModel::kListRows)));
+  scan_tile(packed, picture.view(), one.tile, early_stages, scratch, got, left);
+  ASSERT_EQ(got, expected);
+  ASSERT_EQ(left, expected_left);
+  EXPECT_TRUE(scratch.is_intact());
+  found += got.size();
+}
+
+TEST_P(CensusKernel, WindowsAreTheReferences) {
+  std::size_t found = 0;
+  for (const Case& one : kCases) {
+    const Model model = drawn_model(2, {{4, 9, 30}, one.window, 2});
+    expect_windows(one, model, 0, 2, found);
+    if (one.tile.rows == PackedModel::kTileRows) continue;  // one is enough
+    for (const std::int32_t lowest : {-1'000'000, -40, 60, 1'000'000}) {
+      for (const int early_stages : {1, 9}) expect_windows(one, model, lowest, early_stages, found);
+    }
+  }
+  EXPECT_GT(found, 1000U);
+}
+
+// Whether sums and weights fit bytes or not.
+TEST_P(CensusKernel, WeightsOfAnySizeAreTheReferences) {
+  std::size_t found = 0;
+  const Case one{{24, 24}, {3, 1, 90, 40}};
+  for (const int weight : {1, 127, 254, 255, 400, kMaxWeight}) {
+    for (const std::vector<int>& stages : {std::vector<int>{1}, {1, 1}, {3, 2, 5}})
+      expect_windows(one, drawn_model(5, {stages, {24, 24}, 1, weight}), 0, 3, found);
+  }
+  EXPECT_GT(found, 1000U);
+}
+
+TEST(CensusPacking, WeightsThatRejectAloneFitBytesToo) {
+  Model model = drawn_model(1, {{2, 1}});
+  model.weak[0].weight = kMaxWeight;
+  model.stages[0].threshold = 254;
+  const std::int32_t lowest[] = {0};
+  const PackedModel packed(model, lowest);
+  EXPECT_TRUE(packed.fits_bytes(0));
+  EXPECT_EQ(packed.byte_weights()[0], 255);
+  EXPECT_FALSE(packed.fits_bytes(1)) << "the last stage's sum is wanted";
+  model.stages[0].threshold = 255;
+  EXPECT_FALSE(PackedModel(model, lowest).fits_bytes(0));
+}
+
+}  // namespace
+}  // namespace sightline::census
