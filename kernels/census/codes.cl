@@ -4,7 +4,6 @@
 // Build options:
 //   ROWS                     rows of codes that a work-item makes, four pixels of each
 //   GROUP, GROUP_ROWS        work-items of a work-group side by side, and one below the other
-#include "census/common.clh"
 #include "image/census.clh"
 
 #define PIXELS 4

@@ -4,7 +4,6 @@
 //   FINISH_GROUP             work-items, a power of two: weak classifiers of a stage that are looked up side
 //   by side
 #include "candidates.clh"
-#include "census/common.clh"
 
 // Appends the windows of `late` that pass their view's stages from the first that the scan left out to
 // `found`, which has room for as many, and whose header gets the first number of `late`'s. Records are of

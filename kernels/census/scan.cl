@@ -8,7 +8,6 @@
 //                            the work-items anew
 // What they leave is appended to `late`, records of level and view, x, y and 0.
 #include "candidates.clh"
-#include "census/common.clh"
 
 #define TILE_WINDOWS (TILE_X * TILE_Y)
 #define CORNER(w) (corner + ((w) / TILE_X) * stride + (w) % TILE_X)
