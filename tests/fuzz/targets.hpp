@@ -13,6 +13,8 @@ using Bytes = std::span<const std::uint8_t>;
 void cascade(Bytes bytes);
 /// WaldBoost classifiers, as XML and as Sightline's own; what is taken looks at a window and is described.
 void waldboost(Bytes bytes);
+/// Census cascades; what is taken looks at a window.
+void census(Bytes bytes);
 /// Models of the filter-bank detector.
 void model(Bytes bytes);
 /// Pipeline files.
