@@ -7,12 +7,19 @@ namespace {
 
 // Larger sums are told apart from it in a byte that saturates.
 constexpr std::int32_t kMostInBytes = 254;
+constexpr int kBlock = 16;  // bytes that vectors look up among
 
 }  // namespace
 
 PackedModel::PackedModel(const Model& model, std::span<const std::int32_t> lowest)
     : model_(&model), limits_(reference::limits_of(model, lowest)) {
-  for (const WeakClassifier& weak : model.weak) offsets_.push_back(weak.y * kStride + weak.x);
+  for (const WeakClassifier& weak : model.weak) {
+    offsets_.push_back(weak.y * kStride + weak.x);
+    CodeSet steps = weak.codes;
+    for (int i = kBlock; i < kSetBytes; ++i)
+      steps[i] = static_cast<std::uint8_t>(weak.codes[i] ^ weak.codes[i - kBlock]);
+    steps_.push_back(steps);
+  }
   byte_weights_.resize(model.weak.size());
   for (int s = 0; s < static_cast<int>(model.stages.size()); ++s) {
     const bool is_last =

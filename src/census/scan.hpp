@@ -53,6 +53,9 @@ class PackedModel {
   /// Whether windows can go through a stage side by side: its sums matter in bytes, and nobody asks for them
   /// later.
   bool fits_bytes(int stage) const { return fits_bytes_[static_cast<std::size_t>(stage)] != 0; }
+  /// A weak classifier's set as vectors look it up: each 16 bytes XOR the 16 before. The byte that a number
+  /// names is the XOR of one of each of the blocks up to its own, at the number's lower half.
+  const CodeSet& steps(int weak) const { return steps_[static_cast<std::size_t>(weak)]; }
   /// Weights as bytes, which reject where the weight does, of stages that fit.
   std::span<const std::uint8_t> byte_weights() const { return byte_weights_; }
 
@@ -60,6 +63,7 @@ class PackedModel {
   const Model* model_ = nullptr;
   std::vector<std::int32_t> offsets_, limits_;
   std::vector<char> fits_bytes_;
+  std::vector<CodeSet> steps_;
   std::vector<std::uint8_t> byte_weights_;
 };
 

@@ -82,16 +82,15 @@ void make_all_codes(GrayView image, const WindowTile& tile, Size window, ScanScr
   }
 }
 
-// The byte of a set that each index, 0..63, names.
+// The byte of a set that each index, 0..63, names; see PackedModel::steps.
 template <class V>
-HWY_INLINE V look_up(Bytes d, const std::uint8_t* set, V index) {
-  // An index that is not in a block gets its highest bit set, and gives 0 there.
+HWY_INLINE V look_up(Bytes d, const std::uint8_t* steps, V index) {
+  // Of an index below a block, the highest bit is set then, and there is nothing.
   const auto part = [&](int block) HWY_ATTR {
-    const V own = hn::Xor(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
-    const V or_high = hn::Add(own, hn::Set(d, std::uint8_t{0x80 - kBlock}));
-    return hn::TableLookupBytesOr0(hn::LoadDup128(d, set + block * kBlock), or_high);
+    const V own = hn::Sub(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
+    return hn::TableLookupBytesOr0(hn::LoadDup128(d, steps + block * kBlock), own);
   };
-  return hn::Or(hn::Or(part(0), part(1)), hn::Or(part(2), part(3)));
+  return hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3)));
 }
 
 // Of a vector of windows whose codes are at `place`: those that the stages [begin, end), which fit bytes,
@@ -99,23 +98,24 @@ HWY_INLINE V look_up(Bytes d, const std::uint8_t* set, V index) {
 HWY_INLINE std::uint64_t pass_early(const PackedModel& packed, int begin, int end, const ScanScratch& scratch,
                                     std::int32_t place, std::uint64_t exist, std::span<std::int64_t> left) {
   const Bytes d;
+  const auto zero = hn::Zero(d);
   const Model& model = packed.model();
   std::uint64_t passed = exist;
   for (int s = begin; s < end && passed != 0; ++s) {
     const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(s)));
-    auto sum = hn::Zero(d);
+    auto sum = zero;
     const int last = model.stages[static_cast<std::size_t>(s)].end;
     for (int i = model.first_weak(s); i < last; ++i) {
       const auto index = static_cast<std::size_t>(i);
       const std::int32_t at = place + packed.offsets()[index];
-      const auto bytes = look_up(d, model.weak[index].codes.data(), hn::LoadU(d, scratch.bytes.data() + at));
-      const auto hit = hn::Ne(hn::And(bytes, hn::LoadU(d, scratch.bits.data() + at)), hn::Zero(d));
-      sum = hn::SaturatedAdd(sum, hn::IfThenElseZero(hit, hn::Set(d, packed.byte_weights()[index])));
-      if (i % 2 == 1 && hn::AllTrue(d, hn::Gt(sum, limit))) return 0;
+      const auto bytes = look_up(d, packed.steps(i).data(), hn::LoadU(d, scratch.bytes.data() + at));
+      const auto is_free = hn::Eq(hn::And(bytes, hn::LoadU(d, scratch.bits.data() + at)), zero);
+      sum = hn::SaturatedAdd(sum, hn::IfThenZeroElse(is_free, hn::Set(d, packed.byte_weights()[index])));
+      if (i % 2 == 1 && hn::AllFalse(d, hn::Eq(hn::SaturatedSub(sum, limit), zero))) return 0;
     }
-    std::uint64_t rejected = 0;
-    hn::StoreMaskBits(d, hn::Gt(sum, limit), reinterpret_cast<std::uint8_t*>(&rejected));
-    passed &= ~rejected;
+    std::uint64_t kept = 0;
+    hn::StoreMaskBits(d, hn::Eq(hn::SaturatedSub(sum, limit), zero), reinterpret_cast<std::uint8_t*>(&kept));
+    passed &= kept;
     if (!left.empty()) left[static_cast<std::size_t>(s)] += std::popcount(passed);
   }
   return passed;
