@@ -132,7 +132,7 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   all.add(
          "-c,--config", &config_,
          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost, "
-         "people-and-faces; several search the same frames: people,faces")
+         "faces-census, people-and-faces; several search the same frames: people,faces")
       .suggest(config_choices)
       .show_default(default_config_);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))

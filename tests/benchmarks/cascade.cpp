@@ -1,4 +1,4 @@
-// The cascade detector and the WaldBoost detector against OpenCV's CascadeClassifier: same frames, same
+// The cascade detector, the WaldBoost detector and the census detector against OpenCV's CascadeClassifier: same frames, same
 // cascades, same options, same threads, in one run; and where their time goes, stage by stage.
 //
 //   bench_cascade [VIDEO [THREADS]]     frames of VIDEO, scaled to 768x576 (default: a test pattern), on
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cascade/detector.hpp"
+#include "census/detector.hpp"
 #include "versus_opencv.hpp"
 #include "waldboost/detector.hpp"
 #ifdef SIGHTLINE_OPENCV
@@ -47,6 +48,16 @@ std::unique_ptr<Detector> make_waldboost(const std::string& name, double min_siz
   return std::make_unique<waldboost::WaldboostDetector>(std::move(model), options);
 }
 
+// @param early_stages  0: what is best
+std::unique_ptr<Detector> make_census(const std::string& name, int early_stages) {
+  census::Options options;
+  options.early_stages = early_stages;
+  const std::filesystem::path models = SIGHTLINE_SOURCE_DIR "/configs/models";
+  census::Model model = census::load_model(models / (name + ".safetensors"), 16 << 20);
+  options.threshold = options.window_threshold = model.threshold;
+  return std::make_unique<census::CensusDetector>(std::move(model), options);
+}
+
 // One iteration is one frame.
 void search(benchmark::State& state, const std::function<std::unique_ptr<Detector>()>& make_detector) {
   const auto detector = make_detector();
@@ -73,12 +84,12 @@ void run_one_stage(benchmark::State& state, const std::function<std::unique_ptr<
 }
 
 #ifdef SIGHTLINE_OPENCV
-void opencv_cascade(benchmark::State& state, const std::string& name) {
+void opencv_cascade(benchmark::State& state, const std::string& name, double step) {
   cv::CascadeClassifier classifier(file_of(name).string());
   std::vector<cv::Rect> found;
   std::size_t next = 0, objects = 0;
   for (auto _ : state) {
-    classifier.detectMultiScale(benchmarks::as_mat(frames()[next++ % frames().size()]), found, kStep,
+    classifier.detectMultiScale(benchmarks::as_mat(frames()[next++ % frames().size()]), found, step,
                                 kMinNeighbors);
     objects += found.size();
   }
@@ -100,7 +111,7 @@ void add_stages(const std::string& name, const std::function<std::unique_ptr<Det
 void add(const std::string& name) {
   settle(benchmark::RegisterBenchmark(("sightline/" + name).c_str(), search, [=] { return make(name, 0); }));
 #ifdef SIGHTLINE_OPENCV
-  settle(benchmark::RegisterBenchmark(("opencv/" + name).c_str(), opencv_cascade, name));
+  settle(benchmark::RegisterBenchmark(("opencv/" + name).c_str(), opencv_cascade, name, kStep));
 #endif
   for (const int k : {1, 2, 3, 4, 6, 8, 12})
     settle(benchmark::RegisterBenchmark(("early_stages:" + std::to_string(k) + "/" + name).c_str(), search,
@@ -116,6 +127,20 @@ void add_waldboost(const std::string& name) {
   add_stages(name, [=] { return make_waldboost(name, 24); });
 }
 
+// Beside OpenCV's cascade at the same step, from 20 pixels on, of which it skips every other window below 40.
+void add_census(const std::string& name) {
+  settle(benchmark::RegisterBenchmark(("census/" + name).c_str(), search, [=] { return make_census(name, 0); }));
+#ifdef SIGHTLINE_OPENCV
+  const std::string haar = "haarcascade_frontalface_alt2";
+  settle(benchmark::RegisterBenchmark(("opencv/" + haar + "/step:1.15").c_str(), opencv_cascade, haar,
+                                      census::Options().scale_step));
+#endif
+  for (const int k : {1, 2, 3, 4})
+    settle(benchmark::RegisterBenchmark(("early_stages:" + std::to_string(k) + "/" + name).c_str(), search,
+                                        [=] { return make_census(name, k); }));
+  add_stages(name, [=] { return make_census(name, 0); });
+}
+
 }  // namespace
 }  // namespace sightline
 
@@ -126,5 +151,6 @@ int main(int argc, char** argv) {
                              "haarcascade_frontalface_default"})
       sightline::add(name);
     for (const char* name : {"faces-waldboost-fast", "faces-waldboost"}) sightline::add_waldboost(name);
+    sightline::add_census("faces-census");
   });
 }

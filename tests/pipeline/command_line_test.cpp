@@ -58,6 +58,7 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"evaluate", "compare"},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
+                                                      {"train", "census"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -147,7 +148,7 @@ TEST(CommandLine, CompletesValues) {
             (std::vector<std::string>{"--schedule=specialized", "--schedule=split"}));
   EXPECT_EQ(offered({"live", "--hud", ""}), (std::vector<std::string>{"full", "compact", "off"}));
   EXPECT_EQ(offered({"detect", "-c", "faces"}),
-            (std::vector<std::string>{"faces", "faces-eyes", "faces-waldboost", ":files"}));
+            (std::vector<std::string>{"faces", "faces-census", "faces-eyes", "faces-waldboost", ":files"}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (std::vector<std::string>{}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (std::vector<std::string>{"cpu,gpu"}));
   EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (std::vector<std::string>{"libx264rgb"}));
@@ -246,7 +247,7 @@ TEST(CommandLine, BashCompletes) {
   EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
   // Of "--schedule=sp", bash replaces what is behind the sign.
   EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
-  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census"}));
   EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
 }
 
