@@ -180,5 +180,18 @@ TEST_F(CensusOpenCl, RefusesAVariantThatThereIsNot) {
   }
 }
 
+// For the simulator that finds races and accesses out of bounds (tools/check-kernels).
+using OpenClSmallCensus = test::ExactDevicesTest;
+TEST_F(OpenClSmallCensus, EveryVariant) {
+  const Image<std::uint8_t> picture = make_picture({41, 33}, 5);
+  const Model model = drawn_model(4, {{2, 3, 6}, {12, 12}, 2});
+  for (const KernelTuning& tuning : {kForms[0], kForms[3]}) {
+    SCOPED_TRACE(text_of(tuning));
+    Comparison comparison(devices_[0], model, some_options(), tuning);
+    EXPECT_EQ(comparison.difference(picture.view()), "");
+    EXPECT_GT(comparison.cpu().candidates.size(), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace sightline::census
