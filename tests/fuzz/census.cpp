@@ -10,14 +10,6 @@
 namespace sightline::fuzz {
 namespace {
 
-// The fuzzer runs as many inputs a second as are small.
-constexpr std::size_t kLargestModel = 1 << 16;
-
-// Texture of a kind: brightness of the pixel of a window.
-std::uint8_t pixel(int x, int y) {
-  return static_cast<std::uint8_t>((x / 3 + y / 2) % 3 * 100 + (x * 31 + y * 17) % 50);
-}
-
 // Ends the program, as a failed check of memory does, where both forms of the scan do not agree.
 void look_at_windows(const census::Model& model) {
   constexpr int kWindows = 3;  // across and down
@@ -25,7 +17,7 @@ void look_at_windows(const census::Model& model) {
   PaddedImage image;
   image.resize({width, height});
   for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) image.view().at(x, y) = pixel(x, y);
+    for (int x = 0; x < width; ++x) image.view().at(x, y) = static_cast<std::uint8_t>(texture(x, y));
   }
   const WindowTile tile{0, 0, kWindows, kWindows};
   const std::vector<std::int32_t> lowest(model.views.size(), 0);

@@ -12,6 +12,14 @@
 
 namespace sightline::fuzz {
 
+/// Bytes of a model that is looked at: the fuzzer runs as many inputs a second as are small.
+inline constexpr std::size_t kLargestModel = 1 << 16;
+
+/// Texture of a kind: brightness, 0 to 249, of the pixel of a window.
+inline int texture(int x, int y) {
+  return (x / 3 + y / 2) % 3 * 100 + (x * 31 + y * 17) % 50;
+}
+
 /// A file in memory, gone with this object.
 class MemoryFile {
  public:

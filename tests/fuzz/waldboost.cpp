@@ -13,14 +13,6 @@
 namespace sightline::fuzz {
 namespace {
 
-// The fuzzer runs as many inputs a second as are small.
-constexpr std::size_t kLargestModel = 1 << 16;
-
-// Texture of a kind: brightness of the pixel of a window.
-unsigned pixel(int x, int y) {
-  return (x / 3 + y / 2) % 3 * 100 + (x * 31 + y * 17) % 50;
-}
-
 // Ends the program, as a failed check of memory does, where a feature leaves the window or a code its table.
 void look_at_a_window(const waldboost::Model& model) {
   for (int weak = 0; weak < model.size(); ++weak) {
@@ -31,7 +23,7 @@ void look_at_a_window(const waldboost::Model& model) {
       for (int x = feature.x; x < feature.x + grid.width * feature.block_width; ++x) {
         if (x >= model.window.width || y >= model.window.height) std::abort();
         sums[(y - feature.y) / feature.block_height * grid.width + (x - feature.x) / feature.block_width] +=
-            pixel(x, y);
+            texture(x, y);
       }
     }
     const int code = waldboost::code_of(model.kind, feature, sums);
