@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "support/media.hpp"
+#include "unit/media_live_support.hpp"
 #include "v4l2/fake_camera.hpp"
 
 namespace sightline::media::camera {  // of its own: media_live.cpp has helpers of the same names
@@ -12,27 +13,6 @@ namespace {
 using namespace test;
 using sightline::test::FakeCamera;
 using sightline::test::kFakeCamera;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-ReadOptions live(double patience = 5) {
-  ReadOptions options;
-  options.low_delay = true;
-  options.patience = patience;
-  return options;
-}
-
-std::vector<Frame> read_some(Reader& reader, std::size_t count) {
-  std::vector<Frame> frames;
-  while (frames.size() < count) {
-    auto frame = reader.read();
-    if (!frame) break;
-    frames.push_back(std::move(*frame));
-  }
-  return frames;
-}
 
 class MediaCamera : public testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "media/live_packets.hpp"
 #include "support/media.hpp"
 #include "support/xvfb.hpp"
+#include "unit/media_live_support.hpp"
 
 namespace sightline::media {
 namespace {
@@ -21,17 +22,6 @@ using namespace test;
 using sightline::test::ChildProcess;
 using sightline::test::find_program;
 using sightline::test::Xvfb;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-ReadOptions live(double patience = 0) {
-  ReadOptions options;
-  options.low_delay = true;
-  options.patience = patience;
-  return options;
-}
 
 /// A listening socket of the loopback. Connections are taken by the kernel; nobody needs to answer.
 class Listener {
@@ -111,16 +101,6 @@ void expect_live_times(const std::vector<Frame>& frames, double seconds_old) {
     EXPECT_GE(now(), static_cast<double>(times.decoded) * 1e-9);
     before = times.captured;
   }
-}
-
-std::vector<Frame> read_some(Reader& reader, std::size_t count) {
-  std::vector<Frame> frames;
-  while (frames.size() < count)
-    if (auto frame = reader.read())
-      frames.push_back(std::move(*frame));
-    else
-      break;
-  return frames;
 }
 
 TEST(MediaLive, KindsOfInput) {
@@ -301,7 +281,7 @@ TEST(MediaLive, SilentServerAndStop) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stop = true;
   });
-  ReadOptions options = live();
+  ReadOptions options = live(0);
   options.stop = &stop;
   const double start = now();
   expect_error(ExitCode::failed, "stopped", [&] { Reader(listener.url("http"), options); });
@@ -387,7 +367,7 @@ TEST(MediaLive, SilentStandardInput) {
 TEST(MediaLive, FilesHaveTimesToo) {
   TempDir dir;
   make_clip(dir / "a.mkv", "testsrc2=size=64x48:rate=25:duration=1,format=yuv420p");
-  for (const Frame& frame : read_all(dir / "a.mkv", live())) {
+  for (const Frame& frame : read_all(dir / "a.mkv", live(0))) {
     EXPECT_GT(frame.times().captured, 0);
     EXPECT_GE(frame.times().decoded, frame.times().captured);
   }
@@ -497,7 +477,7 @@ TEST(MediaLive, PixelFormatChangesMidStream) {
     both.insert(both.end(), pictures.begin(), pictures.end());
   }
   store(dir / "both.mjpeg", both);
-  const std::vector<Frame> frames = read_all(dir / "both.mjpeg", live());
+  const std::vector<Frame> frames = read_all(dir / "both.mjpeg", live(0));
   ASSERT_EQ(frames.size(), 10u);
   for (const Frame& frame : frames) EXPECT_EQ(frame.size(), (Size{64, 48}));
   EXPECT_NE(frames[0].picture()->format, frames[9].picture()->format);
