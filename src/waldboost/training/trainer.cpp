@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include <algorithm>
-
+#include "base/error.hpp"
 #include "family/cut_options.hpp"
 #include "waldboost/tools.hpp"
 #include "waldboost/training/training.hpp"
