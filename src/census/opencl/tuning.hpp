@@ -18,7 +18,7 @@ struct KernelTuning {
   std::string scan = "queue";
   int tile_rows = 16;          ///< of kTileX windows each, that a work-group has
   int group = 256;             ///< work-items of a work-group
-  int early_stages = 2;        ///< that the scan has, where nobody asks for others
+  int early_stages = 3;        ///< that the scan has, where nobody asks for others
   int finish_group = 64;       ///< work-items that share a window, a power of two
   int code_rows = 4;           ///< rows of codes that a work-item makes
   int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
