@@ -43,14 +43,21 @@ TEST(StageContract, HoldsForASoundChain) {
   std::vector<StageInfo> stages = chain();
   stages[3] = {"verify", {kFrame, kCandidates}, {kCandidates}, false, {kImages}};
   EXPECT_EQ(violation(stages), "") << "the frame is everybody's, and what is reused was written";
+  // Two results: the one that is not last says so.
+  const std::string_view three[] = {"frame", "boxes", "names"};
+  StageInfo first{"one", {kFrame}, {1}};
+  EXPECT_THAT(violation({first, {"other", {kFrame}, {2}}}, three),
+              HasSubstr("'boxes' is written and never read"));
+  first.makes_result = true;
+  EXPECT_EQ(violation({first, {"other", {kFrame}, {2}}}, three), "");
 }
 
 TEST(StageContract, NamesWhatBreaksIt) {
   EXPECT_THAT(violation({}), HasSubstr("0 stages"));
   EXPECT_THAT(violation(chain(), {}), HasSubstr("0 resources"));
-  EXPECT_THAT(violation(std::vector<StageInfo>(kMostStages + 1, {"a", {0}, {1}})), HasSubstr("17 stages"));
+  EXPECT_THAT(violation(std::vector<StageInfo>(kMostStages + 1, {"a", {0}, {1}})), HasSubstr("33 stages"));
   const std::vector<std::string_view> many(kMostStages + 1, "r");
-  EXPECT_THAT(violation(chain(), many), HasSubstr("17 resources"));
+  EXPECT_THAT(violation(chain(), many), HasSubstr("33 resources"));
 
   const auto with = [](std::size_t index, const StageInfo& stage) {
     std::vector<StageInfo> stages = chain();
