@@ -12,14 +12,6 @@
 namespace sightline::census {
 namespace {
 
-// By ResourceIndex.
-constexpr std::string_view kResources[] = {"frame", "images", "candidates", "detections"};
-constexpr StageInfo kStages[] = {
-    {"pyramid", {kFrameResource}, {kImages}, true},
-    {"scan", {kImages}, {kCandidates}, true},
-    {"group", {kCandidates}, {kDetections}},
-};
-
 constexpr int kMostChoices = 4;  // of early stages, that are worth trying
 
 CensusWorkspace& own(Workspace& workspace) {
@@ -66,14 +58,6 @@ CensusDetector::CensusDetector(Model model, const Options& options)
   packed_ = PackedModel(model_, lowest);
 }
 
-std::span<const std::string_view> CensusDetector::resources() const {
-  return kResources;
-}
-
-std::span<const StageInfo> CensusDetector::stages() const {
-  return kStages;
-}
-
 std::unique_ptr<Workspace> CensusDetector::make_workspace() const {
   return std::make_unique<CensusWorkspace>();
 }
@@ -84,38 +68,17 @@ bool CensusDetector::prepare(Workspace& workspace, PictureView frame, Partition 
   return PixelWindowDetector::prepare(workspace, frame, partition);
 }
 
-void CensusDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+void CensusDetector::scan(PixelWindowWorkspace& workspace) const {
   CensusWorkspace& w = own(workspace);
-  switch (stage) {
-    case kPyramid:
-      build_pyramid(w);
-      break;
-    case kScan:
-      scan(w);
-      break;
-    case kGroup:
-      group(w);
-      break;
-    default:
-      throw Error(ExitCode::failed, "the census detector has no stage " + std::to_string(stage));
-  }
-}
-
-void CensusDetector::scan(CensusWorkspace& w) const {
-  w.bind_images();
   const int levels = static_cast<int>(w.levels.size());
   const int early_stages = w.early_stages > 0 ? w.early_stages : PackedModel::kEarlyStages;
-  const auto scan_one = [&](std::size_t i, std::vector<Candidate>& found) {
-    const LevelTile& tile = w.tiles[i];
+  scan_tiles(w, [&](const LevelTile& tile, auto image, std::vector<Candidate>& found) {
     ScanScratch& scratch = w.scratch.local();
     scratch.accepted.clear();
-    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, early_stages, scratch,
-              scratch.accepted);
+    scan_tile(packed_, image, tile, early_stages, scratch, scratch.accepted);
     for (const Accepted& a : scratch.accepted)
       found.push_back({{a.view * levels + tile.level, a.x, a.y}, score(a.view, a.margin)});
-  };
-  w.scanned.run(w.tiles.size(), w, w.candidates, scan_one);
-  std::sort(w.candidates.begin(), w.candidates.end());  // tiles lie side by side
+  });
 }
 
 std::int64_t CensusDetector::count_left(CensusWorkspace& w, std::span<std::int64_t> left) const {

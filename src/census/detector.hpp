@@ -14,11 +14,8 @@
 
 namespace sightline::census {
 
-/// The detector's stages, in order.
-enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
-
-/// What they leave for each other; number 0 is the frame.
-enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
+using enum PixelWindowDetector::StageIndex;
+using enum PixelWindowDetector::ResourceIndex;
 
 /// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
 inline constexpr std::array kKernelVariants = {"naive", "queue"};
@@ -42,12 +39,8 @@ class CensusDetector : public PixelWindowDetector {
   /// Throws Error (usage) on options out of range.
   CensusDetector(Model model, const Options& options);
 
-  std::span<const std::string_view> resources() const override;
-  std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
-  void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t partitionable_stages() const override { return kGroup; }
   const Tunable* tunable() const override { return &tunable_; }
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
@@ -65,7 +58,7 @@ class CensusDetector : public PixelWindowDetector {
   std::int64_t count_left(CensusWorkspace& workspace, std::span<std::int64_t> left) const;
 
  private:
-  void scan(CensusWorkspace& workspace) const;
+  void scan(PixelWindowWorkspace& workspace) const override;
 
   Model model_;
   PackedModel packed_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
 #include "detection/grouping.hpp"
 
 namespace sightline {
@@ -10,6 +11,17 @@ namespace {
 
 constexpr int kImageRows = 32;  // a band's: enough work to be worth a task
 constexpr int kLargestBorder = 64;
+
+using enum PixelWindowDetector::StageIndex;
+using enum PixelWindowDetector::ResourceIndex;
+
+// By ResourceIndex.
+constexpr std::string_view kResources[] = {"frame", "images", "candidates", "detections"};
+constexpr StageInfo kStages[] = {
+    {"pyramid", {kFrameResource}, {kImages}, true},
+    {"scan", {kImages}, {kCandidates}, true},
+    {"group", {kCandidates}, {kDetections}},
+};
 
 }  // namespace
 
@@ -150,6 +162,31 @@ void PixelWindowDetector::group(PixelWindowWorkspace& w) const {
   std::erase_if(w.detections, [&](const Detection& d) { return d.score < options_.threshold; });
   if (!options_.clip) return;
   for (Detection& detection : w.detections) detection.box = clipped(detection.box, w.frame.size());
+}
+
+std::span<const std::string_view> PixelWindowDetector::resources() const {
+  return kResources;
+}
+
+std::span<const StageInfo> PixelWindowDetector::stages() const {
+  return kStages;
+}
+
+void PixelWindowDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  auto& w = static_cast<PixelWindowWorkspace&>(workspace);
+  switch (stage) {
+    case kPyramid:
+      build_pyramid(w);
+      break;
+    case kScan:
+      scan(w);
+      break;
+    case kGroup:
+      group(w);
+      break;
+    default:
+      throw Error(ExitCode::failed, "the detector has no stage " + std::to_string(stage));
+  }
 }
 
 }  // namespace sightline

@@ -2,10 +2,14 @@
 /// Detectors that look at every window of every level of an octave pyramid (image/pyramid.hpp), pixel by
 /// pixel, and merge what is left: their options, pyramid, partitions and boxes. A family adds the scan.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/config.hpp"
@@ -85,9 +89,18 @@ struct PixelWindowModel {
   std::vector<std::string> views = std::vector<std::string>(1);
 };
 
-/// The detector without its scan. Thread-safety: as Detector.
+/// The detector without its scan: stages pyramid, scan, group. Thread-safety: as Detector.
 class PixelWindowDetector : public SlidingWindowDetector {
  public:
+  /// The stages, in order.
+  enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
+  /// What they leave for each other; number 0 is the frame.
+  enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
+
+  std::span<const std::string_view> resources() const override;
+  std::span<const StageInfo> stages() const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::size_t partitionable_stages() const override { return kGroup; }
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
 
   /// The lowest score of a window that may be reported.
@@ -97,6 +110,21 @@ class PixelWindowDetector : public SlidingWindowDetector {
   /// @param tile  windows across and down that one thread scans at a time
   /// Throws Error (usage) on options out of range.
   PixelWindowDetector(PixelWindowModel model, const PixelWindowOptions& options, Size tile);
+
+  /// The stage between: fills the workspace's candidates, in order, as scan_tiles does.
+  virtual void scan(PixelWindowWorkspace& workspace) const = 0;
+  /// Calls `scan_tile(tile, image, found)` for all tiles of the workspace, on all threads; what it adds to
+  /// `found` become the candidates. The images must be made.
+  template <typename ScanTile>
+  static void scan_tiles(PixelWindowWorkspace& workspace, const ScanTile& scan_tile) {
+    PixelWindowWorkspace& w = workspace;
+    w.bind_images();
+    w.scanned.run(w.tiles.size(), w, w.candidates, [&](std::size_t i, std::vector<Candidate>& found) {
+      const LevelTile& tile = w.tiles[i];
+      scan_tile(tile, std::as_const(w.levels[static_cast<std::size_t>(tile.level)].image).view(), found);
+    });
+    std::sort(w.candidates.begin(), w.candidates.end());  // tiles lie side by side
+  }
 
   /// The stage that makes the levels' images.
   void build_pyramid(PixelWindowWorkspace& workspace) const;

@@ -81,6 +81,23 @@ struct TuningOutcome {
   FrameTimes frame;  ///< with the best variants
 };
 
+/// Tunes the kernels of a detector: what most families' `tune` is.
+/// @tparam Stages    the family's stages on a device, made of (detector, context, cache, settings)
+/// @param tuning_of  a table's values as the family's settings
+/// @param name       of the problem, for TuningDatabase
+template <typename Stages>
+TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context, opencl::ProgramCache* cache,
+                           const opencl::TuningTable& table, const auto& tuning_of, std::string name,
+                           PictureView frame, const opencl::TuningReport& report) {
+  const TuningProblem problem{detector, context, table, default_values(table, context.device()),
+                              [&](const opencl::TuningValues& values) {
+                                return std::make_unique<Stages>(detector, context, cache, tuning_of(values));
+                              }};
+  opencl::TuningValues best = tune(problem, frame, report);
+  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
+  return {std::move(name), std::move(best), time_frame(*stages, frame)};
+}
+
 /// Every family's `tune` has this form: it tunes the kernels of one of its processors for a device. `cache`
 /// may be null. Throws as the `tune` above.
 using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,

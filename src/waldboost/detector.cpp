@@ -11,14 +11,6 @@
 namespace sightline::waldboost {
 namespace {
 
-// By ResourceIndex.
-constexpr std::string_view kResources[] = {"frame", "images", "candidates", "detections"};
-constexpr StageInfo kStages[] = {
-    {"pyramid", {kFrameResource}, {kImages}, true},
-    {"scan", {kImages}, {kCandidates}, true},
-    {"group", {kCandidates}, {kDetections}},
-};
-
 WaldboostWorkspace& own(Workspace& workspace) {
   return static_cast<WaldboostWorkspace&>(workspace);
 }
@@ -40,47 +32,18 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
                                 [&](std::int32_t sum) { return score(sum); });
 }
 
-std::span<const std::string_view> WaldboostDetector::resources() const {
-  return kResources;
-}
-
-std::span<const StageInfo> WaldboostDetector::stages() const {
-  return kStages;
-}
-
 std::unique_ptr<Workspace> WaldboostDetector::make_workspace() const {
   return std::make_unique<WaldboostWorkspace>();
 }
 
-void WaldboostDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+void WaldboostDetector::scan(PixelWindowWorkspace& workspace) const {
   WaldboostWorkspace& w = own(workspace);
-  switch (stage) {
-    case kPyramid:
-      build_pyramid(w);
-      break;
-    case kScan:
-      scan(w);
-      break;
-    case kGroup:
-      group(w);
-      break;
-    default:
-      throw Error(ExitCode::failed, "the WaldBoost detector has no stage " + std::to_string(stage));
-  }
-}
-
-void WaldboostDetector::scan(WaldboostWorkspace& w) const {
-  w.bind_images();
-  const auto scan_one = [&](std::size_t i, std::vector<Candidate>& found) {
-    const LevelTile& tile = w.tiles[i];
+  scan_tiles(w, [&](const LevelTile& tile, auto image, std::vector<Candidate>& found) {
     ScanScratch& scratch = w.scratch.local();
     scratch.accepted.clear();
-    scan_tile(packed_, std::as_const(w.levels[tile.level].image).view(), tile, lowest_sum_, scratch,
-              scratch.accepted);
+    scan_tile(packed_, image, tile, lowest_sum_, scratch, scratch.accepted);
     for (const Accepted& a : scratch.accepted) found.push_back({{tile.level, a.x, a.y}, score(a.sum)});
-  };
-  w.scanned.run(w.tiles.size(), w, w.candidates, scan_one);
-  std::sort(w.candidates.begin(), w.candidates.end());  // tiles lie side by side
+  });
 }
 
 std::int64_t WaldboostDetector::count_left(WaldboostWorkspace& w, std::span<std::int64_t> left) const {

@@ -15,11 +15,8 @@
 
 namespace sightline::waldboost {
 
-/// The detector's stages, in order.
-enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
-
-/// What they leave for each other; number 0 is the frame.
-enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
+using enum PixelWindowDetector::StageIndex;
+using enum PixelWindowDetector::ResourceIndex;
 
 /// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
 inline constexpr std::array kKernelVariants = {"naive", "progressive", "queue"};
@@ -42,11 +39,7 @@ class WaldboostDetector : public PixelWindowDetector {
   /// Throws Error (usage) on options out of range.
   WaldboostDetector(Model model, const Options& options);
 
-  std::span<const std::string_view> resources() const override;
-  std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
-  void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t partitionable_stages() const override { return kGroup; }
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
@@ -57,14 +50,16 @@ class WaldboostDetector : public PixelWindowDetector {
   /// The score of a sum.
   double score(std::int32_t sum) const { return sum * model_.unit; }
   /// Of the progressive kernels.
-  std::vector<ProgressiveStep> steps() const { return steps_for(model_, own_options_.shares, own_options_.phases); }
+  std::vector<ProgressiveStep> steps() const {
+    return steps_for(model_, own_options_.shares, own_options_.phases);
+  }
 
   /// Adds how many windows of a frame each weak classifier leaves; how many there are in all. The frame must
   /// be prepared, and its images made.
   std::int64_t count_left(WaldboostWorkspace& workspace, std::span<std::int64_t> left) const;
 
  private:
-  void scan(WaldboostWorkspace& workspace) const;
+  void scan(PixelWindowWorkspace& workspace) const override;
 
   Model model_;
   PackedModel packed_;

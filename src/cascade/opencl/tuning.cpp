@@ -141,14 +141,8 @@ KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
                    opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
   const auto& detector = static_cast<const CascadeDetector&>(processor);
-  const TuningTable& table = tuning_table(detector.model().kind);
-  const TuningProblem problem{
-      processor, context, table, default_values(table, context.device()), [&](const TuningValues& values) {
-        return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
-      }};
-  TuningValues best = tune(problem, frame, report);
-  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
-  return {tuning_problem(detector.model()), std::move(best), time_frame(*stages, frame)};
+  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(detector.model().kind), tuning_of,
+                                    tuning_problem(detector.model()), frame, report);
 }
 
 }  // namespace sightline::cascade
