@@ -1,66 +1,31 @@
 // The cascade detector through the pipeline: every schedule, and every number of stages that its `scan` runs,
 // finds what the detector finds alone.
-#include <gtest/gtest.h>
-
 #include "cascade/detector.hpp"
 #include "cascade/opencl/stages.hpp"
-#include "pipeline/planner.hpp"
-#include "support/cascade.hpp"
-#include "support/pipeline.hpp"
+#include "support/same_boxes.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
-class KeepObjects : public Sink {
- public:
-  void accept(const media::Frame&, const FrameResult& result) override {
-    EXPECT_EQ(result.status, FrameStatus::ok) << result.message;
-    objects.push_back(result.objects);
-  }
-  std::vector<std::vector<Detection>> objects;
-};
-
-class CascadeSchedules : public testing::Test {
+class CascadeSchedules : public test::SameBoxes {
  protected:
   CascadeSchedules() {
     cascade::Options options;
     options.min_neighbors = 0;
-    detector_ = std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]), options);
-    const auto workspace = detector_->make_workspace();
-    for (unsigned seed = 1; seed <= 5; ++seed) {
-      const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);
-      frames_.push_back(media::frame_from_gray(picture.view()));
-      expected_.push_back(detect(*detector_, *workspace, picture.view()));
-      EXPECT_FALSE(expected_.back().empty());
-    }
+    search_with(
+        std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]), options));
   }
 
   void SetUp() override {
-    for (const opencl::DeviceInfo& device : opencl::list_devices()) {
-      if (!stages_ && device.correctly_rounded_divide_sqrt && device.compiler_available)
-        stages_ = detector_->make_device_stages({device, 0, ""});
-    }
+    stages_ = make_stages();
     if (!stages_) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
     pipeline_ = std::make_unique<Pipeline>(*detector_, stages_.get(), Schedule{});
   }
 
-  void expect_the_same() {
-    SCOPED_TRACE(describe(pipeline_->schedule(), *detector_));
-    constexpr std::size_t kFrames = 12;
-    MemorySource source(frames_, kFrames);
-    KeepObjects kept;
-    const RunReport report = pipeline_->run({&source, "test", {&kept}, {}});
-    EXPECT_EQ(report.retried, 0);
-    ASSERT_EQ(kept.objects.size(), kFrames);
-    for (std::size_t i = 0; i < kFrames; ++i)
-      EXPECT_EQ(kept.objects[i], expected_[i % expected_.size()]) << "frame " << i;
-  }
+  void expect_the_same() const { SameBoxes::expect_the_same(*pipeline_); }
 
-  std::unique_ptr<cascade::CascadeDetector> detector_;
   std::unique_ptr<DeviceStages> stages_;
   std::unique_ptr<Pipeline> pipeline_;
-  std::vector<media::Frame> frames_;
-  std::vector<std::vector<Detection>> expected_;
 };
 
 TEST_F(CascadeSchedules, NamedOnesFindTheSame) {

@@ -2,10 +2,9 @@
 // frames to the others, and results do not depend on how many there are.
 #include <gmock/gmock.h>
 
-#include "pipeline/planner.hpp"
-#include "support/cascade.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
+#include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
 #include "waldboost/detector.hpp"
 
@@ -142,22 +141,15 @@ TEST_F(SeveralFakeDevices, OnePinnedThatFailsLeavesItsStagesToTheCpu) {
 
 // --- the same to the bit -----------------------------------------------------------------------------------
 
-class SeveralDevices : public testing::Test {
+class SeveralDevices : public test::SameBoxes {
  protected:
   void SetUp() override {
     waldboost::Options options;
     options.scale_step = 1.2;
     options.threshold = options.window_threshold = -1e6;
     options.border = 3;
-    detector_ =
-        std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), options);
-    const auto workspace = detector_->make_workspace();
-    for (unsigned seed = 1; seed <= 5; ++seed) {
-      const Image<std::uint8_t> picture = cascade::make_picture({150, 120}, seed);
-      frames_.push_back(media::frame_from_gray(picture.view()));
-      expected_.push_back(detect(*detector_, *workspace, picture.view()));
-      EXPECT_FALSE(expected_.back().empty());
-    }
+    search_with(
+        std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), options));
     for (const opencl::DeviceInfo& device : opencl::list_devices()) {
       if (!stages_.empty() || !device.correctly_rounded_divide_sqrt || !device.compiler_available) continue;
       // Twice the same where it has no parts: two contexts know nothing of each other.
@@ -170,43 +162,23 @@ class SeveralDevices : public testing::Test {
   }
   Devices devices() const { return Devices({stages_[0].get(), stages_[1].get()}); }
 
-  void expect_the_same(const Schedule& schedule) {
-    SCOPED_TRACE(describe(schedule, *detector_));
-    Pipeline pipeline(*detector_, devices(), schedule);
-    constexpr std::size_t kFrames = 16;
-    MemorySource source(frames_, kFrames);
-    Collector kept;
-    const RunReport report = test::run(pipeline, source, kept);
-    EXPECT_EQ(report.retried, 0);
-    EXPECT_FALSE(pipeline.device_lost());
-    ASSERT_EQ(kept.results.size(), kFrames);
-    for (std::size_t i = 0; i < kFrames; ++i)
-      EXPECT_EQ(kept.results[i].objects, expected_[i % expected_.size()]) << "frame " << i;
-  }
-
-  std::unique_ptr<waldboost::WaldboostDetector> detector_;
-  std::vector<media::Frame> frames_;
-  std::vector<std::vector<Detection>> expected_;
   std::vector<std::unique_ptr<DeviceStages>> stages_;
 };
 
 TEST_F(SeveralDevices, FindTheSameUnderEverySchedule) {
   for (const std::string_view name : schedule_names())
-    expect_the_same(named_schedule(name, *detector_, devices(), 2));
+    expect_the_same(devices(), named_schedule(name, *detector_, devices(), 2));
   for (const double split : {0.3, 0.8, 1.0}) {
     Schedule schedule{"split", {}, 3, split};
     schedule.shares = {1, 2.5};
-    expect_the_same(schedule);
+    expect_the_same(devices(), schedule);
   }
 }
 
 TEST_F(SeveralDevices, FindTheSameWithStagesOnDifferentDevices) {
   for (const char* map : {"pyramid=gpu1,scan=gpu0", "pyramid=gpu0,scan=gpu1", "pyramid=cpu,scan=gpu1",
                           "pyramid=gpu1,scan=cpu", "pyramid=gpu,scan=gpu1"}) {
-    ScheduleRequest request;
-    request.name = "gpu";
-    request.map = map;
-    expect_the_same(resolve(request, *detector_, devices(), 2));
+    expect_the_same(devices(), map);
   }
 }
 
