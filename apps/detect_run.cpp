@@ -34,9 +34,13 @@ void summarise(const pipeline::RunReport& report, const DetectorInfo& detector) 
                                  report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);
   text += stage_times_text(report);
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
-    text += "nothing was found; a smaller --min-size finds smaller objects, a lower ";
-    text += family_named(detector.family).info().option_for_more;
-    text += " more of them\n";
+    if (detector.family.empty()) {  // several, whose options are their own
+      text += "nothing was found; one detector at a time (--config) takes a smaller --min-size\n";
+    } else {
+      text += "nothing was found; a smaller --min-size finds smaller objects, a lower ";
+      text += family_named(detector.family).info().option_for_more;
+      text += " more of them\n";
+    }
   }
   std::fputs((text + problems_text(report)).c_str(), stderr);
 }

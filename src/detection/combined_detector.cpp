@@ -40,6 +40,7 @@ class CombinedDetector::CombinedWorkspace : public Workspace {
 CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detectors)
     : detectors_(std::move(detectors)) {
   info_ = detectors_.front()->info();
+  info_.family.clear();
   info_.model.clear();
   info_.cost_key = "combined";
   info_.labels.clear();

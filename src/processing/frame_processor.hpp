@@ -25,7 +25,7 @@ struct FrameResult;
 
 /// What a user wants to know about a frame processor before it runs.
 struct ProcessorInfo {
-  std::string family;    ///< for example "filterbank"
+  std::string family;    ///< for example "filterbank"; empty where it is several processors' of their own
   std::string model;     ///< file and a few words about it
   std::string cost_key;  ///< names all that decides what a frame of a size costs, but for the machine
   std::string
