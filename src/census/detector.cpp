@@ -81,7 +81,8 @@ void CensusDetector::scan(PixelWindowWorkspace& workspace) const {
   });
 }
 
-std::int64_t CensusDetector::count_left(CensusWorkspace& w, std::span<std::int64_t> left) const {
+std::int64_t CensusDetector::count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const {
+  CensusWorkspace& w = own(workspace);
   w.bind_images();
   std::int64_t windows = 0;
   std::vector<Accepted> accepted;

@@ -53,9 +53,7 @@ class CensusDetector : public PixelWindowDetector {
     return margin * model_.views[static_cast<std::size_t>(view)].unit;
   }
 
-  /// Adds how many windows of a frame each stage leaves; how many there are in all, which is per view. The
-  /// frame must be prepared, and its images made.
-  std::int64_t count_left(CensusWorkspace& workspace, std::span<std::int64_t> left) const;
+  std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const override;
 
  private:
   void scan(PixelWindowWorkspace& workspace) const override;

@@ -1,9 +1,8 @@
 // What census cascades say of themselves, for the list of families.
-#include "family/family.hpp"
-
 #include "census/detector.hpp"
 #include "census/opencl/tuning.hpp"
 #include "census/tools.hpp"
+#include "family/pixel_window_info.hpp"
 
 namespace sightline::census {
 namespace {
@@ -11,35 +10,17 @@ namespace {
 using Kind = KeyOption::Kind;
 
 FamilyInfo info() {
-  FamilyInfo info;
+  FamilyInfo info = pixel_window_info(kKernelVariants);
   info.name = "census";
   info.title = "census cascades";
   info.one = "a census cascade";
   info.model_file = "Sightline's (.safetensors)";
   info.shipped_config = "faces-census";
   info.config_keys = kConfigKeys;
-  // But for the last, shared with other families, whose words are the same.
-  info.options = {
-      {"border", Kind::whole_number, "--border",
-       "How far windows may lie beyond the frame's edge, which is repeated there, in pixels of the "
-       "model's window"},
-      {"clip", Kind::sets_false, "--no-clip",
-       "Boxes as large as the whole object where it stands out of the frame; otherwise they end at "
-       "its edge"},
+  info.options.push_back(
       {"turned", Kind::sets_true, "--turned",
-       "Search objects that lie on their left or right side or upside down as well; results say which"}};
-  info.remarks = {{"max_candidates", "100000 unless given"},
-                  {"max_model_size", "16 unless given"},
-                  {"scale_step", "1.15 unless given"}};
-  // Shared with cascades, whose help adds these variants.
-  const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
-  info.variant_axes = {{{"kernels", Kind::text, "--kernels", "Variants of the device's kernels to compare"},
-                        variants,
-                        "kernels",
-                        true}};
-  info.evaluation_values = {{"threshold", -1e6}};
-  info.ungrouped_values = {{"max_overlap", 1.0}};
-  info.needs_no_config = true;
+       "Search objects that lie on their left or right side or upside down as well; results say which"});
+  info.remarks.push_back({"scale_step", "1.15 unless given"});
   return info;
 }
 

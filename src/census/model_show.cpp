@@ -1,6 +1,5 @@
 // `sightline model show` of census cascades.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <set>
 
@@ -53,35 +52,17 @@ class CensusShow : public ModelShow {
 
   void show(const std::string& name, const ShowContext& context) override {
     Model model = load_model(name, std::uint64_t(context.max_model_size.value_or(kMaxModelSize)) << 20);
-    if (!survivors_.pictures.empty()) count_survivors(model, context);
+    if (!survivors_.pictures.empty()) {
+      census::Options options;
+      options.scale_step = survivors_.scale_step;
+      const auto shares =
+          survivor_shares(CensusDetector(model, options), model.stages.size(), survivors_.pictures, context);
+      if (!shares.empty()) model.survivors = shares;
+    }
     context.print(model_text(name, model));
   }
 
  private:
-  // Takes the place of the shares in the model.
-  void count_survivors(Model& model, const ShowContext& context) const {
-    census::Options options;
-    options.scale_step = survivors_.scale_step;
-    const CensusDetector detector(model, options);
-    const auto workspace = detector.make_workspace();
-    auto& own = static_cast<CensusWorkspace&>(*workspace);
-    std::vector<std::int64_t> left(model.stages.size());
-    std::int64_t windows = 0;
-    context.pictures(survivors_.pictures, [&](PictureView picture) {
-      if (!detector.prepare(own, picture)) return;
-      detector.run_stage(kPyramid, own);
-      windows += detector.count_left(own, left);
-    });
-    if (windows == 0) {
-      spdlog::warn("no picture in '{}' is as large as the model's window", survivors_.pictures);
-      return;
-    }
-    model.survivors.clear();
-    for (const std::int64_t count : left)
-      model.survivors.push_back(
-          static_cast<float>(static_cast<double>(count) / static_cast<double>(windows)));
-  }
-
   SurvivorOptions survivors_;
 };
 

@@ -103,6 +103,11 @@ class PixelWindowDetector : public SlidingWindowDetector {
   std::size_t partitionable_stages() const override { return kGroup; }
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
 
+  /// Adds how many windows of a frame each of the model's steps that reject some leaves, to as many numbers;
+  /// how many windows there are in all, which is per view. The frame must be prepared, and its images
+  /// made.
+  virtual std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const = 0;
+
   /// The lowest score of a window that may be reported.
   double window_threshold() const { return options_.window_threshold; }
 

@@ -1,5 +1,7 @@
 #include "family/show_options.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.hpp"
 
 namespace sightline {
@@ -34,6 +36,27 @@ void SurvivorOptions::add_to(OptionSet& options) {
       .between(1.01, 8.0)
       .show_default()
       .needs("--survivors");
+}
+
+std::vector<float> survivor_shares(const PixelWindowDetector& detector, std::size_t steps,
+                                   const std::string& path, const ShowContext& context) {
+  const auto workspace = detector.make_workspace();
+  auto& own = static_cast<PixelWindowWorkspace&>(*workspace);
+  std::vector<std::int64_t> left(steps);
+  std::int64_t windows = 0;
+  context.pictures(path, [&](PictureView picture) {
+    if (!detector.prepare(own, picture)) return;
+    detector.run_stage(PixelWindowDetector::kPyramid, own);
+    windows += detector.count_left(own, left);
+  });
+  std::vector<float> shares;
+  if (windows == 0) {
+    spdlog::warn("no picture in '{}' is as large as the model's window", path);
+    return shares;
+  }
+  for (const std::int64_t count : left)
+    shares.push_back(static_cast<float>(static_cast<double>(count) / static_cast<double>(windows)));
+  return shares;
 }
 
 }  // namespace sightline

@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/options.hpp"
+#include "detection/pixel_windows.hpp"
+#include "family/tools.hpp"
 #include "image/canvas.hpp"
 
 namespace sightline {
@@ -32,5 +35,11 @@ struct SurvivorOptions {
   double scale_step = 1.1;  ///< ratio of neighbouring scales
   void add_to(OptionSet& options);
 };
+
+/// Of the windows of all pictures of a file or a folder, the share that each of a model's steps leaves;
+/// empty, with a warning, where no picture is large enough. Throws as ShowContext::pictures.
+/// @param steps  of the model that reject windows
+std::vector<float> survivor_shares(const PixelWindowDetector& detector, std::size_t steps,
+                                   const std::string& path, const ShowContext& context);
 
 }  // namespace sightline

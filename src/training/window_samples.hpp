@@ -3,6 +3,7 @@
 /// pictures without them.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "image/view.hpp"
@@ -39,6 +40,16 @@ struct CutOptions {
   double turn = 10;        ///< likewise, degrees
   double held_out = 0.25;  ///< share of the pictures that the thresholds are estimated on
   std::uint64_t seed = 1;
+};
+
+/// The same, with how negatives are searched and what the model says in the end.
+struct WindowTrainingOptions : CutOptions {
+  int negatives = 30'000;         ///< windows that boosting sees at a time
+  double scale_step = 1.15;       ///< at which negatives are searched
+  int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
+  double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
+  double box_scale = 1;           ///< of the model: see there
+  std::string provenance;         ///< what the pictures are; goes into the model
 };
 
 /// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than

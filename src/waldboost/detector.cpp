@@ -46,7 +46,9 @@ void WaldboostDetector::scan(PixelWindowWorkspace& workspace) const {
   });
 }
 
-std::int64_t WaldboostDetector::count_left(WaldboostWorkspace& w, std::span<std::int64_t> left) const {
+std::int64_t WaldboostDetector::count_left(PixelWindowWorkspace& workspace,
+                                           std::span<std::int64_t> left) const {
+  WaldboostWorkspace& w = own(workspace);
   w.bind_images();
   std::int64_t windows = 0;
   std::vector<Accepted> accepted;

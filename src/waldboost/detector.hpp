@@ -54,9 +54,7 @@ class WaldboostDetector : public PixelWindowDetector {
     return steps_for(model_, own_options_.shares, own_options_.phases);
   }
 
-  /// Adds how many windows of a frame each weak classifier leaves; how many there are in all. The frame must
-  /// be prepared, and its images made.
-  std::int64_t count_left(WaldboostWorkspace& workspace, std::span<std::int64_t> left) const;
+  std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const override;
 
  private:
   void scan(PixelWindowWorkspace& workspace) const override;

@@ -49,23 +49,7 @@ OptionSet CensusTrainer::options() {
       .between(0, 0.5)
       .show_default();
   add_cut_options(options, o);
-  options.add("--windows", &o.negatives, "Windows of the negatives that a stage is trained on")
-      .between(100, 10'000'000)
-      .show_default();
-  options.add("--scale-step", &o.scale_step, "Scale step at which negatives are searched")
-      .between(1.01, 4.0)
-      .show_default();
-  options
-      .add("--false-positives", &o.false_positives,
-           "Share of the held-out pictures without the object that have one at the model's threshold")
-      .between(0, 1)
-      .show_default();
-  options
-      .add("--box-scale", &o.box_scale,
-           "Sides of the boxes that the model reports, in parts of those of the marked ones")
-      .between(0.25, 4)
-      .show_default();
-  options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();
+  add_search_options(options, o, "Windows of the negatives that a stage is trained on");
   return options;
 }
 

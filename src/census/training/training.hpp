@@ -18,19 +18,13 @@
 
 namespace sightline::census {
 
-/// The window and how positives are cut are CutOptions.
-struct TrainingOptions : training::CutOptions {
+struct TrainingOptions : training::WindowTrainingOptions {
+  TrainingOptions() { negatives = 40'000; }
   std::string label = "object";
   std::string view = "frontal";
   std::vector<int> places{10, 20, 40, 80, 484};  ///< different ones that each stage looks at, at most
   int weak_classifiers = 1000;                   ///< of a stage at most
-  double stage_loss = 0.01;       ///< share of the held-out objects that a stage may reject, 0..1
-  int negatives = 40'000;         ///< windows that a stage is boosted on
-  double scale_step = 1.15;       ///< at which negatives are searched
-  int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
-  double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
-  double box_scale = 1;           ///< of the model: see there
-  std::string provenance;         ///< what the pictures are; goes into the model
+  double stage_loss = 0.01;  ///< share of the held-out objects that a stage may reject, 0..1
 };
 
 /// Trains a model of one view. Deterministic: same pictures in the same order, options and seed give the same

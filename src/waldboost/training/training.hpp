@@ -20,19 +20,12 @@
 
 namespace sightline::waldboost {
 
-/// The window and how positives are cut are CutOptions.
-struct TrainingOptions : training::CutOptions {
+struct TrainingOptions : training::WindowTrainingOptions {
   std::string label = "object";
   FeatureKind kind = FeatureKind::lbp;
   int weak_classifiers = 1000;
-  double alpha = 0.2;          ///< share of the objects that may be rejected at most, 0..1: larger is faster
-  int negatives = 30'000;      ///< windows that boosting sees at a time
-  int features = 4000;         ///< but for LBP, which has all: drawn at random
-  double scale_step = 1.15;    ///< at which negatives are searched
-  int mirrored_negatives = 1;  ///< 1: negatives are searched mirrored as well, 0: they are not
-  double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
-  double box_scale = 1;           ///< of the model: see there
-  std::string provenance;         ///< what the pictures are; goes into the model
+  double alpha = 0.2;   ///< share of the objects that may be rejected at most, 0..1: larger is faster
+  int features = 4000;  ///< but for LBP, which has all: drawn at random
 };
 
 /// Trains a model. Deterministic: same pictures in the same order, options and seed give the same model,

@@ -1,0 +1,15 @@
+#pragma once
+/// What families of detectors that look at every window (detection/pixel_windows.hpp) say of themselves
+/// alike.
+
+#include <span>
+
+#include "family/family.hpp"
+
+namespace sightline {
+
+/// Options --border and --no-clip, what keys mean, the kernels' variants to compare and what evaluation sets;
+/// names, models and keys are the family's own to add.
+FamilyInfo pixel_window_info(std::span<const char* const> kernel_variants);
+
+}  // namespace sightline
