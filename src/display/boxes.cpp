@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "display/scene.hpp"
 #include "media/annotate.hpp"
+#include "media/caption_places.hpp"
 
 namespace sightline::display {
 namespace {
@@ -30,15 +34,38 @@ class BoxDrawer {
         across_(static_cast<double>(place.width) / frame.width),
         down_(static_cast<double>(place.height) / frame.height),
         thickness_(place.height < 120 ? 1 : std::max(2, static_cast<int>(std::lround(place.height / 400.0)))),
-        font_{std::clamp(static_cast<int>(std::lround(place.height / 54.0)), 11, 40), false} {}
+        font_{std::clamp(static_cast<int>(std::lround(place.height / 54.0)), 11, 40), false},
+        captions_({place.x, place.y, place.right(), place.bottom()}) {}
 
-  void draw(const Detection& object) {
+  /// The caption's text and place, of the surest object first.
+  void place(const Detection& object) {
     if (!is_drawable(object.box)) return;
     const Rect box = scaled(object.box);
     if (intersection(box, place_).empty()) return;
     const Color color = media::color_of(object);
     Ink ink{to_byte(color.red), to_byte(color.green), to_byte(color.blue), 255};
     if (overlay_.stale) ink.alpha = 170;
+    drawn_.push_back({box, ink, color, {}, {}});
+    place_caption(object, drawn_.back());
+  }
+
+  /// What has been placed, from the least to the surest, so that the surest is on top; captions above all
+  /// boxes.
+  void draw() {
+    for (std::size_t i = drawn_.size(); i-- > 0;) draw_outline(drawn_[i].box, drawn_[i].ink);
+    for (std::size_t i = drawn_.size(); i-- > 0;) draw_caption(drawn_[i]);
+  }
+
+ private:
+  struct Drawn {
+    Rect box;
+    Ink ink;
+    Color color;
+    std::string words;
+    Rect tag;
+  };
+
+  void draw_outline(const Rect& box, const Ink& ink) {
     // A dark hairline around, so that the outline shows on a ground of its own colour.
     const Rect around{box.x - 1, box.y - 1, box.width + 2, box.height + 2};
     if (overlay_.stale) {
@@ -47,10 +74,8 @@ class BoxDrawer {
       outline(around, 1, [&](const Rect& side) { fill(side, {0, 0, 0, 128}); });
       outline(box, thickness_, [&](const Rect& side) { fill(side, ink); });
     }
-    caption(object, box, ink, color);
   }
 
- private:
   Rect scaled(const Box& b) const {
     const int left = to_pixel(place_.x + b.x * across_), top = to_pixel(place_.y + b.y * down_);
     const int right = std::max(to_pixel(place_.x + (b.x + b.width) * across_), left + 1);
@@ -88,27 +113,32 @@ class BoxDrawer {
     });
   }
 
-  void caption(const Detection& object, const Rect& box, const Ink& ink, const Color& color) {
-    const int padding = std::max(2, font_.size / 4);
+  void place_caption(const Detection& object, Drawn& drawn) {
     std::string words = media::caption_of(object, overlay_.labels);
     if (words.empty()) return;
-    int width = text_.width(words, font_) + 2 * padding;
+    int width = text_.width(words, font_) + 2 * padding_;
     // Small boxes side by side: their tags would hide each other to repeat the only name there is.
-    if (media::may_shorten_caption(object, overlay_.labels) && width > 1.3 * box.width) {
+    if (media::may_shorten_caption(object, overlay_.labels) && width > 1.3 * drawn.box.width) {
       words = media::short_caption_of(object, overlay_.labels);
-      width = text_.width(words, font_) + 2 * padding;
+      width = text_.width(words, font_) + 2 * padding_;
     }
-    const int height = font_.size + padding;
-    Rect tag{std::clamp(box.x, place_.x, std::max(place_.x, place_.right() - width)), 0, width, height};
-    tag.y = box.y - height >= place_.y ? box.y - height : std::max(box.y, place_.y);
-    fill(tag, ink);
+    const auto at = captions_.next({drawn.box.x, drawn.box.y, drawn.box.right(), drawn.box.bottom()},
+                                   {width, font_.size + padding_});
+    drawn.words = std::move(words);
+    drawn.tag = {at.left, at.top, at.right - at.left, at.bottom - at.top};
+  }
+
+  void draw_caption(Drawn& drawn) {
+    const Rect& tag = drawn.tag;
     const Rect bounds = intersection(tag, place_);
     if (bounds.empty()) return;
+    fill(tag, drawn.ink);
+    const Color& color = drawn.color;
     const double brightness = 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue;
     const Ink letters = brightness > 0.45 ? Ink{15, 15, 15, 255} : Ink{255, 255, 255, 255};
     const int ascent = static_cast<int>(std::lround(font_.size * 0.76));  // of capitals in DejaVu Sans
-    scene_.push_back(
-        Words{std::move(words), font_, letters, tag.x + padding, tag.y + (height + ascent) / 2, bounds});
+    scene_.push_back(Words{std::move(drawn.words), font_, letters, tag.x + padding_,
+                           tag.y + (tag.height + ascent) / 2, bounds});
   }
 
   Scene& scene_;
@@ -118,6 +148,9 @@ class BoxDrawer {
   const double across_, down_;
   const int thickness_;
   const Font font_;
+  const int padding_ = std::max(2, font_.size / 4);
+  media::CaptionPlaces captions_;
+  std::vector<Drawn> drawn_;
 };
 
 }  // namespace
@@ -125,8 +158,8 @@ class BoxDrawer {
 void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place) {
   if (!overlay.show_boxes || place.empty() || frame.width <= 0 || frame.height <= 0) return;
   BoxDrawer drawer(scene, text, overlay, frame, place);
-  // From the least to the surest, so that the surest is on top.
-  for (std::size_t i = overlay.objects.size(); i-- > 0;) drawer.draw(overlay.objects[i]);
+  for (const Detection& object : overlay.objects) drawer.place(object);
+  drawer.draw();
 }
 
 }  // namespace sightline::display

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
+
+#include "media/caption_places.hpp"
 
 namespace sightline::media {
 namespace {
@@ -192,9 +195,15 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
   const int tag_height = text_size + padding;
   const auto black = static_cast<std::uint8_t>(picture.range == LumaRange::full ? 0 : 16);
 
-  // From the least to the surest, so that the surest is on top.
-  for (std::size_t i = objects.size(); i-- > 0;) {
-    const Detection& object = objects[i];
+  struct Drawn {
+    Rect box;
+    Color color;
+    std::vector<std::string> caption;  // one after the other
+    CaptionPlaces::Area tag;
+  };
+  std::vector<Drawn> drawn;
+  CaptionPlaces places({0, 0, width, height});
+  for (const Detection& object : objects) {
     const Box& b = object.box;
     if (!std::isfinite(b.x) || !std::isfinite(b.y) || !std::isfinite(b.width) || !std::isfinite(b.height))
       continue;
@@ -203,13 +212,6 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
                    std::max(to_pixel(b.y + b.height), to_pixel(b.y) + 1)};
     if (clip(box, width, height).empty()) continue;
 
-    const Color color = color_of(object);
-    const Yuv yuv = to_yuv(color, picture);
-    // A dark hairline around, so that the outline shows on a ground of its own colour.
-    outline({box.left - 1, box.top - 1, box.right + 1, box.bottom + 1}, 1,
-            [&](const Rect& side) { darken(picture, side, black); });
-    outline(box, thickness, [&](const Rect& side) { fill(picture, side, yuv); });
-
     // Numbers are put together from digits, so that what is cached does not grow with the numbers met.
     std::vector<std::string> parts;
     const auto append = [&](const std::string& number) {
@@ -217,7 +219,6 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
     };
     if (const std::string label = label_text(object, labels); !label.empty()) parts = {label, " "};
     append(number_text(object));
-    if (parts.empty()) continue;
     const auto width_of_tag = [&] {
       double text_width = 0;
       for (const std::string& part : parts) text_width += mask_of(part, text_size).advance;
@@ -230,18 +231,29 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
       append(short_caption_of(object, labels));
       tag_width = width_of_tag();
     }
+    Drawn& one = drawn.emplace_back(Drawn{box, color_of(object), std::move(parts), {}});
+    if (!one.caption.empty())
+      one.tag = places.next({box.left, box.top, box.right, box.bottom}, {tag_width, tag_height});
+  }
 
-    Rect tag{};
-    tag.left = std::clamp(box.left, 0, std::max(0, width - tag_width));
-    tag.top = box.top - tag_height >= 0 ? box.top - tag_height : std::max(box.top, 0);
-    tag.right = tag.left + tag_width;
-    tag.bottom = tag.top + tag_height;
-    fill(picture, tag, yuv);
+  // From the least to the surest, so that the surest is on top; captions above all boxes.
+  for (std::size_t i = drawn.size(); i-- > 0;) {
+    const Rect& box = drawn[i].box;
+    const Yuv yuv = to_yuv(drawn[i].color, picture);
+    // A dark hairline around, so that the outline shows on a ground of its own colour.
+    outline({box.left - 1, box.top - 1, box.right + 1, box.bottom + 1}, 1,
+            [&](const Rect& side) { darken(picture, side, black); });
+    outline(box, thickness, [&](const Rect& side) { fill(picture, side, yuv); });
+  }
+  for (std::size_t i = drawn.size(); i-- > 0;) {
+    const auto& [box, color, caption, tag] = drawn[i];
+    if (caption.empty()) continue;
+    fill(picture, {tag.left, tag.top, tag.right, tag.bottom}, to_yuv(color, picture));
     const bool dark_ink = brightness(color, picture.bt709) > 0.45;
     const Yuv ink = to_yuv(dark_ink ? Color{0.06, 0.06, 0.06, 1} : Color{1, 1, 1, 1}, picture);
     double pen = tag.left + padding;
     const int baseline = tag.top + (tag_height + ascent) / 2;
-    for (const std::string& part : parts) {
+    for (const std::string& part : caption) {
       const TextMask& mask = mask_of(part, text_size);
       blend(picture, mask, static_cast<int>(std::lround(pen)), baseline, ink);
       pen += mask.advance;

@@ -41,7 +41,7 @@ std::string short_caption_of(const Detection& object, std::span<const std::strin
 bool may_shorten_caption(const Detection& object, std::span<const std::string> labels);
 
 /// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
-/// above it (inside where the picture ends); a tag much wider than its box leaves out what
+/// beside it where CaptionPlaces has room; a tag much wider than its box leaves out what
 /// may_shorten_caption says. What lies outside is clipped; boxes that are not finite, empty
 /// or wholly outside are left out.
 ///

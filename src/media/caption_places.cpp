@@ -1,0 +1,32 @@
+#include "media/caption_places.hpp"
+
+#include <algorithm>
+
+namespace sightline::media {
+namespace {
+
+bool overlap(const CaptionPlaces::Area& a, const CaptionPlaces::Area& b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+}  // namespace
+
+CaptionPlaces::Area CaptionPlaces::next(const Area& box, Size caption) {
+  const auto [width, height] = caption;
+  const auto at = [&](int left, int top) {
+    left = std::clamp(left, picture_.left, std::max(picture_.left, picture_.right - width));
+    return Area{left, top, left + width, top + height};
+  };
+  const int inside = std::max(box.top, picture_.top);
+  const int above = box.top - height >= picture_.top ? box.top - height : inside;
+  const Area places[] = {at(box.left, above), at(box.right - width, above), at(box.left, box.bottom),
+                         at(box.left, inside), at(box.right - width, inside)};
+  const auto is_free = [&](const Area& place) {
+    return place.bottom <= picture_.bottom &&
+           std::ranges::none_of(taken_, [&](const Area& other) { return overlap(place, other); });
+  };
+  const Area* const found = std::ranges::find_if(places, is_free);
+  return taken_.emplace_back(found == std::end(places) ? places[0] : *found);
+}
+
+}  // namespace sightline::media

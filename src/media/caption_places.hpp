@@ -1,0 +1,33 @@
+#pragma once
+/// Where captions stand beside boxes, so that none covers another where there is room.
+
+#include <vector>
+
+#include "image/view.hpp"
+
+namespace sightline::media {
+
+/// Places the captions of one picture, the most important first. Thread-safety: one thread at a time.
+class CaptionPlaces {
+ public:
+  /// Pixels; right and bottom are exclusive.
+  struct Area {
+    int left = 0, top = 0, right = 0, bottom = 0;
+    friend bool operator==(const Area&, const Area&) = default;
+  };
+
+  /// @param picture  captions stay within it as far as they fit
+  explicit CaptionPlaces(const Area& picture) : picture_(picture) {}
+
+  /// The place of the next caption: above its box, or inside where the picture ends; where a caption placed
+  /// before is in the way, on the box's right side, below it, or inside; above it where all of these are
+  /// taken.
+  /// @param box  may lie partly outside of the picture
+  Area next(const Area& box, Size caption);
+
+ private:
+  Area picture_;
+  std::vector<Area> taken_;
+};
+
+}  // namespace sightline::media
