@@ -183,6 +183,7 @@ std::vector<Detection> CombinedDetector::take_detections(Workspace& workspace) c
 class CombinedDetector::CombinedSlot : public DeviceSlot {
  public:
   explicit CombinedSlot(const opencl::Context& context) : queue(context) {}
+  FrameOnDevice frame;
   std::vector<std::unique_ptr<DeviceSlot>> own;  ///< by detector; null where it has no stages there
   opencl::Queue queue;                           ///< in which the ends of all come together
   std::size_t first = 0;                         ///< stages of the last `submit`
@@ -229,13 +230,17 @@ class CombinedDetector::CombinedStages : public DeviceStages {
 
   std::unique_ptr<DeviceSlot> make_slot() const override {
     auto slot = std::make_unique<CombinedSlot>(device_->context);
-    for (const auto& one : own_) slot->own.push_back(one ? one->make_slot() : nullptr);
+    for (const auto& one : own_) {
+      slot->own.push_back(one ? one->make_slot() : nullptr);
+      if (one) slot->own.back()->shared_frame = &slot->frame;
+    }
     return slot;
   }
 
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
     auto& s = static_cast<CombinedSlot&>(slot);
     auto& w = static_cast<CombinedWorkspace&>(workspace);
+    s.frame = {};
     for (std::size_t i = 0; i < own_.size(); ++i) {
       const StageSet part = part_of(on_device, i);
       if (part.any() && w.searches[i]) own_[i]->prepare(*s.own[i], *w.own[i], part);

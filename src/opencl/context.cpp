@@ -167,6 +167,16 @@ Event Queue::marker() {
   return result;
 }
 
+Event Queue::copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes) {
+  const cl_event after = other.get();
+  cl_event event = nullptr;
+  const cl_int code =
+      clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), 0, 0, bytes, 1, &after, &event);
+  Event result(event);  // owned before anything throws
+  check(code, "clEnqueueCopyBuffer", context_->name());
+  return result;
+}
+
 Event Queue::marker_after(std::span<const Event> others) {
   std::vector<cl_event> handles;
   for (const Event& other : others) handles.push_back(other.get());

@@ -107,6 +107,9 @@ class Queue {
   /// Copies a buffer to host memory, valid once the event is complete.
   Event read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset = 0);
   Event fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes);
+  /// Copies between buffers of this queue's context once another queue's command, which must be flushed, is
+  /// complete.
+  Event copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes);
 
   /// Fills the first `bytes` of a buffer the fastest way this device has: `fill` writes straight into the
   /// mapped buffer where host and device share memory, and into `staging` (at least as large), which is then

@@ -30,6 +30,12 @@ struct DeviceSpan {
 /// From the start of one command to the end of another, on the device's clock. Throws DeviceError.
 double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device);
 
+/// A frame's luma on a device, for slots that work on the same frame there: the first of them brings it in.
+struct FrameOnDevice {
+  const opencl::Buffer* luma = nullptr;  ///< of the slot that brought it in
+  opencl::Event ready;                   ///< when it is there; empty: nobody has yet
+};
+
 /// One frame in flight on a device: its queue and buffers. Made by DeviceStages. One thread at a time.
 class DeviceSlot {
  public:
@@ -43,6 +49,9 @@ class DeviceSlot {
 
   std::vector<DeviceSpan> spans;  ///< of the last `submit`, in the order of the device
   opencl::Event done;             ///< of the last `submit`
+  /// What other slots share with this one, all of them on the same device; null: nothing. To be emptied
+  /// before a frame is prepared, and flushed after every `submit`.
+  FrameOnDevice* shared_frame = nullptr;
 };
 
 /// Thread-safety: immutable after construction; slots are independent.

@@ -176,15 +176,13 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   s.submitted_ = &*segment;
   const PictureView frame = frame_of(workspace);
   for_each(segment->uploads, [&](std::size_t resource) {
-    if (resource != kFrameResource) bring_in(s, workspace, resource);
-    s.add(DeviceSpan::Kind::upload, first, "upload",
-          resource == kFrameResource ? s.input_.upload(s.queue, frame, s.luma(), s.luma_stride())
-                                     : s.memory_[resource].to_device());
+    if (resource == kFrameResource) {
+      bring_in_frame(s, frame, first);
+      return;
+    }
+    bring_in(s, workspace, resource);
+    s.add(DeviceSpan::Kind::upload, first, "upload", s.memory_[resource].to_device());
   });
-  if (segment->uploads.contains(kFrameResource) && !frame.is_gray()) {
-    s.add(DeviceSpan::Kind::stage, first, processor_->stages()[first].name,
-          s.input_.convert(s.queue, frame, s.luma(), s.luma_stride()));
-  }
   for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(s, workspace, stage);
 
   const auto add = [&](opencl::Event event) {
@@ -204,6 +202,24 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   });
   if (!s.done) s.done = s.queue.marker();  // nothing comes back yet
   s.queue.flush();
+}
+
+void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,
+                                     std::size_t stage) const {
+  FrameOnDevice* const shared = slot.shared_frame;
+  if (shared && shared->ready) {
+    const auto bytes = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
+    slot.add(DeviceSpan::Kind::upload, stage, "copy",
+             slot.queue.copy_after(shared->ready, *shared->luma, slot.luma(), bytes));
+    return;
+  }
+  opencl::Event ready = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", ready);
+  if (!frame.is_gray()) {
+    ready = slot.input_.convert(slot.queue, frame, slot.luma(), slot.luma_stride());
+    slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);
+  }
+  if (shared) *shared = {&slot.luma(), std::move(ready)};
 }
 
 // What a stage on the CPU wrote is in the device's reach already; what another device left is not.

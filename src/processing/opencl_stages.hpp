@@ -181,6 +181,7 @@ class OpenClStageBase : public DeviceStages {
   virtual opencl::Event call_read(OpenClSlotBase&, std::size_t resource) const = 0;
   virtual void call_take(OpenClSlotBase&, Workspace&, std::size_t resource) const = 0;
 
+  void bring_in_frame(OpenClSlotBase& slot, const PictureView& frame, std::size_t stage) const;
   void bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const;
   void plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const;
   void make_memory(OpenClSlotBase& slot, Workspace& workspace) const;
