@@ -25,6 +25,32 @@ std::int64_t common_length(const std::vector<Interval>& a, const std::vector<Int
   return sum;
 }
 
+bool is_on_device(const Span& span) {
+  return span.activity == Activity::run && span.processor != 0;
+}
+
+// Nanoseconds that a stage takes of its device: where stages of the frame run side by side (several
+// detectors' do), they share the time.
+std::int64_t own_part(const Span& span, std::span<const Span> frame) {
+  std::vector<std::int64_t> ends{span.start, span.end};
+  for (const Span& other : frame) {
+    if (!is_on_device(other) || other.processor != span.processor) continue;
+    for (const std::int64_t end : {other.start, other.end}) {
+      if (span.start < end && end < span.end) ends.push_back(end);
+    }
+  }
+  std::ranges::sort(ends);
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    const auto sharing = std::ranges::count_if(frame, [&](const Span& other) {
+      return is_on_device(other) && other.processor == span.processor && other.start <= ends[i - 1] &&
+             ends[i] <= other.end && other.start < other.end;
+    });
+    sum += (ends[i] - ends[i - 1]) / std::max<std::int64_t>(sharing, 1);
+  }
+  return sum;
+}
+
 }  // namespace
 
 void TraceStatistics::begin(const TraceInfo& info) {
@@ -205,11 +231,11 @@ void TraceStatistics::add_to(FrameCosts& costs) const {
     };
     for (const Span& span : spans(frame)) {
       const std::int64_t ns = span.end - span.start;
-      if (span.activity == Activity::run && span.processor == 0) {
+      if (is_on_device(span)) {
+        add(span.stage, 2, own_part(span, spans(frame)));
+      } else if (span.activity == Activity::run) {
         add(span.stage, 0, ns);
         add(span.stage, 1, span.work);
-      } else if (span.activity == Activity::run) {
-        add(span.stage, 2, ns);
       } else if (span.activity == Activity::upload) {
         add(span.stage, 3, ns);
       } else if (span.activity == Activity::download) {

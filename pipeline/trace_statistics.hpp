@@ -56,8 +56,9 @@ class TraceStatistics : public TraceSink {
   double utilisation(std::size_t processor, int threads) const;
 
   /// The costs that the run shows, where one frame at a time was in flight: what ran on the CPU, and what on
-  /// the device (one alone must have taken part), each the median over the frames. Adds to `costs`, whose
-  /// stages must be as many as the processor's.
+  /// the device (one alone must have taken part), each the median over the frames. Stages of a frame that run
+  /// side by side on a device share its time. Adds to `costs`, whose stages must be as many as the
+  /// processor's.
   void add_to(FrameCosts& costs) const;
 
  private:

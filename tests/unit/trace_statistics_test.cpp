@@ -239,6 +239,18 @@ TEST(TraceStatistics, CostsAreMedians) {
   EXPECT_NEAR(costs.stages[1].download, 0.003, 1e-12);
 }
 
+TEST(TraceStatistics, StagesSideBySideOnADeviceShareItsTime) {
+  TraceStatistics statistics;
+  statistics.begin(kInfo);
+  // 2 ms alone, 4 ms beside the other, which then has 1 ms for itself.
+  add(statistics, 1, 0, 10, {on_device(Activity::run, 0, 1, 7), on_device(Activity::run, 1, 3, 8)});
+  FrameCosts costs;
+  costs.stages.resize(2);
+  statistics.add_to(costs);
+  EXPECT_DOUBLE_EQ(costs.stages[0].device, 0.004);
+  EXPECT_DOUBLE_EQ(costs.stages[1].device, 0.003);
+}
+
 TEST(TraceStatistics, CostsOfAnEvenNumberOfFrames) {
   TraceStatistics statistics;
   statistics.begin(kInfo);
