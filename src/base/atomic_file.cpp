@@ -3,7 +3,12 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <string>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/fault.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -30,6 +35,25 @@ std::error_code AtomicFile::finish() {
   if (place_ != file_) fs::rename(place_, file_, error);
   finished_ = !error;
   return error;
+}
+
+void write_whole(const fs::path& path, std::string_view bytes, const std::string& what) {
+  AtomicFile unfinished(path);
+  errno = 0;
+  std::ofstream file(unfinished.place(), std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  int error = 0;
+  if (!file || fault::strikes(fault::Kind::write, what.c_str())) {
+    error = errno != 0 ? errno : EIO;
+  } else {
+    error = unfinished.finish().value();
+  }
+  if (error != 0) {
+    throw Error(ExitCode::failed,
+                "cannot write " + what + " '" + path.string() + "': " + std::strerror(error),
+                "check the folder, its permissions and the space left");
+  }
 }
 
 fs::path temporary_name(const fs::path& file) {

@@ -2,6 +2,8 @@
 /// Files that have their name only once they are whole.
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace sightline {
@@ -25,6 +27,11 @@ class AtomicFile {
   std::filesystem::path place_;
   bool finished_ = false;
 };
+
+/// Writes a whole file, which has its name once all is in it.
+/// @param what  the file is, for messages: "report"
+/// Throws Error (failed) with the path and the system's reason.
+void write_whole(const std::filesystem::path& path, std::string_view bytes, const std::string& what);
 
 /// Where a file is written until it is whole, to be renamed then: beside its place, as `NAME.part`. The place
 /// itself where that cannot be: for what is no regular file (a pipe, a device, what /dev and /proc lead to),

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include "base/atomic_file.hpp"
-#include "base/error.hpp"
-#include "base/fault.hpp"
 #include "base/markup.hpp"
 #include "evaluation/report_parts.hpp"
 
@@ -216,21 +211,7 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
 }
 
 void write_report(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile unfinished(path);
-  errno = 0;
-  std::ofstream file(unfinished.place(), std::ios::binary);
-  file << text;
-  file.close();
-  int error = 0;
-  if (!file || fault::strikes(fault::Kind::write, "report")) {
-    error = errno != 0 ? errno : EIO;
-  } else {
-    error = unfinished.finish().value();
-  }
-  if (error != 0) {
-    throw Error(ExitCode::failed, "cannot write report '" + path.string() + "': " + std::strerror(error),
-                "check the folder, its permissions and the space left");
-  }
+  write_whole(path, text, "report");
 }
 
 }  // namespace sightline
