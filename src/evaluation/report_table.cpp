@@ -20,33 +20,13 @@ std::string header(FalsePositiveUnit unit) {
              : "curve,threshold,false_positives_per_image,miss_rate,positives,images";
 }
 
-/// Takes the first field, as csv_field writes it, and the comma behind it.
-std::string take_name(std::string_view& text, const Row& row) {
-  std::string name;
-  std::size_t i = 0;
-  if (text.starts_with('"')) {
-    for (i = 1; i < text.size(); ++i) {
-      if (text[i] == '"' && !text.substr(i + 1).starts_with('"')) break;
-      if (text[i] == '"') ++i;
-      name += text[i];
-    }
-    ++i;
-  } else {
-    i = std::min(text.find(','), text.size());
-    name = text.substr(0, i);
-  }
-  if (i >= text.size() || text[i] != ',') row.refuse("the curve's name does not end");
-  text.remove_prefix(i + 1);
-  return name;
-}
-
 NamedCurve& curve_named(const std::string& name, std::vector<NamedCurve>& curves) {
   const auto found = std::ranges::find(curves, name, &NamedCurve::name);
   return found != curves.end() ? *found : curves.emplace_back(NamedCurve{name, {}, {}, 0, 0});
 }
 
 void add_point(std::string_view text, const Row& row, std::vector<NamedCurve>& curves) {
-  NamedCurve& curve = curve_named(take_name(text, row), curves);
+  NamedCurve& curve = curve_named(take_csv_field(text, row), curves);
   const auto fields = split_at_commas(text);
   if (fields.size() != kNumbers)
     row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 6");

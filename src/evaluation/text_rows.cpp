@@ -46,6 +46,25 @@ std::vector<std::string_view> split_at_blanks(std::string_view text) {
   return fields;
 }
 
+std::string take_csv_field(std::string_view& text, const Row& row) {
+  std::string name;
+  std::size_t i = 0;
+  if (text.starts_with('"')) {
+    for (i = 1; i < text.size(); ++i) {
+      if (text[i] == '"' && !text.substr(i + 1).starts_with('"')) break;
+      if (text[i] == '"') ++i;
+      name += text[i];
+    }
+    ++i;
+  } else {
+    i = std::min(text.find(','), text.size());
+    name = text.substr(0, i);
+  }
+  if (i >= text.size() || text[i] != ',') row.refuse("the name at its beginning does not end");
+  text.remove_prefix(i + 1);
+  return name;
+}
+
 double number(std::string_view text, const char* what, const Row& row) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

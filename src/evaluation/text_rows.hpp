@@ -23,6 +23,10 @@ struct Row {
 std::vector<std::string_view> split_at_commas(std::string_view text);
 std::vector<std::string_view> split_at_blanks(std::string_view text);
 
+/// Takes the first field of a table's row, quoted where it must be (report_parts::csv_field), and the comma
+/// behind it. Throws Error(input) where there is none.
+std::string take_csv_field(std::string_view& text, const Row& row);
+
 /// A finite number, and a whole one of at least `least`. Throw Error(input) with `what`, its name.
 double number(std::string_view text, const char* what, const Row& row);
 std::int64_t whole_number(std::string_view text, const char* what, std::int64_t least, const Row& row);

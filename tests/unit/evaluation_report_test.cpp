@@ -42,7 +42,7 @@ TEST(Report, WhatIsNoTableOfCurvesIsRefusedWithItsLine) {
   const std::vector<std::pair<std::string, std::string>> tables{
       {"name,value\n", "curves.csv:1: this is no table of curves"},
       {header, "curves.csv' holds no curve"},
-      {header + "\"a,1,0,0.5,9,9\n", "curves.csv:2: the curve's name does not end"},
+      {header + "\"a,1,0,0.5,9,9\n", "curves.csv:2: the name at its beginning does not end"},
       {header + "a,1,0,0.5,9\n", "curves.csv:2: 5 columns where"},
       {header + "a,1,0,0.5,9,9\na,0,x,0.5,9,9\n", "curves.csv:3: false positive rate 'x'"},
       {header + "a,1,0,1.5,9,9\n", "curves.csv:2: the rates"},

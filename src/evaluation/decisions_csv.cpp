@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+#include "base/error.hpp"
+#include "evaluation/decisions.hpp"
+#include "evaluation/report_parts.hpp"
+#include "evaluation/text_rows.hpp"
+
+namespace sightline {
+
+using namespace report_parts;
+using namespace text_rows;
+
+namespace {
+
+constexpr char kHeader[] =
+    "detector,threshold,true_positives,false_negatives,false_positives,true_negatives,accuracy,precision,"
+    "recall,"
+    "f1";
+constexpr std::size_t kColumns = 9;  // behind the detector's name
+
+Decision read_decision(std::string_view text, const Row& row) {
+  const auto fields = split_at_commas(text);
+  if (fields.size() != kColumns)
+    row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 10");
+  const auto count = [&](std::size_t i, const char* what) { return whole_number(fields[i], what, 0, row); };
+  return {fields[0].empty() ? std::numeric_limits<double>::infinity() : number(fields[0], "threshold", row),
+          {count(1, "true positives"), count(2, "false negatives"), count(3, "false positives"),
+           count(4, "true negatives")}};
+}
+
+void add_decision(const Decision& decision, const Row& row, Decisions& decisions) {
+  if (decisions.points.empty()) {
+    if (decision.threshold != std::numeric_limits<double>::infinity())
+      row.refuse("a detector's first row has no threshold: nothing is found there");
+  } else {
+    const Decision& before = decisions.points.back();
+    if (!(decision.threshold < before.threshold)) row.refuse("thresholds fall from row to row");
+    if (decision.counts.positives() != before.counts.positives() ||
+        decision.counts.negatives() != before.counts.negatives())
+      row.refuse("the number of pictures is another than in the row before");
+  }
+  decisions.points.push_back(decision);
+}
+
+}  // namespace
+
+std::string decisions_as_csv(std::span<const Decisions> detectors) {
+  std::string table = std::string(kHeader) + '\n';
+  for (const Decisions& one : detectors) {
+    const std::string name = csv_field(one.name) + ',';
+    for (const auto& [threshold, c] : one.points) {
+      table += name + (threshold == std::numeric_limits<double>::infinity() ? "" : shortest(threshold));
+      for (const std::int64_t count :
+           {c.true_positives, c.false_negatives, c.false_positives, c.true_negatives})
+        table += ',' + std::to_string(count);
+      for (const double value : {c.accuracy(), c.precision(), c.recall(), c.f1()})
+        table += ',' + shortest(value);
+      table += '\n';
+    }
+  }
+  return table;
+}
+
+bool holds_decisions(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string first;
+  return std::getline(in, first) && first.starts_with(kHeader);
+}
+
+std::vector<Decisions> load_decisions(const std::filesystem::path& file) {
+  std::vector<Decisions> detectors;
+  bool begun = false;
+  for_each_row(file, "decisions", [&](std::string_view text, const Row& row) {
+    if (!begun) {
+      begun = true;
+      if (text != kHeader)
+        row.refuse("this is no table of decisions; `evaluate frames --decisions` writes such");
+      return;
+    }
+    const std::string name = take_csv_field(text, row);
+    const auto found = std::ranges::find(detectors, name, &Decisions::name);
+    add_decision(read_decision(text, row), row,
+                 found != detectors.end() ? *found : detectors.emplace_back(Decisions{name, {}}));
+  });
+  if (detectors.empty()) throw Error(ExitCode::input, "'" + file.string() + "' holds no decision");
+  return detectors;
+}
+
+}  // namespace sightline
