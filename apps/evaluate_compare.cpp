@@ -1,9 +1,11 @@
 // `sightline evaluate compare`: curves of earlier evaluations beside each other.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "evaluation/decisions.hpp"
 #include "evaluation/report.hpp"
 #include "report_options.hpp"
 
@@ -45,11 +47,60 @@ void print_table(const StoredCurves& stored) {
   }
 }
 
+// The detector whose best F1 over objects is the highest; per window there is no such thing, since the
+// windows without the object are as many as one likes.
+void print_best(const StoredCurves& stored) {
+  if (stored.unit == FalsePositiveUnit::per_window) return;
+  const NamedCurve* best = nullptr;
+  double highest = -1;
+  std::printf("\n%-9s%-11s%-9s%-11s%s\n", "best F1", "precision", "recall", "at a score", "curve");
+  for (const NamedCurve& curve : stored.curves) {
+    const std::vector<PrecisionRecallPoint> points = precision_recall(curve);
+    const PrecisionRecallPoint* const point = best_by_f1(points);
+    if (!point) continue;
+    const double f1 = f1_score(point->precision, point->recall);
+    std::printf("%-9.4f%-11.4f%-9.4f%-11.4g%s\n", f1, point->precision, point->recall, point->threshold,
+                curve.name.c_str());
+    if (f1 > highest) {
+      best = &curve;
+      highest = f1;
+    }
+  }
+  if (best && stored.curves.size() > 1) std::printf("best by F1 over objects: %s\n", best->name.c_str());
+}
+
+// Tables of decisions, of `evaluate frames --decisions`.
+int compare_decisions(const CompareArguments& a) {
+  std::vector<Decisions> all;
+  for (const std::string& file : a.inputs) {
+    if (!holds_decisions(file)) {
+      throw Error(ExitCode::input,
+                  "'" + a.inputs.front() + "' and '" + file +
+                      "' do not compare: one is of decisions, the other is not",
+                  "give tables of one kind");
+    }
+    for (Decisions& one : load_decisions(file)) all.push_back(std::move(one));
+  }
+  check_report(a.report, all.size());
+  if (!a.report.svg.empty())
+    throw Error(ExitCode::usage, "--svg shows curves, and these are tables of decisions", "leave it out");
+  for (std::size_t i = 0; i < a.report.names.size(); ++i) all[i].name = a.report.names[i];
+  std::printf("Pictures with objects told from those without, each at its best F1:\n%s",
+              decision_heading().c_str());
+  for (const Decisions& one : all) std::printf("%s", decision_row(one.best(), one.name).c_str());
+  const Decisions& best = best_of(all);
+  std::printf("best by F1: %s, from a score of %.4g\n", best.name.c_str(), best.best().threshold);
+  if (!a.report.csv.empty()) write_report(a.report.csv, decisions_as_csv(all));
+  return 0;
+}
+
 int run(const CompareArguments& a) {
+  if (holds_decisions(a.inputs.front())) return compare_decisions(a);
   StoredCurves stored = load_all(a.inputs);
   check_report(a.report, stored.curves.size());
   for (std::size_t i = 0; i < a.report.names.size(); ++i) stored.curves[i].name = a.report.names[i];
   print_table(stored);
+  print_best(stored);
   write_reports(a.report, stored.curves, stored.unit);
   return 0;
 }
@@ -59,7 +110,9 @@ int run(const CompareArguments& a) {
 void add_evaluate_compare(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<CompareArguments>();
   OptionSet options;
-  options.add("input", &a->inputs, "Tables of curves, as the other evaluations write them with --csv")
+  options
+      .add("input", &a->inputs,
+           "Tables of curves or decisions, as the other evaluations write them with --csv and --decisions")
       .require();
   add_report_options(options, a->report);
   add_command(evaluate, common, "compare",

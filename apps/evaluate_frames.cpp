@@ -1,4 +1,5 @@
 // `sightline evaluate frames`: how good a detector is, per frame.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "evaluation/curves.hpp"
+#include "evaluation/decisions.hpp"
 #include "evaluation/ground_truth.hpp"
 #include "evaluation/matching.hpp"
 #include "evaluation/report.hpp"
@@ -35,6 +37,8 @@ struct FrameArguments {
   bool unlisted_empty = false;
   std::optional<double> misses;  // false positives a frame
   std::string misses_sheet;
+  std::string decisions;     // file
+  std::optional<double> at;  // score
   DetectorOptions detector;
   ReportArguments report;
 };
@@ -92,12 +96,24 @@ class Scorer : public pipeline::Sink {
     std::vector<Detection> objects = labelled(result, label_);
     const std::vector<TruthBox>* marked = truth_of(truth_, frame);
     scores.add(objects, match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_));
+    add_picture(objects, marked);
     found.push_back(std::move(objects));
   }
   ImageScores scores;
+  std::vector<PictureScore> pictures;         // but for those of which only unclear things are marked
   std::vector<std::vector<Detection>> found;  // of each frame
 
  private:
+  void add_picture(const std::vector<Detection>& objects, const std::vector<TruthBox>* marked) {
+    const bool is_empty = !marked || marked->empty();
+    const bool has_object = marked && std::any_of(marked->begin(), marked->end(),
+                                                  [](const TruthBox& one) { return !one.ignore; });
+    if (!is_empty && !has_object) return;
+    double highest = -std::numeric_limits<double>::infinity();
+    for (const Detection& one : objects) highest = std::max(highest, one.score);
+    pictures.push_back({highest, has_object});
+  }
+
   const GroundTruth& truth_;
   const MatchOptions& matching_;
   const int label_;
@@ -162,13 +178,41 @@ void report_misses(const FrameArguments& a, const Engine& engine, const GroundTr
   spdlog::info("wrote {}", a.misses_sheet);
 }
 
+std::string curve_name(const FrameArguments& a) {
+  return a.report.names.empty() ? std::filesystem::path(a.input).filename().string() : a.report.names.front();
+}
+
+// How well pictures with objects are told from those without.
+void report_decisions(const FrameArguments& a, std::span<const PictureScore> pictures) {
+  const bool is_asked = a.at || !a.decisions.empty();
+  const auto with = std::ranges::count_if(pictures, &PictureScore::has_object);
+  if (!is_asked && (with == 0 || with == std::ssize(pictures))) return;
+  const Decisions decisions = decide(curve_name(a), pictures);
+  std::printf("\n%lld pictures with objects told from %lld without, by the highest score in each:\n%s",
+              static_cast<long long>(with), static_cast<long long>(std::ssize(pictures) - with),
+              decision_table(decisions).c_str());
+  if (a.at) {
+    const Decision at{*a.at, decisions.at(*a.at).counts};
+    std::printf("At the score that was asked for:\n%s%s", decision_heading().c_str(),
+                decision_row(at).c_str());
+  }
+  if (a.decisions.empty()) return;
+  write_report(a.decisions, decisions_as_csv({&decisions, 1}));
+  spdlog::info("wrote {}", a.decisions);
+}
+
 // Prints the figures, and writes the reports that were asked for.
 void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve) {
   const double average = log_average_miss_rate(curve);
   std::printf("%lld frames with %lld objects; protocol %s\n", static_cast<long long>(scores.images),
               static_cast<long long>(scores.positives), a.protocol.c_str());
   std::printf("log-average miss rate   %.4f\n", average);
-  std::printf("average precision       %.4f\n", average_precision(precision_recall(scores)));
+  const std::vector<PrecisionRecallPoint> precision = precision_recall(scores);
+  std::printf("average precision       %.4f\n", average_precision(precision));
+  if (const PrecisionRecallPoint* const best = best_by_f1(precision)) {
+    std::printf("best F1 of objects      %.4f: precision %.4f, recall %.4f, at a score of %.4g\n",
+                f1_score(best->precision, best->recall), best->precision, best->recall, best->threshold);
+  }
   std::printf("%-28s %s\n", "false positives per image", "miss rate");
   for (const double rate : {0.01, 0.1, 1.0})
     std::printf("%-28g %s\n", rate, percent(miss_rate_at(curve, rate)).c_str());
@@ -176,10 +220,8 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
     std::printf("all %-24.4g %s\n", curve.back().false_positive_rate,
                 percent(curve.back().miss_rate).c_str());
   }
-  const std::string name =
-      a.report.names.empty() ? std::filesystem::path(a.input).filename().string() : a.report.names.front();
   write_reports(a.report,
-                {{name, summary_of(curve, FalsePositiveUnit::per_image), curve,
+                {{curve_name(a), summary_of(curve, FalsePositiveUnit::per_image), curve,
                   static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)}},
                 FalsePositiveUnit::per_image);
 }
@@ -189,7 +231,8 @@ int run_frames(const FrameArguments& a) {
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
                 "give --misses 0.1, for example");
-  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet});
+  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet, a.decisions});
+  require_writable(a.decisions);
   require_writable(a.misses_sheet);
   const GroundTruth truth = load_truth(a);
   const Engine engine = a.detector.make(Wanted::low_scores);
@@ -208,6 +251,7 @@ int run_frames(const FrameArguments& a) {
 
   const std::vector<DetPoint> curve = miss_rate_per_image(scores);
   report_frames(a, scores, curve);
+  report_decisions(a, scorer.pictures);
   if (of_windows) report_misses(a, *of_windows, truth, scorer, matching, curve);
   return 0;
 }
@@ -245,6 +289,11 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .between(0, 1e6);
   options.add("--misses-sheet", &a->misses_sheet,
               "Picture (PNG) of the worst of these: the least covered and largest; needs --misses");
+  options.add("--decisions", &a->decisions,
+              "Write how well pictures with objects are told from those without, at every score, as a table");
+  options.add(
+      "--at", &a->at,
+      "Say the same at this score, too: one that was chosen on other pictures is an honest one on these");
   add_limit_options(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);
