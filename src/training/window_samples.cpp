@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "base/error.hpp"
-#include "image/pyramid.hpp"
 #include "training/for_each_image.hpp"
+#include "training/octaves.hpp"
 #include "training/random.hpp"
 
 namespace sightline::training {
@@ -30,52 +30,27 @@ struct Placement {
   bool mirrored = false;
 };
 
-Image<std::uint8_t> halved(GrayView picture) {
-  Image<std::uint8_t> half(picture.width() / 2, picture.height() / 2);
-  halve(picture, half.view(), 0, half.height());
-  return half;
-}
-
-double sample(GrayView picture, double x, double y) {
-  x = std::clamp(x, 0.0, picture.width() - 1.0);
-  y = std::clamp(y, 0.0, picture.height() - 1.0);
-  const int left = static_cast<int>(x), top = static_cast<int>(y);
-  const int right = std::min(left + 1, picture.width() - 1), bottom = std::min(top + 1, picture.height() - 1);
-  const double fx = x - left, fy = y - top;
-  return (picture.at(left, top) * (1 - fx) + picture.at(right, top) * fx) * (1 - fy) +
-         (picture.at(left, bottom) * (1 - fx) + picture.at(right, bottom) * fx) * fy;
-}
-
-// As the detector sees it: bilinear from the octave below (image/pyramid.hpp).
-Image<std::uint8_t> cut(GrayView picture, Placement at, Size window) {
-  std::vector<Image<std::uint8_t>> octaves;
-  while (at.side >= 2 && std::min(picture.width(), picture.height()) >= 2) {
-    octaves.push_back(halved(picture));
-    picture = octaves.back().view();
-    at.x /= 2;
-    at.y /= 2;
-    at.side /= 2;
-  }
+Image<std::uint8_t> cut(const Octaves& picture, const Placement& at, Size window) {
   Image<std::uint8_t> pixels(window.width, window.height);
   const double c = std::cos(at.turn) * at.side, s = std::sin(at.turn) * at.side;
   for (int y = 0; y < window.height; ++y) {
     for (int x = 0; x < window.width; ++x) {
       const double dx = (x + 0.5 - window.width / 2.0) * (at.mirrored ? -1 : 1);
       const double dy = y + 0.5 - window.height / 2.0;
-      const double value = sample(picture, at.x + c * dx - s * dy - 0.5, at.y + s * dx + c * dy - 0.5);
+      const double value = picture.sample(at.x + c * dx - s * dy, at.y + s * dx + c * dy, at.side);
       pixels.view().at(x, y) = static_cast<std::uint8_t>(std::lround(value));
     }
   }
   return pixels;
 }
 
-Placement place(GrayView picture, const CutOptions& o, int copy, Random& random) {
+Placement place(Size picture, const CutOptions& o, int copy, Random& random) {
   const double around = 1 + 2 * o.margin;
   const Size window = o.window;
   Placement at;
-  at.side = std::min(picture.width() / around / window.width, picture.height() / around / window.height);
-  at.x = picture.width() / 2.0;
-  at.y = picture.height() / 2.0;
+  at.side = std::min(picture.width / around / window.width, picture.height / around / window.height);
+  at.x = picture.width / 2.0;
+  at.y = picture.height / 2.0;
   if (copy == 0) return at;
   const auto within = [&](double limit) { return (2 * random.unit() - 1) * limit; };
   at.x += within(o.shift) * at.side * window.width;
@@ -115,10 +90,11 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
         const Image<std::uint8_t> picture = pictures.load(i);
         if (std::min(picture.width(), picture.height()) < 8)
           throw Error(ExitCode::input, "'" + pictures.name(i) + "' is too small to show the object");
+        const Octaves octaves(picture.view());
         Random random(options.seed, i);
         for (int copy = 0; copy <= options.copies; ++copy) {
-          const GrayView view = picture.view();
-          cuts[i].add(cut(view, place(view, options, copy, random), options.window).view());
+          const Placement at = place(octaves.size(), options, copy, random);
+          cuts[i].add(cut(octaves, at, options.window).view());
         }
       });
   PositiveSamples samples(options.window);
