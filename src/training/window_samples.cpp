@@ -82,6 +82,20 @@ bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& op
   return static_cast<double>(hash >> 11) * 0x1p-53 < options.held_out;
 }
 
+std::vector<std::size_t> number_sources(const ImageSet& pictures) {
+  std::vector<std::size_t> numbers;
+  std::string last;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const std::string name = pictures.name(i);
+    const std::size_t mark = name.rfind(kCopyMark);
+    const std::string source = mark == std::string::npos ? "" : name.substr(0, mark);
+    const bool is_copy = i > 0 && !source.empty() && source == last;
+    numbers.push_back(i == 0 ? 0 : numbers.back() + (is_copy ? 0 : 1));
+    last = source;
+  }
+  return numbers;
+}
+
 PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock) {
   std::vector<WindowSamples> cuts(pictures.size(), WindowSamples(options.window));
   for_each_image(
@@ -98,8 +112,10 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
         }
       });
   PositiveSamples samples(options.window);
+  const std::vector<std::size_t> sources = number_sources(pictures);
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    WindowSamples& to = is_held_out(i, cuts.size(), options) ? samples.held_out : samples.seen;
+    const bool is_out = is_held_out(sources[i], sources.back() + 1, options);
+    WindowSamples& to = is_out ? samples.held_out : samples.seen;
     for (std::size_t copy = 0; copy < cuts[i].size(); ++copy) to.add(cuts[i].view(copy));
   }
   return samples;

@@ -60,6 +60,11 @@ bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& op
 /// whose number is below a share are drawn with that probability.
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y);
 
+/// Numbers the objects that the pictures show, from 0, in their order: pictures in a row that are copies of
+/// one object, NAME~COPY by name, have its number. What is held out is then held out with all its copies.
+std::vector<std::size_t> number_sources(const ImageSet& pictures);
+inline constexpr char kCopyMark = '~';
+
 struct PositiveSamples {
   explicit PositiveSamples(Size window) : seen(window), held_out(window) {}
   WindowSamples seen;      ///< by boosting
