@@ -16,6 +16,10 @@ struct MarkedObject {
   Box box;                  ///< pixels of the picture; may reach past its edges
 };
 
+/// Throws Error (input) where half of a box or more lies outside its picture, as where the picture is another
+/// one than that in which the box was drawn, or was resized since.
+void check_inside(const Box& box, Size picture, const std::string& name);
+
 /// A picture an object, with a margin around it; what lies beyond the picture's edge is the edge's pixel
 /// repeated. The pictures must outlive it.
 class MarkedObjects : public ImageSet {

@@ -1,0 +1,47 @@
+#include "marked_pictures.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <set>
+
+#include "base/error.hpp"
+#include "evaluation/ground_truth.hpp"
+
+namespace sightline::apps {
+
+using training::FileImageSet;
+
+FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::string& folder) {
+  FileImageSet set(paths.front(), folder);
+  for (std::size_t i = 1; i < paths.size(); ++i) set.add(FileImageSet(paths[i], folder));
+  return set;
+}
+
+std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
+                                                   const std::vector<std::string>& lists,
+                                                   const std::string& of_which) {
+  GroundTruth truth;
+  for (const std::string& list : lists) truth.images.merge(load_box_list(list).images);
+  std::vector<training::MarkedObject> objects;
+  std::set<std::string> found;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const auto marked = truth.images.find(pictures.name(i));
+    if (marked == truth.images.end()) continue;
+    for (const TruthBox& one : marked->second) {
+      if (!one.ignore) objects.push_back({i, one.box});
+    }
+    found.insert(marked->first);
+  }
+  if (objects.empty())
+    throw Error(ExitCode::input, fmt::format("no box of '{}' is in a picture of {}", lists.front(), of_which),
+                "every line begins with a picture's file name, without folders");
+  std::erase_if(truth.images,
+                [&](const auto& one) { return one.second.empty() || found.contains(one.first); });
+  if (!truth.images.empty())
+    spdlog::warn("{} marked picture(s) are not among {} and are left out, '{}' for one", truth.images.size(),
+                 of_which, truth.images.begin()->first);
+  return objects;
+}
+
+}  // namespace sightline::apps

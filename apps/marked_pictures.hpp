@@ -1,0 +1,25 @@
+#pragma once
+/// Pictures in which objects are marked, as commands that train take them.
+
+#include <string>
+#include <vector>
+
+#include "training/file_image_set.hpp"
+#include "training/marked_objects.hpp"
+
+namespace sightline::apps {
+
+/// The pictures of several folders and lists, in their order. See training::FileImageSet.
+/// @param paths   at least one
+/// @param folder  where listed pictures are, if not beside their list
+training::FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::string& folder);
+
+/// The objects that box lists mark in the pictures, in the order of these.
+/// @param lists     at least one; see load_box_list
+/// @param of_which  are the pictures: the option that names them
+/// Throws Error (input) where there is none. Marked pictures that are not there are counted in a warning.
+std::vector<training::MarkedObject> marked_objects(const training::FileImageSet& pictures,
+                                                   const std::vector<std::string>& lists,
+                                                   const std::string& of_which);
+
+}  // namespace sightline::apps
