@@ -33,6 +33,7 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);
 void add_model(CLI::App& app, Common& common);
+void add_samples(CLI::App& app, Common& common);
 void add_tune(CLI::App& app, Common& common);
 void add_train(CLI::App& app, Common& common);
 

@@ -37,4 +37,20 @@ class ConcatenatedImages : public ImageSet {
   std::vector<std::size_t> ends_;  ///< the index after each set's last
 };
 
+/// Some of a set, which must outlive it.
+class ChosenImages : public ImageSet {
+ public:
+  ChosenImages(const ImageSet& images, std::vector<std::size_t> chosen)
+      : images_(images), chosen_(std::move(chosen)) {}
+  std::size_t size() const override { return chosen_.size(); }
+  Image<std::uint8_t> load(std::size_t index) const override { return images_.load(chosen_[index]); }
+  std::string name(std::size_t index) const override { return images_.name(chosen_[index]); }
+  /// Its index in the set.
+  std::size_t original(std::size_t index) const { return chosen_[index]; }
+
+ private:
+  const ImageSet& images_;
+  std::vector<std::size_t> chosen_;
+};
+
 }  // namespace sightline::training

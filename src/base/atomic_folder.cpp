@@ -1,0 +1,59 @@
+#include "base/atomic_folder.hpp"
+
+#include <string>
+#include <system_error>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/fault.hpp"
+
+namespace sightline {
+namespace fs = std::filesystem;
+
+namespace {
+
+// "out" of "out/": a place beside it is to be found.
+fs::path without_slash(const fs::path& name) {
+  return name.has_filename() ? name : name.parent_path();
+}
+
+[[noreturn]] void fail(const fs::path& folder, const std::string& reason, const std::string& remedy) {
+  throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "': " + reason, remedy);
+}
+
+}  // namespace
+
+AtomicFolder::AtomicFolder(const fs::path& name, bool replaces)
+    : name_(without_link(without_slash(name))), replaces_(replaces) {
+  std::error_code error;
+  const bool is_free =
+      !fs::exists(name_, error) || (fs::is_directory(name_, error) && fs::is_empty(name_, error));
+  if (!is_free && !replaces_) fail(name_, "there is something of that name", "choose another one");
+  place_ = name_of_its_own(name_);
+  if (!fs::create_directories(place_, error)) fail(name_, error.message(), "choose another place for it");
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  if (!place_.empty()) fs::remove_all(place_, ignored);
+}
+
+void AtomicFolder::finish() {
+  std::error_code error;
+  fs::path former;
+  if (replaces_ && fs::exists(name_, error)) {
+    former = name_of_its_own(name_);
+    fs::rename(name_, former, error);
+  }
+  if (fault::strikes(fault::Kind::write, "folder")) error = std::make_error_code(std::errc::io_error);
+  if (!error) fs::rename(place_, name_, error);
+  if (error) {
+    std::error_code ignored;
+    if (!former.empty()) fs::rename(former, name_, ignored);
+    fail(name_, error.message(), "choose another place for it");
+  }
+  place_.clear();
+  if (!former.empty()) fs::remove_all(former, error);
+}
+
+}  // namespace sightline

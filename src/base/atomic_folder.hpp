@@ -1,0 +1,33 @@
+#pragma once
+/// Folders that have their name only once all is in them.
+
+#include <filesystem>
+
+namespace sightline {
+
+/// A folder on its way: it is filled at `place()`, beside its own, has its name once `finish` has given it,
+/// and goes with all that is in it where `finish` is never called. Thread-safety: none.
+class AtomicFolder {
+ public:
+  /// Makes the place, and the folders that lead to it.
+  /// @param replaces  what has the name goes when this folder takes it; otherwise that is an Error, but for
+  /// an empty
+  ///                  folder
+  /// Throws Error (failed) where there is something of that name, or no folder can be made.
+  AtomicFolder(const std::filesystem::path& name, bool replaces);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+  const std::filesystem::path& place() const { return place_; }
+  /// To be called when all files are written and closed. Throws Error (failed) where the name cannot be
+  /// given.
+  void finish();
+
+ private:
+  std::filesystem::path name_;
+  std::filesystem::path place_;
+  bool replaces_;
+};
+
+}  // namespace sightline
