@@ -88,7 +88,10 @@ void SampleFolder::split(const std::vector<std::uint64_t>& contents) {
     return chosen.empty() ? nullptr : std::make_unique<const ChosenImages>(*kept_, chosen);
   };
   training_backgrounds_ = choose(training_.backgrounds);
-  testing_backgrounds_ = choose(testing_.backgrounds);
+  // Scenes take them in turn, so that a few scenes show what there is and not the first folder alone.
+  std::vector<std::size_t> in_turn = testing_.backgrounds;
+  std::ranges::sort(in_turn, {}, [&](std::size_t i) { return std::pair(names[i], i); });
+  testing_backgrounds_ = choose(in_turn);
 }
 
 std::string SampleFolder::crop_name(std::size_t object) const {

@@ -53,6 +53,7 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"measure"},
                                                       {"evaluate"},
                                                       {"evaluate", "windows"},
+                                                      {"samples"},
                                                       {"train"},
                                                       {"evaluate", "frames"},
                                                       {"evaluate", "compare"},
@@ -125,7 +126,7 @@ TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
-  EXPECT_EQ(all.size(), 8u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 9u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {
