@@ -15,13 +15,13 @@ namespace {
 using training::SampleFolder;
 using training::SampleFolderOptions;
 
-constexpr int kColumns = 14;           // the object, and copies
+constexpr int kCropColumns = 14;       // the object, and copies
 constexpr std::size_t kTrainRows = 8;  // at most
 constexpr std::size_t kTestRows = 3;
 constexpr int kSceneColumns = 4;
 constexpr double kTile = 92, kGap = 6, kBreak = 14;  // pixels; kBreak: between an object and its copies
 constexpr double kEdge = 20, kHeading = 40;
-constexpr double kWidth = 2 * kEdge + kColumns * kTile + (kColumns - 1) * kGap + kBreak;
+constexpr double kWidth = 2 * kEdge + kCropColumns * kTile + (kCropColumns - 1) * kGap + kBreak;
 constexpr Color kFaint{0.58, 0.61, 0.66, 1};
 constexpr Color kMark{0.35, 0.85, 0.45, 1};
 
@@ -82,7 +82,7 @@ class Sheet {
                         left_out, options_.copies, objects * static_cast<std::size_t>(1 + options_.copies),
                         options_.crop.size().width, options_.crop.size().height));
     for (const std::size_t object : shown) {
-      for (int copy = 0; copy < kColumns && copy <= options_.copies; ++copy) {
+      for (int copy = 0; copy < kCropColumns && copy <= options_.copies; ++copy) {
         const Image<std::uint8_t> crop = samples_.crop(object, copy);
         const double width = kTile * options_.crop.object.width / side();
         const double left = kEdge + copy * (kTile + kGap) + (copy > 0 ? kBreak : 0) + (kTile - width) / 2;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -12,8 +11,6 @@
 
 namespace sightline {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
@@ -60,9 +57,9 @@ Decisions decide(std::string name, std::span<const PictureScore> pictures) {
     throw std::invalid_argument("a score is not a number");
   std::vector<PictureScore> sorted(pictures.begin(), pictures.end());
   std::ranges::sort(sorted, std::ranges::greater(), &PictureScore::score);
-  Decisions result{std::move(name), {{kInfinity, {0, positives, 0, negatives}}}};
+  Decisions result{std::move(name), {{kFindsNothing, {0, positives, 0, negatives}}}};
   Confusion counts = result.points.front().counts;
-  for (std::size_t i = 0; i < sorted.size() && sorted[i].score > -kInfinity; ++i) {
+  for (std::size_t i = 0; i < sorted.size() && sorted[i].score > -kFindsNothing; ++i) {
     ++(sorted[i].has_object ? counts.true_positives : counts.false_positives);
     --(sorted[i].has_object ? counts.false_negatives : counts.true_negatives);
     if (i + 1 < sorted.size() && sorted[i + 1].score == sorted[i].score) continue;
@@ -104,7 +101,7 @@ std::string decision_heading() {
 std::string decision_row(const Decision& decision, const std::string& note) {
   const Confusion& c = decision.counts;
   const std::string threshold =
-      decision.threshold == kInfinity ? "none" : fmt::format("{:.4g}", decision.threshold);
+      decision.threshold == kFindsNothing ? "none" : fmt::format("{:.4g}", decision.threshold);
   return fmt::format("{:>10}{:>7}{:>7}{:>7}{:>7}{:>10.3f}{:>11.3f}{:>8.3f}{:>8.3f}{}{}\n", threshold,
                      c.true_positives, c.false_negatives, c.false_positives, c.true_negatives, c.accuracy(),
                      c.precision(), c.recall(), c.f1(), note.empty() ? "" : "  ", note);

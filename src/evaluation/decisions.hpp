@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct PictureScore {
   bool has_object = false;
 };
 
+/// The threshold that no score reaches.
+inline constexpr double kFindsNothing = std::numeric_limits<double>::infinity();
+
 /// The matrix where pictures from a score on are taken for ones with the object.
 struct Decision {
   double threshold = 0;
@@ -48,7 +52,7 @@ struct Decision {
 struct Decisions {
   std::string name;  ///< of the detector
   /// A decision for each distinct score, by falling threshold, behind the one that takes no picture for one
-  /// with the object, at threshold infinity: never empty.
+  /// with the object, at kFindsNothing: never empty.
   std::vector<Decision> points;
 
   /// At a threshold: the last whose own is not below it. Owned by this object.
@@ -82,7 +86,7 @@ std::string decision_heading();
 std::string decision_row(const Decision& decision, const std::string& note = "");
 
 /// A table with the header `detector,threshold,true_positives,false_negatives,false_positives,true_negatives`
-/// and what is computed of these, a row a decision; the threshold infinity is an empty field.
+/// and what is computed of these, a row a decision; the threshold kFindsNothing is an empty field.
 std::string decisions_as_csv(std::span<const Decisions> detectors);
 
 /// Whether a file begins as decisions_as_csv does.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <fstream>
-#include <limits>
 
 #include "base/error.hpp"
 #include "evaluation/decisions.hpp"
@@ -14,25 +13,25 @@ using namespace text_rows;
 
 namespace {
 
-constexpr char kHeader[] =
+constexpr char kDecisionHeader[] =
     "detector,threshold,true_positives,false_negatives,false_positives,true_negatives,accuracy,precision,"
     "recall,"
     "f1";
-constexpr std::size_t kColumns = 9;  // behind the detector's name
+constexpr std::size_t kDecisionColumns = 9;  // behind the detector's name
 
 Decision read_decision(std::string_view text, const Row& row) {
   const auto fields = split_at_commas(text);
-  if (fields.size() != kColumns)
+  if (fields.size() != kDecisionColumns)
     row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 10");
   const auto count = [&](std::size_t i, const char* what) { return whole_number(fields[i], what, 0, row); };
-  return {fields[0].empty() ? std::numeric_limits<double>::infinity() : number(fields[0], "threshold", row),
+  return {fields[0].empty() ? kFindsNothing : number(fields[0], "threshold", row),
           {count(1, "true positives"), count(2, "false negatives"), count(3, "false positives"),
            count(4, "true negatives")}};
 }
 
 void add_decision(const Decision& decision, const Row& row, Decisions& decisions) {
   if (decisions.points.empty()) {
-    if (decision.threshold != std::numeric_limits<double>::infinity())
+    if (decision.threshold != kFindsNothing)
       row.refuse("a detector's first row has no threshold: nothing is found there");
   } else {
     const Decision& before = decisions.points.back();
@@ -47,11 +46,11 @@ void add_decision(const Decision& decision, const Row& row, Decisions& decisions
 }  // namespace
 
 std::string decisions_as_csv(std::span<const Decisions> detectors) {
-  std::string table = std::string(kHeader) + '\n';
+  std::string table = std::string(kDecisionHeader) + '\n';
   for (const Decisions& one : detectors) {
     const std::string name = csv_field(one.name) + ',';
     for (const auto& [threshold, c] : one.points) {
-      table += name + (threshold == std::numeric_limits<double>::infinity() ? "" : shortest(threshold));
+      table += name + (threshold == kFindsNothing ? "" : shortest(threshold));
       for (const std::int64_t count :
            {c.true_positives, c.false_negatives, c.false_positives, c.true_negatives})
         table += ',' + std::to_string(count);
@@ -66,7 +65,7 @@ std::string decisions_as_csv(std::span<const Decisions> detectors) {
 bool holds_decisions(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string first;
-  return std::getline(in, first) && first.starts_with(kHeader);
+  return std::getline(in, first) && first.starts_with(kDecisionHeader);
 }
 
 std::vector<Decisions> load_decisions(const std::filesystem::path& file) {
@@ -75,7 +74,7 @@ std::vector<Decisions> load_decisions(const std::filesystem::path& file) {
   for_each_row(file, "decisions", [&](std::string_view text, const Row& row) {
     if (!begun) {
       begun = true;
-      if (text != kHeader)
+      if (text != kDecisionHeader)
         row.refuse("this is no table of decisions; `evaluate frames --decisions` writes such");
       return;
     }

@@ -7,6 +7,14 @@
 
 namespace sightline::training {
 
+/// Spreads a number over all 64 bits (S. Vigna's splitmix64): near numbers give far ones.
+inline std::uint64_t mix_bits(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
 class Random {
  public:
   /// Independent streams: one for each (seed, stream).

@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kSmallestObject = 8;                     // pixels: less shows nothing
 constexpr std::size_t kKeptBytes = std::size_t{1} << 29;  // of decoded backgrounds
-constexpr double kSceneCost = 20;                         // in crops
+constexpr int kCopyBlock = 16;     // copies that are made between looks at whether to stop
+constexpr double kSceneCost = 20;  // in crops
 
 std::uint64_t hash_of(const std::string& text) {
   const int length = static_cast<int>(text.size());
@@ -139,13 +140,17 @@ void SampleFolder::write_crops(const fs::path& folder, ProgressClock& clock) con
   clock.enter("making crops", static_cast<double>(objects_.size()) * (1 + options_.copies));
   if (!training_.objects.empty()) fs::create_directory(folder / "train");
   if (!testing_.objects.empty()) fs::create_directory(folder / "test");
-  for_each_image(objects_.size(), clock, no_workspace(), [&](std::size_t i, int& /*workspace*/) {
-    const fs::path of_side = folder / (is_tested_[i] ? "test" : "train");
-    const std::shared_ptr<const Lent> lent = open(objects_[i].picture);
-    for (int copy = 0; copy <= options_.copies; ++copy)
-      media::write_gray_png(of_side / fmt::format("{}{:04}.png", crop_name(i), copy),
-                            crop(i, copy, *lent).view());
-  });
+  const int blocks = options_.copies / kCopyBlock + 1;  // of an object
+  for_each_image(objects_.size() * static_cast<std::size_t>(blocks), clock, no_workspace(),
+                 [&](std::size_t block, int& /*workspace*/) {
+                   const std::size_t object = block / static_cast<std::size_t>(blocks);
+                   const int first = static_cast<int>(block % static_cast<std::size_t>(blocks)) * kCopyBlock;
+                   const fs::path of_side = folder / (is_tested_[object] ? "test" : "train");
+                   const std::shared_ptr<const Lent> lent = open(objects_[object].picture);
+                   for (int copy = first; copy < first + kCopyBlock && copy <= options_.copies; ++copy)
+                     media::write_gray_png(of_side / fmt::format("{}{:04}.png", crop_name(object), copy),
+                                           crop(object, copy, *lent).view());
+                 });
 }
 
 void SampleFolder::write_scenes(const fs::path& folder, ProgressClock& clock) const {

@@ -38,7 +38,7 @@ double coverage_at(Point object, double half_width, const SampleOptions& options
 Layer render(const SourceObject& object, const Variation& variation, Size size, double side,
              const SampleOptions& options) {
   const Box& box = object.box;
-  const View view(variation);
+  const ObjectView view(variation);
   const Point middle{size.width / 2.0, size.height / 2.0};
   Layer layer;
   layer.pixels.resize(size.width, size.height);
@@ -122,14 +122,6 @@ std::optional<Box> free_place(Size scene, double width, double height, double ed
   return std::nullopt;
 }
 
-// S. Vigna's splitmix64.
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
-
 }  // namespace
 
 Size CropOptions::size() const {
@@ -142,7 +134,7 @@ Image<std::uint8_t> make_crop(const SourceObject& object, int copy, const ImageS
   // The box enlarged to the crop's shape touches the marked one at two sides.
   const double side = std::max(object.box.width / crop.object.width, object.box.height / crop.object.height);
   if (copy == 0) return render(object, {}, crop.size(), side, samples).pixels;
-  Random random(samples.seed ^ mix(object.number), kCropStream + static_cast<std::uint64_t>(copy));
+  Random random(samples.seed ^ mix_bits(object.number), kCropStream + static_cast<std::uint64_t>(copy));
   const Variation variation = draw_variation(samples.bounds, random);
   const bool is_pasted = random.unit() < crop.pasted;
   Layer layer = render(object, variation, crop.size(), side, samples);
@@ -196,7 +188,7 @@ Scene make_scene(std::uint64_t number, const ObjectSource& objects, const ImageS
 std::vector<bool> choose_tested(const std::vector<std::uint64_t>& contents, double share,
                                 std::uint64_t seed) {
   std::set<std::uint64_t> lots;  // one for each content
-  const auto lot = [&](std::uint64_t content) { return mix(content ^ mix(seed)); };
+  const auto lot = [&](std::uint64_t content) { return mix_bits(content ^ mix_bits(seed)); };
   for (const std::uint64_t content : contents) lots.insert(lot(content));
   const auto all = static_cast<std::int64_t>(lots.size());
   std::int64_t count = std::llround(share * static_cast<double>(all));

@@ -52,7 +52,7 @@ Variation draw_variation(const VariationBounds& bounds, Random& random) {
   return v;
 }
 
-View::View(const Variation& variation) : variation_(variation) {
+ObjectView::ObjectView(const Variation& variation) : variation_(variation) {
   const double cx = std::cos(variation.turn_x), sx = std::sin(variation.turn_x);
   const double cy = std::cos(variation.turn_y), sy = std::sin(variation.turn_y);
   const double cz = std::cos(variation.turn_z), sz = std::sin(variation.turn_z);
@@ -63,7 +63,7 @@ View::View(const Variation& variation) : variation_(variation) {
   std::copy(&rotation[0][0], &rotation[0][0] + 9, &rotation_[0][0]);
 }
 
-Point View::operator()(Point seen) const {
+Point ObjectView::operator()(Point seen) const {
   const auto& r = rotation_;
   const double x = (seen.x - variation_.shift_x) / variation_.zoom;
   const double y = (seen.y - variation_.shift_y) / variation_.zoom;

@@ -49,11 +49,11 @@ struct Point {
 
 /// The object as a flat picture, turned in space about its middle and seen from kDistance of its heights
 /// away. Thread-safety: constant after construction.
-class View {
+class ObjectView {
  public:
   static constexpr double kDistance = 4;
 
-  explicit View(const Variation& variation);
+  explicit ObjectView(const Variation& variation);
   /// Which point of the object is seen at a point of the view. Both in parts of the object's height, from its
   /// middle.
   Point operator()(Point seen) const;

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::size_t kBlock = 20;  // pictures that are held out together
 
-std::uint64_t mix(std::uint64_t value) {  // S. Vigna's splitmix64
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
-
 // Where a copy looks in a picture.
 struct Placement {
   double x = 0, y = 0;  // middle, in pixels of the picture
@@ -64,10 +57,10 @@ Placement place(Size picture, const CutOptions& o, int copy, Random& random) {
 }  // namespace
 
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y) {
-  std::uint64_t hash = mix(seed ^ mix(static_cast<std::uint64_t>(round)));
-  hash = mix(hash ^ picture);
-  hash = mix(hash ^ (static_cast<std::uint64_t>(level) << 48 | static_cast<std::uint64_t>(x) << 24 |
-                     static_cast<std::uint64_t>(y)));
+  std::uint64_t hash = mix_bits(seed ^ mix_bits(static_cast<std::uint64_t>(round)));
+  hash = mix_bits(hash ^ picture);
+  hash = mix_bits(hash ^ (static_cast<std::uint64_t>(level) << 48 | static_cast<std::uint64_t>(x) << 24 |
+                          static_cast<std::uint64_t>(y)));
   return static_cast<double>(hash >> 11) * 0x1p-53;
 }
 
@@ -78,7 +71,7 @@ void WindowSamples::add(GrayView window) {
 
 bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options) {
   const std::size_t block = std::clamp<std::size_t>(pictures / kBlock, 1, kBlock);
-  const std::uint64_t hash = mix(options.seed ^ mix(picture / block + 1));
+  const std::uint64_t hash = mix_bits(options.seed ^ mix_bits(picture / block + 1));
   return static_cast<double>(hash >> 11) * 0x1p-53 < options.held_out;
 }
 

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "base/error.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
@@ -14,10 +12,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-const std::vector<PictureScore> kPictures{{3, true},  {1, false}, {2, true},          {2, false},
-                                          {0, false}, {-1, true}, {-kInfinity, true}, {-kInfinity, false}};
+const std::vector<PictureScore> kEightPictures{{3, true},
+                                               {1, false},
+                                               {2, true},
+                                               {2, false},
+                                               {0, false},
+                                               {-1, true},
+                                               {-kFindsNothing, true},
+                                               {-kFindsNothing, false}};
 
 TEST(Confusion, FiguresAreThoseOfTheSeedsTable) {
   const Confusion counts{215, 92, 62, 245};
@@ -37,14 +39,18 @@ TEST(Confusion, NothingFoundIsZeroNotAHole) {
 }
 
 TEST(Decisions, APointForEachScoreBehindTheOneThatFindsNothing) {
-  const Decisions decisions = decide("ours", kPictures);
-  const std::vector<Decision> expected{{kInfinity, {0, 4, 0, 4}}, {3, {1, 3, 0, 4}}, {2, {2, 2, 1, 3}},
-                                       {1, {2, 2, 2, 2}},         {0, {2, 2, 3, 1}}, {-1, {3, 1, 3, 1}}};
+  const Decisions decisions = decide("ours", kEightPictures);
+  const std::vector<Decision> expected{{kFindsNothing, {0, 4, 0, 4}},
+                                       {3, {1, 3, 0, 4}},
+                                       {2, {2, 2, 1, 3}},
+                                       {1, {2, 2, 2, 2}},
+                                       {0, {2, 2, 3, 1}},
+                                       {-1, {3, 1, 3, 1}}};
   EXPECT_EQ(decisions.points, expected);
 }
 
 TEST(Decisions, AtAThresholdCountsWhatReachesIt) {
-  const Decisions decisions = decide("ours", kPictures);
+  const Decisions decisions = decide("ours", kEightPictures);
   EXPECT_EQ(decisions.at(2).counts, (Confusion{2, 2, 1, 3}));
   EXPECT_EQ(decisions.at(2.5).counts, (Confusion{1, 3, 0, 4}));
   EXPECT_EQ(decisions.at(9).counts, (Confusion{0, 4, 0, 4}));
@@ -52,14 +58,14 @@ TEST(Decisions, AtAThresholdCountsWhatReachesIt) {
 }
 
 TEST(Decisions, TheBestHasTheHighestF1AndThenTheHighestThreshold) {
-  EXPECT_EQ(decide("ours", kPictures).best().threshold, -1);  // F1 0.6
+  EXPECT_EQ(decide("ours", kEightPictures).best().threshold, -1);  // F1 0.6
   const std::vector<PictureScore> equals{{2, true}, {1, false}, {0, true}, {0, false}, {-1, false}};
   // F1 is 2/3 at 2, 1/2 at 1, 2/3 at 0.
   EXPECT_EQ(decide("ours", equals).best().threshold, 2);
 }
 
 TEST(Decisions, TheBestDetectorIsNamed) {
-  const std::vector<Decisions> detectors{decide("worse", kPictures),
+  const std::vector<Decisions> detectors{decide("worse", kEightPictures),
                                          decide("better", std::vector<PictureScore>{{1, true}, {0, false}})};
   EXPECT_EQ(best_of(detectors).name, "better");
 }
@@ -75,7 +81,8 @@ TEST(Decisions, TheTableHasTheBestAndTheLast) {
   std::vector<PictureScore> pictures;
   for (int i = 0; i < 1000; ++i) pictures.push_back({static_cast<double>(1000 - i), i < 500});
   const std::string table = decision_table(decide("ours", pictures), 5);
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);  // with the heading; the best is one of the four
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'),
+            5);  // with the heading; the best is one of the four
   EXPECT_THAT(
       table, HasSubstr("     501    500      0      0    500     1.000      1.000   1.000   1.000  best F1"));
   EXPECT_THAT(table, HasSubstr("       1    500      0    500      0"));
@@ -83,7 +90,7 @@ TEST(Decisions, TheTableHasTheBestAndTheLast) {
 
 TEST(Decisions, CsvIsReadBack) {
   const test::TempDir folder;
-  const std::vector<Decisions> detectors{decide("a, \"b\"", kPictures), decide("plain", kPictures)};
+  const std::vector<Decisions> detectors{decide("a, \"b\"", kEightPictures), decide("plain", kEightPictures)};
   write_report(folder / "decisions.csv", decisions_as_csv(detectors));
   EXPECT_TRUE(holds_decisions(folder / "decisions.csv"));
   const std::vector<Decisions> stored = load_decisions(folder / "decisions.csv");
@@ -96,7 +103,7 @@ TEST(Decisions, CsvIsReadBack) {
 
 TEST(Decisions, WhatIsNoTableOfDecisionsIsRefusedWithItsLine) {
   const test::TempDir folder;
-  const std::string table = decisions_as_csv(std::vector<Decisions>{decide("a", kPictures)});
+  const std::string table = decisions_as_csv(std::vector<Decisions>{decide("a", kEightPictures)});
   const std::string header = table.substr(0, table.find('\n') + 1);
   const std::vector<std::pair<std::string, std::string>> tables{
       {"name,value\n", "d.csv:1: this is no table of decisions"},

@@ -40,27 +40,27 @@ void expect_point(Point point, double x, double y) {
 }
 
 TEST(SampleView, LeavesAnObjectAsItIsUnlessItIsVaried) {
-  expect_point(View({})({0.3, -0.4}), 0.3, -0.4);
+  expect_point(ObjectView({})({0.3, -0.4}), 0.3, -0.4);
 }
 
 TEST(SampleView, MovesZoomsAndMirrors) {
   Variation moved;
   moved.shift_x = 0.1;
   moved.zoom = 2;
-  expect_point(View(moved)({0.5, 0.2}), 0.2, 0.1);
+  expect_point(ObjectView(moved)({0.5, 0.2}), 0.2, 0.1);
   Variation mirrored;
   mirrored.mirrored = true;
-  expect_point(View(mirrored)({0.3, 0.1}), -0.3, 0.1);
+  expect_point(ObjectView(mirrored)({0.3, 0.1}), -0.3, 0.1);
 }
 
 TEST(SampleView, TurnsAboutThreeAxes) {
   Variation in_picture;
   in_picture.turn_z = kRight;  // what was on the right is now below
-  expect_point(View(in_picture)({0, 0.5}), 0.5, 0);
+  expect_point(ObjectView(in_picture)({0, 0.5}), 0.5, 0);
   for (const bool is_across : {false, true}) {
     Variation turned;
     (is_across ? turned.turn_x : turned.turn_y) = 0.5;
-    const View view(turned);
+    const ObjectView view(turned);
     const auto along = [&](double at) { return is_across ? view({0, at}).y : view({at, 0}).x; };
     EXPECT_NEAR(along(0), 0, 1e-12);
     // Foreshortened: at the same place, more of the object is seen; and more so on the side that is farther
@@ -77,7 +77,7 @@ TEST(SampleView, SeenOnEdgeItStaysFinite) {
   Variation turned;
   turned.turn_x = turned.turn_y = kRight;
   for (double at = -3; at <= 3; at += 0.25) {
-    const Point point = View(turned)({at, -at});
+    const Point point = ObjectView(turned)({at, -at});
     EXPECT_TRUE(std::isfinite(point.x) && std::isfinite(point.y));
   }
 }
@@ -106,7 +106,7 @@ TEST(SampleVariation, StaysWithinItsBounds) {
 TEST(SampleVariation, WithoutBoundsNothingVaries) {
   Random random(1);
   const Variation v = draw_variation({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false}, random);
-  expect_point(View(v)({0.3, -0.2}), 0.3, -0.2);
+  expect_point(ObjectView(v)({0.3, -0.2}), 0.3, -0.2);
   Image<std::uint8_t> picture = test::random_picture({17, 13}, 1);
   const std::vector<int> before = pixels_of(picture.view());
   relight(picture.view(), v, {8, 6}, 13);
