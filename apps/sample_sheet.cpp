@@ -34,6 +34,12 @@ std::vector<std::size_t> some_of(const std::vector<std::size_t>& all, std::size_
   return some;
 }
 
+// "8 of 42 objects", "4 objects", "1 object".
+std::string some_of_text(std::size_t shown, std::size_t all, const std::string& what) {
+  return fmt::format("{}{} {}{}", shown < all ? fmt::format("{} of ", shown) : "", all, what,
+                     all == 1 ? "" : "s");
+}
+
 class Sheet {
  public:
   Sheet(const SampleFolder& samples, const SampleFolderOptions& options)
@@ -74,13 +80,10 @@ class Sheet {
 
   void section(const std::string& title, std::size_t objects, const std::vector<std::size_t>& shown) {
     if (shown.empty()) return;
-    const std::string left_out = shown.size() < objects
-                                     ? fmt::format("{} of {} objects", shown.size(), objects)
-                                     : fmt::format("{} object(s)", objects);
-    heading(title,
-            fmt::format("{}: as marked, then the first of {} copies; {} crops of {}x{} pixels in all",
-                        left_out, options_.copies, objects * static_cast<std::size_t>(1 + options_.copies),
-                        options_.crop.size().width, options_.crop.size().height));
+    heading(title, fmt::format("{}: as marked, then the first of {} copies; {} crops of {}x{} pixels in all",
+                               some_of_text(shown.size(), objects, "object"), options_.copies,
+                               objects * static_cast<std::size_t>(1 + options_.copies),
+                               options_.crop.size().width, options_.crop.size().height));
     for (const std::size_t object : shown) {
       for (int copy = 0; copy < kCropColumns && copy <= options_.copies; ++copy) {
         const Image<std::uint8_t> crop = samples_.crop(object, copy);
@@ -95,8 +98,10 @@ class Sheet {
 
   void scenes() {
     if (scene_count() == 0) return;
-    heading("Scenes to test with", fmt::format("{} of {}, and {} without objects", scene_count(),
-                                               options_.scenes, options_.empty_scenes));
+    const auto shown = static_cast<std::size_t>(scene_count()),
+               all = static_cast<std::size_t>(options_.scenes);
+    heading("Scenes to test with", fmt::format("{}, and {} without objects",
+                                               some_of_text(shown, all, "scene"), options_.empty_scenes));
     for (int i = 0; i < scene_count(); ++i) {
       const training::Scene scene = samples_.scene(i);
       const GrayView pixels = scene.pixels.view();
