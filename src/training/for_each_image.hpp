@@ -19,17 +19,29 @@ namespace sightline::training {
 ///
 /// @param make_workspace  makes what one thread works with, as a smart pointer (FrameProcessor::
 ///                        make_workspace does, of any detector); called once a thread, from that thread
-template <typename MakeWorkspace, typename Work>
-void for_each_image(std::size_t count, ProgressClock& clock, const MakeWorkspace& make_workspace,
-                    const Work& work) {
+/// @param is_enough       asked between pieces, of how many indices are done: true leaves out the others
+/// @return how many were done
+template <typename MakeWorkspace, typename Work, typename IsEnough>
+std::size_t for_each_image(std::size_t count, ProgressClock& clock, const MakeWorkspace& make_workspace,
+                           const Work& work, const IsEnough& is_enough) {
   constexpr std::size_t kPiece = 32;
   oneapi::tbb::enumerable_thread_specific<std::invoke_result_t<const MakeWorkspace&>> workspaces(
       [&] { return make_workspace(); });
-  for (std::size_t begin = 0; begin < count; begin += kPiece) {
-    clock.check(static_cast<double>(begin) / static_cast<double>(count));
-    parallel_for_isolated(std::min(count - begin, kPiece),
-                          [&](std::size_t i) { work(begin + i, *workspaces.local()); });
+  std::size_t done = 0;
+  while (done < count && !is_enough(done)) {
+    clock.check(static_cast<double>(done) / static_cast<double>(count));
+    const std::size_t piece = std::min(count - done, kPiece);
+    parallel_for_isolated(piece, [&](std::size_t i) { work(done + i, *workspaces.local()); });
+    done += piece;
   }
+  return done;
+}
+
+/// The same for all of them.
+template <typename MakeWorkspace, typename Work>
+void for_each_image(std::size_t count, ProgressClock& clock, const MakeWorkspace& make_workspace,
+                    const Work& work) {
+  for_each_image(count, clock, make_workspace, work, [](std::size_t) { return false; });
 }
 
 }  // namespace sightline::training

@@ -11,6 +11,7 @@ namespace sightline::training {
 /// Where training stands.
 struct TrainingProgress {
   std::string phase;
+  std::string detail;   ///< how far the phase has come, in a few words; may be empty
   double fraction = 0;  ///< of the phase, 0..1
   double elapsed = 0;   ///< seconds since the start of this run
   double left = -1;     ///< seconds until training ends, an estimate; negative where there is none yet
@@ -42,9 +43,9 @@ class ProgressClock {
   /// not learn from it.
   void skip(double cost) { total_cost_ -= cost; }
   /// Reports how much of the phase is done, 0..1. False where the report asks to stop.
-  bool tick(double fraction);
+  bool tick(double fraction, const std::string& detail = {});
   /// The same, but throws TrainingStopped to stop.
-  void check(double fraction);
+  void check(double fraction, const std::string& detail = {});
 
  private:
   ReportProgress report_;

@@ -2,10 +2,12 @@
 /// Pictures in memory to train on.
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/filterbank.hpp"
 #include "training/image_set.hpp"
 
 namespace sightline::test {
@@ -24,6 +26,28 @@ class Pictures : public training::ImageSet {
 
  private:
   std::vector<Image<std::uint8_t>> pictures_;
+};
+
+/// A cross that fills the middle of a picture of noise.
+inline Image<std::uint8_t> cross_picture(int side, unsigned seed) {
+  Image<std::uint8_t> picture = random_picture({side, side}, seed);
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) {
+      std::uint8_t& pixel = picture.view().at(x, y);
+      const bool on_cross = std::abs(x - side / 2) < side / 9 || std::abs(y - side / 2) < side / 9;
+      pixel = static_cast<std::uint8_t>(pixel / 4 + (on_cross ? 150 : 0));
+    }
+  }
+  return picture;
+}
+
+/// Crosses to be found, and noise.
+struct Crosses {
+  explicit Crosses(unsigned positive_count = 120, unsigned negative_count = 30) {
+    for (unsigned i = 0; i < positive_count; ++i) positives.add(cross_picture(36, i));
+    for (unsigned i = 0; i < negative_count; ++i) negatives.add(random_picture({70, 60}, 1000 + i));
+  }
+  Pictures positives, negatives;
 };
 
 /// All its pixels, row by row.

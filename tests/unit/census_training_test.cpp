@@ -16,6 +16,7 @@
 namespace sightline::census {
 namespace {
 
+using test::Crosses;
 using test::Pictures;
 using training::WindowSamples;
 
@@ -104,25 +105,6 @@ TEST(CensusBoosting, ThresholdsLoseTheShareThatIsAskedFor) {
   }
 }
 
-// Crosses before noise; noise alone.
-struct Data {
-  Data() {
-    for (unsigned i = 0; i < 120; ++i) {
-      Image<std::uint8_t> picture = test::random_picture({36, 36}, i);
-      for (int y = 0; y < 36; ++y) {
-        for (int x = 0; x < 36; ++x) {
-          std::uint8_t& pixel = picture.view().at(x, y);
-          pixel =
-              static_cast<std::uint8_t>(pixel / 4 + (std::abs(x - 18) < 4 || std::abs(y - 18) < 4 ? 150 : 0));
-        }
-      }
-      positives.add(std::move(picture));
-    }
-    for (unsigned i = 0; i < 30; ++i) negatives.add(test::random_picture({70, 60}, 1000 + i));
-  }
-  Pictures positives, negatives;
-};
-
 TrainingOptions small_options() {
   TrainingOptions options;
   options.window = {12, 12};
@@ -146,7 +128,7 @@ void expect_equal(const Model& a, const Model& b) {
 const auto kGoOn = [](const training::TrainingProgress&) { return true; };
 
 TEST(CensusTraining, TellsObjectsFromTheRest) {
-  const Data data;
+  const Crosses data;
   const test::TempDir folder;
   const Model model = train(data.positives, data.negatives, small_options(), folder / "state", kGoOn);
   ASSERT_GE(model.stages.size(), 1u);
@@ -157,7 +139,7 @@ TEST(CensusTraining, TellsObjectsFromTheRest) {
 }
 
 TEST(CensusTraining, DependsNeitherOnThreadsNorOnWhereItWasStopped) {
-  const Data data;
+  const Crosses data;
   const test::TempDir folder;
   const Model whole = train(data.positives, data.negatives, small_options(), folder / "a", kGoOn);
   {
@@ -174,7 +156,7 @@ TEST(CensusTraining, DependsNeitherOnThreadsNorOnWhereItWasStopped) {
 }
 
 TEST(CensusTraining, EndsWhereNoNegativesAreLeft) {
-  const Data data;
+  const Crosses data;
   const test::TempDir folder;
   TrainingOptions options = small_options();
   options.places = {20, 20, 20, 20};
@@ -184,7 +166,7 @@ TEST(CensusTraining, EndsWhereNoNegativesAreLeft) {
 }
 
 TEST(CensusTraining, NeedsPicturesToHoldOut) {
-  const Data data;
+  const Crosses data;
   Pictures one;
   one.add(data.positives.load(0));
   const test::TempDir folder;
