@@ -24,7 +24,7 @@ struct TrainArguments {
   std::vector<std::string> negatives;
   std::string folder;
   std::vector<std::string> boxes;
-  std::string output = "model.safetensors";
+  std::string output;
   std::string state;
   std::unique_ptr<Trainer> trainer;
 };
@@ -61,6 +61,7 @@ int run(const TrainArguments& a, int verbosity) {
 void add_trainer(CLI::App& train, Common& common, const Family& family, std::unique_ptr<Trainer> trainer) {
   auto a = std::make_shared<TrainArguments>();
   a->trainer = std::move(trainer);
+  a->output = a->trainer->default_output();
   OptionSet options;
   options.add("--positives", &a->positives, "Folders or lists of pictures with one object in the middle each")
       .require();

@@ -20,8 +20,9 @@ void TrainingLine::show(const training::TrainingProgress& progress) {
   }
   const std::string left =
       progress.left < 0 ? "estimating" : "about " + duration_text(progress.left) + " left";
-  std::fprintf(stderr, "\r\033[K%6s  %-32s %3.0f%%  %s", duration_text(progress.elapsed).c_str(),
-               progress.phase.c_str(), 100 * progress.fraction, left.c_str());
+  std::fprintf(stderr, "\r\033[K%6s  %-32s %3.0f%%  %s%s%s", duration_text(progress.elapsed).c_str(),
+               progress.phase.c_str(), 100 * progress.fraction, left.c_str(),
+               progress.detail.empty() ? "" : "  ", progress.detail.c_str());
 }
 
 void TrainingLine::end() const {

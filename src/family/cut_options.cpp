@@ -1,10 +1,35 @@
 #include "family/cut_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace sightline {
 
-void add_cut_options(OptionSet& options, training::CutOptions& o) {
+void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_default) {
+  options
+      .add("--window", &sides,
+           "Width and height of the window in pixels, which the smallest object fills that is found, as in "
+           "24x48")
+      .separated_by('x')
+      .show_default(fmt::format("{}x{}", shown_default.width, shown_default.height));
+}
+
+std::optional<Size> given_window(const std::vector<int>& sides, int smallest, int largest) {
+  if (sides.empty()) return std::nullopt;
+  const auto fits = [&](int side) { return side >= smallest && side <= largest; };
+  if (sides.size() != 2 || !std::ranges::all_of(sides, fits)) {
+    throw Error(ExitCode::usage, fmt::format("--window {} is no size", fmt::join(sides, "x")),
+                fmt::format("give width and height from {} to {} pixels, as in 24x48", smallest, largest));
+  }
+  return Size{sides[0], sides[1]};
+}
+
+void add_cut_options(OptionSet& options, training::CutOptions& o, double least_held_out) {
   options
       .add("--margin", &o.margin,
            "What a positive picture shows around the object in its middle, in parts of the object's sides")
@@ -21,7 +46,7 @@ void add_cut_options(OptionSet& options, training::CutOptions& o) {
   options.add("--zoom", &o.zoom, "Of a copy at most, in parts of its size").between(0, 0.5).show_default();
   options.add("--turn", &o.turn, "Of a copy at most, in degrees").between(0, 180).show_default();
   options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
-      .between(0.05, 0.8)
+      .between(least_held_out, 0.8)
       .show_default();
   options.add("--seed", &o.seed, "Same seed, same model").show_default();
 }

@@ -51,6 +51,8 @@ class Trainer {
   /// What positives have to show around the object, in parts of its width and height on each side; none where
   /// they cannot be cut out of pictures by boxes. After check().
   virtual std::optional<double> margin() const { return std::nullopt; }
+  /// What the model's file is called where --output does not say it.
+  virtual std::string default_output() const { return "model.safetensors"; }
   /// What a log says of a run beside its pictures: "seed 1".
   virtual std::string summary() const = 0;
   /// Trains, and writes the model once it is there. After check() only.

@@ -1,10 +1,8 @@
 // `sightline train waldboost`: the trainer's options.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "family/cut_options.hpp"
 #include "waldboost/tools.hpp"
 #include "waldboost/training/training.hpp"
@@ -39,12 +37,7 @@ OptionSet WaldboostTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
   options.add("--label", &o.label, "What the object is called").free_text().show_default();
-  options
-      .add("--window", &window_,
-           "Width and height of the window in pixels, which the smallest object fills that is found, as in "
-           "24x48")
-      .separated_by('x')
-      .show_default(fmt::format("{}x{}", o.window.width, o.window.height));
+  add_window_option(options, window_, o.window);
   options
       .add("--alpha", &o.alpha,
            "Share of the objects that may be rejected early, at most: 0.01 for accuracy, 0.2 for speed")
@@ -68,15 +61,7 @@ OptionSet WaldboostTrainer::options() {
 }
 
 void WaldboostTrainer::check() {
-  if (!window_.empty()) {
-    const auto fits = [](int side) { return side >= kMinWindow && side <= kMaxWindow; };
-    if (window_.size() != 2 || !std::ranges::all_of(window_, fits)) {
-      throw Error(
-          ExitCode::usage, fmt::format("--window {} is no size", fmt::join(window_, "x")),
-          fmt::format("give width and height from {} to {} pixels, as in 24x48", kMinWindow, kMaxWindow));
-    }
-    options_.window = {window_[0], window_[1]};
-  }
+  options_.window = given_window(window_, kMinWindow, kMaxWindow).value_or(options_.window);
   options_.kind = *std::ranges::find(kFeatureKinds, kind_, to_string);
 }
 
