@@ -1,10 +1,10 @@
-#include "cascade/model_show.hpp"
-
+// `sightline model show` of cascades.
 #include <spdlog/spdlog.h>
 
 #include "cascade/detector.hpp"
 #include "cascade/model_text.hpp"
 #include "cascade/survivors.hpp"
+#include "cascade/tools.hpp"
 #include "family/show_options.hpp"
 
 namespace sightline::cascade {
