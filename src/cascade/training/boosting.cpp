@@ -12,8 +12,8 @@
 namespace sightline::cascade {
 namespace {
 
-constexpr std::size_t kFeaturesATask = 64;
-constexpr double kAllWeight = 0x1p30;  // leaves room for rounding in 32 bits
+constexpr std::size_t kFeaturesATask = 16;  // whose values fit in a cache
+constexpr double kAllWeight = 0x1p30;       // leaves room for rounding in 32 bits
 
 // Calls `work(feature)` for all of a pool, some at a time.
 template <class Work>
@@ -26,21 +26,28 @@ void for_each_task(std::size_t features, const Work& work) {
 
 using Histogram = std::array<std::uint32_t, kBins>;
 
-void add_up(std::span<const std::uint8_t> row, std::span<const Weighed> samples, Histogram& sums) {
-  // Several, taken in turn: neighbouring samples, which are often in one bin, do not wait for each other's
-  // sums.
-  std::array<Histogram, 3> others{};
-  sums = {};
-  std::size_t i = 0;
-  for (; i + 4 <= samples.size(); i += 4) {
-    const Weighed* const s = samples.data() + i;
-    sums[row[s[0].sample]] += s[0].weight;
-    others[0][row[s[1].sample]] += s[1].weight;
-    others[1][row[s[2].sample]] += s[2].weight;
-    others[2][row[s[3].sample]] += s[3].weight;
+// So many features are added up at a time: their histograms lie apart, so that neighbouring samples, which
+// are often in one bin, do not wait for each other's sums.
+constexpr std::size_t kRows = BinTable::kMostRows;
+struct Histograms {
+  std::array<Histogram, kRows> positives{}, negatives{};
+};
+
+// @param rows    the first feature's bins
+// @param stride  bytes from one feature's to the next one's
+void add_up(const std::uint8_t* rows, std::size_t stride, std::span<const Weighed> samples,
+            std::array<Histogram, kRows>& sums) {
+  for (const Weighed& s : samples) {
+    for (std::size_t r = 0; r < kRows; ++r) sums[r][rows[r * stride + s.sample]] += s.weight;
   }
-  for (; i < samples.size(); ++i) sums[row[samples[i].sample]] += samples[i].weight;
-  for (std::size_t bin = 0; bin < kBins; ++bin) sums[bin] += others[0][bin] + others[1][bin] + others[2][bin];
+}
+
+// Of a feature and those that follow it.
+Histograms add_up(const BinTable& table, std::size_t feature, const WeighedSamples& samples) {
+  Histograms sums;
+  add_up(table.row(feature).data(), table.stride(), samples.positives, sums.positives);
+  add_up(table.row(feature).data(), table.stride(), samples.negatives, sums.negatives);
+  return sums;
 }
 
 // Weights of parts of the samples, and of their positives less their negatives.
@@ -59,16 +66,24 @@ struct Bins {
   std::array<std::uint8_t, kBins> numbers;
   int count = 0;
 
-  Bins(FeatureKind kind, std::span<const std::uint8_t> row, const WeighedSamples& samples) {
-    Histogram positives, negatives;
-    add_up(row, samples.positives, positives);
-    add_up(row, samples.negatives, negatives);
+  Bins(FeatureKind kind, const Histogram& positives, const Histogram& negatives) {
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+      weights[bin] = static_cast<std::int32_t>(positives[bin] + negatives[bin]);
+      sums[bin] = static_cast<std::int32_t>(positives[bin] - negatives[bin]);
+      numbers[bin] = static_cast<std::uint8_t>(bin);
+    }
+    count = kBins;
+    if (kind == FeatureKind::lbp) leave_out_empty();
+  }
+
+  void leave_out_empty() {
+    count = 0;
     for (std::size_t bin = 0; bin < kBins; ++bin) {
       const auto to = static_cast<std::size_t>(count);
-      weights[to] = static_cast<std::int32_t>(positives[bin] + negatives[bin]);
-      sums[to] = static_cast<std::int32_t>(positives[bin] - negatives[bin]);
-      numbers[to] = static_cast<std::uint8_t>(bin);
-      count += kind == FeatureKind::haar || weights[to] > 0 ? 1 : 0;
+      weights[to] = weights[bin];
+      sums[to] = sums[bin];
+      numbers[to] = numbers[bin];
+      count += weights[bin] > 0 ? 1 : 0;
     }
   }
 
@@ -119,17 +134,12 @@ Cut best_cut(const Bins& bins) {
     weights[i] = left.weight;
     sums[i] = left.sum;
   }
-  // explained(left) + explained(right) over one denominator, which is 0 where a part is empty.
   std::array<double, kBins> both;
-  const double weight = total.weight, sum = total.sum;
-  for (std::size_t i = 0; i < kBins; ++i) {
-    const double lw = weights[i], ls = sums[i], rw = weight - lw, rs = sum - ls;
-    both[i] = (ls * ls * rw + rs * rs * lw) / (lw * rw);
-  }
+  explained_by_cuts(weights.data(), sums.data(), both.data());
   Cut best{explained(total), 0};
   for (int i = 0; i + 1 < bins.count; ++i) {
     const double gain = both[static_cast<std::size_t>(i)];
-    if (gain > best.explained) best = {gain, i + 1};  // no number is not
+    if (gain > best.explained) best = {gain, i + 1};
   }
   return best;
 }
@@ -153,13 +163,8 @@ float mean_of(const Total& part) {
 
 }  // namespace
 
-int BinTable::Range::bin(float value) const {
-  // Monotonic, since rounding is: what edge() relies on.
-  return static_cast<int>(std::clamp((value - lowest) * bins, 0.0F, kBins - 1.0F));
-}
-
 float BinTable::edge(std::size_t feature, int bin) const {
-  const Range& range = ranges_[feature];
+  const ValueRange& range = ranges_[feature];
   if (bin == 0) return range.lowest;
   // Between a value that is below and one that is not.
   const float width = range.bins > 0 ? 1 / range.bins : 1;
@@ -174,56 +179,34 @@ float BinTable::edge(std::size_t feature, int bin) const {
   }
 }
 
-void BinTable::assign(const SampleIntegrals& positives, std::span<const std::uint32_t> chosen,
-                      const SampleIntegrals& negatives) {
-  positives_ = chosen.size();
-  samples_ = chosen.size() + negatives.size();
-  bins_.resize(pool_.size() * samples_);
-  if (pool_.kind == FeatureKind::haar) ranges_.assign(pool_.size(), Range());
-  for_each_task(pool_.size(), [&](std::size_t begin, std::size_t end) {
-    std::vector<float> values;
-    for (std::size_t f = begin; f < end; ++f) assign_feature(f, positives, chosen, negatives, values);
-  });
+void BinTable::assign(const SampleIntegrals& samples, std::size_t positives) {
+  positives_ = positives;
+  samples_ = samples.size();
+  stride_ = samples.blocks() * kTogether;
+  bins_.resize((pool_.size() + kMostRows - 1) * stride_);
+  if (pool_.kind == FeatureKind::haar) ranges_.assign(pool_.size(), ValueRange());
+  for_each_task(pool_.size(), [&](std::size_t begin, std::size_t end) { assign_some(samples, begin, end); });
 }
 
-void BinTable::assign_feature(std::size_t feature, const SampleIntegrals& positives,
-                              std::span<const std::uint32_t> chosen, const SampleIntegrals& negatives,
-                              std::vector<float>& values) {
-  std::uint8_t* const row = bins_.data() + feature * samples_;
-  std::array<float, kTogether> some_values;
-  std::array<std::uint8_t, kTogether> patterns;
-  const bool is_lbp = pool_.kind == FeatureKind::lbp;
-  values.resize(is_lbp ? 0 : samples_);
-  std::size_t to = 0, next = 0;
-  // Of blocks, the samples that are wanted.
-  const auto take = [&](const SampleIntegrals& samples, std::size_t count, const auto& sample_at) {
-    for (std::size_t block = 0; block < samples.blocks() && next < count; ++block) {
-      const std::size_t end = (block + 1) * kTogether;
-      if (sample_at(next) >= end) continue;
-      if (is_lbp) {
-        samples.patterns(pool_.lbp[feature], block, patterns.data());
-      } else {
-        samples.values(pool_.haar[feature], block, some_values.data());
-      }
-      for (; next < count && sample_at(next) < end; ++next, ++to) {
-        const std::size_t i = sample_at(next) - block * kTogether;
-        if (is_lbp) {
-          row[to] = patterns[i];
-        } else {
-          values[to] = some_values[i];
-        }
-      }
+// Block by block: neighbouring features share much of what they look at.
+void BinTable::assign_some(const SampleIntegrals& samples, std::size_t begin, std::size_t end) {
+  if (pool_.kind == FeatureKind::lbp) {
+    for (std::size_t block = 0; block < samples.blocks(); ++block) {
+      for (std::size_t f = begin; f < end; ++f)
+        samples.patterns(pool_.lbp[f], block, bins_.data() + f * stride_ + block * kTogether);
     }
-  };
-  take(positives, chosen.size(), [&](std::size_t i) { return std::size_t{chosen[i]}; });
-  next = 0;
-  take(negatives, negatives.size(), [](std::size_t i) { return i; });
-  if (is_lbp || values.empty()) return;
-  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
-  Range& range = ranges_[feature];
-  range.lowest = *lowest;
-  if (*highest > *lowest) range.bins = kBins / (*highest - *lowest);
-  for (std::size_t i = 0; i < samples_; ++i) row[i] = static_cast<std::uint8_t>(range.bin(values[i]));
+    return;
+  }
+  std::vector<float> values((end - begin) * stride_);
+  for (std::size_t block = 0; block < samples.blocks(); ++block) {
+    for (std::size_t f = begin; f < end; ++f)
+      samples.values(pool_.haar[f], block, values.data() + (f - begin) * stride_ + block * kTogether);
+  }
+  for (std::size_t f = begin; f < end; ++f) {
+    const float* const of_feature = values.data() + (f - begin) * stride_;
+    ranges_[f] = range_of(of_feature, stride_);
+    take_bins(of_feature, stride_, ranges_[f], bins_.data() + f * stride_);
+  }
 }
 
 WeighedSamples weigh(std::span<const double> weights, std::size_t positives, double share) {
@@ -249,15 +232,19 @@ WeighedSamples weigh(std::span<const double> weights, std::size_t positives, dou
 }
 
 std::size_t best_feature(const BinTable& table, const WeighedSamples& samples) {
+  const FeatureKind kind = table.pool().kind;
   const std::size_t features = table.pool().size();
   std::vector<Cut> cuts(features);
   std::atomic<double> best{0};
   for_each_task(features, [&](std::size_t begin, std::size_t end) {
     double highest = best.load(std::memory_order_relaxed);
-    for (std::size_t f = begin; f < end; ++f) {
-      Bins bins(table.pool().kind, table.row(f), samples);
-      cuts[f] = best_cut(table.pool().kind, bins, highest);
-      highest = std::max(highest, cuts[f].explained);
+    for (std::size_t first = begin; first < end; first += kRows) {
+      const Histograms sums = add_up(table, first, samples);
+      for (std::size_t f = first; f < std::min(first + kRows, end); ++f) {
+        Bins bins(kind, sums.positives[f - first], sums.negatives[f - first]);
+        cuts[f] = best_cut(kind, bins, highest);
+        highest = std::max(highest, cuts[f].explained);
+      }
     }
     // What is left out because of it explains less than the best of all, whichever that comes from.
     double before = best.load(std::memory_order_relaxed);
@@ -272,7 +259,8 @@ std::size_t best_feature(const BinTable& table, const WeighedSamples& samples) {
 
 Stump best_stump(const BinTable& table, std::size_t feature, const WeighedSamples& samples) {
   const FeatureKind kind = table.pool().kind;
-  Bins bins(kind, table.row(feature), samples);
+  const Histograms sums = add_up(table, feature, samples);
+  Bins bins(kind, sums.positives[0], sums.negatives[0]);
   const Cut cut = best_cut(kind, bins, 0);
   Stump stump;
   stump.feature = feature;
@@ -295,6 +283,15 @@ Stump best_stump(const BinTable& table, std::size_t feature, const WeighedSample
     stump.patterns[pattern / 32] &= ~(std::uint32_t{1} << pattern % 32);
   }
   return stump;
+}
+
+// S^2 / W of both parts, over one denominator.
+void reference::explained_by_cuts(const std::int32_t* weights, const std::int32_t* sums, double* explained) {
+  const double weight = weights[kBins - 1], sum = sums[kBins - 1];
+  for (std::size_t i = 0; i < kBins; ++i) {
+    const double lw = weights[i], ls = sums[i], rw = weight - lw, rs = sum - ls;
+    explained[i] = (ls * ls * rw + rs * rs * lw) / (lw * rw);
+  }
 }
 
 std::vector<char> goes_left(const Stump& stump, const FeaturePool& pool, const SampleIntegrals& samples) {

@@ -19,38 +19,34 @@ namespace sightline::cascade {
 
 inline constexpr int kBins = 256;
 
-/// A byte for every feature of every sample: feature after feature, in each the positives and then the
-/// negatives. LBP: the pattern. Haar: which of 256 equal parts of the range from the lowest to the highest
-/// value among the samples the value is in.
+/// A byte for every feature of every sample: feature after feature. LBP: the pattern. Haar: which of 256
+/// equal parts of the range from the lowest to the highest value among the samples (and 0) the value is in.
 class BinTable {
  public:
   explicit BinTable(const FeaturePool& pool) : pool_(pool) {}
   /// Takes the place of what was there; on all threads.
-  /// @param chosen  which of the positives; all of the negatives are
-  void assign(const SampleIntegrals& positives, std::span<const std::uint32_t> chosen,
-              const SampleIntegrals& negatives);
+  /// @param positives  how many samples are; they come first
+  void assign(const SampleIntegrals& samples, std::size_t positives);
 
   const FeaturePool& pool() const { return pool_; }
   std::size_t positives() const { return positives_; }
   std::size_t samples() const { return samples_; }
   std::span<const std::uint8_t> row(std::size_t feature) const {
-    return {bins_.data() + feature * samples_, samples_};
+    return {bins_.data() + feature * stride_, samples_};
   }
+  /// Bytes from row to row. Up to kMostRows may be read from any on, even where there are no more features.
+  std::size_t stride() const { return stride_; }
+  static constexpr std::size_t kMostRows = 8;
   /// Haar: what values of bins below `bin` are below, and all others are not.
   float edge(std::size_t feature, int bin) const;
 
  private:
-  struct Range {
-    float lowest = 0, bins = 0;  ///< bins a unit
-    int bin(float value) const;
-  };
-  void assign_feature(std::size_t feature, const SampleIntegrals& positives,
-                      std::span<const std::uint32_t> chosen, const SampleIntegrals& negatives,
-                      std::vector<float>& values);
+  void assign_some(const SampleIntegrals& samples, std::size_t begin, std::size_t end);
 
   const FeaturePool& pool_;
   std::size_t positives_ = 0, samples_ = 0;
-  std::vector<Range> ranges_;
+  std::size_t stride_ = 0;  ///< whole blocks
+  std::vector<ValueRange> ranges_;
   std::vector<std::uint8_t> bins_;
 };
 
@@ -86,6 +82,15 @@ std::size_t best_feature(const BinTable& table, const WeighedSamples& samples);
 
 /// The best stump of one feature.
 Stump best_stump(const BinTable& table, std::size_t feature, const WeighedSamples& samples);
+
+/// The inner loop of comparing cuts, in SIMD; `reference` has a plain one, which gives the same bits. Of
+/// parts of the samples, kBins of them, the last of which is all: how much less square error there is with
+/// answers of its own for a part and for the rest. No number where either is empty.
+/// @param weights, sums  of each part: of its samples, and of its positives less its negatives; up to 2^30
+void explained_by_cuts(const std::int32_t* weights, const std::int32_t* sums, double* explained);
+namespace reference {
+void explained_by_cuts(const std::int32_t* weights, const std::int32_t* sums, double* explained);
+}
 
 /// Where samples go: 1 left, 0 right.
 std::vector<char> goes_left(const Stump& stump, const FeaturePool& pool, const SampleIntegrals& samples);

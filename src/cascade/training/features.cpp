@@ -195,5 +195,14 @@ void take_values(const ValueCorners& corners, const std::int32_t* sums, const fl
   }
 }
 
+ValueRange range_of(const float* values, std::size_t count) {
+  const auto [lowest, highest] = std::minmax_element(values, values + count);
+  return {*lowest, *highest, *highest > *lowest ? 256 / (*highest - *lowest) : 0};
+}
+
+void take_bins(const float* values, std::size_t count, const ValueRange& range, std::uint8_t* bins) {
+  for (std::size_t i = 0; i < count; ++i) bins[i] = static_cast<std::uint8_t>(range.bin(values[i]));
+}
+
 }  // namespace reference
 }  // namespace sightline::cascade

@@ -4,8 +4,9 @@
 /// A sample is a window's pixels. Values are the detector's: sums from integral images, local binary patterns
 /// and Haar features in units of the window's standard deviation as in cascade/kernels.hpp, bit for bit.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "cascade/model.hpp"
@@ -46,7 +47,7 @@ class SampleIntegrals {
   bool is_flat(std::size_t sample) const { return !norms_.empty() && norms_[sample] == 0; }
 
   /// The patterns (LBP) or values (Haar) of a block's kTogether samples; of the last block, some stand for no
-  /// sample.
+  /// sample: patterns of black windows, values of 0.
   void patterns(const Rect& feature, std::size_t block, std::uint8_t* patterns) const;
   void values(const HaarFeature& feature, std::size_t block, float* values) const;
 
@@ -76,13 +77,28 @@ struct ValueCorners {
   int rects;
 };
 
-/// The inner loops over the kTogether samples of a block, in SIMD; `reference` has plain ones, which give the
-/// same bits.
+/// 256 equal parts of a range of values, by number. Rounding is monotonic, so parts are.
+struct ValueRange {
+  float lowest = 0, highest = 0;
+  float bins = 0;  ///< a unit; 0: all values are one
+
+  int bin(float value) const {
+    return static_cast<int>(std::min(std::max((value - lowest) * bins, 0.0F), 255.0F));
+  }
+};
+
+/// The inner loops over the samples of a block, or of several where there is a count, which is a multiple of
+/// kTogether; in SIMD. `reference` has plain ones, which give the same bits.
 void take_patterns(const PatternCorners& corners, const std::uint16_t* sums, std::uint8_t* patterns);
 void take_values(const ValueCorners& corners, const std::int32_t* sums, const float* norms, float* values);
+/// The range from the lowest to the highest.
+ValueRange range_of(const float* values, std::size_t count);
+void take_bins(const float* values, std::size_t count, const ValueRange& range, std::uint8_t* bins);
 namespace reference {
 void take_patterns(const PatternCorners& corners, const std::uint16_t* sums, std::uint8_t* patterns);
 void take_values(const ValueCorners& corners, const std::int32_t* sums, const float* norms, float* values);
+ValueRange range_of(const float* values, std::size_t count);
+void take_bins(const float* values, std::size_t count, const ValueRange& range, std::uint8_t* bins);
 }  // namespace reference
 
 }  // namespace sightline::cascade

@@ -59,6 +59,29 @@ void take_values(const ValueCorners& corners, const std::int32_t* sums, const fl
   }
 }
 
+ValueRange range_of(const float* values, std::size_t count) {
+  const hn::ScalableTag<float> df;
+  auto low = hn::LoadU(df, values), high = low;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto value = hn::LoadU(df, values + i);
+    low = hn::Min(low, value);
+    high = hn::Max(high, value);
+  }
+  const float lowest = hn::GetLane(hn::MinOfLanes(df, low)), highest = hn::GetLane(hn::MaxOfLanes(df, high));
+  return {lowest, highest, highest > lowest ? 256 / (highest - lowest) : 0};
+}
+
+void take_bins(const float* values, std::size_t count, const ValueRange& range, std::uint8_t* bins) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToSigned<decltype(df)> di;
+  const hn::Rebind<std::uint8_t, decltype(df)> d8;
+  const auto lowest = hn::Set(df, range.lowest), scale = hn::Set(df, range.bins), last = hn::Set(df, 255.0F);
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto at = hn::Mul(hn::Sub(hn::LoadU(df, values + i), lowest), scale);
+    hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(di, hn::Min(hn::Max(at, hn::Zero(df)), last))), d8, bins + i);
+  }
+}
+
 }  // namespace sightline::cascade::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -66,6 +89,8 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::cascade {
 HWY_EXPORT(take_patterns);
 HWY_EXPORT(take_values);
+HWY_EXPORT(range_of);
+HWY_EXPORT(take_bins);
 
 void take_patterns(const PatternCorners& corners, const std::uint16_t* sums, std::uint8_t* patterns) {
   HWY_DYNAMIC_DISPATCH(take_patterns)(corners, sums, patterns);
@@ -73,6 +98,14 @@ void take_patterns(const PatternCorners& corners, const std::uint16_t* sums, std
 
 void take_values(const ValueCorners& corners, const std::int32_t* sums, const float* norms, float* values) {
   HWY_DYNAMIC_DISPATCH(take_values)(corners, sums, norms, values);
+}
+
+ValueRange range_of(const float* values, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(range_of)(values, count);
+}
+
+void take_bins(const float* values, std::size_t count, const ValueRange& range, std::uint8_t* bins) {
+  HWY_DYNAMIC_DISPATCH(take_bins)(values, count, range, bins);
 }
 
 }  // namespace sightline::cascade

@@ -51,10 +51,10 @@ class Samples {
       sums_[i] += static_cast<double>(left[i] != 0 ? stump.left : stump.right);
   }
   double sum(std::size_t i) const { return sums_[i]; }
-  /// Those that are alive and reach a threshold.
-  std::size_t count_passed(float threshold) const {
+  /// Those from `first` on that are alive and reach a threshold.
+  std::size_t count_passed(float threshold, std::size_t first = 0) const {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < sums_.size(); ++i) count += alive(i) && passes(i, threshold) ? 1 : 0;
+    for (std::size_t i = first; i < sums_.size(); ++i) count += alive(i) && passes(i, threshold) ? 1 : 0;
     return count;
   }
   void reject_below(float threshold) {
@@ -115,9 +115,10 @@ class Training {
         state_(state, training::run_signature(signature(options), {&positives, &negatives})),
         clock_(report, expected_cost(options)),
         pool_(all_features(options.kind, options.window)),
-        table_(pool_) {
+        table_(pool_),
+        object_pixels_(options.window) {
     clock_.enter("cutting out the objects", 5);
-    const training::PositiveSamples cut = training::cut_positives(positives, options, clock_);
+    training::PositiveSamples cut = training::cut_positives(positives, options, clock_);
     if (positives.size() < kFewestObjects || cut.seen.size() == 0)
       throw Error(ExitCode::input,
                   fmt::format("there are too few positive pictures to train on ({})", positives.size()),
@@ -127,6 +128,7 @@ class Training {
     if (objects_->count_alive() == 0 || measured().count_alive() == 0)
       throw Error(ExitCode::input, "the positive pictures show nothing: every pixel of an object is alike",
                   "check --boxes and --margin");
+    object_pixels_ = std::move(cut.seen);
     // Objects take part in a random order, which stays the same while the first of them drop out.
     order_.resize(objects_->size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
@@ -210,59 +212,34 @@ class Training {
             number, options_.stages, found.passed, found.windows);
       return std::nullopt;
     }
-    Samples windows(options_.kind, found.samples, options_.window);
-    return boost(windows, number);
+    return boost(found.samples, number);
   }
 
-  std::optional<TrainedStage> boost(Samples& windows, int number) {
+  std::optional<TrainedStage> boost(const training::WindowSamples& windows, int number) {
     clock_.enter(fmt::format("stage {} of {}: boosting", number + 1, options_.stages),
                  expected_stumps(options_, number));
     clock_.check(0);
-    std::vector<std::uint32_t> chosen;
+    training::WindowSamples pixels(options_.window);
     for (const std::uint32_t i : order_) {
-      if (std::cmp_less(chosen.size(), options_.objects) && objects_->alive(i)) chosen.push_back(i);
+      if (std::cmp_less(pixels.size(), options_.objects) && objects_->alive(i))
+        pixels.add(object_pixels_.view(i));
     }
-    std::sort(chosen.begin(), chosen.end());
-    if (chosen.empty()) {
+    const std::size_t positives = pixels.size();
+    if (positives == 0) {
       spdlog::warn("stage {}: no object is left to train on; training ends here", number + 1);
       return std::nullopt;
     }
-    table_.assign(objects_->integrals(), chosen, windows.integrals());
-    std::vector<double> weights(table_.samples());
-    std::fill_n(weights.begin(), chosen.size(), 0.5 / static_cast<double>(chosen.size()));
-    std::fill(weights.begin() + static_cast<std::ptrdiff_t>(chosen.size()), weights.end(),
-              0.5 / static_cast<double>(windows.size()));
-    for (Samples* samples : {&*objects_, held_out_ ? &*held_out_ : nullptr, &windows}) {
-      if (samples) samples->begin_stage();
-    }
-    const std::size_t objects_before = measured().count_alive();
-    TrainedStage stage;
-    while (std::cmp_less(stage.stumps.size(), options_.stage.max_weak_classifiers)) {
-      const std::size_t feature =
-          best_feature(table_, weigh(weights, chosen.size(), options_.stage.trimmed_weight));
-      if (feature == pool_.size()) break;
-      // Chosen by the samples that matter most, it answers by all.
-      const Stump stump = best_stump(table_, feature, weigh(weights, chosen.size(), 1));
-      stage.stumps.push_back(stump);
-      add(stump, chosen, windows, weights);
-      stage.threshold = threshold_for(measured(), options_.stage.min_hit_rate);
-      stage.hit_rate = share(measured().count_passed(stage.threshold), objects_before);
-      stage.false_alarm = share(windows.count_passed(stage.threshold), windows.size());
-      const double expected = expected_stumps(options_, number);
-      clock_.check(std::min(static_cast<double>(stage.stumps.size()) / expected, 0.99),
-                   fmt::format("{} weak, hits {:.2f}%, false alarms {:.1f}%", stage.stumps.size(),
-                               100 * stage.hit_rate, 100 * stage.false_alarm));
-      if (stage.false_alarm <= options_.stage.max_false_alarm) break;
-    }
+    for (std::size_t i = 0; i < windows.size(); ++i) pixels.add(windows.view(i));
+    Samples trained(options_.kind, pixels, options_.window);
+    table_.assign(trained.integrals(), positives);
+    const TrainedStage stage = add_stumps(trained, number);
     if (stage.stumps.empty() || stage.false_alarm >= 1) {
       spdlog::warn(
           "stage {}: no feature tells what is left of the negatives from the objects; training ends here",
           number + 1);
       return std::nullopt;
     }
-    for (Samples* samples : {&*objects_, held_out_ ? &*held_out_ : nullptr}) {
-      if (samples) samples->reject_below(stage.threshold);
-    }
+    reject(stage);
     if (stage.false_alarm > options_.stage.max_false_alarm)
       spdlog::warn("stage {}: {} weak classifiers are not enough, {:.1f}% of the negatives pass", number + 1,
                    stage.stumps.size(), 100 * stage.false_alarm);
@@ -274,19 +251,40 @@ class Training {
     return stage;
   }
 
-  // A stump's answers to all samples, and what these make of the weights of those that are trained on.
-  void add(const Stump& stump, std::span<const std::uint32_t> chosen, Samples& windows,
-           std::vector<double>& weights) {
-    const std::vector<char> objects_left = goes_left(stump, pool_, objects_->integrals());
-    const std::vector<char> windows_left = goes_left(stump, pool_, windows.integrals());
-    objects_->add(stump, objects_left);
-    windows.add(stump, windows_left);
-    if (held_out_) held_out_->add(stump, goes_left(stump, pool_, held_out_->integrals()));
-    const double left = std::exp(static_cast<double>(stump.left)),
-                 right = std::exp(static_cast<double>(stump.right));
-    for (std::size_t i = 0; i < chosen.size(); ++i) weights[i] /= objects_left[chosen[i]] != 0 ? left : right;
-    for (std::size_t i = 0; i < windows.size(); ++i)
-      weights[chosen.size() + i] *= windows_left[i] != 0 ? left : right;
+  // @param trained  what the table has
+  TrainedStage add_stumps(Samples& trained, int number) {
+    const std::size_t positives = table_.positives(), windows = table_.samples() - positives;
+    std::vector<double> weights(table_.samples(), 0.5 / static_cast<double>(windows));
+    std::fill_n(weights.begin(), positives, 0.5 / static_cast<double>(positives));
+    Samples& objects = measured();
+    const std::size_t objects_before = objects.count_alive();
+    trained.begin_stage();
+    objects.begin_stage();
+    TrainedStage stage;
+    while (std::cmp_less(stage.stumps.size(), options_.stage.max_weak_classifiers)) {
+      const std::size_t feature =
+          best_feature(table_, weigh(weights, positives, options_.stage.trimmed_weight));
+      if (feature == pool_.size()) break;
+      // Chosen by the samples that matter most, it answers by all.
+      const Stump stump = best_stump(table_, feature, weigh(weights, positives, 1));
+      stage.stumps.push_back(stump);
+      const std::vector<char> left = goes_left(stump, pool_, trained.integrals());
+      trained.add(stump, left);
+      objects.add(stump, goes_left(stump, pool_, objects.integrals()));
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        const double answer = static_cast<double>(left[i] != 0 ? stump.left : stump.right);
+        weights[i] *= std::exp(i < positives ? -answer : answer);
+      }
+      stage.threshold = threshold_for(objects, options_.stage.min_hit_rate);
+      stage.hit_rate = share(objects.count_passed(stage.threshold), objects_before);
+      stage.false_alarm = share(trained.count_passed(stage.threshold, positives), windows);
+      clock_.check(
+          std::min(static_cast<double>(stage.stumps.size()) / expected_stumps(options_, number), 0.99),
+          fmt::format("{} weak, hits {:.2f}%, false alarms {:.1f}%", stage.stumps.size(),
+                      100 * stage.hit_rate, 100 * stage.false_alarm));
+      if (stage.false_alarm <= options_.stage.max_false_alarm) break;
+    }
+    return stage;
   }
 
   std::optional<TrainedStage> load(const std::string& step) const {
@@ -340,6 +338,7 @@ class Training {
   ProgressClock clock_;
   FeaturePool pool_;
   BinTable table_;
+  training::WindowSamples object_pixels_;
   std::optional<Samples> objects_, held_out_;
   std::vector<std::uint32_t> order_;  // of objects
 };
