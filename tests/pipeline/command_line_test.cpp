@@ -60,6 +60,7 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
                                                       {"train", "census"},
+                                                      {"train", "cascade"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -248,7 +249,7 @@ TEST(CommandLine, BashCompletes) {
   EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
   // Of "--schedule=sp", bash replaces what is behind the sign.
   EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
-  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census", "cascade"}));
   EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
 }
 
