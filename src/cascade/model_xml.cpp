@@ -126,7 +126,7 @@ std::string model_xml(const Model& model, const StageParameters& parameters, con
 
 void save_model(const Model& model, const StageParameters& parameters, const std::string& note,
                 const std::filesystem::path& file) {
-  write_text_file(file, "model", model_xml(model, parameters, note));
+  write_whole(file, model_xml(model, parameters, note), "model");
 }
 
 }  // namespace sightline::cascade
