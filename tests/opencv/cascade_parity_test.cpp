@@ -12,16 +12,6 @@ namespace {
 
 using namespace cascade;
 
-std::vector<BoxKey> keys_of(const std::vector<Detection>& detections) {
-  std::vector<BoxKey> keys;
-  for (const Detection& d : detections) {
-    keys.emplace_back(static_cast<int>(d.box.x), static_cast<int>(d.box.y), static_cast<int>(d.box.width),
-                      static_cast<int>(d.box.height));
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
 // The first pictures of each kind.
 std::vector<fs::path> pictures(long count) {
   std::vector<fs::path> files;

@@ -3,6 +3,7 @@
 
 #include <opencv2/objdetect.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "cascade/layout.hpp"
+#include "detection/detection.hpp"
 #include "image/pyramid.hpp"
 #include "media/frame.hpp"
 #include "media/reader.hpp"
@@ -52,6 +54,16 @@ inline cv::Mat as_matrix(GrayView gray) {
 
 /// x, y, width, height: boxes that can be sorted.
 using BoxKey = std::tuple<int, int, int, int>;
+
+inline std::vector<BoxKey> keys_of(const std::vector<Detection>& detections) {
+  std::vector<BoxKey> keys;
+  for (const Detection& d : detections) {
+    keys.emplace_back(static_cast<int>(d.box.x), static_cast<int>(d.box.y), static_cast<int>(d.box.width),
+                      static_cast<int>(d.box.height));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
 
 inline std::vector<BoxKey> opencv_boxes(cv::CascadeClassifier& classifier, GrayView gray, double scale_step,
                                         int min_neighbors, Size min_size = {}, Size max_size = {}) {
