@@ -30,6 +30,7 @@ struct FrameArguments {
   std::string input;
   std::string truth;
   std::string truth_format = "mot";
+  std::string truth_label;
   std::string protocol = "people";
   double first_pixel = 0;
   media::ReadOptions reading;
@@ -53,14 +54,21 @@ const std::vector<TruthBox>* truth_of(const GroundTruth& truth, const media::Fra
   return truth.find(name_of(frame));
 }
 
-GroundTruth load_truth(const FrameArguments& a) {
+GroundTruth load_all_truth(const FrameArguments& a) {
   if (a.truth_format == "mot") return load_mot_truth(a.truth, a.first_pixel);
   if (a.truth_format == "boxes") return load_box_list(a.truth);
+  if (a.truth_format == "coco") return load_coco_truth(a.truth);
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
   media::Reader reader(a.input);
   while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
   return load_yolo_truth(a.truth, sizes);
+}
+
+GroundTruth load_truth(const FrameArguments& a) {
+  GroundTruth truth = load_all_truth(a);
+  if (!a.truth_label.empty()) truth.keep_label(a.truth_label);
+  return truth;
 }
 
 // The frames that are marked; the others need not be searched, unless they are known to hold nothing.
@@ -263,9 +271,15 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   OptionSet options;
   options.add("input", &a->input, "Video or folder of pictures").require();
   options.add("--truth", &a->truth, "The marked objects: a file, or for YOLO a folder").require();
-  options.add("--truth-format", &a->truth_format, "mot, yolo, or boxes (lines of: name x1 y1 x2 y2)")
-      .one_of({"mot", "yolo", "boxes"})
+  options
+      .add("--truth-format", &a->truth_format,
+           "mot, yolo, coco, or boxes (lines of: name x1 y1 x2 y2, and a class where there are several)")
+      .one_of({"mot", "yolo", "coco", "boxes"})
       .show_default();
+  options
+      .add("--truth-label", &a->truth_label,
+           "Of the marked objects, those of this class (default: all; MOT has no classes)")
+      .free_text();
   options.add("--first-pixel", &a->first_pixel, "1 where a MOT file counts pixels from 1")
       .one_of({"0", "1"})
       .show_default();

@@ -20,9 +20,13 @@ FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::
 
 std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
                                                    const std::vector<std::string>& lists,
-                                                   const std::string& of_which) {
+                                                   const std::string& label, const std::string& of_which) {
   GroundTruth truth;
-  for (const std::string& list : lists) truth.images.merge(load_box_list(list).images);
+  for (const std::string& list : lists) {
+    GroundTruth one = load_marked_boxes(list);
+    if (!label.empty()) one.keep_label(label);
+    truth.images.merge(one.images);
+  }
   std::vector<training::MarkedObject> objects;
   std::set<std::string> found;
   for (std::size_t i = 0; i < pictures.size(); ++i) {

@@ -14,12 +14,14 @@ namespace sightline::apps {
 /// @param folder  where listed pictures are, if not beside their list
 training::FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::string& folder);
 
-/// The objects that box lists mark in the pictures, in the order of these.
-/// @param lists     at least one; see load_box_list
+/// The objects that box lists or COCO files mark in the pictures, in the order of these.
+/// @param lists     at least one; see load_marked_boxes
+/// @param label     of the objects, those of this class; empty: all
 /// @param of_which  are the pictures: the option that names them
-/// Throws Error (input) where there is none. Marked pictures that are not there are counted in a warning.
+/// Throws Error (input) where there is none, Error (usage) where no class has that name. Marked pictures that
+/// are not there are counted in a warning.
 std::vector<training::MarkedObject> marked_objects(const training::FileImageSet& pictures,
                                                    const std::vector<std::string>& lists,
-                                                   const std::string& of_which);
+                                                   const std::string& label, const std::string& of_which);
 
 }  // namespace sightline::apps

@@ -31,6 +31,7 @@ constexpr int kSmallestSide = 12, kLargestSide = 512;
 struct SampleArguments {
   std::vector<std::string> pictures;
   std::vector<std::string> boxes;
+  std::string label;
   std::vector<std::string> backgrounds;
   std::string folder;
   std::string output;
@@ -88,7 +89,7 @@ int run(const SampleArguments& a, int verbosity) {
   if (a.replace) check_replaced(a.output);
   AtomicFolder output(a.output, a.replace);
   const FileImageSet pictures = collect_pictures(a.pictures, a.folder);
-  std::vector<training::MarkedObject> objects = marked_objects(pictures, a.boxes, "the pictures");
+  std::vector<training::MarkedObject> objects = marked_objects(pictures, a.boxes, a.label, "the pictures");
   std::optional<FileImageSet> backgrounds;
   if (!a.backgrounds.empty()) backgrounds = collect_pictures(a.backgrounds, "");
   const std::atomic<bool>& stop = stop_requested();
@@ -173,7 +174,10 @@ void add_samples(CLI::App& app, Common& common) {
   SampleFolderOptions& s = a->samples;
   OptionSet options;
   options.add("pictures", &a->pictures, "Folders or lists of pictures in which objects are marked").require();
-  options.add("--boxes", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2`").require();
+  options.add("--boxes", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2` or COCO (.json)")
+      .require();
+  options.add("--boxes-label", &a->label, "Of the objects of --boxes, those of this class (default: all)")
+      .free_text();
   options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
   options.add("-o,--output", &a->output, "Folder to make").require();
   options.add("--replace", &a->replace, "Replace a folder of that name that this command has made");

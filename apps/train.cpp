@@ -24,6 +24,7 @@ struct TrainArguments {
   std::vector<std::string> negatives;
   std::string folder;
   std::vector<std::string> boxes;
+  std::string label;
   std::string output;
   std::string state;
   std::unique_ptr<Trainer> trainer;
@@ -36,7 +37,8 @@ int run(const TrainArguments& a, int verbosity) {
   const FileImageSet pictures = collect_pictures(a.positives, a.folder);
   std::optional<training::MarkedObjects> cut_out;
   if (!a.boxes.empty())
-    cut_out.emplace(pictures, marked_objects(pictures, a.boxes, "--positives"), a.trainer->margin().value());
+    cut_out.emplace(pictures, marked_objects(pictures, a.boxes, a.label, "--positives"),
+                    a.trainer->margin().value());
   const training::ImageSet& positives = cut_out ? static_cast<const training::ImageSet&>(*cut_out) : pictures;
   const FileImageSet negatives = collect_pictures(a.negatives, "");
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
@@ -70,8 +72,11 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   if (a->trainer->margin()) {
     options.add(
         "--boxes", &a->boxes,
-        "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2`: they are cut out "
-        "with what is around them");
+        "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2` or COCO (.json): "
+        "they are cut out with what is around them");
+    options.add("--boxes-label", &a->label, "Of the objects of --boxes, those of this class (default: all)")
+        .free_text()
+        .needs("--boxes");
   }
   options.add("-o,--output", &a->output, "Model file to write").show_default();
   options.add("--state", &a->state, "Folder for finished steps, to resume from (default: OUTPUT.training)");

@@ -18,12 +18,14 @@ void check_size(const Box& box, const Row& row) {
 }
 
 constexpr std::size_t kCornerFields = 5;  // name x1 y1 x2 y2
+constexpr std::size_t kClassFields = 6;   // name x1 y1 x2 y2 class
 constexpr std::size_t kSizeFields = 8;    // name x y width height error W H
+constexpr std::size_t kMaxClasses = 100'000;
 
 Box listed_box(const std::vector<std::string_view>& fields, const Row& row) {
   const double x = number(fields[1], "x", row);
   const double y = number(fields[2], "y", row);
-  if (fields.size() == kCornerFields) {
+  if (fields.size() != kSizeFields) {
     return {x, y, number(fields[3], "x2", row) - x, number(fields[4], "y2", row) - y};
   }
   number(fields[5], "error", row);
@@ -57,6 +59,17 @@ TruthBox yolo_box(std::string_view text, Size size, const Row& row) {
   return truth;
 }
 
+std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
+  std::map<int, std::string> labels;
+  const std::filesystem::path file = folder / "classes.txt";
+  if (!std::filesystem::exists(file)) return labels;
+  for_each_row(file, "names of classes", [&](std::string_view name, const Row& row) {
+    if (labels.size() == kMaxClasses) row.refuse("more than " + std::to_string(kMaxClasses) + " classes");
+    labels.emplace(row.number - 1, name);  // a blank line has a number, too
+  });
+  return labels;
+}
+
 }  // namespace
 
 const std::vector<TruthBox>* GroundTruth::find(const std::string& name) const {
@@ -70,6 +83,19 @@ std::int64_t GroundTruth::positives() const {
     count += std::count_if(boxes.begin(), boxes.end(), [](const TruthBox& box) { return !box.ignore; });
   }
   return count;
+}
+
+void GroundTruth::keep_label(const std::string& name) {
+  const auto wanted =
+      std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.second == name; });
+  if (wanted == labels.end()) {
+    std::string known;
+    for (const auto& [number, label] : labels) known += (known.empty() ? "" : ", ") + label;
+    throw Error(ExitCode::usage, "no object is marked as '" + name + "'",
+                known.empty() ? "the marks have no names of classes" : "the classes are: " + known);
+  }
+  for (auto& [image, boxes] : images)
+    std::erase_if(boxes, [&](const TruthBox& box) { return box.label != wanted->first; });
 }
 
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel) {
@@ -96,13 +122,16 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
 GroundTruth load_box_list(const std::filesystem::path& file) {
   GroundTruth truth;
   std::size_t columns = 0;
+  std::map<std::string, int, std::less<>> numbers;  // of classes
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
     const auto fields = split_at_blanks(text);
     const std::string name(fields[0]);
     if (fields.size() == 1) return truth.annotate(name);
-    if (fields.size() != kCornerFields && fields.size() != kSizeFields) {
-      row.refuse(std::to_string(fields.size()) +
-                 " columns where 'name x1 y1 x2 y2' has 5 and 'name x y width height error W H' has 8");
+    if (fields.size() != kCornerFields && fields.size() != kClassFields && fields.size() != kSizeFields) {
+      row.refuse(
+          std::to_string(fields.size()) +
+          " columns where 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height error W "
+          "H' has 8; a name with spaces stands in double quotes");
     }
     if (columns == 0) columns = fields.size();
     if (columns != fields.size()) {
@@ -111,18 +140,39 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
     }
     const Box box = listed_box(fields, row);
     check_size(box, row);
-    truth.images[name].push_back({box});
+    int label = 0;
+    if (fields.size() == kClassFields) {
+      label = numbers.try_emplace(std::string(fields[5]), static_cast<int>(numbers.size())).first->second;
+      if (numbers.size() > kMaxClasses) row.refuse("more than " + std::to_string(kMaxClasses) + " classes");
+    }
+    truth.images[name].push_back({box, false, label});
   });
+  for (const auto& [name, number] : numbers) truth.labels.emplace(number, name);
+  return truth;
+}
+
+GroundTruth load_marked_boxes(const std::filesystem::path& file) {
+  return file.extension() == ".json" ? load_coco_truth(file) : load_box_list(file);
+}
+
+std::filesystem::path yolo_file(const std::filesystem::path& folder, const std::string& image) {
+  return folder / std::filesystem::path(image).stem().concat(".txt");
+}
+
+GroundTruth load_yolo_classes(const std::filesystem::path& folder) {
+  GroundTruth truth;
+  truth.labels = yolo_classes(folder);
   return truth;
 }
 
 GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<std::string, Size>& images) {
   GroundTruth truth;
+  truth.labels = yolo_classes(folder);
   for (const auto& image : images) {
     // No structured binding: Clang 14 does not capture one.
     const std::string& name = image.first;
     const Size size = image.second;
-    const std::filesystem::path file = folder / std::filesystem::path(name).stem().concat(".txt");
+    const std::filesystem::path file = yolo_file(folder, name);
     if (!std::filesystem::exists(file)) continue;
     truth.annotate(name);
     for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {

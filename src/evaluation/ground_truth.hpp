@@ -21,6 +21,12 @@ struct TruthBox {
   friend bool operator==(const TruthBox&, const TruthBox&) = default;
 };
 
+/// What a file says of an image besides its boxes.
+struct ImageFacts {
+  Size size;         ///< pixels
+  std::string path;  ///< as the file has it, with folders
+};
+
 /// The marks of a set of images.
 ///
 /// Only the images in `images` count as annotated: an image that is not there says nothing about a detector,
@@ -29,6 +35,10 @@ struct TruthBox {
 struct GroundTruth {
   /// By the name of an image file (without folders) or a frame's number in decimal.
   std::map<std::string, std::vector<TruthBox>> images;
+  /// Names of classes by TruthBox::label; what has no name is not there.
+  std::map<int, std::string> labels;
+  /// Of images by their key in `images`; of COCO files alone.
+  std::map<std::string, ImageFacts> facts;
 
   /// Declares an image annotated; keeps the boxes it has.
   void annotate(const std::string& name) { images.try_emplace(name); }
@@ -38,6 +48,9 @@ struct GroundTruth {
   const std::vector<TruthBox>* find(std::int64_t frame) const { return find(std::to_string(frame)); }
   /// Objects that are to be found, over all images: those without the ignore flag.
   std::int64_t positives() const;
+  /// Leaves the boxes of one class; images that have none are empty from then on.
+  /// Throws Error (usage) where no class has that name, with those there are.
+  void keep_label(const std::string& name);
 };
 
 /// Reads MOTChallenge ground truth: `frame,id,x,y,width,height[,confidence,...]`, frames from 1; up to ten
@@ -47,14 +60,32 @@ struct GroundTruth {
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel = 0);
 
 /// Reads a list of boxes with an image's name first on every line, separated by spaces:
-///   `name x1 y1 x2 y2` (the two corners) or `name x y width height error W H` (error and the image's size
-///   unused).
-/// The first line with a box decides which of the two the file holds. A line of a name alone says that the
-/// image is annotated and empty. Throws Error(input) with `file:line: reason`.
+///   `name x1 y1 x2 y2` (the two corners), `name x1 y1 x2 y2 class` or `name x y width height error W H`
+///   (error and the image's size unused).
+/// The first line with a box decides which of them the file holds. A line of a name alone says that the
+/// image is annotated and empty. A name or a class with spaces stands in double quotes. Classes are numbered
+/// from 0 as they appear. Throws Error(input) with `file:line: reason`.
 GroundTruth load_box_list(const std::filesystem::path& file);
 
+/// Reads COCO's object annotations (JSON): `images`, `annotations` with their `bbox`, `categories`; all else
+/// is left aside. All images that are listed are annotated, crowds (`iscrowd`) are to be ignored, and a box's
+/// label is its category's id. Throws Error(input) with the file's name and which entry is wrong, also where
+/// two images in different folders have one name.
+GroundTruth load_coco_truth(const std::filesystem::path& file);
+
+/// A COCO file where the name ends in `.json`, else a list of boxes.
+GroundTruth load_marked_boxes(const std::filesystem::path& file);
+
+/// Where YOLO has the boxes of an image: `folder/name.txt`.
+std::filesystem::path yolo_file(const std::filesystem::path& folder, const std::string& image);
+
+/// The names of classes alone, as `folder/classes.txt` lists them; none where it is not there. Throws
+/// Error(input).
+GroundTruth load_yolo_classes(const std::filesystem::path& folder);
+
 /// Reads YOLO label files: for an image `name.ext` the file `folder/name.txt` with lines `class cx cy width
-/// height`, in parts of the image's size.
+/// height`, in parts of the image's size. Classes have the names that `folder/classes.txt` lists, where it is
+/// there.
 /// @param images  sizes of the images by name; one without a label file is not annotated, one with an empty
 /// file
 ///                is annotated and empty

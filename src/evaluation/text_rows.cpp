@@ -39,8 +39,10 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 std::vector<std::string_view> split_at_blanks(std::string_view text) {
   std::vector<std::string_view> fields;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    fields.push_back(text.substr(0, end));
+    const std::size_t quote = text[0] == '"' ? text.find('"', 1) : std::string_view::npos;
+    const bool is_quoted = quote != std::string_view::npos && quote > 1;
+    const std::size_t end = is_quoted ? quote + 1 : std::min(text.find_first_of(" \t"), text.size());
+    fields.push_back(is_quoted ? text.substr(1, quote - 1) : text.substr(0, end));
     text.remove_prefix(end);
   }
   return fields;

@@ -19,7 +19,8 @@ struct Row {
   [[noreturn]] void refuse(const std::string& reason) const;
 };
 
-/// Splits at every comma, or at every run of blanks; blanks around the fields are left out.
+/// Splits at every comma, or at every run of blanks; blanks around the fields are left out. A field in double
+/// quotes may hold blanks; the quotes are left out.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 std::vector<std::string_view> split_at_blanks(std::string_view text);
 

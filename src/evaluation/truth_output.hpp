@@ -1,0 +1,50 @@
+#pragma once
+/// Writes what people marked in images in the formats that `load_box_list`, `load_coco_truth` and
+/// `load_yolo_truth` read (evaluation/ground_truth.hpp). Files have their names once they are whole.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evaluation/ground_truth.hpp"
+
+namespace sightline {
+
+enum class TruthFormat { boxes, yolo, coco };
+
+/// "boxes", "yolo" or "coco".
+const char* to_string(TruthFormat format);
+/// Throws Error (usage) for other names.
+TruthFormat parse_truth_format(const std::string& name);
+/// COCO for a name that ends in `.json`, YOLO for a folder (or a name that ends with a slash), else a list of
+/// boxes.
+TruthFormat guess_truth_format(const std::filesystem::path& path);
+
+/// Gives every class that boxes have a name, so that none is lost: `class 3`, where it had none. Boxes that
+/// all have class 0 and no name stay without.
+void name_labels(GroundTruth& truth);
+
+/// The text of a list of boxes, with classes where these have names. An image without boxes is a line of its
+/// name alone. Boxes that are to be ignored are left out: the format cannot say it.
+/// Throws Error (usage) for a name that the format cannot hold.
+std::string as_box_list(const GroundTruth& truth);
+
+/// The text of a COCO file. Categories have their labels as ids, one higher where one is 0, which COCO
+/// does not use; images are numbered from 1, by name. Classes without a name are called `object`.
+/// The sizes of images are those of `facts`.
+std::string as_coco(const GroundTruth& truth);
+
+/// The text of a YOLO label file: boxes as parts of the image. What reaches past the image is cut off; a box
+/// outside is left out, and so is one that is to be ignored.
+std::string as_yolo(const std::vector<TruthBox>& boxes, Size image, const std::map<int, int>& numbers);
+/// Class numbers by label: the labels themselves where one is 0 and none is very high, else 0, 1, ... in
+/// their order.
+std::map<int, int> yolo_numbers(const GroundTruth& truth);
+/// The text of `classes.txt`, for classes with such numbers; empty where they have no names.
+std::string as_yolo_classes(const GroundTruth& truth, const std::map<int, int>& numbers);
+
+/// What a format cannot hold, for people: "2 boxes that are to be ignored"; empty where it holds all.
+std::string lost_in(TruthFormat format, const GroundTruth& truth);
+
+}  // namespace sightline
