@@ -6,20 +6,10 @@
 #include <span>
 
 #include "base/duration_text.hpp"
-#include "display/keys.hpp"
-#include "display/scene.hpp"
+#include "display/panel_painter.hpp"
 
 namespace sightline::display {
 namespace {
-
-constexpr Ink kGround{13, 16, 20, 196};
-constexpr Ink kLine{255, 255, 255, 30};
-constexpr Ink kTrack{255, 255, 255, 20};
-constexpr Ink kDim{156, 165, 176, 255};
-constexpr Ink kBright{240, 243, 247, 255};
-constexpr Ink kGood{61, 220, 132, 255};
-constexpr Ink kWaiting{255, 190, 70, 255};
-constexpr Ink kBad{255, 110, 104, 255};
 
 // Colours of frames in the bars; neighbours differ most.
 constexpr std::array<Ink, 6> kFrames{{{79, 195, 247, 255},
@@ -114,17 +104,10 @@ std::vector<std::size_t> rows_of(const std::vector<Interval>& sorted, std::size_
   return row;
 }
 
-struct Part {
-  std::string text;
-  Ink ink;
-  bool bold = false;
-};
-
-class Panels {
+class Panels : private PanelPainter {
  public:
   Panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output)
-      : scene_(scene), text_(text), overlay_(overlay), output_(output) {
-    set_size(natural_size());
+      : PanelPainter(scene, text, output), overlay_(overlay) {
     top_ = margin_;
     bottom_ = output.height - margin_;
   }
@@ -135,72 +118,10 @@ class Panels {
     if (overlay_.hud == HudMode::compact) compact();
     if (overlay_.hud == HudMode::full) full();
     message();
-    if (overlay_.help) help();
+    if (overlay_.help) help(help_lines());
   }
 
  private:
-  int natural_size() const {
-    const double natural = std::min(output_.height / 62.0, output_.width / 52.0);
-    const bool is_tiny = output_.width < 320 || output_.height < 240;
-    return std::clamp(static_cast<int>(std::lround(natural)), is_tiny ? 9 : 12, 40);
-  }
-  void set_size(int em) {
-    em_ = em;
-    row_ = em * 3 / 2;
-    padding_ = std::max(3, em * 2 / 3);
-    margin_ = std::max(2, em * 2 / 3);
-  }
-  Font font(bool bold = false) const { return {em_, bold}; }
-  bool is_narrow() const { return output_.width < 44 * em_; }
-
-  void fill(const Rect& rect, const Ink& ink) {
-    if (const Rect r = intersection(rect, {0, 0, output_.width, output_.height}); !r.empty())
-      scene_.push_back(Fill{r, ink});
-  }
-  // With its corners taken off.
-  void rounded(const Rect& r, const Ink& ink, int radius) {
-    radius = std::min({radius, r.height / 2, r.width / 2});
-    for (int i = 0; i < radius; ++i) {
-      const double up = radius - i - 0.5;
-      const int inset = static_cast<int>(std::lround(radius - std::sqrt(radius * radius - up * up)));
-      fill({r.x + inset, r.y + i, r.width - 2 * inset, 1}, ink);
-      fill({r.x + inset, r.bottom() - 1 - i, r.width - 2 * inset, 1}, ink);
-    }
-    fill({r.x, r.y + radius, r.width, r.height - 2 * radius}, ink);
-  }
-  void panel(const Rect& r, const Ink& ground = kGround) { rounded(r, ground, em_ / 3); }
-
-  // Text in a row that begins at y, cut off at `limit` pixels. Returns the width.
-  int words(int x, int y, const std::string& what, const Ink& ink, int limit, bool bold = false) {
-    std::string shown = text_.fit(what, font(bold), limit);
-    if (shown.empty()) return 0;
-    const int width = text_.width(shown, font(bold));
-    const Rect room = intersection({x - 1, y, width + 2, row_}, {0, 0, output_.width, output_.height});
-    const int ascent = static_cast<int>(std::lround(em_ * 0.73));
-    scene_.push_back(Words{std::move(shown), font(bold), ink, x, y + (row_ + ascent) / 2, room});
-    return width;
-  }
-  int words_right(int right, int y, const std::string& what, const Ink& ink, int limit, bool bold = false) {
-    const std::string shown = text_.fit(what, font(bold), limit);
-    const int width = text_.width(shown, font(bold));
-    words(right - width, y, shown, ink, width, bold);
-    return width;
-  }
-  int width_of(const std::vector<Part>& parts) {
-    int width = 0;
-    for (const Part& part : parts) width += text_.width(part.text, font(part.bold));
-    return width;
-  }
-
-  // One line in a panel of its own.
-  void pill(int x, int y, int width, const std::vector<Part>& parts) {
-    panel({x, y, width, row_ + padding_ / 2});
-    int pen = x + padding_;
-    for (const Part& part : parts)
-      pen += words(pen, y + padding_ / 4, part.text, part.ink, x + width - padding_ - pen, part.bold);
-  }
-  int pill_height() const { return row_ + padding_ / 2; }
-
   // State, recording and pause: on the right and in the middle of the top where there is room, else one below
   // the other with the rest below them.
   void notices() {
@@ -212,12 +133,8 @@ class Panels {
                        {"  " + overlay_.recording->file, kDim}});
     if (overlay_.paused) right.push_back({{"\u275A\u275A ", kWaiting}, {"paused", kBright, true}});
     std::vector<Part> state;
-    if (!overlay_.state.empty()) {
-      const Ink ink = overlay_.state_kind == StateKind::bad       ? kBad
-                      : overlay_.state_kind == StateKind::waiting ? kWaiting
-                                                                  : kGood;
-      state = {{"\u25CF ", ink}, {overlay_.state, kBright}};
-    }
+    if (!overlay_.state.empty())
+      state = {{"\u25CF ", ink_of(overlay_.state_kind)}, {overlay_.state, kBright}};
     const int whole = output_.width - 2 * margin_;
     if (is_narrow()) {
       if (!state.empty()) right.insert(right.begin(), state);
@@ -496,48 +413,7 @@ class Panels {
     pill((output_.width - width) / 2, y, width, parts);
   }
 
-  void help() {
-    const auto all = help_lines();
-    const int rows = static_cast<int>(all.size()) + 1;
-    // Smaller letters before lines are left out.
-    while (em_ > 8 && (rows * row_ + 3 * padding_ > output_.height - 2 * margin_ ||
-                       help_width() > output_.width - 2 * margin_))
-      set_size(em_ - 1);
-    const int count = std::min(rows, (output_.height - 2 * margin_ - 3 * padding_) / row_);
-    if (count < 2) return;
-    const int width = std::min(output_.width - 2 * margin_, help_width());
-    const int height = count * row_ + 3 * padding_;
-    const Rect area{(output_.width - width) / 2, (output_.height - height) / 2, width, height};
-    panel(area, {13, 16, 20, 232});
-    const int left = area.x + 2 * padding_, right = area.right() - 2 * padding_;
-    int y = area.y + padding_;
-    words(left, y, "Keys", kBright, right - left, true);
-    y += row_;
-    fill({left, y + padding_ / 2, right - left, 1}, kLine);
-    y += padding_;
-    for (int i = 0; i + 1 < count; ++i, y += row_) {
-      const HelpLine& line = all[static_cast<std::size_t>(i)];
-      words(left, y, std::string(line.keys), kBright, right - left, true);
-      const int x = left + help_keys_width() + 2 * em_;
-      words(x, y, std::string(line.text), kDim, right - x);
-    }
-  }
-  int help_keys_width() {
-    int width = 0;
-    for (const HelpLine& line : help_lines()) width = std::max(width, text_.width(line.keys, font(true)));
-    return width;
-  }
-  int help_width() {
-    int width = 0;
-    for (const HelpLine& line : help_lines()) width = std::max(width, text_.width(line.text, font()));
-    return help_keys_width() + 2 * em_ + width + 4 * padding_;
-  }
-
-  Scene& scene_;
-  TextCache& text_;
   const Overlay& overlay_;
-  const Size output_;
-  int em_ = 12, row_ = 18, padding_ = 8, margin_ = 8;
   int top_ = 0, bottom_ = 0;  // what notices leave
   int lanes_top_ = 0;
   std::vector<int> slack_;

@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/display: the ways to a window's pixels. The only header that includes SDL.
+/// Internal to src/display: the ways to a window's pixels. Includes SDL, which no header for others does.
 
 #include <SDL.h>
 
@@ -32,7 +32,7 @@ inline constexpr Ink kSurround{10, 11, 13, 255};
 struct View {
   const media::DisplayPlanes* planes = nullptr;  ///< none: no picture
   bool is_new = false;                           ///< the planes are not those of the last call
-  Rect place;
+  Rect place;  ///< may reach past the screen, by no more than the screen is large
   const Scene* scene = nullptr;
 };
 

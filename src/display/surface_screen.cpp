@@ -30,8 +30,7 @@ class SurfaceScreen final : public Screen {
       pixels.stride = static_cast<std::ptrdiff_t>(target->w) * 4;
     }
     if (view.planes) {
-      fill_around(view.place, kSurround, pixels);
-      scaler_.draw(*view.planes, view.place, pixels);
+      draw_picture(view, pixels);
     } else {
       fill_around({0, 0, 0, 0}, kSurround, pixels);
     }
@@ -58,6 +57,22 @@ class SurfaceScreen final : public Screen {
   }
 
  private:
+  void draw_picture(const View& view, const Pixels& pixels) {
+    const Rect place = view.place;
+    const Rect seen = intersection(place, {0, 0, pixels.size.width, pixels.size.height});
+    fill_around(seen, kSurround, pixels);
+    if (seen == place) return scaler_.draw(*view.planes, place, pixels);
+    if (seen.empty()) return;
+    // A part of a picture whose last pixels are cut by the screen's edge: drawn apart, whole.
+    cut_.resize(static_cast<std::size_t>(place.width) * static_cast<std::size_t>(place.height) * 4);
+    const Pixels whole{
+        cut_.data(), {place.width, place.height}, static_cast<std::ptrdiff_t>(place.width) * 4};
+    scaler_.draw(*view.planes, {0, 0, place.width, place.height}, whole);
+    for (int y = seen.y; y < seen.bottom(); ++y)
+      std::memcpy(pixels.at(seen.x, y), whole.at(seen.x - place.x, y - place.y),
+                  static_cast<std::size_t>(seen.width) * 4);
+  }
+
   // The window's; SDL makes a new one after each change of size.
   SDL_Surface* surface() {
     SDL_Surface* own = SDL_GetWindowSurface(window_);
@@ -68,7 +83,7 @@ class SurfaceScreen final : public Screen {
   SDL_Window* window_;
   TextCache& text_;
   PictureScaler scaler_;
-  std::vector<std::uint8_t> apart_;
+  std::vector<std::uint8_t> apart_, cut_;
 };
 
 }  // namespace

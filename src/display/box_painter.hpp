@@ -1,0 +1,47 @@
+#pragma once
+/// Internal to src/display: boxes on a picture, their outlines and tags.
+
+#include <string>
+
+#include "display/scene.hpp"
+#include "image/canvas.hpp"
+#include "media/caption_places.hpp"
+
+namespace sightline::display {
+
+Ink ink_of(const Color& color);
+/// The nearest pixel; far outside of any output for what is far outside.
+int to_pixel(double value);
+bool is_drawable(const Box& box);
+
+/// Puts boxes into a scene; what is outside of `place` is clipped.
+class BoxPainter {
+ public:
+  /// @param reference  height in pixels of the output that thickness and letters follow
+  BoxPainter(Scene& scene, TextCache& text, const Rect& place, int reference);
+
+  /// A line of `thickness()` pixels within the box, and a dark hairline around, so that it shows on a ground
+  /// of its own colour.
+  void outline(const Rect& box, const Ink& ink);
+  void dashes(const Rect& box, const Ink& ink);
+  void fill(const Rect& rect, const Ink& ink);
+  /// Where the next box's tag stands (media::CaptionPlaces), the most important first.
+  Rect place_tag(const std::string& words, const Rect& box);
+  /// Words on a ground of the colour.
+  void tag(std::string words, const Rect& at, const Ink& ink);
+  /// Of a tag, in pixels.
+  int tag_width(const std::string& words) const;
+  int thickness() const { return thickness_; }
+  const Rect& place() const { return place_; }
+
+ private:
+  Scene& scene_;
+  TextCache& text_;
+  const Rect place_;
+  const int thickness_;
+  const Font font_;
+  const int padding_;
+  media::CaptionPlaces tags_;
+};
+
+}  // namespace sightline::display
