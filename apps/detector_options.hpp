@@ -52,6 +52,11 @@ class DetectorOptions {
   /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
   void set(const DetectorSetting& setting) { settings_.push_back(setting); }
 
+  /// Whether the user has named a detector.
+  bool is_named() const { return !config_.empty() || !model_.empty(); }
+  /// `make` opens no device: of commands that run the detector on the CPU.
+  void use_no_device() { schedule_.devices = "none"; }
+
   /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does, and where
   /// there are several detectors.
   const Family& family() const;

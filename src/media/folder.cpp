@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "media/folder.hpp"
 #include "media/source.hpp"
 
 namespace sightline::media {
@@ -52,6 +53,8 @@ bool natural_less(std::string_view a, std::string_view b) {
   return left_a != left_b ? left_a < left_b : a < b;
 }
 
+}  // namespace
+
 std::vector<fs::path> list_images(const std::string& folder) {
   std::vector<fs::path> images;
   std::error_code error;
@@ -70,6 +73,8 @@ std::vector<fs::path> list_images(const std::string& folder) {
   });
   return images;
 }
+
+namespace {
 
 class Folder final : public Source {
  public:

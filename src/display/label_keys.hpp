@@ -1,0 +1,47 @@
+#pragma once
+/// Keys of the window for marking, what they command, and what the help panel says of them.
+
+#include <optional>
+#include <span>
+
+#include "display/keys.hpp"
+
+namespace sightline::display {
+
+enum class LabelCommand {
+  next,
+  previous,
+  confirm,
+  finish,
+  remove,
+  select_next,
+  select_previous,
+  undo,
+  redo,
+  left,
+  right,
+  up,
+  down,
+  zoom_in,
+  zoom_out,
+  fit,
+  new_class,
+  ignore,
+  copy,
+  only_unseen,
+  panels,
+  help,
+  full_screen,  ///< done by the window itself; told all the same
+  cancel,
+  quit,
+};
+
+/// The command of a key.
+/// @param code     what it types without modifiers; SDL's code for keys that type nothing
+/// @param control  whether Control is held, with which few keys mean something
+std::optional<LabelCommand> label_command_of(int code, bool control, bool shift, bool is_repeat);
+
+/// Every key and button once, in the order of presentation.
+std::span<const HelpLine> label_help_lines();
+
+}  // namespace sightline::display
