@@ -12,6 +12,8 @@
 //                            functions of their own, which the host writes
 //
 //   PACKED                   `scan` takes stages below packed_stages from constant memory
+//
+//   REDUCED                  see reduced.clh
 #include "cascade/packed.clh"
 #include "candidates.clh"
 
@@ -29,6 +31,13 @@ inline int ones_below(uint word, int bit) {
   return bit == 0 ? 0 : min((int)clz(~(word << (32 - bit))), bit);
 }
 
+// Whether the run of rejected windows before the one of column `bit` begins in this word, whose first window is `x`,
+// and is odd.
+inline bool skipped_for_sure(uint rejected, int bit, int x) {
+  const int run = ones_below(rejected, bit);
+  return (run < bit || x == 0) && (run & 1) != 0;
+}
+
 #ifdef QUEUE
 #ifdef SUM_LONG
 #define MOST_PARTS 32  // work-items that share a window's trees: the order of whole numbers does not matter
@@ -43,6 +52,29 @@ inline int ones_below(uint word, int bit) {
 #else
 #define PACKED_PARAMETERS
 #endif
+
+// A stage's sum, of the trees `first`, `first + every`, ...; from where the variant has integrals and stages.
+#ifdef TILED
+#define STAGE_SUM_OF stage_sum_local
+#define GEOMETRY(step) {step, LOCAL_STRIDE, LOCAL_STRIDE / 2, LOCAL_STRIDE * LOCAL_ROWS}
+#else
+#define STAGE_SUM_OF stage_sum
+#define GEOMETRY(step) {step, stride, stride / 2, 2 * plane}
+#endif
+#ifdef PACKED
+#define GEOMETRY_OF(step) const Geometry geometry = GEOMETRY(step);
+#define SUM_OF(s, at, norm, first, every)                                                                  \
+  ((s) < packed_stages ? stage_sum_packed(packed_nodes, packed_trees, leaves, stages + (s), &geometry, at, \
+                                          norm, first, every)                                              \
+                       : STAGE_SUM_OF(&cascade, stages + (s), at, norm, first, every))
+#else
+#define GEOMETRY_OF(step)
+#define SUM_OF(s, at, norm, first, every) STAGE_SUM_OF(&cascade, stages + (s), at, norm, first, every)
+#endif
+
+#ifdef REDUCED
+#include "cascade/reduced.clh"
+#else
 
 // Windows that pass stages [0, count), those included that are skipped: keep_visited takes them out. Appends
 // (level, x, y) to `found`. A queue has room for all windows of a tile.
@@ -75,24 +107,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     }
   }
 #define WINDOW(w) (copied + ((w) / TILE_X) * step * LOCAL_STRIDE + (w) % TILE_X)
-#define GLOBAL_SUM stage_sum_local
 #else
 #define WINDOW(w) (corner + ((w) / TILE_X) * step * stride + (w) % TILE_X)
-#define GLOBAL_SUM stage_sum
 #endif
-#ifdef PACKED
-#ifdef TILED
-  const Geometry geometry = {step, LOCAL_STRIDE, LOCAL_STRIDE / 2, LOCAL_STRIDE * LOCAL_ROWS};
-#else
-  const Geometry geometry = {step, stride, stride / 2, 2 * plane};
-#endif
-#define SUM_OF(s, at, norm, first, every)                                                                  \
-  ((s) < packed_stages ? stage_sum_packed(packed_nodes, packed_trees, leaves, stages + (s), &geometry, at, \
-                                          norm, first, every)                                              \
-                       : GLOBAL_SUM(&cascade, stages + (s), at, norm, first, every))
-#else
-#define SUM_OF(s, at, norm, first, every) GLOBAL_SUM(&cascade, stages + (s), at, norm, first, every)
-#endif
+  GEOMETRY_OF(step)
 #define GLOBAL_WINDOW(w) (corner + ((w) / TILE_X) * step * stride + (w) % TILE_X)
 
 #ifdef QUEUE
@@ -141,8 +159,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   for (int row = first_row; row < TILE_Y; row += ROWS_AT_ONCE) {
     const int w = row * TILE_X + column;
     if (queue_norms[w] < 0) continue;
-    const int run = ones_below(rejected[row], column);
-    if ((run < column || tile.x == 0) && (run & 1) != 0) continue;
+    if (skipped_for_sure(rejected[row], column, tile.x)) continue;
     PUSH(0, w)
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -196,9 +213,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   for (int i = 0; i < OWN; ++i) {
     if (!passed[i]) continue;
     const int w = item + i * GROUP;
-    // Skipped for sure, where the run of rejected windows before it begins in the tile.
-    const int run = ones_below(rejected[w / TILE_X], w % TILE_X);
-    if ((run < w % TILE_X || tile.x == 0) && (run & 1) != 0) continue;
+    if (skipped_for_sure(rejected[w / TILE_X], w % TILE_X, tile.x)) continue;
     bool alive = true;
     for (int s = 1; alive && s < FIRST && s < count; ++s) {
       alive = SUM_OF(s, WINDOW(w), norms[i], 0, 1) >= cascade.stages[s].threshold;
@@ -255,6 +270,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   }
 #endif
 }
+#endif
 
 // A window is skipped exactly where the first stage rejects an odd number of windows in a row just before it.
 // Takes these out: from `found` to `visited`, whose first elements are the two lists' lengths.

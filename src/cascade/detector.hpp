@@ -31,7 +31,7 @@ enum ResourceIndex : std::size_t {
 
 /// Variants of the kernel `scan`, see KernelTuning.
 inline constexpr std::array kKernelVariants = {
-    "naive", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
+    "naive", "reduced", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
 
 struct Options {
   Search search;

@@ -42,6 +42,8 @@ const KernelTuning kForms[] = {
     tuning_of("compacted", true, 8, 64, 1, false,
               2),  // some stages in columns, others through the other queue
     tuning_of("compacted", true, 5, 96, 1, true, 100),  // all in columns, whose rows the items do not divide
+    tuning_of("reduced", false, 8, 64),
+    tuning_of("reduced", true, 3, 32, 1, true),  // has rows, items and place of its own
 };
 
 std::string text_of(const KernelTuning& t) {
@@ -160,7 +162,7 @@ TEST_P(CascadeOpenCl, EveryNumberOfStagesFindsTheSame) {
   const int all = static_cast<int>(model.stages.size());
   for (const opencl::DeviceInfo& device : devices_) {
     for (int k = 1; k <= all; ++k) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[3], kForms[8], kForms[9]}) {
+      for (const KernelTuning& tuning : {kForms[0], kForms[3], kForms[8], kForms[9], kForms[10]}) {
         SCOPED_TRACE(std::to_string(k) + " stages, " + text_of(tuning));
         Comparison comparison(device, model, some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "");
@@ -199,7 +201,7 @@ TEST_P(CascadeOpenClFrames, AwkwardSizes) {
                         {41, 530}, {window.width, window.height}, {129, 65},
                         {2, 2}};
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8]}) {
+    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8], kForms[10]}) {
       Comparison comparison(device, model, some_options(), tuning);
       for (const Size size : sizes) {
         const Image<std::uint8_t> picture = make_picture(size, 4);
@@ -215,15 +217,17 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   const opencl::DeviceInfo& device = devices_[0];
-  Comparison comparison(device, model, some_options(), default_tuning(device, model.kind));
-  ASSERT_EQ(comparison.difference(picture.view()), "");
-  const std::size_t whole = comparison.cpu().candidates.size();
-  std::size_t parts = 0;
-  for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
-    ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
-    parts += comparison.cpu().candidates.size();
+  for (const KernelTuning& tuning : {default_tuning(device, model.kind), kForms[10]}) {
+    Comparison comparison(device, model, some_options(), tuning);
+    ASSERT_EQ(comparison.difference(picture.view()), "");
+    const std::size_t whole = comparison.cpu().candidates.size();
+    std::size_t parts = 0;
+    for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
+      ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
+      parts += comparison.cpu().candidates.size();
+    }
+    EXPECT_EQ(parts, whole);
   }
-  EXPECT_EQ(parts, whole);
 }
 
 // Lists far too short for what is found lose nothing: the frame is done again with room for all.
@@ -302,8 +306,8 @@ TEST_F(OpenClSmallCascade, EveryKindAndForm) {
     const Model model = make_model(shape);
     for (const KernelTuning& tuning :
          {tuning_of("naive", false, 2, 64), tuning_of("naive", true, 2, 64, 1, true),
-          tuning_of("compacted", true, 3, 32), tuning_of("compacted", false, 3, 32),
-          tuning_of("compacted", true, 3, 64, 1, false, 1)}) {
+          tuning_of("reduced", false, 8, 64), tuning_of("compacted", true, 3, 32),
+          tuning_of("compacted", false, 3, 32), tuning_of("compacted", true, 3, 64, 1, false, 1)}) {
       SCOPED_TRACE(shape.name + (", " + text_of(tuning)));
       Comparison comparison(devices_[0], model, some_options(2), tuning);
       EXPECT_EQ(comparison.difference(picture.view()), "");

@@ -184,6 +184,7 @@ TEST(CascadeTuning, NamedVariants) {
                         {"tile_rows", rows}, {"group", group}, {"first_stages", 1}};
   };
   EXPECT_EQ(variant("naive"), expected("naive", 0, 0, 0, 8, 256));
+  EXPECT_EQ(variant("reduced"), expected("reduced", 0, 0, 0, 32, 256));
   EXPECT_EQ(variant("tiled"), expected("naive", 1, 0, 0, 8, 256));
   EXPECT_EQ(variant("packed"), expected("naive", 0, 1, 0, 8, 256));
   EXPECT_EQ(variant("compacted"), expected("compacted", 0, 0, 0, 32, 256));

@@ -23,18 +23,27 @@ void OpenClStages::enqueue_scan(OpenClSlot& slot, const CascadeWorkspace& w) con
   const auto nodes = static_cast<cl_int>(detector_->model().nodes.size());
   slot.launched(slot.found.clear(slot.queue));
   slot.launched(slot.visited.clear(slot.queue));
-  const auto set = [&](const auto&... packed) {
+  const auto set = [&](const auto&... variants_own) {
     slot.scan.arguments(slot.buffer(kIntegrals), cl_int{w.layout.stride}, plane, slot.level_buffer,
                         slot.scan_tiles.buffer(), stages_, roots_, slot.nodes, nodes, slot.corners, leaves_,
-                        window.width, window.height, packed..., cl_int{w.early_stages}, slot.found.capacity(),
-                        slot.bits, slot.found.buffer());
+                        window.width, window.height, variants_own..., cl_int{w.early_stages},
+                        slot.found.capacity(), slot.bits, slot.found.buffer());
   };
-  if (tuning_.packed) {
-    set(packed_nodes_, packed_trees_, cl_int{packed_stages_});
+  // Pointers to constant memory, and the number of tiles, are parameters of the variants that want them.
+  const auto set_packed = [&](const auto&... more) {
+    if (tuning_.packed) {
+      set(packed_nodes_, packed_trees_, cl_int{packed_stages_}, more...);
+    } else {
+      set(more...);
+    }
+  };
+  if (tuning_.scan == "reduced") {
+    set_packed(static_cast<cl_int>(slot.scan_tiles.size()));
+    slot.launch(slot.scan, groups(slot.reduced_groups, static_cast<std::size_t>(tuning_.group)));
   } else {
-    set();
+    set_packed();
+    slot.launch(slot.scan, groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group)));
   }
-  slot.launch(slot.scan, groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group)));
   slot.keep_visited.arguments(slot.level_buffer, slot.bits, slot.found.buffer(), slot.found.capacity(),
                               slot.visited.buffer());
   constexpr std::size_t kGroups = 64;

@@ -43,12 +43,19 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const CascadeWorkspace& w) co
 void OpenClStages::plan_work(OpenClSlot& slot, const CascadeWorkspace& w) const {
   std::vector<opencl::ImageRows> rows;
   std::vector<opencl::Tile> scan;
+  slot.reduced_groups = 0;
   for (std::size_t l = 0; l < w.levels.size(); ++l) {
     const LevelWork& work = w.levels[l];
     slot.levels[l].last_row = work.image.end;
     rows.push_back({work.image.begin, work.image.end});
-    opencl::add_tiles(scan, l, {work.windows.begin, work.windows.end, tuning_.tile_rows},
-                      {0, slot.levels[l].windows_x, kTileX});
+    const opencl::Steps tile_rows{work.windows.begin, work.windows.end, tuning_.tile_rows};
+    if (tuning_.scan == "reduced") {
+      const std::size_t before = scan.size();
+      opencl::add_tiles(scan, l, tile_rows);
+      slot.reduced_groups = std::max(slot.reduced_groups, scan.size() - before);
+    } else {
+      opencl::add_tiles(scan, l, tile_rows, {0, slot.levels[l].windows_x, kTileX});
+    }
   }
   upload(slot.queue, slot.level_buffer, slot.levels);
   slot.pyramid.plan_rows(slot.queue, rows);

@@ -25,6 +25,8 @@ static_assert(sizeof(DeviceLevel) == 8 * sizeof(cl_int));
 
 inline constexpr int kTileX = 32;  ///< windows: a word of bits
 inline constexpr int kFinishGroup = 64;
+/// Of the variant `reduced`: rows of windows of a work-group, and work-items of a row.
+inline constexpr int kReducedRows = 8, kReducedItems = 8;
 
 /// A window that is left, as `scan` and `keep_visited` of kernels/cascade write it.
 struct DeviceSurvivor {
@@ -49,6 +51,7 @@ class OpenClSlot : public OpenClSlotBase {
   std::vector<DeviceLevel> levels;
   opencl::Buffer level_buffer;
   opencl::WorkList scan_tiles;
+  std::size_t reduced_groups = 0;             ///< that `scan` is launched with, where it is reduced
   opencl::Buffer nodes, corners;              ///< for `scan`
   opencl::Buffer frame_nodes, frame_corners;  ///< for `finish`: in integrals that lie as the frame's
   std::int64_t bits_bytes = 0;

@@ -49,8 +49,9 @@ void OpenClStages::measure_tile() {
 // Replaces what the variant or the device leave no choice in.
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
-  if (t.scan != "naive" && t.scan != "compacted") {
-    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "there are naive and compacted");
+  if (t.scan != "naive" && t.scan != "reduced" && t.scan != "compacted") {
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'",
+                "there are naive, reduced and compacted");
   }
   const opencl::DeviceInfo& device = context().device();
   constexpr int kMostRows = 64;
@@ -60,6 +61,11 @@ void OpenClStages::settle() {
   if (t.scan == "naive") {
     t.tile_rows = std::max(std::min(t.tile_rows * kTileX, t.group) / kTileX, 1);
     t.group = std::min(t.tile_rows * kTileX, most);
+  }
+  if (t.scan == "reduced") {
+    t.tiled = false;
+    t.tile_rows = kReducedRows;
+    t.group = kReducedRows * kReducedItems;
   }
   const bool unrolls = t.scan == "compacted" && t.tiled && detector_->model().kind == FeatureKind::haar;
   t.unrolled = unrolls ? std::max(t.unrolled, 0) : 0;
@@ -88,7 +94,9 @@ std::string OpenClStages::cascade_options() const {
 std::string OpenClStages::scan_options() const {
   const KernelTuning& t = tuning_;
   std::string options = define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) + define("GROUP", t.group);
-  if (t.scan == "naive") {
+  if (t.scan == "reduced") {
+    options += " -DREDUCED";
+  } else if (t.scan == "naive") {
     options += define("FIRST", kMaxStages);
   } else {
     options += " -DQUEUE" + define("FIRST", std::max(t.first_stages, 1));

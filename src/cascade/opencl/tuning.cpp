@@ -31,6 +31,7 @@ struct NamedVariant {
 };
 constexpr NamedVariant kVariants[] = {
     {"naive", "naive", false, false, false},
+    {"reduced", "reduced", false, false, false},
     {"tiled", "naive", true, false, false},
     {"packed", "naive", false, true, false},
     {"compacted", "compacted", false, false, false},

@@ -12,8 +12,10 @@ namespace sightline::cascade {
 
 /// How the kernels are built for a device. Every choice gives the same results.
 struct KernelTuning {
-  /// naive: a work-item runs a window through all stages. compacted: after the first ones, what is left of a
-  /// work-group's windows goes through queues in local memory and is shared out among its work-items anew.
+  /// naive: a work-item runs a window through all stages. reduced: eight work-items for each row of windows
+  /// of the largest level, which do all levels; slow, and never tuned to: for comparisons. compacted: after
+  /// the first ones, what is left of a work-group's windows goes through queues in local memory and is shared
+  /// out among its work-items anew.
   std::string scan = "compacted";
   /// Integrals of a work-group's windows are copied into local memory first; where they do not fit, they stay
   /// where they are.
@@ -24,8 +26,8 @@ struct KernelTuning {
   /// in it, and what each leaves of a tile's windows waits for the next one column by column. Later stages,
   /// and those whose trees have many nodes, go through the other queue. 0: none.
   int unrolled = 0;
-  int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most
-  int group = 256;             ///< work-items of a work-group; naive: one a window
+  int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most; reduced: 8
+  int group = 256;             ///< work-items of a work-group; naive: one a window; reduced: 64
   int first_stages = 1;        ///< compacted, none unrolled: stages before the first queue
   int first_capacity = 16384;  ///< windows that a list has room for until it proves too short; not tuned
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
