@@ -148,6 +148,12 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
           "(see `sightline devices`), or several with commas: 0,1. cpu:1 takes one compute unit")
       .suggest(device_choices)
       .show_default("auto");
+  all.add("--buffers", &schedule_.buffers,
+          "How pictures and results get to OpenCL devices and back: copied, mapped, or auto (mapped where "
+          "host "
+          "and device share memory); to compare them")
+      .one_of({"auto", "copied", "mapped"})
+      .show_default("auto");
   all.group("Schedule");
   all.add("--schedule", &schedule_.name,
           "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all on "
@@ -276,6 +282,7 @@ Engine DetectorOptions::make(Wanted wanted) const {
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_;
   asked.devices = engine.schedule.devices;
+  asked.buffers = engine.schedule.buffers;
   engine.device_stages = make_devices(asked, *engine.detector);
   return engine;
 }

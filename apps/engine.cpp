@@ -10,6 +10,15 @@
 
 namespace sightline::apps {
 
+std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest& schedule) {
+  std::vector<opencl::ChosenDevice> chosen = opencl::choose_devices(
+      opencl::parse_device_choices(schedule.devices.empty() ? "auto" : schedule.devices),
+      opencl::list_devices());
+  const opencl::BufferUse buffers = opencl::parse_buffer_use(schedule.buffers);
+  for (opencl::ChosenDevice& device : chosen) device.buffers = buffers;
+  return chosen;
+}
+
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
                                                         const Detector& detector) {
   const auto choices = opencl::parse_device_choices(schedule.devices.empty() ? "auto" : schedule.devices);
@@ -23,7 +32,7 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
   }
   const bool optional = what == "auto" || what == "all" || what == "gpus";
   std::vector<std::unique_ptr<DeviceStages>> all;
-  for (const opencl::ChosenDevice& device : opencl::choose_devices(choices, opencl::list_devices())) {
+  for (const opencl::ChosenDevice& device : choose_devices(schedule)) {
     try {
       auto stages = detector.make_device_stages(device);
       if (!stages) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detection/detector.hpp"
+#include "opencl/device.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
 #include "processing/device_stages.hpp"
@@ -31,6 +32,9 @@ struct Engine {
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                          const std::atomic<bool>& stop) const;
 };
+
+/// The devices that a schedule asks for. Throws as opencl::choose_devices does.
+std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest& schedule);
 
 /// The detector's stages on the devices that a schedule asks for; none where the CPU does all. A device that
 /// the user named and that does not work is an Error (device); one that was chosen automatically is left out

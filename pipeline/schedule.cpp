@@ -98,6 +98,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const double split = config.number(section, "split", 0, 0, 0.99);
   const std::string goal = config.text(section, "goal", "");
   if (request.devices.empty()) request.devices = config.text(section, "devices", "");
+  if (request.buffers.empty()) request.buffers = config.text(section, "buffers", "");
   // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say,
   // would contradict another schedule.
   const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;

@@ -44,13 +44,14 @@ struct ScheduleRequest {
   double split = 0;   ///< 0: the schedule's own
   std::string goal;   ///< of `auto`: throughput (also where empty), latency or energy
   std::string devices = {};  ///< as `--device` takes them; empty: auto
+  std::string buffers = {};  ///< as opencl::parse_buffer_use takes them; empty: auto
 };
 
 /// Names of the schedules, in the order of presentation, without `auto`.
 std::span<const std::string_view> schedule_names();
 
 /// Fills what a request leaves open from section [schedule] of a configuration: name, map, in_flight, split,
-/// goal, devices. Throws Error (usage).
+/// goal, devices, buffers. Throws Error (usage).
 void read_schedule(const Config& config, ScheduleRequest& request);
 
 /// The named schedule for a processor and the machine, with all devices; not `auto`. Throws Error (usage)

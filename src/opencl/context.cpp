@@ -56,8 +56,16 @@ Event::State Event::state() const {
   return status == CL_COMPLETE ? State::complete : State::running;
 }
 
+void Event::wait(const std::string& device) const {
+  const cl_event handle = handle_.get();
+  check(clWaitForEvents(1, &handle), "clWaitForEvents", device);
+}
+
 Context::Context(const ChosenDevice& chosen)
-    : device_(chosen.device), id_(static_cast<cl_device_id>(chosen.device.handle)) {
+    : device_(chosen.device),
+      maps_buffers_(chosen.buffers == BufferUse::automatic ? chosen.device.unified_memory
+                                                           : chosen.buffers == BufferUse::mapped),
+      id_(static_cast<cl_device_id>(chosen.device.handle)) {
   if (chosen.compute_units > 0 && chosen.compute_units < device_.compute_units) {
     // The device's parts up to this one, so that it is another one than those before it.
     std::vector<cl_device_partition_property> partition{CL_DEVICE_PARTITION_BY_COUNTS};
@@ -196,8 +204,7 @@ void Queue::finish() {
 }
 
 void Queue::wait(const Event& event) {
-  const cl_event handle = event.get();
-  check(clWaitForEvents(1, &handle), "clWaitForEvents", context_->name());
+  event.wait(context_->name());
 }
 
 StagingBuffer::StagingBuffer(Queue& queue, std::size_t bytes)

@@ -49,6 +49,8 @@ class Event {
   enum class State { running, complete, failed };
   /// How far the command is. Never waits.
   State state() const;
+  /// Waits for the command, whose queue must be flushed. Throws DeviceError where it failed.
+  void wait(const std::string& device) const;
 
  private:
   OwnedEvent handle_;
@@ -63,11 +65,14 @@ class Context {
 
   const DeviceInfo& device() const { return device_; }
   const std::string& name() const { return device_.name; }
+  /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
+  bool maps_buffers() const { return maps_buffers_; }
   cl_context get() const { return context_.get(); }
   cl_device_id id() const { return id_; }
 
  private:
   DeviceInfo device_;
+  bool maps_buffers_;
   OwnedSubDevice sub_device_;
   cl_device_id id_ = nullptr;
   OwnedContext context_;
@@ -111,13 +116,13 @@ class Queue {
   /// complete.
   Event copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes);
 
-  /// Fills the first `bytes` of a buffer the fastest way this device has: `fill` writes straight into the
-  /// mapped buffer where host and device share memory, and into `staging` (at least as large), which is then
-  /// copied, elsewhere. The staging memory is in use until the event is complete.
+  /// Fills the first `bytes` of a buffer the context's way: `fill` writes straight into the buffer where
+  /// these are mapped, and into `staging` (at least as large), which is then copied, elsewhere. The staging
+  /// memory is in use until the event is complete.
   template <typename Fill>
   Event upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging, const Fill& fill_memory);
-  /// Gives the host a buffer of a device that shares its memory, for reading or for writing anew. The pointer
-  /// may be used once the event is complete, and until `unmap`.
+  /// Gives the host a buffer, for reading or for writing anew: without a copy where the device shares its
+  /// memory. The pointer may be used once the event is complete, and until `unmap`.
   struct Mapped {
     std::byte* memory = nullptr;
     Event event;
@@ -167,7 +172,7 @@ class StagingBuffer {
 template <typename Fill>
 Event Queue::upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging,
                     const Fill& fill_memory) {
-  if (!context_->device().unified_memory) {
+  if (!context_->maps_buffers()) {
     fill_memory(staging.data());
     return write(buffer, staging.data(), bytes);
   }

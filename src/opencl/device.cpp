@@ -160,6 +160,13 @@ DeviceChoice parse_device_choice(const std::string& text) {
   return choice;
 }
 
+BufferUse parse_buffer_use(const std::string& text) {
+  if (text.empty() || text == "auto") return BufferUse::automatic;
+  if (text == "copied") return BufferUse::copied;
+  if (text == "mapped") return BufferUse::mapped;
+  throw Error(ExitCode::usage, "there are no '" + text + "' buffers", "there are auto, copied and mapped");
+}
+
 std::vector<DeviceChoice> parse_device_choices(const std::string& text) {
   std::vector<DeviceChoice> choices;
   std::size_t begin = 0;

@@ -32,7 +32,7 @@ struct DeviceInfo {
   std::uint64_t largest_work_group = 0;
   int preferred_float_width = 0;  ///< vector width that kernels should be written in
   int native_float_width = 0;
-  bool unified_memory = false;  ///< host and device share memory: buffers are mapped, not copied
+  bool unified_memory = false;  ///< host and device share memory: see BufferUse
   bool integer_dot_product = false;
   bool correctly_rounded_divide_sqrt = false;  ///< needed for results equal to the CPU's
   std::uint64_t timer_resolution_ns = 0;
@@ -65,6 +65,13 @@ DeviceChoice parse_device_choice(const std::string& text);
 /// The same for a list: "0,1", "gpu,cpu:1,cpu:1". Throws Error (usage).
 std::vector<DeviceChoice> parse_device_choices(const std::string& text);
 
+/// How memory that host and device both use changes hands: mapped into the host's memory, or copied from and
+/// to it. `automatic` maps where they share memory, which is the faster way there, and copies elsewhere; the
+/// others are for comparisons. Results do not depend on it.
+enum class BufferUse { automatic, copied, mapped };
+/// Of "auto", "copied" or "mapped"; empty is auto. Throws Error (usage).
+BufferUse parse_buffer_use(const std::string& text);
+
 struct ChosenDevice {
   DeviceInfo device;
   int compute_units = 0;  ///< of the sub-device to make; 0: the whole device
@@ -72,6 +79,7 @@ struct ChosenDevice {
   /// Compute units of the sub-devices that come before it, where the device is used in several parts: parts
   /// do not overlap.
   std::vector<int> parts_before = {};
+  BufferUse buffers = BufferUse::automatic;
 };
 
 /// The device of a choice; none for "none", and for "auto" where there is no usable device. `auto` takes the

@@ -14,8 +14,7 @@ void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
   const auto size = static_cast<std::size_t>(checked(bytes));
   // Not made smaller: streams that change between formats are to find both buffers there.
   if (!frame.is_gray() && colour_.bytes() < size) colour_ = Buffer(queue.context(), size);
-  if (!queue.context().device().unified_memory && staging_.bytes() < size)
-    staging_ = StagingBuffer(queue, size);
+  if (!queue.context().maps_buffers() && staging_.bytes() < size) staging_ = StagingBuffer(queue, size);
 }
 
 Event FrameInput::upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {

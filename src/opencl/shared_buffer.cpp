@@ -37,7 +37,7 @@ SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
 }
 
 std::byte* SharedBuffer::host_writes() {
-  if (!queue_->context().device().unified_memory) {
+  if (!queue_->context().maps_buffers()) {
     host_ = staging();
   } else {
     to_device_unwritten();  // what it is mapped for now may be reading
@@ -53,7 +53,7 @@ Event SharedBuffer::to_device() {
 }
 
 Event SharedBuffer::to_host() {
-  if (!queue_->context().device().unified_memory) {
+  if (!queue_->context().maps_buffers()) {
     host_ = staging();
     return queue_->read(buffer_, host_, buffer_.bytes());
   }
@@ -64,7 +64,7 @@ Event SharedBuffer::to_host() {
 }
 
 Event SharedBuffer::to_host_unchanged() {
-  return queue_->context().device().unified_memory ? to_host() : Event();
+  return queue_->context().maps_buffers() ? to_host() : Event();
 }
 
 void SharedBuffer::to_device_unwritten() {

@@ -7,8 +7,8 @@
 
 namespace sightline::opencl {
 
-/// Memory that moves between host and device the fastest way there is: mapped where they share memory, copied
-/// from and to page-locked memory elsewhere; the host works right in that, so nothing is copied twice.
+/// Memory that moves between host and device the context's way: mapped, or copied from and to page-locked
+/// memory; the host works right in that, so nothing is copied twice.
 ///
 /// It is either the host's (between `host_writes` and `to_device`, and from the completion of `to_host` on)
 /// or the device's. Thread-safety: one thread at a time.
@@ -41,7 +41,7 @@ class SharedBuffer {
 
   Queue* queue_ = nullptr;
   Buffer buffer_;
-  StagingBuffer staging_;      ///< where memory is not shared; made when it is first needed
+  StagingBuffer staging_;      ///< where it is copied; made when it is first needed
   std::byte* host_ = nullptr;  ///< what the host may use: mapped memory or staging
   bool mapped_ = false;
 };

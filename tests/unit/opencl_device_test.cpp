@@ -16,6 +16,7 @@
 #include "opencl/context.hpp"
 #include "opencl/error.hpp"
 #include "opencl/program.hpp"
+#include "opencl/shared_buffer.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::opencl {
@@ -293,6 +294,28 @@ void expect_working(const Context& context) {
 
 TEST_F(OpenClDevice, TakesAndGivesData) {
   for (const DeviceInfo& device : devices_) expect_working(Context(ChosenDevice{device, 0, ""}));
+}
+
+TEST_F(OpenClDevice, BuffersAreCopiedOrMappedAsAskedFor) {
+  for (const DeviceInfo& device : devices_) {
+    for (const char* text : {"auto", "copied", "mapped"}) {
+      SCOPED_TRACE(device.name + ", " + text);
+      const Context context(ChosenDevice{device, 0, "", {}, parse_buffer_use(text)});
+      const std::string use = text;
+      EXPECT_EQ(context.maps_buffers(), use == "auto" ? device.unified_memory : use == "mapped");
+      Queue queue(context);
+      SharedBuffer buffer(queue, 400);
+      // The host's, the device's, and the host's again.
+      std::memset(buffer.host_writes(), 3, 400);
+      queue.wait(buffer.to_device());
+      queue.fill(buffer.device(), 0x05050505, 200);
+      queue.wait(buffer.to_host());
+      EXPECT_EQ(std::to_integer<int>(buffer.host()[199]), 5);
+      EXPECT_EQ(std::to_integer<int>(buffer.host()[200]), 3);
+    }
+  }
+  EXPECT_EQ(parse_buffer_use(""), BufferUse::automatic);
+  EXPECT_THAT(error_of(ExitCode::usage, [] { parse_buffer_use("pinned"); }), HasSubstr("copied and mapped"));
 }
 
 TEST_F(OpenClDevice, HasParts) {
