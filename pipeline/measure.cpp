@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
+#include "pipeline/energy.hpp"
 #include "pipeline/median.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/sources.hpp"
@@ -40,10 +41,13 @@ class Measurer {
         frames_(frames),
         make_source_(make_source),
         options_(options),
+        energy_(options.meters),
         pipeline_(processor, devices, named_schedule("cpu", processor, nullptr, 1), {options.threads}) {
     result_.decoding = decode;
     result_.frame_size = frames.front().size();
     result_.model = processor.info().model;
+    result_.meter = energy_.name();
+    result_.meter_note = energy_.note();
   }
 
   Measurement run() {
@@ -57,7 +61,6 @@ class Measurer {
       const double seconds = decode_seconds();
       for (FrameCosts& costs : costs_) costs.decode = seconds;
     }
-    choose_meters();
     for (const std::string& name : options_.schedules) add_schedule(name);
     for (Subject& subject : subjects_) measure_alone(subject);
     for (int repeat = 1; repeat <= options_.repeats; ++repeat) {
@@ -97,30 +100,6 @@ class Measurer {
     const std::int64_t start = now_ns();
     while (source->read()) ++count;
     return count > 0 ? 1e-9 * static_cast<double>(now_ns() - start) / static_cast<double>(count) : 0;
-  }
-
-  // Those of processors where there are any, else any one: their ranges may overlap.
-  void choose_meters() {
-    std::string problems;
-    std::vector<std::unique_ptr<Meter>> others;
-    for (auto& meter : find_meters(options_.meters)) {
-      if (!meter->usable()) {
-        problems += (problems.empty() ? "" : "; ") + meter->name() + ": " + meter->problem();
-      } else if (meter->name().starts_with("log")) {
-        meters_.clear();
-        meters_.push_back(std::move(meter));
-        others.clear();
-        break;
-      } else {
-        (is_processor_meter(*meter) ? meters_ : others).push_back(std::move(meter));
-      }
-    }
-    if (meters_.empty() && !others.empty()) meters_.push_back(std::move(others.front()));
-    for (const auto& meter : meters_) {
-      result_.meter += (result_.meter.empty() ? "" : " + ") + meter->name();
-      result_.meter_note += (result_.meter_note.empty() ? "" : "; ") + meter->covers();
-    }
-    if (meters_.empty()) result_.meter_note = problems;
   }
 
   // Of a name, or of a mapping in letters: "gggcc".
@@ -174,29 +153,34 @@ class Measurer {
     return statistics;
   }
 
+  // One frame at a time; of one of so many `runs` whose mean is wanted.
+  TraceStatistics run_alone(const Schedule& schedule, Subject& subject, double runs) {
+    FoundResults found;
+    TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
+    compare(found, subject);
+    const std::vector<double> seconds = statistics.row_seconds();
+    subject.alone.resize(seconds.size());
+    for (std::size_t row = 0; row < seconds.size(); ++row) subject.alone[row] += seconds[row] / runs;
+    return statistics;
+  }
+
   void measure_alone(Subject& subject) {
     say(subject.schedule.name + ", one frame at a time");
     Schedule schedule = subject.schedule;
     schedule.in_flight = 1;
     subject.costs = costs_;
     const DeviceSet dealt = schedule.split > 0 ? DeviceSet() : dealt_devices(schedule, devices_.size());
-    // Frames that are dealt out: each device by itself.
-    for (std::size_t device = 0; device < std::max<std::size_t>(devices_.size(), 1); ++device) {
-      if (dealt.any() && !dealt[device]) continue;
-      if (dealt.any()) schedule.devices = DeviceSet(1UL << device);
-      FoundResults found;
-      const TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
-      compare(found, subject);
-      const std::vector<double> seconds = statistics.row_seconds();
-      if (subject.alone.empty()) subject.alone.resize(seconds.size());
-      const double devices = std::max<double>(static_cast<double>(dealt.count()), 1);
-      for (std::size_t row = 0; row < seconds.size(); ++row) subject.alone[row] += seconds[row] / devices;
-      if (dealt.any()) statistics.add_to(subject.costs[device]);
-      if (dealt.any()) continue;
-      if (schedule.split == 0 && !schedule.uses_device()) {
+    if (dealt.none()) {
+      const TraceStatistics statistics = run_alone(schedule, subject, 1);
+      if (!schedule.uses_device()) {
         for (FrameCosts& costs : subject.costs) statistics.add_to(costs);
       }
-      break;
+    }
+    // Frames that are dealt out: each device by itself.
+    for (std::size_t device = 0; device < devices_.size(); ++device) {
+      if (!dealt[device]) continue;
+      schedule.devices = DeviceSet(1UL << device);
+      run_alone(schedule, subject, static_cast<double>(dealt.count())).add_to(subject.costs[device]);
     }
     const double fps = predicted_fps(subject.costs, subject.schedule);
     subject.frames = options_.frames > 0 ? options_.frames
@@ -208,12 +192,11 @@ class Measurer {
     const auto warm_up = static_cast<std::size_t>(std::max(4, 2 * subject.schedule.in_flight));
     FoundResults found;
     reset_peak_resident_bytes();
-    for (const auto& meter : meters_) meter->start();
+    energy_.start();
     const TraceStatistics statistics = run_schedule(
         subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up, found);
-    for (const auto& meter : meters_) meter->stop();
-    for (const auto& meter : meters_)
-      subject.joules += meter->joules() / static_cast<double>(found.results.size());
+    energy_.stop();
+    if (!energy_.empty()) subject.joules += energy_.joules() / static_cast<double>(found.results.size());
     compare(found, subject);
 
     ScheduleResult& result = subject.result;
@@ -330,7 +313,7 @@ class Measurer {
     result.bound_fps = bound.fps;
     result.bound_by = bound.processor;
     result.bound_share = bound.fps > 0 ? result.fps_median / bound.fps : 0;
-    if (!meters_.empty()) result.joules_per_frame = subject.joules / options_.repeats;
+    if (!energy_.empty()) result.joules_per_frame = subject.joules / options_.repeats;
     return std::move(result);
   }
 
@@ -339,9 +322,9 @@ class Measurer {
   const std::vector<media::Frame>& frames_;
   const SourceMaker& make_source_;
   const MeasureOptions& options_;
+  Energy energy_;
   Pipeline pipeline_;
   DeviceCosts costs_;
-  std::vector<std::unique_ptr<Meter>> meters_;
   std::vector<Subject> subjects_;
   std::vector<std::string> row_names_;
   std::vector<FrameResult> expected_;  ///< by frame; what was found alone
