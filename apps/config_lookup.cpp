@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/program_folder.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -12,10 +13,9 @@ namespace {
 
 // Where configurations are, those that are looked at first in front.
 std::vector<fs::path> config_folders() {
-  std::error_code error;
   std::vector<fs::path> folders;
   if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path program = program_folder();
   if (!program.empty()) {
     folders.push_back(program / "../share/sightline/configs");
     folders.push_back(program / "../../../configs");  // build/<preset>/bin

@@ -264,10 +264,11 @@ std::vector<std::string> names_shipped_with_opencv() {
   return {names.begin(), names.end()};
 }
 
-std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
+Settings read_settings(const Config& config) {
   constexpr char kDefault[] = "haarcascade_frontalface_alt2";
   constexpr double kMaxSide = 1e6;
-  Options options;
+  Settings settings;
+  Options& options = settings.options;
   options.search.scale_step =
       config.number("detector", "scale_step", options.search.scale_step, kSmallestStep, 8);
   options.min_neighbors =
@@ -287,8 +288,14 @@ std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
   const std::string name = config.text("detector", "model", kDefault);
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
-  const std::filesystem::path file = find_model(config.path("detector", "model", kDefault), name);
-  return std::make_unique<CascadeDetector>(load_model(file, std::size_t(max_mebibytes) << 20), options);
+  settings.file = find_model(config.path("detector", "model", kDefault), name);
+  settings.model = load_model(settings.file, std::size_t(max_mebibytes) << 20);
+  return settings;
+}
+
+std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config) {
+  Settings settings = read_settings(config);
+  return std::make_unique<CascadeDetector>(std::move(settings.model), settings.options);
 }
 
 }  // namespace sightline::cascade

@@ -2,6 +2,7 @@
 /// The cascade detector: pyramid, integral, scan, finish, group.
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -124,6 +125,14 @@ bool ships_with_opencv(const std::string& name);
 inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",     "min_neighbors", "min_size",
                                               "max_size",       "threshold",      "early_stages",  "label",
                                               "max_candidates", "max_model_size", "kernels"};
+/// What section [detector] of a configuration says.
+struct Settings {
+  std::filesystem::path file;  ///< of the model
+  Model model;
+  Options options;
+};
+/// Throws Error (usage) on values out of range, and Error (model).
+Settings read_settings(const Config& config);
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CascadeDetector> make_cascade_detector(const Config& config);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cascade/comparison.hpp"
 #include "cascade/detector.hpp"
 #include "cascade/opencl/tuning.hpp"
 #include "cascade/tools.hpp"
@@ -41,6 +42,7 @@ FamilyInfo info() {
   // Everything that scores above -1 enters a curve. A box is reported from groups of two windows on: one
   // alone is seldom an object.
   info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1}};
+  info.counterpart = "opencv";
   info.option_for_more = "--min-neighbors";
   info.needs_no_config = true;
   info.finds_models_by_name = true;
@@ -53,6 +55,12 @@ class CascadeFamily : public Family {
 
   std::unique_ptr<Detector> make(const Config& config) const override {
     return make_cascade_detector(config);
+  }
+  std::unique_ptr<Detector> make_reference(const Config& config) const override {
+    return make_reference_detector(config);
+  }
+  std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const override {
+    return make_opencv_counterpart(config, threads);
   }
   bool recognises(const std::string& model) const override {
     return model.ends_with(".xml") || looks_like_cascade(model) || ships_with_opencv(model);

@@ -20,6 +20,7 @@
 
 namespace sightline {
 
+class Counterpart;
 class ModelShow;
 class Trainer;
 class WindowScorer;
@@ -84,7 +85,9 @@ struct FamilyInfo {
   /// Values with which every window that is left is reported, with its score, instead of the best of
   /// neighbours. None where windows have no scores that could be compared with those of objects.
   std::vector<EvaluationValue> ungrouped_values;
-  std::vector<CommandExample> examples;         ///< of what only this family has
+  std::vector<CommandExample> examples;  ///< of what only this family has
+  /// The library of make_counterpart, as `measure --variants` names it; null where there is none.
+  const char* counterpart = nullptr;
   const char* option_for_more = "--threshold";  ///< that finds more objects when it is lower
   /// A model says all that a detector needs: with --model no configuration has to be named, and one of
   /// another family is refused.
@@ -105,6 +108,12 @@ class Family {
 
   /// Makes the detector of section [detector]. Throws Error (usage, model).
   virtual std::unique_ptr<Detector> make(const Config& config) const = 0;
+  /// The same detector in plain scalar code on one thread: what `measure --variants` compares the others
+  /// with. Null where the family has none. Throws as `make`.
+  virtual std::unique_ptr<Detector> make_reference(const Config& config) const;
+  /// The same model in another library, on so many threads (0: all). Null where there is none. Throws as
+  /// `make`, and Error (device) where the library is not installed.
+  virtual std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const;
   /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
   virtual bool recognises(const std::string& model) const = 0;
   /// Names that models may be given by, of those that are there; for completion.

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "model/size_limit.hpp"
 #include "processing/kernel_variant.hpp"
+#include "waldboost/tools.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -77,7 +78,24 @@ std::vector<WorkCount> WaldboostDetector::count_work(PictureView frame) const {
   return counts;
 }
 
-std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config) {
+namespace {
+
+class ReferenceDetector : public WaldboostDetector {
+ public:
+  using WaldboostDetector::WaldboostDetector;
+
+ private:
+  void scan(PixelWindowWorkspace& workspace) const override {
+    scan_tiles(workspace, [&](const LevelTile& tile, auto image, std::vector<Candidate>& found) {
+      std::vector<Accepted> accepted;
+      reference::scan_tile(model(), image, tile, lowest_sum(), accepted);
+      for (const Accepted& a : accepted) found.push_back({{tile.level, a.x, a.y}, score(a.sum)});
+    });
+  }
+};
+
+template <typename Made>
+std::unique_ptr<Made> make_of(const Config& config) {
   const std::filesystem::path file = config.path("detector", "model", "models/faces-waldboost.safetensors");
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
@@ -85,7 +103,17 @@ std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config)
   Options options{read_pixel_window_options(config, model.threshold, Options{}.scale_step)};
   options.shares = parse_shares(config.text("detector", "shares", ""), config.name());
   options.phases = parse_phases(config.text("detector", "phases", ""), config.name());
-  return std::make_unique<WaldboostDetector>(std::move(model), options);
+  return std::make_unique<Made>(std::move(model), options);
+}
+
+}  // namespace
+
+std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config) {
+  return make_of<WaldboostDetector>(config);
+}
+
+std::unique_ptr<Detector> make_reference(const Config& config) {
+  return make_of<ReferenceDetector>(config);
 }
 
 }  // namespace sightline::waldboost

@@ -36,6 +36,9 @@ class WaldboostFamily : public Family {
   std::unique_ptr<Detector> make(const Config& config) const override {
     return make_waldboost_detector(config);
   }
+  std::unique_ptr<Detector> make_reference(const Config& config) const override {
+    return waldboost::make_reference(config);
+  }
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }

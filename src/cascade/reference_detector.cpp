@@ -1,0 +1,70 @@
+// The detector in plain scalar code on one thread.
+#include "cascade/comparison.hpp"
+#include "image/integral.hpp"
+
+namespace sightline::cascade {
+namespace {
+
+class ReferenceDetector : public CascadeDetector {
+ public:
+  using CascadeDetector::CascadeDetector;
+
+  void run_stage(std::size_t stage, Workspace& workspace) const override {
+    auto& w = static_cast<CascadeWorkspace&>(workspace);
+    switch (stage) {
+      case kPyramid:
+        build_pyramid(w);
+        break;
+      case kIntegral:
+        integrate_all(w);
+        break;
+      case kScan:
+        scan(w);
+        break;
+      case kFinish:
+        reference::finish(model(), w.layout, w.integrals.data(), w.survivors, w.early_stages, w.candidates);
+        break;
+      default:
+        CascadeDetector::run_stage(stage, workspace);  // grouping is plain already
+    }
+  }
+
+ private:
+  static void build_pyramid(CascadeWorkspace& w) {
+    w.make_luma();
+    for (std::size_t i = 0; i < w.levels.size(); ++i) {
+      const LevelWork& level = w.levels[i];
+      resample_rows_reference(w.luma(), level.samples.columns, level.samples.rows, level.image.begin,
+                              level.image.end, w.image(static_cast<int>(i)));
+    }
+  }
+
+  static void integrate_all(CascadeWorkspace& w) {
+    for (std::size_t i = 0; i < w.levels.size(); ++i) {
+      const Rows rows = w.levels[i].image;
+      for (int plane = 0; plane < w.layout.planes && !rows.empty(); ++plane) {
+        integrate_reference(w.image(static_cast<int>(i)), w.layout, w.layout.levels[i], plane, rows.begin,
+                            rows.end, w.integrals.data());
+      }
+    }
+  }
+
+  void scan(CascadeWorkspace& w) const {
+    for (std::size_t i = 0; i < w.levels.size(); ++i) {
+      const Rows rows = w.levels[i].windows;
+      for (int row = rows.begin; row < rows.end; ++row) {
+        reference::scan_row(model(), w.layout, static_cast<int>(i), w.integrals.data(), row, w.early_stages,
+                            w.survivors);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Detector> make_reference_detector(const Config& config) {
+  Settings settings = read_settings(config);
+  return std::make_unique<ReferenceDetector>(std::move(settings.model), settings.options);
+}
+
+}  // namespace sightline::cascade
