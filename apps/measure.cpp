@@ -7,15 +7,16 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/hardware.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "evaluation/report.hpp"
 #include "family_commands.hpp"
+#include "measure_variants.hpp"
 #include "media_options.hpp"
 #include "opencl/program_cache.hpp"
+#include "pipeline/experiment_output.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/sources.hpp"
@@ -51,7 +52,9 @@ struct MeasureArguments {
   pipeline::MeasureOptions options;
   std::string json, csv, report;
   std::string power_log;
-  int sweep = 0;  // values of an axis; 0: none is wanted
+  int sweep = 0;                      // values of an axis; 0: none is wanted
+  std::vector<std::string> variants;  // none: schedules are measured
+  std::optional<int> repeats;
 };
 
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
@@ -138,6 +141,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   const Engine engine = detector.make();
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
   pipeline::MeasureOptions options = a.options;
+  options.repeats = a.repeats.value_or(options.repeats);
   options.schedules = schedules_of(a.schedules, engine);
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
@@ -152,17 +156,9 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   };
   pipeline::Measurement measurement =
       pipeline::measure(*engine.detector, engine.devices(), frames, source, a.preload == 0, options);
-  const BuildInfo build = build_info();
   measurement.input = a.input;
-  measurement.program =
-      fmt::format("sightline {} ({} build), {}", build.version, build.build_type, instruction_set());
-  measurement.machine =
-      fmt::format("{}, {} of {} threads", cpu_name(),
-                  engine.threads > 0 ? engine.threads : hardware_threads(), hardware_threads());
-  for (const auto& stages : engine.device_stages) {
-    const opencl::DeviceInfo& device = stages->context().device();
-    measurement.machine += fmt::format("; {}, driver {}", device.name, device.driver_version);
-  }
+  measurement.program = program_text();
+  measurement.machine = machine_text(engine);
   const DetectorInfo& info = engine.detector->info();
   measurement.variant = info.variant;
   measurement.kernels = kernels;
@@ -227,8 +223,32 @@ std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& 
   return variants;
 }
 
+void write_output(const std::string& file, const auto& make_text) {
+  if (file.empty()) return;
+  write_report(file, make_text());
+  spdlog::info("wrote {}", file);
+}
+
+int run_variants(const MeasureArguments& a, int verbosity) {
+  VariantsRequest request{a.input, a.reading, a.preload, a.variants, {}};
+  request.options.repeats = a.repeats.value_or(request.options.repeats);
+  request.options.energy_seconds = a.options.seconds;
+  request.options.meters.log = a.power_log;
+  request.options.stop = &stop_requested();
+  if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  const pipeline::Experiment experiment = measure_variants(a.detector, request);
+  std::fputs(pipeline::experiment_as_text(experiment).c_str(), stdout);
+  write_output(a.json, [&] { return pipeline::experiment_as_json(experiment); });
+  write_output(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
+  write_output(a.report, [&] { return pipeline::experiment_as_page(experiment); });
+  if (experiment.differences.empty()) return 0;
+  throw Error(ExitCode::failed, "implementations find different objects",
+              "this is a defect of a driver or of Sightline: report it");
+}
+
 int run(const MeasureArguments& a, int verbosity) {
   check_outputs(a);
+  if (!a.variants.empty()) return run_variants(a, verbosity);
   std::vector<KernelSweep> sweeps;
   if (a.sweep > 0) sweeps = sweep(a, verbosity);
   std::vector<pipeline::Measurement> all;
@@ -245,14 +265,9 @@ int run(const MeasureArguments& a, int verbosity) {
   if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));
   all.front().sweeps = std::move(sweeps);
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
-  const auto write = [](const std::string& file, const std::string& text) {
-    if (file.empty()) return;
-    write_report(file, text);
-    spdlog::info("wrote {}", file);
-  };
-  if (!a.json.empty()) write(a.json, pipeline::measurements_as_json(all));
-  if (!a.csv.empty()) write(a.csv, pipeline::measurements_as_csv(all));
-  if (!a.report.empty()) write(a.report, pipeline::measurements_as_page(all));
+  write_output(a.json, [&] { return pipeline::measurements_as_json(all); });
+  write_output(a.csv, [&] { return pipeline::measurements_as_csv(all); });
+  write_output(a.report, [&] { return pipeline::measurements_as_page(all); });
   return 0;
 }
 
@@ -294,7 +309,9 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   options.add("--seconds", &a.options.seconds, "Length of a run").between(0.1, 36000).show_default();
   options
       .add("--preload", &a.preload,
-           "Decode so many frames beforehand and keep them in memory: the detector's own rate")
+           "Decode so many frames beforehand and keep them in memory: the detector's own rate; with "
+           "--variants "
+           "(default there: all of them), of each folder")
       .between(1, 10'000);
   for (ComparedKey& key : a.compared) {
     Option option = key.axis.option.option;
@@ -317,6 +334,24 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
            "Time settings of the device's kernels as well, a map of so many along each side; for " +
                titles_with(&Family::sweep_function))
       .between(2, 41);
+  std::vector<std::string> not_with_variants{"--schedules", "--frames", "--sweep"};
+  for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
+  Option& variants = options.add(
+      "--variants", &a.variants,
+      "Instead of schedules: implementations of the detector side by side, on one picture at a time. Names "
+      "separated by commas, or all: the same in another library where that is installed (opencv), plain code "
+      "(serial), SIMD on one thread (simd) and on all (cpu), each variant of the device's kernels with "
+      "copied "
+      "and with mapped buffers, and device and CPU one after the other (hybrid). Sub-folders of the input "
+      "are "
+      "groups of pictures");
+  variants.separated_by(',').suggest([] {
+    Choices choices;
+    choices.list = true;
+    for (const std::string& name : implementation_names()) choices.values.push_back({name, ""});
+    return choices;
+  });
+  for (const std::string& other : not_with_variants) variants.excludes(other);
   options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
 }

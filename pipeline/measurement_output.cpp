@@ -159,20 +159,6 @@ Json as_json(const Measurement& m) {
   return json;
 }
 
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
-/// In the shortest form that reads back as the same number.
-std::string field(double value) {
-  if (!std::isfinite(value)) return {};
-  std::array<char, 40> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
 std::string csv_row(const Measurement& m, const ScheduleResult& s) {
   std::string utilisation;
   for (const ProcessorResult& processor : s.processors) {
@@ -209,6 +195,19 @@ std::string csv_row(const Measurement& m, const ScheduleResult& s) {
 }
 
 }  // namespace
+
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+std::string field(double value) {
+  if (!std::isfinite(value)) return {};
+  std::array<char, 40> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;

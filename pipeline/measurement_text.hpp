@@ -16,6 +16,10 @@ namespace sightline::pipeline {
 inline constexpr std::size_t kColumns = 100;
 /// Rows of equal length; the first column is flush left, the others right.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
+/// A field of a row of CSV, quoted where it must be.
+std::string field(const std::string& text);
+/// The same of a number, in the shortest form that reads back as it; empty where it is not finite.
+std::string field(double value);
 /// Three figures or more: "0.123", "9.87", "148.2", "1482"; "-" where it is not finite.
 std::string figures(double value);
 /// Seconds as milliseconds, without the unit.

@@ -345,20 +345,43 @@ Json page_data(std::span<const Measurement> measurements, const Colours& colours
   return json;
 }
 
+constexpr const char* kMeasurementGuide =
+    R"(<dt>Frames/s</dt><dd>Median of the repeats; the spread is half their range, as a share of the median.</dd>
+<dt>Latency</dt><dd>From the moment a frame enters, before it is decoded, until its result has been delivered, waiting
+included. 50, 95 and 99 of 100 frames are no slower than p50, p95 and p99.</dd>
+<dt>Bound</dt><dd>The rate that the slowest processor alone would allow under the schedule's mapping, from stage times
+measured with one frame at a time. No schedule with this mapping can be faster unless stages run faster together than
+alone; a schedule at 100% keeps that processor always at work.</dd>
+<dt>Overlap factor</dt><dd>The busy times of all stages and copies, added up, over the time of the run. 1 means that
+one thing happened at a time; 2 that two did on average.</dd>
+<dt>Overlap of stages</dt><dd>Share of the run in which two stages were both at work, on different frames or on the
+shares of one frame. The diagonal is the share in which a stage was at work at all.</dd>
+<dt>Sweep</dt><dd>The same frames with other settings of the device's kernels, one frame at a time: each gives the same
+result. Times are the device's own, the fastest of five runs, mean over the frames.</dd>
+<dt>Alone and in the run</dt><dd>Alone: with one frame in flight, so that nothing else competes. A stage that takes
+longer in the run shares caches, memory bandwidth, power or cores with others.</dd>
+)";
+
 }  // namespace
+
+std::string report_page(const std::string& title, const std::string& sections, const std::string& guide,
+                        const nlohmann::ordered_json& data) {
+  const std::string escaped = escape_markup(title), json = script_json(data);
+  return filled(report_page_file("report_page.html"), {{"title", escaped},
+                                                       {"style", report_page_file("report_page.css")},
+                                                       {"sections", sections},
+                                                       {"guide", guide},
+                                                       {"data", json},
+                                                       {"script", report_page_file("report_page.js")}});
+}
 
 std::string measurements_as_page(std::span<const Measurement> measurements) {
   const Colours colours = colours_of(measurements);
   std::string sections;
   for (const Measurement& m : measurements) sections += section(m, colours);
-  const std::string data = script_json(page_data(measurements, colours));
-  const std::string title = escape_markup(measurements.empty() ? "Sightline measurement"
-                                                               : "Sightline: " + subject(measurements[0]));
-  return filled(report_page_file("report_page.html"), {{"title", title},
-                                                       {"style", report_page_file("report_page.css")},
-                                                       {"sections", sections},
-                                                       {"data", data},
-                                                       {"script", report_page_file("report_page.js")}});
+  const std::string title =
+      measurements.empty() ? "Sightline measurement" : "Sightline: " + subject(measurements[0]);
+  return report_page(title, sections, kMeasurementGuide, page_data(measurements, colours));
 }
 
 }  // namespace sightline::pipeline

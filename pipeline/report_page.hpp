@@ -1,12 +1,22 @@
 #pragma once
-/// The files that the report page is put together from. Private to the outputs.
+/// The page that reports are put on. Private to the outputs.
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 namespace sightline::pipeline {
 
-/// "report_page.html", "report_page.css" or "report_page.js"; throws std::out_of_range for any other name.
+/// The files that it is put together from: "report_page.html", "report_page.css" or "report_page.js"; throws
+/// std::out_of_range for any other name.
 std::string_view report_page_file(const std::string& name);
+
+/// A page of HTML that needs no other file and no network.
+/// @param title     text
+/// @param sections  markup
+/// @param guide     markup: entries of the list that says how to read them
+/// @param data      for the script: `measurements` with a timeline for each section that has one
+std::string report_page(const std::string& title, const std::string& sections, const std::string& guide,
+                        const nlohmann::ordered_json& data);
 
 }  // namespace sightline::pipeline

@@ -164,8 +164,56 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   EXPECT_GT(work[0].at("count"), work[1].at("count"));
   EXPECT_GT(work[1].at("count"), 0);
   EXPECT_EQ(all[1].at("work"), work);
-  expect_run(2, "there are naive, tiled, packed, compacted", measure({"--kernels", "fast"}));
+  expect_run(2, "there are naive, reduced, tiled, packed, compacted", measure({"--kernels", "fast"}));
   expect_run(2, "--kernels does nothing", {"measure", folder_ / "a.png", "--kernels", "naive"});
+}
+
+TEST_F(CascadeProgram, MeasureComparesImplementations) {
+  fs::create_directories(folder_ / "in/large");
+  fs::create_directories(folder_ / "in/small");
+  picture("in/large/a.png", 120);
+  picture("in/small/b.png", 64);
+  const auto measure = [&](const std::vector<std::string>& options) {
+    return std::vector<std::string>{"measure", folder_ / "in", "-m", model(), "--repeats",
+                                    "2",       "--threads",    "2"} +
+           options;
+  };
+  const Outcome outcome =
+      expect_run(0, "",
+                 measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json",
+                          folder_ / "m.json", "--csv", folder_ / "m.csv", "--report", folder_ / "m.html"}));
+  EXPECT_NE(outcome.out.find("found the same objects"), std::string::npos) << outcome.out;
+  const Json all = Json::parse(bytes_of(folder_ / "m.json"));
+  std::map<std::string, int> names;
+  for (const Json& one : all.at("implementations")) ++names[one.at("name")];
+  for (const char* name : {"serial", "simd", "cpu"}) EXPECT_EQ(names[name], 1) << name;
+  for (const char* name : {"naive", "reduced", "tiled", "packed", "compacted", "compacted-tiled",
+                           "compacted-packed", "unrolled"})
+    EXPECT_EQ(names[name], 2) << name << ": copied and mapped";
+  ASSERT_EQ(all.at("groups").size(), 2u);
+  EXPECT_EQ(all.at("groups")[0].at("group"), "large");
+  for (const Json& picture : all.at("pictures")) {
+    const Json& times = picture.at("times");
+    EXPECT_GT(times[0].at("objects"), 0);
+    // OpenCV's too, where it is there.
+    for (const Json& one : times) {
+      EXPECT_EQ(one.at("objects"), times[0].at("objects")) << one.at("implementation");
+      EXPECT_EQ(one.at("runs_ms").size(), 2u);
+    }
+  }
+  EXPECT_NE(bytes_of(folder_ / "m.html").find("compacted-tiled, copied"), std::string::npos);
+  EXPECT_NE(bytes_of(folder_ / "m.csv").find("large,a.png,"), std::string::npos);
+
+  // Some of them; buffers of one kind; no device.
+  const Outcome some =
+      expect_run(0, "", measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
+  EXPECT_NE(some.out.find("compacted, copied"), std::string::npos) << some.out;
+  EXPECT_EQ(some.out.find("mapped"), std::string::npos) << some.out;
+  expect_run(0, "left out: kernels: no OpenCL device",
+             measure({"--variants", "cpu,naive", "--device", "none"}));
+  expect_run(5, "nothing is left", measure({"--variants", "naive", "--device", "none"}));
+  expect_run(2, "cascades have no implementation 'fast'", measure({"--variants", "fast"}));
+  expect_run(2, "--kernels", measure({"--variants", "all", "--kernels", "naive"}));
 }
 
 TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
