@@ -26,7 +26,6 @@ using labelling::Grip;
 using labelling::Mark;
 
 constexpr auto kPatience = 100ms;  // for what may come from elsewhere: signals, a disk that has room again
-constexpr auto kMessageTime = 4s;
 constexpr auto kRetry = 2s;  // after what could not be saved
 constexpr double kZoomStep = 1.25;
 constexpr int kFarStep = 10;  // pixels that Shift and an arrow move
@@ -382,7 +381,7 @@ class Labeller {
 
   void say(const std::string& message) {
     message_ = message;
-    message_until_ = Clock::now() + kMessageTime;
+    message_until_ = Clock::now() + display::kMessageTime;
   }
 
   // --- saving

@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kLaneWindow = 500'000'000;  // nanoseconds of the stages' bars
 constexpr auto kRefresh = 100ms;                   // of the numbers, where no frame comes
-constexpr auto kMessageTime = 4s;
 
 display::HudMode parse_hud(const std::string& text) {
   return text == "off"       ? display::HudMode::off
@@ -112,7 +111,7 @@ class LiveWindow {
 
   void say(const std::string& message) {
     overlay_.message = message;
-    message_until_ = Clock::now() + kMessageTime;
+    message_until_ = Clock::now() + display::kMessageTime;
   }
 
   // The newest picture; where there is none, now and then the one before with what has become of the run.

@@ -18,14 +18,14 @@ struct LabelKey {
 };
 
 // A line of help, and the keys that it speaks of.
-struct Entry {
+struct LabelEntry {
   HelpLine help;
   std::vector<LabelKey> keys;
 };
 
-const std::vector<Entry>& table() {
+const std::vector<LabelEntry>& table() {
   using enum LabelCommand;
-  static const std::vector<Entry> all{
+  static const std::vector<LabelEntry> all{
       {{"drag", "draw a box; in the selected one: move it; on an edge: resize it"}, {}},
       {{"Shift drag", "draw a box, also on or in another"}, {}},
       {{"wheel, + \u2212", "zoom"},
@@ -93,7 +93,7 @@ bool is_held(Held held, bool control, bool shift) {
 std::span<const HelpLine> label_help_lines() {
   static const std::vector<HelpLine> all = [] {
     std::vector<HelpLine> lines;
-    for (const Entry& entry : table()) lines.push_back(entry.help);
+    for (const LabelEntry& entry : table()) lines.push_back(entry.help);
     return lines;
   }();
   return all;
@@ -102,7 +102,7 @@ std::span<const HelpLine> label_help_lines() {
 std::optional<LabelCommand> label_command_of(int code, bool control, bool shift, bool is_repeat) {
   // What is typed with Shift on some keyboards and without on others; Caps Lock is no Shift.
   const bool is_sign = code == '+' || code == '=' || code == '-' || code == '?';
-  for (const Entry& entry : table())
+  for (const LabelEntry& entry : table())
     for (const LabelKey& key : entry.keys)
       if (key.code == code && is_held(key.held, control, shift && !is_sign) && (!is_repeat || key.repeats))
         return key.command;

@@ -1,6 +1,7 @@
 #pragma once
 /// What a window shows over the picture. Plain data, filled by whoever runs the detection.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 #include "detection/detection.hpp"
 
 namespace sightline::display {
+
+/// For how long a message is shown that says what has been done.
+inline constexpr std::chrono::seconds kMessageTime{4};
 
 /// How much of the head-up display is shown.
 enum class HudMode { off, compact, full };

@@ -15,7 +15,7 @@
 namespace sightline {
 namespace {
 
-using Json = nlohmann::json;
+using Value = nlohmann::json;
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
@@ -34,7 +34,7 @@ struct Category {
 };
 
 // The lists of a file, whose order is free: what refers to what is known at the end.
-class Reader final : public nlohmann::json_sax<Json> {
+class Reader final : public nlohmann::json_sax<Value> {
  public:
   std::vector<Image> images;
   std::vector<Annotation> annotations;
@@ -88,8 +88,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool null() override { return true; }
-  bool binary(Json::binary_t&) override { return refuse("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+  bool binary(Value::binary_t&) override { return refuse("binary data"); }
+  bool parse_error(std::size_t position, const std::string&, const Value::exception&) override {
     return refuse("not valid JSON near byte " + std::to_string(position));
   }
 
@@ -211,7 +211,7 @@ GroundTruth load_coco_truth(const std::filesystem::path& file) {
     throw Error(ExitCode::input, "cannot read ground truth '" + file.string() + "': " + std::strerror(error));
   }
   Reader reader;
-  const bool is_read = Json::sax_parse(in, &reader) && reader.is_complete();
+  const bool is_read = Value::sax_parse(in, &reader) && reader.is_complete();
   if (in.bad() || fault::strikes(fault::Kind::read, "ground truth"))
     reader.problem = "the file cannot be read further";
   if (!is_read || !reader.problem.empty())

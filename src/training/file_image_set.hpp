@@ -25,7 +25,6 @@ class FileImageSet : public ImageSet {
   const std::filesystem::path& file(std::size_t index) const { return files_[index]; }
   Image<std::uint8_t> load(std::size_t index) const override;
   std::string name(std::size_t index) const override { return files_[index].filename().string(); }
-  const std::filesystem::path& file(std::size_t index) const { return files_[index]; }
 
  private:
   std::vector<std::filesystem::path> files_;

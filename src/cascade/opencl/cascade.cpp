@@ -12,8 +12,6 @@
 namespace sightline::cascade {
 namespace {
 
-constexpr int kSteps = 2;
-
 cl_int bits_of(float value) {
   return std::bit_cast<cl_int>(value);
 }

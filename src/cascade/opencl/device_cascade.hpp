@@ -11,6 +11,8 @@
 
 namespace sightline::cascade {
 
+inline constexpr int kSteps = 2;  ///< between windows, in pixels at most, which nodes have offsets for
+
 /// A cascade as the kernels take it: arrays of the structures in kernels/cascade/nodes.clh.
 struct DeviceCascade {
   enum class Kind { haar, haar_rects, lbp };

@@ -11,7 +11,6 @@
 namespace sightline::cascade {
 namespace {
 
-constexpr int kSteps = 2;
 constexpr int kMostNodes = 4;   // of a tree: all of them are computed
 constexpr int kMostCode = 512;  // nodes in all, so that the code still fits in a device's cache
 
