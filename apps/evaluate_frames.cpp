@@ -15,6 +15,7 @@
 #include "evaluation/ground_truth.hpp"
 #include "evaluation/matching.hpp"
 #include "evaluation/report.hpp"
+#include "judge.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "miss_report.hpp"
@@ -104,7 +105,7 @@ class Scorer : public pipeline::Sink {
     std::vector<Detection> objects = labelled(result, label_);
     const std::vector<TruthBox>* marked = truth_of(truth_, frame);
     scores.add(objects, match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_));
-    add_picture(objects, marked);
+    if (const auto score = picture_score(objects, marked)) pictures.push_back(*score);
     found.push_back(std::move(objects));
   }
   ImageScores scores;
@@ -112,16 +113,6 @@ class Scorer : public pipeline::Sink {
   std::vector<std::vector<Detection>> found;  // of each frame
 
  private:
-  void add_picture(const std::vector<Detection>& objects, const std::vector<TruthBox>* marked) {
-    const bool is_empty = !marked || marked->empty();
-    const bool has_object = marked && std::any_of(marked->begin(), marked->end(),
-                                                  [](const TruthBox& one) { return !one.ignore; });
-    if (!is_empty && !has_object) return;
-    double highest = -std::numeric_limits<double>::infinity();
-    for (const Detection& one : objects) highest = std::max(highest, one.score);
-    pictures.push_back({highest, has_object});
-  }
-
   const GroundTruth& truth_;
   const MatchOptions& matching_;
   const int label_;
@@ -246,8 +237,7 @@ int run_frames(const FrameArguments& a) {
   const Engine engine = a.detector.make(Wanted::low_scores);
   std::optional<Engine> of_windows;  // before the work, so that it is not done for nothing
   if (a.misses) of_windows = a.detector.make(Wanted::windows);
-  MatchOptions matching = a.protocol == "people" ? MatchOptions::people() : MatchOptions::faces();
-  if (a.protocol == "centre") matching.criterion = MatchCriterion::centre;
+  const MatchOptions matching = matching_of(a.protocol);
 
   Scorer scorer(truth, matching, label_of(a, engine.detector->info()));
   search(a, engine, truth, scorer);

@@ -9,6 +9,7 @@
 #include "family/tools.hpp"
 #include "marked_pictures.hpp"
 #include "stop.hpp"
+#include "train_sweep.hpp"
 #include "training/file_image_set.hpp"
 #include "training/marked_objects.hpp"
 #include "training_line.hpp"
@@ -27,10 +28,11 @@ struct TrainArguments {
   std::string label;
   std::string output;
   std::string state;
+  SweepArguments sweep;
   std::unique_ptr<Trainer> trainer;
 };
 
-int run(const TrainArguments& a, int verbosity) {
+int run(const TrainArguments& a, const Family& family, int verbosity) {
   a.trainer->check();
   const std::string state = a.state.empty() ? a.output + ".training" : a.state;
   require_writable(a.output);
@@ -45,12 +47,19 @@ int run(const TrainArguments& a, int verbosity) {
                negatives.size(), a.trainer->summary(), state);
   const std::atomic<bool>& stop = stop_requested();
   TrainingLine line(verbosity >= 0);
-  try {
-    a.trainer->train(positives, negatives, state, a.output, [&](const training::TrainingProgress& progress) {
+  const auto train = [&](const std::filesystem::path& steps, const std::filesystem::path& output) {
+    a.trainer->train(positives, negatives, steps, output, [&](const training::TrainingProgress& progress) {
       line.show(progress);
       return !stop.load();
     });
     line.end();
+  };
+  try {
+    if (!a.sweep.values.empty()) {
+      sweep(a.sweep, family, *a.trainer, state, a.output, train, verbosity >= 0);
+    } else {
+      train(state, a.output);
+    }
   } catch (const training::TrainingStopped&) {
     line.end();
     spdlog::warn("stopped; run the same command again to go on from the last finished step");
@@ -81,8 +90,9 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   options.add("-o,--output", &a->output, "Model file to write").show_default();
   options.add("--state", &a->state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
   options.add_all(a->trainer->options());
+  if (const auto swept = a->trainer->swept()) add_sweep_options(options, *swept, a->sweep);
   add_command(train, common, std::string(family.info().name), a->trainer->description(), options,
-              [a, &common] { return run(*a, common.verbosity); });
+              [a, &family, &common] { return run(*a, family, common.verbosity); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// The page that reports are put on. Private to the outputs.
+/// The page that reports are put on.
 
 #include <nlohmann/json.hpp>
 #include <string>

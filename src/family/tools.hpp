@@ -40,6 +40,12 @@ class ModelShow {
   virtual void show(const std::string& model, const ShowContext& context) = 0;
 };
 
+/// An option of a trainer, a number, of which a model each is trained for several values, to choose one.
+struct SweptOption {
+  std::string name;            ///< "--false-alarm"
+  std::vector<double> values;  ///< all of them
+};
+
 /// Makes a model from pictures: `train NAME`.
 class Trainer {
  public:
@@ -53,6 +59,10 @@ class Trainer {
   virtual std::optional<double> margin() const { return std::nullopt; }
   /// What the model's file is called where --output does not say it.
   virtual std::string default_output() const { return "model.safetensors"; }
+  /// The option of `train NAME --sweep`; none where there is no such thing.
+  virtual std::optional<SweptOption> swept() const { return std::nullopt; }
+  /// As if that option had been given. Before check().
+  virtual void sweep_to(double /*value*/) {}
   /// What a log says of a run beside its pictures: "seed 1".
   virtual std::string summary() const = 0;
   /// Trains, and writes the model once it is there. After check() only.

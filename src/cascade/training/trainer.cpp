@@ -32,6 +32,12 @@ class CascadeTrainer : public Trainer {
     return fmt::format("{} stages of {} features, seed {}", options_.stages, kind_, options_.seed);
   }
   std::optional<double> margin() const override { return options_.margin; }
+  std::optional<SweptOption> swept() const override {
+    SweptOption all{"--false-alarm", {}};
+    for (int percent = 30; percent <= 95; percent += 5) all.values.push_back(percent / 100.0);
+    return all;
+  }
+  void sweep_to(double value) override { options_.stage.max_false_alarm = value; }
   void train(const training::ImageSet& positives, const training::ImageSet& negatives,
              const std::filesystem::path& state, const std::filesystem::path& output,
              const training::ReportProgress& report) override {
@@ -114,6 +120,10 @@ void CascadeTrainer::check() {
   options_.kind = kind_ == "haar" ? FeatureKind::haar : FeatureKind::lbp;
   options_.window =
       given_window(window_, kSmallestTrainedWindow, kLargestTrainedWindow).value_or(options_.window);
+  if (!(options_.stage.max_false_alarm > 0 && options_.stage.max_false_alarm < 1))
+    throw Error(ExitCode::usage,
+                fmt::format("a false alarm of {:g} is no share", options_.stage.max_false_alarm),
+                "give values between 0 and 1");
   const int samples = options_.kind == FeatureKind::haar ? kHaarSamples : kLbpSamples;
   options_.objects = objects_.value_or(samples);
   options_.windows = windows_.value_or(samples);
