@@ -146,6 +146,7 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
            const std::string& output, const TrainOne& train, bool shows_progress) {
   const SweptOption swept = trainer.swept().value();
   const std::vector<double> values = values_of(a, swept);
+  const std::string name = swept.name.substr(2);
   refuse_same_outputs({output, a.csv, a.json, a.page});
   for (const std::string* file : {&a.csv, &a.json, &a.page}) require_writable(*file);
   const training::FileImageSet pictures = collect_pictures(a.pictures, "");
@@ -178,8 +179,9 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
     clock.enter("judging " + file.filename().string(), 1);
     const Judgement judgement = judge(*detector, pictures, truth, matching_of(a.protocol), clock);
     line.end();
-    SweptModel model{value, file.string(), detector->info().model, decide(text, judgement.pictures), {}, {}};
-    model.curve.name = text;
+    SweptModel model{
+        value, file.string(), detector->info().model, decide(name + " " + text, judgement.pictures), {}, {}};
+    model.curve.name = model.decisions.name;
     model.curve.points = miss_rate_per_image(judgement.objects);
     model.curve.positives = static_cast<std::uint64_t>(judgement.objects.positives);
     model.curve.trials = static_cast<std::uint64_t>(judgement.objects.images);

@@ -192,12 +192,11 @@ class Training {
     const NegativeSearch search{static_cast<std::size_t>(options_.windows), options_.scale_step,
                                 options_.seed, number};
     const FoundNegatives found = search_negatives(negatives_, model, search, clock_);
-    spdlog::info(
-        "stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} are trained on",
-        number + 1, found.passed, found.windows,
-        100 * static_cast<double>(found.passed) /
-            static_cast<double>(std::max<std::int64_t>(found.windows, 1)),
-        found.pictures, found.samples.size());
+    spdlog::info("stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} drawn",
+                 number + 1, found.passed, found.windows,
+                 100 * static_cast<double>(found.passed) /
+                     static_cast<double>(std::max<std::int64_t>(found.windows, 1)),
+                 found.pictures, found.samples.size());
     if (found.samples.size() < kFewestNegatives) {
       if (found.windows == 0)
         throw Error(ExitCode::input,
