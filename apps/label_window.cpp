@@ -68,7 +68,7 @@ class Labeller {
         proposed_classes_.push_back(class_of(label, arguments));
     }
     show_picture();
-    say(fmt::format("{}: h shows the keys", work_.store().place().string()));
+    say("boxes go to " + work_.store().place().string());
   }
 
   void run() {
@@ -410,7 +410,8 @@ class Labeller {
 
   void present() {
     const Size output = window_->output_size();
-    viewport_.set(frame_.size(), window_->pixel_aspect(), output);
+    viewport_.set(frame_.size(), window_->pixel_aspect(), output,
+                  has_panels_ ? display::label_panels_width(output) : 0);
     display::PicturePart view;
     if (!frame_.empty()) {
       const Box part = viewport_.visible();
@@ -455,7 +456,10 @@ class Labeller {
     if (Clock::now() < message_until_) o.message = message_;
     if (!session_.problem().empty()) o.hint = session_.problem();
     add_state(o);
-    const bool draws = grip.kind == Grip::Kind::none || pointer_.is_dragging();
+    const labelling::Point on = viewport_.to_picture(at_);
+    const bool is_on_picture =
+        on.x >= 0 && on.y >= 0 && on.x <= frame_.size().width && on.y <= frame_.size().height;
+    const bool draws = (grip.kind == Grip::Kind::none && is_on_picture) || pointer_.is_dragging();
     if (is_inside_ && draws && session_.problem().empty() && !is_help_)
       o.crosshair =
           display::Rect{static_cast<int>(at_.x), static_cast<int>(at_.y), output.width, output.height};

@@ -56,6 +56,9 @@ struct LabelOverlay {
   std::optional<Rect> crosshair;      ///< x, y: the pointer's; the rest: within which lines are drawn
 };
 
+/// Columns on the left that the panels take; 0 where the output is so narrow that they lie on the picture.
+int label_panels_width(Size output);
+
 /// What is drawn over the picture, within an output of this size. Returns where the rows of classes are, in
 /// their order; those that find no room are not there.
 std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output);

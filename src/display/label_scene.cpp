@@ -43,6 +43,8 @@ class Labels : private PanelPainter {
     return rows;
   }
 
+  int panels_width() const { return panel_width() + margin_; }
+
  private:
   void draw(const LabelBox& one) {
     if (!is_drawable(one.box)) return;
@@ -161,9 +163,12 @@ class Labels : private PanelPainter {
     } else if (!overlay_.message.empty()) {
       parts = {{overlay_.message, kBright}};
     }
+    const int y = output_.height - margin_ - pill_height();
+    const std::vector<Part> keys{{"h", kBright, true}, {"  all keys", kDim}};
+    if (overlay_.panels && !overlay_.typing) pill(margin_, y, width_of(keys) + 2 * padding_, keys);
     if (parts.empty()) return;
     const int width = std::min(output_.width - 2 * margin_, width_of(parts) + 2 * padding_);
-    pill((output_.width - width) / 2, output_.height - margin_ - pill_height(), width, parts);
+    pill((output_.width - width) / 2, y, width, parts);
   }
 
   void hint() {
@@ -177,6 +182,14 @@ class Labels : private PanelPainter {
 };
 
 }  // namespace
+
+int label_panels_width(Size output) {
+  Scene scene;
+  TextCache text;
+  const LabelOverlay nothing;
+  const int width = Labels(scene, text, nothing, output).panels_width();
+  return width < output.width / 3 ? width : 0;
+}
 
 std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output) {
   return Labels(scene, text, overlay, output).add();

@@ -5,12 +5,13 @@
 
 namespace sightline::labelling {
 
-void Viewport::set(Size picture, double pixel_aspect, Size output) {
+void Viewport::set(Size picture, double pixel_aspect, Size output, int left) {
   const double aspect = std::isfinite(pixel_aspect) && pixel_aspect > 0 ? pixel_aspect : 1;
-  if (picture == picture_ && output == output_ && aspect == aspect_) return;
+  if (picture == picture_ && output == output_ && aspect == aspect_ && left == left_) return;
   const bool is_other = picture != picture_ || aspect != aspect_;
   picture_ = picture;
   output_ = output;
+  left_ = left;
   aspect_ = aspect;
   if (is_other || fitted_) {
     fit();
@@ -21,7 +22,7 @@ void Viewport::set(Size picture, double pixel_aspect, Size output) {
 
 double Viewport::fitting_scale() const {
   const double across =
-      std::max(1.0, output_.width - 2.0 * kMargin) / std::max(1.0, picture_.width * aspect_);
+      std::max(1.0, output_.width - left_ - 2.0 * kMargin) / std::max(1.0, picture_.width * aspect_);
   const double down = std::max(1.0, output_.height - 2.0 * kMargin) / std::max(1, picture_.height);
   return std::min({across, down, kMaxScale});
 }
@@ -29,14 +30,14 @@ double Viewport::fitting_scale() const {
 void Viewport::fit() {
   scale_ = fitting_scale();
   // On whole pixels, so that a picture at its own size is sharp.
-  origin_ = {std::round((output_.width - picture_.width * scale_x()) / 2),
+  origin_ = {std::round((output_.width + left_ - picture_.width * scale_x()) / 2),
              std::round((output_.height - picture_.height * scale_) / 2)};
   fitted_ = true;
 }
 
 void Viewport::zoom(double factor, Point at) {
   const Point fixed = to_picture(at);
-  const double smallest = std::min(1.0, fitting_scale());
+  const double smallest = fitting_scale();
   scale_ = std::clamp(scale_ * factor, smallest, kMaxScale);
   if (scale_ <= smallest) return fit();
   origin_ = {at.x - fixed.x * scale_x(), at.y - fixed.y * scale_};

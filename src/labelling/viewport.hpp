@@ -21,7 +21,8 @@ class Viewport {
 
   /// Another picture, or another size of the window. A picture of a new size is seen whole.
   /// @param pixel_aspect  width : height of one of the picture's pixels; what is not positive counts as 1
-  void set(Size picture, double pixel_aspect, Size output);
+  /// @param left  columns of the output that a picture that is seen whole leaves free
+  void set(Size picture, double pixel_aspect, Size output, int left = 0);
   void fit();
   bool is_fitted() const { return fitted_; }
   /// Keeps what is at a point of the output there.
@@ -46,6 +47,7 @@ class Viewport {
   void keep_in_sight();
 
   Size picture_, output_;
+  int left_ = 0;
   double aspect_ = 1;
   double scale_ = 1;
   Point origin_;  // where the picture's corner is in the output

@@ -41,8 +41,13 @@ void truth(Bytes bytes) {
   const MemoryFile file(bytes);
   expect_read_or_refused([&] { load_mot_truth(file.path()); });
   expect_read_or_refused([&] { load_box_list(file.path()); });
+  expect_read_or_refused([&] { load_coco_truth(file.path()); });
   fs::remove(folder.path() / "picture.txt");
   fs::create_symlink(file.path(), folder.path() / "picture.txt");
+  fs::remove(folder.path() / "classes.txt");
+  fs::create_symlink(file.path(), folder.path() / "classes.txt");
+  expect_read_or_refused([&] { load_yolo_classes(folder.path()); });
+  fs::remove(folder.path() / "classes.txt");
   expect_read_or_refused([&] { load_yolo_truth(folder.path(), {{"picture.png", {640, 480}}}); });
 }
 

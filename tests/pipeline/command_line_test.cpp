@@ -50,6 +50,7 @@ std::set<std::string> options_in_help(const std::vector<std::string>& command) {
 const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"detect"},
                                                       {"live"},
+                                                      {"label"},
                                                       {"measure"},
                                                       {"evaluate"},
                                                       {"evaluate", "windows"},

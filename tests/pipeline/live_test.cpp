@@ -17,8 +17,8 @@
 
 #include "base/error.hpp"
 #include "media/reader.hpp"
+#include "support/desktop.hpp"
 #include "support/program.hpp"
-#include "support/xvfb.hpp"
 
 namespace sightline::test {
 namespace {
@@ -283,9 +283,8 @@ TEST(Live, StreamThatDoesNotComeBack) {
 class LiveWindow : public testing::Test {
  protected:
   void SetUp() override {
-    if (!Xvfb::is_installed() || find_program("xdotool").empty())
-      GTEST_SKIP() << "no Xvfb and xdotool to try windows with";
-    screen_ = std::make_unique<Xvfb>("1280x800x24");
+    if (!Desktop::is_installed()) GTEST_SKIP() << "no Xvfb and xdotool to try windows with";
+    screen_ = std::make_unique<Desktop>();
   }
 
   void open(const std::string& input, const std::vector<std::string>& options = {}) {
@@ -294,12 +293,13 @@ class LiveWindow : public testing::Test {
         arguments + std::vector<std::string>{"live", input, "-d", detections(), "--device", "none"} + options,
         environment());
     ASSERT_TRUE(becomes_true([&] { return lines() > 2; })) << program_->output();
-    ASSERT_EQ(keyboard({"search", "--sync", "--onlyvisible", "--name", "Sightline"}), 0);
+    ASSERT_TRUE(screen_->act({"search", "--sync", "--onlyvisible", "--name", "Sightline"}, kPatience));
   }
   void press(const std::string& key) {
     // A window that goes to full screen or back is not there for a moment.
     ASSERT_TRUE(becomes_true([&] {
-      return keyboard({"search", "--onlyvisible", "--name", "Sightline", "windowfocus", "key", key}) == 0 ||
+      return screen_->act({"search", "--onlyvisible", "--name", "Sightline", "windowfocus", "key", key},
+                          kPatience) ||
              !program_->is_running();  // gone with the key
     })) << program_->output();
   }
@@ -310,23 +310,11 @@ class LiveWindow : public testing::Test {
       if (entry.path().extension() == ending && fs::file_size(entry.path()) >= least) return true;
     return false;
   }
-  ChildSetup environment() const {
-    return {{"DISPLAY=" + screen_->display(), "WAYLAND_DISPLAY=", "SDL_VIDEODRIVER=x11",
-             "SIGHTLINE_CONFIGS=" + std::string(SIGHTLINE_SOURCE_DIR) + "/configs",
-             "LSAN_OPTIONS=print_suppressions=0:suppressions=" + std::string(SIGHTLINE_SOURCE_DIR) +
-                 "/tests/lsan.supp"},
-            {}};
-  }
+  ChildSetup environment() const { return screen_->environment(); }
 
   TempDir folder_;
-  std::unique_ptr<Xvfb> screen_;
+  std::unique_ptr<Desktop> screen_;
   std::unique_ptr<ChildProcess> program_;
-
- private:
-  int keyboard(const std::vector<std::string>& action) const {
-    ChildProcess child(std::vector<std::string>{"xdotool"} + action, environment());
-    return child.wait(kPatience).value_or(-1);
-  }
 };
 
 TEST_F(LiveWindow, ObeysItsKeys) {

@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 namespace fs = std::filesystem;
 
 class GroundTruthTest : public ::testing::Test {
@@ -97,10 +98,117 @@ TEST_F(GroundTruthTest, BoxListWithSizes) {
   EXPECT_THAT(*truth.find("image_0001.jpg"), ElementsAre(TruthBox{{201, 0, 290, 334}}));
 }
 
+TEST_F(GroundTruthTest, BoxListWithClasses) {
+  auto truth = load_box_list(
+      file("boxes.txt", "a.jpg 1 2 3 4 cup\nb.jpg\na.jpg 5 6 7 8 \"traffic light\"\nc.jpg 1 1 2 2 cup\n"));
+  EXPECT_THAT(*truth.find("a.jpg"),
+              ElementsAre(TruthBox{{1, 2, 2, 2}, false, 0}, TruthBox{{5, 6, 2, 2}, false, 1}));
+  EXPECT_THAT(truth.labels, ElementsAre(Pair(0, "cup"), Pair(1, "traffic light")));
+  truth.keep_label("cup");
+  EXPECT_THAT(*truth.find("a.jpg"), ElementsAre(TruthBox{{1, 2, 2, 2}, false, 0}));
+  EXPECT_EQ(truth.positives(), 2);
+  try {
+    truth.keep_label("dog");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("no object is marked as 'dog'; the classes are: cup, traffic light"));
+  }
+}
+
+TEST_F(GroundTruthTest, NamesWithSpacesStandInQuotes) {
+  const auto truth = load_box_list(file("boxes.txt", "\"my cup.jpg\" 1 2 3 4\n\"b c.jpg\"\n\"odd 1 2 3 4\n"));
+  EXPECT_EQ(truth.find("my cup.jpg")->size(), 1u);
+  EXPECT_TRUE(truth.find("b c.jpg")->empty());
+  EXPECT_EQ(truth.find("\"odd")->size(), 1u) << "a lone quote is a part of the name";
+}
+
+class CocoTruthTest : public GroundTruthTest {
+ protected:
+  GroundTruth load(const std::string& text) { return load_coco_truth(file("coco.json", text)); }
+  std::string complain(const std::string& text) {
+    return complaint([&] { load(text); });
+  }
+};
+
+// What a field is called where it means nothing, nested lists of outlines, lists in any order.
+TEST_F(CocoTruthTest, TakesBoxesOfAllImages) {
+  const auto truth = load(R"({
+    "info": {"id": 5, "images": [{"id": 1}], "description": "annotations"},
+    "annotations": [
+      {"id": 1, "image_id": 7, "category_id": 3, "bbox": [1, 2.5, 30, 4], "segmentation": [[1, 2, 3, 4]]},
+      {"id": 2, "image_id": 7, "category_id": 90, "bbox": [5, 6, 7, 8], "iscrowd": 1,
+       "segmentation": {"counts": [9, 9], "size": [1, 1], "bbox": [0, 0, 0, 0]}},
+      {"id": 3, "image_id": 7, "category_id": 3, "keypoints": [1, 2, 2]}],
+    "images": [{"id": 9, "file_name": "b.jpg", "width": 10, "height": 20, "tags": {"id": 1}},
+               {"id": 7, "file_name": "train/a.jpg", "width": 640, "height": 480.0}],
+    "categories": [{"id": 3, "name": "cat", "supercategory": "animal"}, {"id": 90, "name": "dog"}]})");
+  EXPECT_THAT(truth.images, ElementsAre(Pair("a.jpg", ElementsAre(TruthBox{{1, 2.5, 30, 4}, false, 3},
+                                                                  TruthBox{{5, 6, 7, 8}, true, 90})),
+                                        Pair("b.jpg", ElementsAre())));
+  EXPECT_THAT(truth.labels, ElementsAre(Pair(3, "cat"), Pair(90, "dog")));
+  EXPECT_EQ(truth.facts.at("a.jpg").path, "train/a.jpg");
+  EXPECT_EQ(truth.facts.at("a.jpg").size, (Size{640, 480}));
+}
+
+TEST_F(CocoTruthTest, SaysWhichEntryIsWrong) {
+  const std::string image = R"("images": [{"id": 1, "file_name": "a.jpg"}])";
+  const auto with = [&](const std::string& annotation) {
+    return complain("{" + image + R"(, "categories": [{"id": 1, "name": "x"}], "annotations": [)" +
+                    annotation + "]}");
+  };
+  EXPECT_THAT(complain("{\"images\": [], "), HasSubstr("coco.json: not valid JSON near byte"));
+  EXPECT_THAT(complain("[]"), HasSubstr("a list, where COCO has an object"));
+  EXPECT_THAT(complain("{}"), HasSubstr("no lists 'images' and 'annotations'"));
+  EXPECT_THAT(complain(R"({"images": [[1]], "annotations": []})"), HasSubstr("is a list itself"));
+  EXPECT_THAT(complain(R"({"images": [{"file_name": "a"}], "annotations": []})"),
+              HasSubstr("image 1: no 'id'"));
+  EXPECT_THAT(complain(R"({"images": [{"id": "x", "file_name": "a"}], "annotations": []})"),
+              HasSubstr("image 1: no 'id'"));
+  EXPECT_THAT(complain(R"({"images": [{"id": 1}], "annotations": []})"),
+              HasSubstr("image 1: no 'file_name'"));
+  EXPECT_THAT(complain(R"({"images": [{"id": 1, "file_name": "x/a"}, {"id": 2, "file_name": "y/a"}],
+                           "annotations": []})"),
+              HasSubstr("image 2: another one is called 'a', too"));
+  EXPECT_THAT(complain(R"({"images": [{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}],
+                           "annotations": []})"),
+              HasSubstr("image 2: another one has id 1"));
+  EXPECT_EQ(with(R"({"bbox": [1, 2, 3, 4]})"),
+            "coco.json: annotation 1: no 'image_id' that is a whole number");
+  EXPECT_EQ(with(R"({"image_id": 2, "bbox": [1, 2, 3, 4]})"),
+            "coco.json: annotation 1: there is no image with id 2");
+  EXPECT_EQ(with(R"({"image_id": 1, "bbox": [1, 2, 3]})"),
+            "coco.json: annotation 1: 'bbox' is not [x, y, width, height]");
+  EXPECT_THAT(with(R"({"image_id": 1, "bbox": [1, 2, 3, 4, 5, 6, 7]})"), HasSubstr("'bbox' is not"));
+  EXPECT_THAT(with(R"({"image_id": 1, "bbox": [1, 2, 3, -4]})"), HasSubstr("the box has no area"));
+  EXPECT_THAT(with(R"({"image_id": 1, "bbox": [1, 2, 3, 4], "category_id": 5})"),
+              HasSubstr("there is no category with id 5"));
+  EXPECT_THAT(complain(R"({"images": [], "annotations": [], "categories": [{"id": 1}]})"),
+              HasSubstr("category 1: no 'name'"));
+  EXPECT_THAT(complaint([&] { load_coco_truth(folder_ / "none.json"); }), HasSubstr("No such file"));
+  EXPECT_THAT(complaint([&] { load_coco_truth(folder_); }), HasSubstr("Is a directory"));
+}
+
+TEST_F(CocoTruthTest, DeepNestingIsNoTrouble) {
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(complain("{\"x\": " + deep), HasSubstr("not valid JSON"));
+}
+
+TEST_F(GroundTruthTest, MarkedBoxesByTheFilesName) {
+  EXPECT_EQ(load_marked_boxes(file("a.txt", "p.png 1 2 3 4\n")).positives(), 1);
+  EXPECT_EQ(load_marked_boxes(file("a.json", R"({"images": [{"id": 1, "file_name": "p.png"}],
+                                                 "annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]})"))
+                .positives(),
+            1);
+}
+
 TEST_F(GroundTruthTest, MalformedBoxListNamesFileLineAndReason) {
   EXPECT_EQ(
-      list_complaint("a 1 2 3 4\na 1 2 3 4 5\n"),
-      "boxes.txt:2: 6 columns where 'name x1 y1 x2 y2' has 5 and 'name x y width height error W H' has 8");
+      list_complaint("a 1 2 3 4\na 1 2 3 4 5 6\n"),
+      "boxes.txt:2: 7 columns where 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height "
+      "error W H' has 8; a name with spaces stands in double quotes");
+  EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 cup\n"),
+            "boxes.txt:2: 6 columns where the lines before have 5");
   EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 5 6 7\n"),
             "boxes.txt:2: 8 columns where the lines before have 5");
   EXPECT_EQ(list_complaint("a 5 2 3 4\n"), "boxes.txt:1: the box has no area");
@@ -117,6 +225,15 @@ TEST_F(GroundTruthTest, Yolo) {
   EXPECT_THAT(*truth.find("street.jpg"), ElementsAre(TruthBox{{50, 20, 100, 10}, false, 2}));
   EXPECT_TRUE(truth.find("empty.png")->empty());
   EXPECT_EQ(truth.find("other.png"), nullptr);
+}
+
+TEST_F(GroundTruthTest, YoloClasses) {
+  EXPECT_TRUE(load_yolo_classes(folder_).labels.empty());
+  file("classes.txt", "person\n\ntraffic light\r\n");
+  file("a.txt", "2 0.5 0.25 0.5 0.1\n");
+  const auto truth = load_yolo_truth(folder_, {{"a.png", {200, 100}}});
+  EXPECT_THAT(truth.labels, ElementsAre(Pair(0, "person"), Pair(2, "traffic light")));
+  EXPECT_EQ(load_yolo_classes(folder_).labels, truth.labels);
 }
 
 TEST_F(GroundTruthTest, MalformedYolo) {

@@ -1,0 +1,35 @@
+#pragma once
+// A screen that nobody sees, with somebody at its mouse and keyboard.
+
+#include "support/xvfb.hpp"
+
+namespace sightline::test {
+
+class Desktop {
+ public:
+  static bool is_installed() { return Xvfb::is_installed() && !find_program("xdotool").empty(); }
+
+  explicit Desktop(const std::string& screen = "1280x800x24") : screen_(screen) {}
+
+  /// Of programs that open windows there.
+  ChildSetup environment() const {
+    const std::string source = SIGHTLINE_SOURCE_DIR;
+    return {{"DISPLAY=" + display(), "WAYLAND_DISPLAY=", "SDL_VIDEODRIVER=x11",
+             "SIGHTLINE_CONFIGS=" + source + "/configs",
+             "LSAN_OPTIONS=print_suppressions=0:suppressions=" + source + "/tests/lsan.supp"},
+            {}};
+  }
+  /// What xdotool is told to do. Whether it could.
+  bool act(const std::vector<std::string>& action, double patience) const {
+    std::vector<std::string> words{"xdotool"};
+    words.insert(words.end(), action.begin(), action.end());
+    ChildProcess child(words, environment());
+    return child.wait(patience) == 0;
+  }
+  const std::string& display() const { return screen_.display(); }
+
+ private:
+  Xvfb screen_;
+};
+
+}  // namespace sightline::test
