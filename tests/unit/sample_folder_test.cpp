@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -65,20 +66,42 @@ TEST(AtomicFolder, TakesAnEmptyFoldersPlace) {
   EXPECT_TRUE(fs::exists(folder / "out/a"));
 }
 
-TEST(NumberSources, CopiesInARowAreOneObject) {
-  class Names : public ImageSet {
-   public:
-    explicit Names(std::vector<std::string> names) : names_(std::move(names)) {}
-    std::size_t size() const override { return names_.size(); }
-    Image<std::uint8_t> load(std::size_t /*index*/) const override { return {}; }
-    std::string name(std::size_t index) const override { return names_[index]; }
+// Gray pictures, each as bright as the object that it shows, by these names.
+class NamedPictures : public ImageSet {
+ public:
+  explicit NamedPictures(std::vector<std::string> names) : names_(std::move(names)) {}
+  std::size_t size() const override { return names_.size(); }
+  Image<std::uint8_t> load(std::size_t index) const override {
+    return test::flat_picture({36, 36}, static_cast<std::uint8_t>(std::stoi(names_[index])));
+  }
+  std::string name(std::size_t index) const override { return names_[index]; }
 
-   private:
-    std::vector<std::string> names_;
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(NumberSources, CopiesInARowAreOneObject) {
+  EXPECT_THAT(number_sources(NamedPictures(
+                  {"1-a~b~0.png", "1-a~b~1.png", "1-a~c~0.png", "x.png", "x.png", "2-a~0.png"})),
+              ElementsAre(0, 0, 1, 2, 3, 4));
+}
+
+TEST(NumberSources, WhatIsHeldOutIsHeldOutWithAllItsCopies) {
+  std::vector<std::string> names;
+  for (int object = 10; object < 60; ++object) {
+    for (int copy = 0; copy < 7; ++copy)
+      names.push_back(std::to_string(object) + "~" + std::to_string(copy) + ".png");
+  }
+  ProgressClock clock([](const TrainingProgress&) { return true; }, 1);
+  const PositiveSamples samples = cut_positives(NamedPictures(names), {}, clock);
+  const auto shown = [](const WindowSamples& windows) {
+    std::set<int> objects;
+    for (std::size_t i = 0; i < windows.size(); ++i) objects.insert(windows.view(i).at(0, 0));
+    return objects;
   };
-  EXPECT_THAT(
-      number_sources(Names({"1-a~b~0.png", "1-a~b~1.png", "1-a~c~0.png", "x.png", "x.png", "2-a~0.png"})),
-      ElementsAre(0, 0, 1, 2, 3, 4));
+  const std::set<int> seen = shown(samples.seen), held_out = shown(samples.held_out);
+  EXPECT_EQ(seen.size() + held_out.size(), 50U);
+  EXPECT_GT(held_out.size(), 4U);
 }
 
 // Ten pictures, of which two are equal, with an object or two in each, and six backgrounds.
@@ -155,6 +178,27 @@ TEST_F(SampleFolders, NoPictureIsOnBothSides) {
   EXPECT_EQ(pictures[true].contains("picture-8"), pictures[true].contains("picture-9"));
   EXPECT_GE(pictures[true].size(), 3U);
   EXPECT_LE(pictures[true].size(), 4U);
+}
+
+TEST_F(SampleFolders, CropsHaveBackgroundsOfTheirOwnSide) {
+  for (unsigned i = 0; i < 6; ++i)
+    media::write_gray_png(folder_ / ("backgrounds/" + std::to_string(i) + ".png"),
+                          test::flat_picture({100, 80}, static_cast<std::uint8_t>(10 + i)).view());
+  options_.samples.bounds = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false};
+  options_.crop.pasted = 1;
+  options_.crop.margin = 1;
+  const FileImageSet pictures(folder_ / "pictures"), backgrounds(folder_ / "backgrounds");
+  ProgressClock progress = clock();
+  const SampleFolder samples(pictures, objects_, &backgrounds, options_, progress);
+  for (const SampleSide* side : {&samples.training(), &samples.testing()}) {
+    ASSERT_FALSE(side->objects.empty());
+    for (const std::size_t object : side->objects) {
+      for (int copy = 1; copy < 10; ++copy) {
+        const std::size_t behind = samples.crop(object, copy).view().at(0, 0) - 10U;
+        EXPECT_EQ(std::ranges::count(side->backgrounds, behind), 1) << behind;
+      }
+    }
+  }
 }
 
 TEST_F(SampleFolders, ListsAreWhatTrainingAndEvaluationRead) {

@@ -73,6 +73,35 @@ TEST(SampleView, TurnsAboutThreeAxes) {
   }
 }
 
+// Where a point of the object is seen: turned about one axis after the other, then looked at from in front.
+Point seen_at(Point object, const Variation& v) {
+  double x = object.x, y = object.y, z = 0;
+  const auto turn = [](double& a, double& b, double angle) {
+    const double before = a;
+    a = std::cos(angle) * a - std::sin(angle) * b;
+    b = std::sin(angle) * before + std::cos(angle) * b;
+  };
+  turn(z, x, v.turn_y);
+  turn(y, z, v.turn_x);
+  turn(x, y, v.turn_z);
+  const double nearness = ObjectView::kDistance / (ObjectView::kDistance + z);
+  return {x * nearness, y * nearness};
+}
+
+TEST(SampleView, UndoesWhatTurningAndLookingDo) {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    Variation turned;
+    turned.turn_x = random.unit() - 0.5;
+    turned.turn_y = random.unit() - 0.5;
+    turned.turn_z = 3 * random.unit();
+    const Point object{random.unit() - 0.5, random.unit() - 0.5};
+    const Point back = ObjectView(turned)(seen_at(object, turned));
+    EXPECT_NEAR(back.x, object.x, 1e-9);
+    EXPECT_NEAR(back.y, object.y, 1e-9);
+  }
+}
+
 TEST(SampleView, SeenOnEdgeItStaysFinite) {
   Variation turned;
   turned.turn_x = turned.turn_y = kRight;
