@@ -9,7 +9,7 @@ namespace sightline {
 /// and goes with all that is in it where `finish` is never called. Thread-safety: none.
 class AtomicFolder {
  public:
-  /// Makes the place, and the folders that lead to it.
+  /// Makes the place; the folder around it must be there.
   /// @param replaces  what has the name goes when this folder takes it; otherwise that is an Error, but for
   /// an empty
   ///                  folder

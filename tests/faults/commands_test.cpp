@@ -112,6 +112,35 @@ TEST_F(FaultsInCommands, Evaluate) {
   });
 }
 
+TEST_F(FaultsInCommands, Samples) {
+  make_pictures();
+  media::test::store(folder_ / "boxes.txt",
+                     "testsrc.png 10 20 50 110\ntestsrc2.png 5 5 60 120\nmandelbrot.png 10 20 50 110\n");
+  const Sweep samples([&](const std::string& folder) {
+    return Words{"samples",
+                 folder_ / "positives",
+                 "--boxes",
+                 folder_ / "boxes.txt",
+                 "--backgrounds",
+                 folder_ / "negatives",
+                 "--copies",
+                 "2",
+                 "--test-share",
+                 "0.4",
+                 "--scenes",
+                 "1",
+                 "-o",
+                 folder + "/out"};
+  });
+  sweep(samples, [&](const FaultRun& run) {
+    exits_with({0, 1, 2, 3})(run);
+    expect_whole(run, samples, "out/samples.json");
+    EXPECT_EQ(fs::exists(run.folder + "/out"), run.outcome.exit_code == 0) << run.order;
+    for (const auto& entry : fs::recursive_directory_iterator(run.folder))
+      EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path() << " is left";
+  });
+}
+
 TEST_F(FaultsInCommands, ModelShow) {
   make_pictures();
   expect_run(0, "", training(folder_.path()));

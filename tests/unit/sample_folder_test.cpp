@@ -39,6 +39,8 @@ TEST(GrayPng, IsReadBackToTheBit) {
 
 TEST(AtomicFolder, HasItsNameOnceItIsFinished) {
   const test::TempDir folder;
+  test::expect_error(ExitCode::failed, "No such file", [&] { AtomicFolder(folder / "deep/out", false); });
+  fs::create_directory(folder / "deep");
   {
     AtomicFolder unfinished(folder / "deep/out/", false);
     test::store((unfinished.place() / "a").string(), std::string("a"));
