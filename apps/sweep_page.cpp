@@ -103,7 +103,7 @@ std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> mod
   std::vector<NamedCurve> curves;
   for (const SweptModel& model : models) curves.push_back(model.curve);
   const std::string sections =
-      "<h1>" + escape_markup(title) +
+      "<article>\n<h1>" + escape_markup(title) +
       fmt::format(
           "</h1>\n<p class=\"subject\">Best by F1: {:g}. Judged on {}, {} pictures with {} objects.</p>\n",
           best.value, escape_markup(fmt::format("{}", fmt::join(judged, ", "))), best.curve.trials,
@@ -112,7 +112,8 @@ std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> mod
       card("Accuracy, precision, recall and F1, each model at its best threshold",
            figures_svg(swept, models)) +
       card("Objects: miss rate against false positives a picture",
-           curves_as_svg(curves, FalsePositiveUnit::per_image, title));
+           curves_as_svg(curves, FalsePositiveUnit::per_image, title)) +
+      "</article>\n";
   return pipeline::report_page(title, sections, kGuide, {{"measurements", nlohmann::ordered_json::array()}});
 }
 

@@ -318,7 +318,9 @@ TEST_P(CascadeFile, IsReadAsItWasWritten) {
     EXPECT_EQ(read.nodes[i].feature, model.nodes[i].feature);
     EXPECT_EQ(read.nodes[i].left, model.nodes[i].left);
     EXPECT_EQ(read.nodes[i].right, model.nodes[i].right);
-    if (model.kind == FeatureKind::haar) EXPECT_EQ(read.nodes[i].threshold, model.nodes[i].threshold);
+    if (model.kind == FeatureKind::haar) {
+      EXPECT_EQ(read.nodes[i].threshold, model.nodes[i].threshold);
+    }
   }
   ASSERT_EQ(read.haar.size(), model.haar.size());
   for (std::size_t i = 0; i < model.haar.size(); ++i) {
