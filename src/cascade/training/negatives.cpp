@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "cascade/detector.hpp"
+#include "base/parallel.hpp"
 #include "training/for_each_image.hpp"
 
 namespace sightline::cascade {
@@ -16,6 +15,7 @@ namespace {
 constexpr std::size_t kFewestPictures = 512;
 constexpr std::int64_t kChoice = 4;  // windows to choose one of
 constexpr std::size_t kPartOfOnePicture = 16;
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // of windows' pixels
 
 // The detector takes no model without stages: one that passes everything stands for it.
 Model without_end(const Model& model) {
@@ -34,117 +34,173 @@ Model without_end(const Model& model) {
   return result;
 }
 
-// A window that may be drawn.
-struct Drawn {
-  double number = 0;  // those with the lowest are
-  std::size_t picture = 0;
-  Survivor window;
-  std::vector<std::uint8_t> pixels;
-
-  auto key() const { return std::tuple(number, picture, window.level, window.y, window.x); }
-};
-bool operator<(const Drawn& a, const Drawn& b) {
-  return a.key() < b.key();
-}
+}  // namespace
 
 // The lowest-numbered windows of all that threads offer.
-class Draw {
+class Negatives::Lowest {
  public:
-  explicit Draw(std::size_t wanted) : wanted_(wanted) {}
+  explicit Lowest(std::size_t most) : most_(most) {}
 
   /// Numbers from here on are no use.
   double limit() const { return limit_.load(std::memory_order_relaxed); }
 
-  void add(std::vector<Drawn> some) {
+  void add(std::vector<Window> some) {
     const std::lock_guard lock(mutex_);
-    std::move(some.begin(), some.end(), std::back_inserter(drawn_));
-    if (drawn_.size() >= 2 * wanted_) drop_others();
+    std::move(some.begin(), some.end(), std::back_inserter(windows_));
+    if (windows_.size() >= 2 * most_) drop_others();
   }
 
-  std::vector<Drawn> take() {
+  std::vector<Window> take() {
     drop_others();
-    std::sort(drawn_.begin(), drawn_.end());
-    return std::move(drawn_);
+    std::sort(windows_.begin(), windows_.end());
+    return std::move(windows_);
   }
 
  private:
   void drop_others() {
-    if (drawn_.size() <= wanted_) return;
-    const auto end = drawn_.begin() + static_cast<std::ptrdiff_t>(wanted_);
-    std::nth_element(drawn_.begin(), end, drawn_.end());
+    if (windows_.size() <= most_) return;
+    const auto end = windows_.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::nth_element(windows_.begin(), end, windows_.end());
     limit_ = end->number;
-    drawn_.erase(end, drawn_.end());
+    windows_.erase(end, windows_.end());
   }
 
-  std::size_t wanted_;
+  std::size_t most_;
   std::mutex mutex_;
-  std::vector<Drawn> drawn_;
+  std::vector<Window> windows_;
   std::atomic<double> limit_{1};
 };
 
-// Numbers of pictures in an order that puts no folder first.
-std::vector<std::size_t> shuffled(std::size_t count, const NegativeSearch& search) {
-  std::vector<std::pair<double, std::size_t>> numbers(count);
-  for (std::size_t i = 0; i < count; ++i)
-    numbers[i] = {training::window_number(search.seed, search.round, i, 0, 0, -1), i};
+Negatives::Negatives(const training::ImageSet& pictures, const FeaturePool& pool,
+                     const TrainingOptions& options)
+    : pictures_(pictures),
+      pool_(pool),
+      options_(options),
+      capacity_(kKeptBytes / (static_cast<std::size_t>(options.window.width) *
+                              static_cast<std::size_t>(options.window.height))) {}
+
+FoundNegatives Negatives::draw(const Model& model, int round, training::ProgressClock& clock) {
+  const auto wanted = static_cast<std::size_t>(options_.windows);
+  if (!keeps_all_) {
+    const bool all = would_all_fit();
+    std::vector<Window> found = search(model, round, all ? capacity_ : wanted, all, clock);
+    keeps_all_ = all && std::cmp_equal(found.size(), last_.passed);
+    if (!keeps_all_) return first(found);
+    kept_ = std::move(found);
+    return first(kept_);
+  }
+  for (Window& w : kept_)
+    w.number = training::window_number(options_.seed, round, w.picture, w.place.level, w.place.x, w.place.y);
+  std::sort(kept_.begin(), kept_.end());
+  last_.passed = static_cast<std::int64_t>(kept_.size());
+  return first(kept_);
+}
+
+void Negatives::add(const TrainedStage& stage) {
+  last_ = stage.negatives;
+  if (!keeps_all_) return;
+  std::vector<char> passes(kept_.size());
+  constexpr std::size_t kPart = 64 * kTogether;
+  parallel_for_isolated((kept_.size() + kPart - 1) / kPart, [&](std::size_t part) {
+    const std::size_t begin = part * kPart, end = std::min(begin + kPart, kept_.size());
+    training::WindowSamples pixels(options_.window);
+    for (std::size_t i = begin; i < end; ++i)
+      pixels.add(
+          {kept_[i].pixels.data(), options_.window.width, options_.window.height, options_.window.width});
+    SampleIntegrals integrals(pool_.kind, options_.window);
+    integrals.assign(pixels);
+    std::vector<double> sums(end - begin);
+    for (const Stump& stump : stage.stumps) {
+      const std::vector<char> left = goes_left(stump, pool_, integrals);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] += static_cast<double>(left[i] != 0 ? stump.left : stump.right);
+    }
+    for (std::size_t i = begin; i < end; ++i)
+      passes[i] = sums[i - begin] >= static_cast<double>(stage.threshold) ? 1 : 0;
+  });
+  std::size_t next = 0;
+  std::erase_if(kept_, [&](const Window&) { return passes[next++] == 0; });
+}
+
+// Going by the search before, which passed more.
+bool Negatives::would_all_fit() const {
+  if (last_.pictures == 0) return false;
+  const double share = static_cast<double>(pictures_.size()) / static_cast<double>(last_.pictures);
+  return static_cast<double>(last_.passed) * share <= static_cast<double>(capacity_);
+}
+
+// Numbers of pictures, so that no folder comes first.
+std::vector<std::size_t> Negatives::order_of(int round) const {
+  std::vector<std::pair<double, std::size_t>> numbers(pictures_.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = {training::window_number(options_.seed, round, i, 0, 0, -1), i};
   std::sort(numbers.begin(), numbers.end());
-  std::vector<std::size_t> order(count);
+  std::vector<std::size_t> order(numbers.size());
   std::transform(numbers.begin(), numbers.end(), order.begin(), [](const auto& n) { return n.second; });
   return order;
 }
 
-// Those of a picture's windows that may be drawn.
-std::vector<Drawn> draw_of(CascadeWorkspace& w, std::size_t picture, Size window,
-                           const NegativeSearch& search, double limit) {
-  std::vector<Drawn> drawn;
+// Of one picture's windows, those with the lowest numbers, below a limit.
+std::vector<Negatives::Window> Negatives::windows_of(CascadeWorkspace& w, std::size_t picture, int round,
+                                                     std::size_t most, double limit) const {
+  std::vector<Window> windows;
   for (const Survivor& s : w.survivors) {
-    const double number = training::window_number(search.seed, search.round, picture, s.level, s.x, s.y);
-    if (number < limit) drawn.push_back({number, picture, s, {}});
+    const double number = training::window_number(options_.seed, round, picture, s.level, s.x, s.y);
+    if (number < limit) windows.push_back({number, picture, s, {}});
   }
-  const std::size_t most = std::max<std::size_t>(search.wanted / kPartOfOnePicture, 1);
-  if (drawn.size() > most) {
-    std::nth_element(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(most), drawn.end());
-    drawn.resize(most);
+  if (windows.size() > most) {
+    std::nth_element(windows.begin(), windows.begin() + static_cast<std::ptrdiff_t>(most), windows.end());
+    windows.resize(most);
   }
-  for (Drawn& one : drawn) {
-    const auto image = w.image(one.window.level);
-    for (int y = one.window.y; y < one.window.y + window.height; ++y)
-      one.pixels.insert(one.pixels.end(), image.row(y) + one.window.x,
-                        image.row(y) + one.window.x + window.width);
+  for (Window& one : windows) {
+    const auto image = w.image(one.place.level);
+    for (int y = one.place.y; y < one.place.y + options_.window.height; ++y) {
+      const std::uint8_t* const row = image.row(y) + one.place.x;
+      one.pixels.insert(one.pixels.end(), row, row + options_.window.width);
+    }
   }
-  return drawn;
+  return windows;
 }
 
-}  // namespace
-
-FoundNegatives search_negatives(const training::ImageSet& pictures, const Model& model,
-                                const NegativeSearch& search, training::ProgressClock& clock) {
+// @param most  windows that are wanted
+// @param all   search every picture, and take what it has
+std::vector<Negatives::Window> Negatives::search(const Model& model, int round, std::size_t most, bool all,
+                                                 training::ProgressClock& clock) {
   Options options;
-  options.search.scale_step = search.scale_step;
+  options.search.scale_step = options_.scale_step;
   const CascadeDetector detector(without_end(model), options);
-  const std::vector<std::size_t> order = shuffled(pictures.size(), search);
-  Draw draw(search.wanted);
+  const std::vector<std::size_t> order = order_of(round);
+  const std::size_t of_one_picture = all ? most : std::max<std::size_t>(most / kPartOfOnePicture, 1);
+  Lowest lowest(most);
   std::atomic<std::int64_t> windows{0}, passed{0};
   const auto search_picture = [&](std::size_t i, Workspace& workspace) {
     auto& w = static_cast<CascadeWorkspace&>(workspace);
-    const Image<std::uint8_t> picture = pictures.load(order[i]);
+    const Image<std::uint8_t> picture = pictures_.load(order[i]);
     if (!detector.prepare(w, PictureView(picture.view()))) return;
     for (const StageIndex stage : {kPyramid, kIntegral, kScan}) detector.run_stage(stage, w);
     for (const Level& level : w.layout.levels)
       windows += static_cast<std::int64_t>(level.windows.width) * level.windows.height;
     passed += static_cast<std::int64_t>(w.survivors.size());
-    draw.add(draw_of(w, order[i], model.window, search, draw.limit()));
+    lowest.add(windows_of(w, order[i], round, of_one_picture, lowest.limit()));
   };
   const auto is_enough = [&](std::size_t done) {
-    return done >= kFewestPictures && passed >= kChoice * static_cast<std::int64_t>(search.wanted);
+    return !all && done >= kFewestPictures && passed >= kChoice * static_cast<std::int64_t>(most);
   };
-  FoundNegatives found(model.window);
-  found.pictures = training::for_each_image(
-      pictures.size(), clock, [&] { return detector.make_workspace(); }, search_picture, is_enough);
-  found.windows = windows;
-  found.passed = passed;
-  for (const Drawn& one : draw.take())
-    found.samples.add({one.pixels.data(), model.window.width, model.window.height, model.window.width});
+  last_.pictures = static_cast<std::int64_t>(training::for_each_image(
+      pictures_.size(), clock, [&] { return detector.make_workspace(); }, search_picture, is_enough));
+  last_.windows = windows;
+  last_.passed = passed;
+  return lowest.take();
+}
+
+// As many as are wanted.
+FoundNegatives Negatives::first(const std::vector<Window>& windows) const {
+  FoundNegatives found(options_.window);
+  const std::size_t count = std::min(windows.size(), static_cast<std::size_t>(options_.windows));
+  for (std::size_t i = 0; i < count; ++i)
+    found.samples.add(
+        {windows[i].pixels.data(), options_.window.width, options_.window.height, options_.window.width});
+  found.counts = last_;
   return found;
 }
 

@@ -110,12 +110,12 @@ class Training {
   Training(const training::ImageSet& positives, const training::ImageSet& negatives,
            const TrainingOptions& options, const std::filesystem::path& state,
            const training::ReportProgress& report)
-      : negatives_(negatives),
-        options_(options),
+      : options_(options),
         state_(state, training::run_signature(signature(options), {&positives, &negatives})),
         clock_(report, expected_cost(options)),
         pool_(all_features(options.kind, options.window)),
         table_(pool_),
+        all_negatives_(negatives, pool_, options),
         object_pixels_(options.window) {
     clock_.enter("cutting out the objects", 5);
     training::PositiveSamples cut = training::cut_positives(positives, options, clock_);
@@ -144,6 +144,7 @@ class Training {
       if (const auto found = load(step)) {
         clock_.skip(search_cost(options_) + expected_stumps(options_, number));
         reject(*found);
+        all_negatives_.add(*found);
         cascade.stages.push_back(*found);
         continue;
       }
@@ -151,6 +152,7 @@ class Training {
       cascade.complete = stage.has_value();
       if (!stage) break;
       save(step, *stage);
+      all_negatives_.add(*stage);
       cascade.stages.push_back(*stage);
     }
     if (cascade.stages.empty())
@@ -189,16 +191,15 @@ class Training {
   std::optional<TrainedStage> train_stage(const Model& model, int number) {
     clock_.enter(fmt::format("stage {} of {}: searching negatives", number + 1, options_.stages),
                  search_cost(options_));
-    const NegativeSearch search{static_cast<std::size_t>(options_.windows), options_.scale_step,
-                                options_.seed, number};
-    const FoundNegatives found = search_negatives(negatives_, model, search, clock_);
+    const FoundNegatives found = all_negatives_.draw(model, number, clock_);
+    const NegativeCounts& counts = found.counts;
     spdlog::info("stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} drawn",
-                 number + 1, found.passed, found.windows,
-                 100 * static_cast<double>(found.passed) /
-                     static_cast<double>(std::max<std::int64_t>(found.windows, 1)),
-                 found.pictures, found.samples.size());
+                 number + 1, counts.passed, counts.windows,
+                 100 * static_cast<double>(counts.passed) /
+                     static_cast<double>(std::max<std::int64_t>(counts.windows, 1)),
+                 counts.pictures, found.samples.size());
     if (found.samples.size() < kFewestNegatives) {
-      if (found.windows == 0)
+      if (counts.windows == 0)
         throw Error(ExitCode::input,
                     fmt::format("the negative pictures have no window of {}x{} pixels", options_.window.width,
                                 options_.window.height),
@@ -208,10 +209,12 @@ class Training {
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "
             "to "
             "train another; more --negatives make more stages",
-            number, options_.stages, found.passed, found.windows);
+            number, options_.stages, counts.passed, counts.windows);
       return std::nullopt;
     }
-    return boost(found.samples, number);
+    std::optional<TrainedStage> stage = boost(found.samples, number);
+    if (stage) stage->negatives = counts;
+    return stage;
   }
 
   std::optional<TrainedStage> boost(const training::WindowSamples& windows, int number) {
@@ -293,6 +296,7 @@ class Training {
       const auto patterns = arrays.array<std::int32_t>("patterns", {count, kSubsetWords});
       const auto values = arrays.array<float>("values", {count, 3});
       const auto numbers = arrays.array<double>("numbers", {3});
+      const auto counts = arrays.array<std::int64_t>("negatives", {3});
       TrainedStage stage;
       for (std::size_t i = 0; i < features.size(); ++i) {
         if (features[i] < 0 || std::cmp_greater_equal(features[i], pool_.size()))
@@ -309,6 +313,7 @@ class Training {
       stage.threshold = static_cast<float>(numbers[0]);
       stage.hit_rate = numbers[1];
       stage.false_alarm = numbers[2];
+      stage.negatives = {counts[0], counts[1], counts[2]};
       return stage;
     });
   }
@@ -328,15 +333,17 @@ class Training {
     arrays.set<std::int32_t>("patterns", {count, kSubsetWords}, patterns);
     arrays.set<float>("values", {count, 3}, values);
     arrays.set<double>("numbers", {3}, numbers);
+    const std::int64_t counts[] = {stage.negatives.windows, stage.negatives.passed, stage.negatives.pictures};
+    arrays.set<std::int64_t>("negatives", {3}, counts);
     state_.save(step, std::move(arrays));
   }
 
-  const training::ImageSet& negatives_;
   const TrainingOptions& options_;
   training::TrainingState state_;
   ProgressClock clock_;
   FeaturePool pool_;
   BinTable table_;
+  Negatives all_negatives_;
   training::WindowSamples object_pixels_;
   std::optional<Samples> objects_, held_out_;
   std::vector<std::uint32_t> order_;  // of objects

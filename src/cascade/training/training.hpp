@@ -30,12 +30,20 @@ struct TrainingOptions : training::CutOptions {
   int negative_copies = 1;  ///< of each picture without the object: the first mirrored, others enlarged
 };
 
+/// How many windows the stages before one pass.
+struct NegativeCounts {
+  std::int64_t windows = 0;   ///< of the pictures that were searched, on all scales
+  std::int64_t passed = 0;    ///< of these
+  std::int64_t pictures = 0;  ///< that were searched
+};
+
 /// What boosting made of a stage.
 struct TrainedStage {
   std::vector<Stump> stumps;
-  float threshold = 0;     ///< as Model has it
-  double hit_rate = 0;     ///< share of the objects that came as far that it passes
-  double false_alarm = 0;  ///< the same of the negatives that it was trained on
+  float threshold = 0;       ///< as Model has it
+  double hit_rate = 0;       ///< share of the objects that came as far that it passes
+  double false_alarm = 0;    ///< the same of the negatives that it was trained on
+  NegativeCounts negatives;  ///< that these were drawn from
 };
 
 /// The model of some stages; features are those that stumps look at, one each.
