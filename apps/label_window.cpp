@@ -489,8 +489,8 @@ class Labeller {
     const int chosen = selected ? session_.marks()[*selected].label : session_.current_class();
     for (std::size_t i = 0; i < classes.size(); ++i) {
       const int index = static_cast<int>(i);
-      const auto count =
-          std::ranges::count_if(session_.marks(), [&](const Mark& mark) { return mark.label == index; });
+      const auto count = std::ranges::count_if(
+          session_.marks(), [&](const Mark& mark) { return mark.label == index && !mark.proposed; });
       o.classes.push_back({i < 10 ? std::to_string((i + 1) % 10) : "", classes[i].name,
                            static_cast<int>(count), index == chosen});
     }

@@ -55,7 +55,7 @@ class Labels : private PanelPainter {
     if (one.ignored) ink = {168, 172, 178, 255};
     const int t = boxes_.thickness();
     if (one.selected) {
-      boxes_.fill(box, {ink.red, ink.green, ink.blue, 46});
+      boxes_.fill(box, {ink.red, ink.green, ink.blue, 30});
       boxes_.outline({box.x - t, box.y - t, box.width + 2 * t, box.height + 2 * t}, kHandle);
     }
     if (one.proposed || one.ignored) {

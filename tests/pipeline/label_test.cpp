@@ -9,6 +9,7 @@
 #include "labelling/viewport.hpp"
 #include "support/desktop.hpp"
 #include "support/media.hpp"
+#include "support/patience.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {
@@ -20,17 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr double kPatience = kSanitized ? 120 : 30;  // seconds for anything that must happen
 constexpr Size kPicture{320, 240};
-
-bool becomes_true(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
-}
 
 class Label : public testing::Test {
  protected:

@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "media/reader.hpp"
 #include "support/desktop.hpp"
+#include "support/patience.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {
@@ -31,21 +32,11 @@ using testing::Not;
 constexpr int kUsage = static_cast<int>(ExitCode::usage);
 constexpr int kInput = static_cast<int>(ExitCode::input);
 constexpr int kFailed = static_cast<int>(ExitCode::failed);
-constexpr double kPatience = kSanitized ? 120 : 30;  // seconds for anything that must happen
 
 const std::vector<std::string> kHeadless{"--headless", "--device", "none"};
 
 std::vector<std::string> live(const std::string& input, const std::vector<std::string>& options = {}) {
   return std::vector<std::string>{"live", input} + kFindsSome + options;
-}
-
-bool becomes_true(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
 }
 
 std::size_t lines_of(const std::string& file) {
