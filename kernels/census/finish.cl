@@ -23,7 +23,7 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     const int view = window.s0 / level_count;
     global const CensusLevel* level = levels + window.s0 % level_count;
     const int stride = level->codes_stride;
-    global const ushort* corner = codes + (size_t)level->codes_offset * 32 + window.s2 * stride + window.s1;
+    global const ushort* corner = CODES_AT(codes, level, window.s1, window.s2);
     const int end = views[view + 1];
     int sum = 0;
     bool alive = true;

@@ -10,7 +10,7 @@
 #include "candidates.clh"
 
 #define TILE_WINDOWS (TILE_X * TILE_Y)
-#define CORNER(w) (corner + ((w) / TILE_X) * stride + (w) % TILE_X)
+#define CORNER(w) (corner + ((w) / TILE_X) * stride + (w) % TILE_X * PLANES)
 
 // `views` is the first stage of each view and one past the last view's last.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
@@ -22,7 +22,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   global const CensusLevel* level = levels + tile.level;
   const int stride = level->codes_stride;
   const int item = get_local_id(0);
-  global const ushort* corner = codes + (size_t)level->codes_offset * 32 + tile.y * stride + tile.x;
+  global const ushort* corner = CODES_AT(codes, level, tile.x, tile.y);
   const int columns = min(level->windows_x - tile.x, TILE_X);
   const int rows = min(tile.end - tile.y, TILE_Y);
 #ifdef VARIANT_QUEUE

@@ -14,6 +14,7 @@ namespace sightline::census {
 namespace {
 
 constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersionWithCells = "2";
 constexpr double kSmallestUnit = 1e-30, kLargestUnit = 1e30;
 constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
@@ -29,13 +30,15 @@ std::string number(std::int64_t value) {
 }
 
 Problem problem_of_weak(const Model& model) {
-  const int most_x = model.window.width - kCensusSide, most_y = model.window.height - kCensusSide;
   for (std::size_t i = 0; i < model.weak.size(); ++i) {
     const WeakClassifier& weak = model.weak[i];
     const std::string name = "weak classifier " + std::to_string(i) + " (counted from 0) ";
-    if (weak.x > most_x || weak.y > most_y) {
-      return {name + "looks at 3x3 pixels at (" + number(weak.x) + ", " + number(weak.y) +
-                  "), which do not lie in the window",
+    if (weak.cell < 1 || weak.cell > kMostCell)
+      return {name + "compares cells of " + number(weak.cell) + " pixels a side", "they have 1 or 2"};
+    const int side = kCensusSide * weak.cell;
+    if (weak.x + side > model.window.width || weak.y + side > model.window.height) {
+      return {name + "looks at " + number(side) + "x" + number(side) + " pixels at (" + number(weak.x) +
+                  ", " + number(weak.y) + "), which do not lie in the window",
               "the window has " + number(model.window.width) + "x" + number(model.window.height) + " pixels"};
     }
     if (weak.weight < 1 || weak.weight > kMaxWeight)
@@ -156,6 +159,8 @@ void read_weak(const Safetensors& file, Model& model) {
   const auto count = static_cast<std::int64_t>(places.size() / 2);
   const auto codes = file.array<std::uint8_t>("codes", {count, kSetBytes});
   const auto weights = file.array<std::int16_t>("weights", {count});
+  const bool has_cells = file.contains("cells");
+  const auto cells = has_cells ? file.array<std::uint8_t>("cells", {count}) : decltype(places)();
   model.weak.resize(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < model.weak.size(); ++i) {
     WeakClassifier& weak = model.weak[i];
@@ -163,6 +168,7 @@ void read_weak(const Safetensors& file, Model& model) {
     weak.y = places[2 * i + 1];
     weak.weight = static_cast<std::uint16_t>(weights[i]);  // of a negative one, too large
     std::copy_n(codes.begin() + static_cast<std::ptrdiff_t>(i * kSetBytes), kSetBytes, weak.codes.begin());
+    if (has_cells) weak.cell = cells[i];
   }
 }
 
@@ -192,11 +198,18 @@ int Model::most_stages() const {
   return most;
 }
 
+int Model::most_cell() const {
+  int most = 1;
+  for (const WeakClassifier& one : weak) most = std::max<int>(most, one.cell);
+  return most;
+}
+
 Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const Safetensors file = Safetensors::load(path, max_bytes);
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind, "choose a census cascade, or the configuration that fits this model");
-  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  header.expect("version", file.contains("cells") ? kVersionWithCells : kVersion,
+                "train it again, or use the program that it was made for");
   Model model;
   model.name = path.stem().string();
   model.label = header.text("label");
@@ -221,12 +234,14 @@ void save_model(const Model& model, const std::filesystem::path& file) {
     throw std::invalid_argument("survivors are by stage");
   if (const Problem problem = problem_of(model); !problem.what.empty())
     throw std::invalid_argument(problem.what + "; " + problem.remedy);
-  std::vector<std::uint8_t> places, codes;
+  const bool has_cells = model.most_cell() > 1;
+  std::vector<std::uint8_t> places, codes, cells;
   std::vector<std::int16_t> weights;
   for (const WeakClassifier& weak : model.weak) {
     places.insert(places.end(), {weak.x, weak.y});
     codes.insert(codes.end(), weak.codes.begin(), weak.codes.end());
     weights.push_back(static_cast<std::int16_t>(weak.weight));
+    cells.push_back(weak.cell);
   }
   std::vector<std::int32_t> ends, thresholds, view_ends;
   for (const Stage& stage : model.stages) {
@@ -244,7 +259,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
   Safetensors container;
   container.metadata = {
       {"kind", std::string(kModelKind)},
-      {"version", std::string(kVersion)},
+      {"version", std::string(has_cells ? kVersionWithCells : kVersion)},
       {"label", model.label},
       {"window", std::to_string(model.window.width) + "x" + std::to_string(model.window.height)},
       {"views", names},
@@ -255,6 +270,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
   container.set<std::uint8_t>("places", {length(model.weak), 2}, places);
   container.set<std::uint8_t>("codes", {length(model.weak), kSetBytes}, codes);
   container.set<std::int16_t>("weights", {length(weights)}, weights);
+  if (has_cells) container.set<std::uint8_t>("cells", {length(cells)}, cells);
   container.set<std::int32_t>("stage_ends", {length(ends)}, ends);
   container.set<std::int32_t>("stage_thresholds", {length(thresholds)}, thresholds);
   container.set<std::int32_t>("view_ends", {length(view_ends)}, view_ends);

@@ -1,8 +1,8 @@
 #pragma once
 /// Cascades over census codes (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform",
 /// FG 2004): stages of weak classifiers, each of which looks at one place in the window and weighs in where
-/// the code there (image/census.hpp) is one that the object seldom has. A stage whose weights add up to more
-/// than its threshold rejects the window.
+/// the code there (image/census.hpp), of pixels or of cells of 2x2, is one that the object seldom has. A
+/// stage whose weights add up to more than its threshold rejects the window.
 ///
 /// Weights are whole numbers and never negative: sums are exact, the same on every processor in whatever
 /// order they add up, and a window may be rejected as soon as its sum is too large.
@@ -42,6 +42,7 @@ struct WeakClassifier {
   std::uint8_t x = 0, y = 0;  ///< upper left pixel of the neighbourhood in the window
   std::uint16_t weight = 0;   ///< 1..kMaxWeight, in the stage's unit
   CodeSet codes{};            ///< that have the weight; those of no object
+  std::uint8_t cell = 1;      ///< side of the cells that the code compares, in pixels: 1 or 2
   friend bool operator==(const WeakClassifier&, const WeakClassifier&) = default;
 };
 
@@ -77,6 +78,8 @@ struct Model {
   int first_stage(int view) const { return view == 0 ? 0 : views[static_cast<std::size_t>(view) - 1].end; }
   /// The most stages that one view has.
   int most_stages() const;
+  /// The largest side of cells.
+  int most_cell() const;
 };
 
 /// MiB of a file unless asked otherwise (see model/size_limit.hpp).
@@ -87,9 +90,10 @@ inline constexpr std::string_view kModelKind = "sightline-census";
 
 /// Reads a model: a safetensors file of W weak classifiers, S stages and V views. Arrays: `places` U8 [W, 2]
 /// (x, y), `codes` U8 [W, 64], `weights` I16 [W], `stage_ends` and `stage_thresholds` I32 [S], `view_ends`
-/// I32 [V], `units` F64 [V], and perhaps `survivors` F32 [S]. Texts: `kind`, `version` ("1"), `label` (1 to
-/// 64 characters), `window` ("24x24"), `views` (names, separated by commas), `threshold`, and perhaps
-/// `box_scale` and `provenance`. Throws Error (model): the file, the place and the reason.
+/// I32 [V], `units` F64 [V], and perhaps `survivors` F32 [S]; where some cells have two pixels a side,
+/// `cells` U8 [W]. Texts: `kind`, `version` ("1", with `cells` "2"), `label` (1 to 64 characters), `window`
+/// ("24x24"), `views` (names, separated by commas), `threshold`, and perhaps `box_scale` and `provenance`.
+/// Throws Error (model): the file, the place and the reason.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);

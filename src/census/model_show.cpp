@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <tuple>
 
 #include "census/detector.hpp"
 #include "census/tools.hpp"
@@ -13,10 +14,15 @@ namespace {
 
 std::string stage_line(const Model& model, int stage) {
   const int begin = model.first_weak(stage), end = model.stages[static_cast<std::size_t>(stage)].end;
-  std::set<std::pair<int, int>> places;
-  for (int i = begin; i < end; ++i)
-    places.insert({model.weak[static_cast<std::size_t>(i)].x, model.weak[static_cast<std::size_t>(i)].y});
+  std::set<std::tuple<int, int, int>> places;
+  int large = 0;
+  for (int i = begin; i < end; ++i) {
+    const WeakClassifier& weak = model.weak[static_cast<std::size_t>(i)];
+    places.insert({weak.x, weak.y, weak.cell});
+    large += weak.cell > 1 ? 1 : 0;
+  }
   std::string text = fmt::format("{} places, {} weak classifiers", places.size(), end - begin);
+  if (large > 0) text += fmt::format(", {} of them of cells of 2x2 pixels", large);
   if (!model.survivors.empty())
     text += fmt::format("; leaves {:.3g}% of the windows without the object",
                         100 * static_cast<double>(model.survivors[static_cast<std::size_t>(stage)]));

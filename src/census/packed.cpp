@@ -12,9 +12,9 @@ constexpr int kBlock = 16;  // bytes that vectors look up among
 }  // namespace
 
 PackedModel::PackedModel(const Model& model, std::span<const std::int32_t> lowest)
-    : model_(&model), limits_(reference::limits_of(model, lowest)) {
+    : model_(&model), most_cell_(model.most_cell()), limits_(reference::limits_of(model, lowest)) {
   for (const WeakClassifier& weak : model.weak) {
-    offsets_.push_back(weak.y * kStride + weak.x);
+    offsets_.push_back((weak.cell - 1) * kPlane + weak.y * kStride + weak.x);
     CodeSet steps = weak.codes;
     for (int i = kBlock; i < kSetBytes; ++i)
       steps[i] = static_cast<std::uint8_t>(weak.codes[i] ^ weak.codes[i - kBlock]);

@@ -23,8 +23,9 @@ void scan_tile(const Model& model, std::span<const std::int32_t> lowest, GrayVie
     const int begin = model.first_stage(view), end = model.views[static_cast<std::size_t>(view)].end;
     for (int y = tile.y; y < tile.y + tile.rows; ++y) {
       for (int x = tile.x; x < tile.x + tile.columns; ++x) {
-        const WindowResult result = run_stages(
-            model, limits, view, [&](int dx, int dy) { return census_code(image, x + dx, y + dy); });
+        const WindowResult result = run_stages(model, limits, view, [&](int dx, int dy, int cell) {
+          return census_code(image, x + dx, y + dy, cell);
+        });
         for (int s = 0; s < result.passed && !left.empty(); ++s) ++left[static_cast<std::size_t>(begin + s)];
         if (begin + result.passed == end)
           accepted.push_back(

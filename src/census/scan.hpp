@@ -3,11 +3,12 @@
 /// time to the best instruction set, and `reference`, in plain scalar code. Thread-safety: pure functions of
 /// their arguments; a scratch serves one thread at a time.
 ///
-/// A level is scanned in tiles, whose census codes are made first and kept in two planes of bytes: a code's
-/// upper six bits, which name a byte of a code set, and its lower three, as the one bit of that byte. Whether
-/// a code is in a set is then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at
-/// once. Windows go through the first stages so, side by side, each stage's sums in bytes that saturate; what
-/// is left of these are lists, from which each further weak classifier strikes out those that it rejects.
+/// A level is scanned in tiles, whose census codes are made first, of pixels and, where the model has them,
+/// of cells of 2x2 pixels. Codes of either are kept in two planes of bytes: a code's upper six bits, which
+/// name a byte of a code set, and its lower three, as the one bit of that byte. Whether a code is in a set is
+/// then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at once. Windows go
+/// through the first stages so, side by side, each stage's sums in bytes that saturate; what is left of these
+/// are lists, from which each further weak classifier strikes out those that it rejects.
 
 #include <cstdint>
 #include <span>
@@ -46,6 +47,8 @@ class PackedModel {
   PackedModel(const Model& model, std::span<const std::int32_t> lowest);
 
   const Model& model() const { return *model_; }
+  /// The largest side of cells that codes are needed of.
+  int most_cell() const { return most_cell_; }
   /// Of a weak classifier's code, in places from that of the window's corner.
   std::span<const std::int32_t> offsets() const { return offsets_; }
   /// The sum above which a stage rejects; below 0: always.
@@ -61,15 +64,18 @@ class PackedModel {
 
  private:
   const Model* model_ = nullptr;
+  int most_cell_ = 1;
   std::vector<std::int32_t> offsets_, limits_;
   std::vector<char> fits_bytes_;
   std::vector<CodeSet> steps_;
   std::vector<std::uint8_t> byte_weights_;
 };
 
-/// What a thread needs for a tile, about 350 kB.
+/// What a thread needs for a tile, about 350 kB, and 300 more with cells.
 struct ScanScratch {
-  AlignedBuffer<std::uint8_t> bytes, bits;   ///< of codes: which byte of a set, and the bit there
+  /// Of codes: which byte of a set, and the bit there; a plane for each side of cells.
+  AlignedBuffer<std::uint8_t> bytes, bits;
+  AlignedBuffer<std::uint8_t> cells;         ///< their means: one at each pixel
   AlignedBuffer<std::uint16_t> column_sums;  ///< of three pixels, of a row
   AlignedBuffer<std::uint8_t> means;         ///< of neighbourhoods, rounded down, of a row
   AlignedBuffer<std::int32_t> places, sums;  ///< of the windows in a list
@@ -85,9 +91,10 @@ struct ScanScratch {
 void scan_tile(const PackedModel& model, GrayView image, const WindowTile& tile, int early_stages,
                ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left = {});
 
-/// Codes of a tile's pixels into `scratch`: that of the neighbourhood whose upper left pixel is (tile.x + i,
-/// tile.y + j) at `j * kStride + i` of both planes. A part of scan_tile, for tests.
-void make_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch);
+/// Codes of a tile's pixels into `scratch`, of cells of up to a size: that of the neighbourhood whose upper
+/// left pixel is (tile.x + i, tile.y + j) at `(cell - 1) * kPlane + j * kStride + i`. A part of scan_tile,
+/// for tests.
+void make_codes(GrayView image, const WindowTile& tile, Size window, int most_cell, ScanScratch& scratch);
 
 namespace reference {
 
@@ -95,7 +102,7 @@ struct WindowResult {
   int passed = 0;        ///< stages of the view that did not reject
   std::int32_t sum = 0;  ///< of the weights of the last stage that was looked at
 };
-/// @param code  of the neighbourhood at (x, y) of the window: `int(int x, int y)`
+/// @param code  of the neighbourhood at (x, y) of the window: `int(int x, int y, int cell)`
 template <typename CodeAt>
 WindowResult run_stages(const Model& model, std::span<const std::int32_t> limits, int view,
                         const CodeAt& code) {
@@ -105,7 +112,7 @@ WindowResult run_stages(const Model& model, std::span<const std::int32_t> limits
     result.sum = 0;
     for (int i = model.first_weak(s); i < model.stages[static_cast<std::size_t>(s)].end; ++i) {
       const WeakClassifier& weak = model.weak[static_cast<std::size_t>(i)];
-      if (contains(weak.codes, code(weak.x, weak.y))) result.sum += weak.weight;
+      if (contains(weak.codes, code(weak.x, weak.y, weak.cell))) result.sum += weak.weight;
     }
     if (result.sum > limits[static_cast<std::size_t>(s)]) break;
   }

@@ -23,13 +23,13 @@ using Words = hn::ScalableTag<std::uint16_t>;
 using HalfBytes = hn::Rebind<std::uint8_t, Words>;
 
 // Of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the mean
-// where it is above this.
-HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int count,
+// where it is above this. Neighbours lie a step apart in the row, and a stride apart between rows.
+HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int step, int count,
                            std::uint16_t* column_sums, std::uint8_t* means) {
   const Words d;
   const HalfBytes half;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int x = 0; x < count + kCensusSide - 1; x += lanes) {
+  for (int x = 0; x < count + (kCensusSide - 1) * step; x += lanes) {
     auto sum = hn::PromoteTo(d, hn::LoadU(half, row + x));
     sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(half, row + stride + x)));
     sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(half, row + 2 * stride + x)));
@@ -38,48 +38,83 @@ HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int c
   // 7282 / 2^16 is above 1/9 by so little that up to 9 * 255 it gives the same whole numbers.
   const auto ninth = hn::Set(d, std::uint16_t{7282});
   for (int x = 0; x < count; x += lanes) {
-    const auto sum = hn::Add(hn::Add(hn::LoadU(d, column_sums + x), hn::LoadU(d, column_sums + x + 1)),
-                             hn::LoadU(d, column_sums + x + 2));
+    const auto sum = hn::Add(hn::Add(hn::LoadU(d, column_sums + x), hn::LoadU(d, column_sums + x + step)),
+                             hn::LoadU(d, column_sums + x + 2 * step));
     const auto mean = hn::BitCast(hn::RebindToSigned<Words>(), hn::MulHigh(sum, ninth));
     hn::StoreU(hn::DemoteTo(half, mean), half, means + x);
   }
 }
 
-void make_all_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch) {
+// Codes of a plane, of neighbours that lie a step apart in the rows of `image` and between them.
+void make_plane(const std::uint8_t* image, std::ptrdiff_t stride, int step, Size size, std::uint8_t* bytes,
+                std::uint8_t* bits, ScanScratch& scratch) {
   const hn::ScalableTag<std::uint8_t> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  for (AlignedBuffer<std::uint8_t>* const plane : {&scratch.bytes, &scratch.bits}) {
-    if (plane->size() == PackedModel::kPlane) continue;
-    // Vectors reach beyond what is made of a row: there, too, it has to be some byte's number.
-    plane->resize(PackedModel::kPlane);
-    std::fill_n(plane->data(), PackedModel::kPlane, std::uint8_t{0});
-  }
-  scratch.column_sums.resize(kStride + kMaxWindow);
-  scratch.means.resize(kStride + kMaxWindow);
-  const int columns = tile.columns + window.width - kCensusSide,
-            rows = tile.rows + window.height - kCensusSide;
   alignas(kBlock) static constexpr std::uint8_t kBits[kBlock] = {1, 2, 4, 8, 16, 32, 64, 128,
                                                                  1, 2, 4, 8, 16, 32, 64, 128};
   const auto bit_of = hn::LoadDup128(d, kBits);
-  const std::ptrdiff_t stride = image.stride();
-  for (int y = 0; y < rows; ++y) {
-    const std::uint8_t* const row = image.row(tile.y + y) + tile.x;
-    make_means(row, stride, columns, scratch.column_sums.data(), scratch.means.data());
-    std::uint8_t* const bytes = scratch.bytes.data() + y * kStride;
-    std::uint8_t* const bits = scratch.bits.data() + y * kStride;
-    for (int x = 0; x < columns; x += lanes) {
+  for (int y = 0; y < size.height; ++y) {
+    const std::uint8_t* const row = image + y * stride;
+    make_means(row, step * stride, step, size.width, scratch.column_sums.data(), scratch.means.data());
+    for (int x = 0; x < size.width; x += lanes) {
       const auto mean = hn::LoadU(d, scratch.means.data() + x);
       const auto is_above = [&](int pixel, int bit) HWY_ATTR {
-        const auto value = hn::LoadU(d, row + pixel / kCensusSide * stride + x + pixel % kCensusSide);
+        const auto value =
+            hn::LoadU(d, row + step * (pixel / kCensusSide * stride + pixel % kCensusSide) + x);
         return hn::IfThenElseZero(hn::Gt(value, mean), hn::Set(d, static_cast<std::uint8_t>(bit)));
       };
       auto upper = is_above(0, 32);
       for (int pixel = 1; pixel < 6; ++pixel) upper = hn::Or(upper, is_above(pixel, 32 >> pixel));
       const auto lower = hn::Or(hn::Or(is_above(6, 4), is_above(7, 2)), is_above(8, 1));
-      hn::StoreU(upper, d, bytes + x);
-      hn::StoreU(hn::TableLookupBytes(bit_of, lower), d, bits + x);
+      hn::StoreU(upper, d, bytes + y * kStride + x);
+      hn::StoreU(hn::TableLookupBytes(bit_of, lower), d, bits + y * kStride + x);
     }
   }
+}
+
+// Means of 2x2 pixels, one at each pixel.
+void make_cells(const std::uint8_t* image, std::ptrdiff_t stride, Size size, std::uint8_t* cells) {
+  const Words d;
+  const HalfBytes half;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int y = 0; y < size.height; ++y) {
+    const std::uint8_t* const row = image + y * stride;
+    for (int x = 0; x < size.width; x += lanes) {
+      const auto pixels = [&](std::ptrdiff_t at)
+                              HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(half, row + x + at)); };
+      const auto sum = hn::Add(hn::Add(pixels(0), pixels(1)), hn::Add(pixels(stride), pixels(stride + 1)));
+      const auto mean = hn::ShiftRight<2>(hn::Add(sum, hn::Set(d, std::uint16_t{2})));
+      hn::StoreU(hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<Words>(), mean)), half,
+                 cells + y * kStride + x);
+    }
+  }
+}
+
+// Bytes of a plane or more; vectors reach beyond what is made of a row: there, too, it has to be some byte's
+// number.
+void fit_planes(AlignedBuffer<std::uint8_t>& planes, int count) {
+  const std::size_t size = static_cast<std::size_t>(count) * PackedModel::kPlane;
+  if (planes.size() >= size) return;
+  planes.resize(size);
+  std::fill_n(planes.data(), size, std::uint8_t{0});
+}
+
+void make_all_codes(GrayView image, const WindowTile& tile, Size window, int most_cell,
+                    ScanScratch& scratch) {
+  fit_planes(scratch.bytes, most_cell);
+  fit_planes(scratch.bits, most_cell);
+  scratch.column_sums.resize(kStride + kMaxWindow);
+  scratch.means.resize(kStride + kMaxWindow);
+  const Size pixels{tile.columns + window.width - 1, tile.rows + window.height - 1};
+  const std::uint8_t* const corner = image.row(tile.y) + tile.x;
+  make_plane(corner, image.stride(), 1, {pixels.width - kCensusSide + 1, pixels.height - kCensusSide + 1},
+             scratch.bytes.data(), scratch.bits.data(), scratch);
+  if (most_cell == 1) return;
+  fit_planes(scratch.cells, 1);
+  make_cells(corner, image.stride(), {pixels.width - 1, pixels.height - 1}, scratch.cells.data());
+  constexpr int kReach = 2 * kCensusSide - 1;  // of a neighbourhood beyond its upper left pixel
+  make_plane(scratch.cells.data(), kStride, 2, {pixels.width - kReach, pixels.height - kReach},
+             scratch.bytes.data() + PackedModel::kPlane, scratch.bits.data() + PackedModel::kPlane, scratch);
 }
 
 // The byte of a set that each index, 0..63, names; see PackedModel::steps.
@@ -186,7 +221,7 @@ int pass_stage(const PackedModel& packed, int stage, int count, ScanScratch& scr
 void scan_whole_tile(const PackedModel& packed, GrayView image, const WindowTile& tile, int early_stages,
                      ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
   const Model& model = packed.model();
-  make_all_codes(image, tile, model.window, scratch);
+  make_all_codes(image, tile, model.window, packed.most_cell(), scratch);
   scratch.places.resize(static_cast<std::size_t>(std::min(kListRows, tile.rows)) *
                         static_cast<std::size_t>(tile.columns));
   scratch.sums.resize(scratch.places.size());
@@ -218,8 +253,8 @@ namespace sightline::census {
 HWY_EXPORT(make_all_codes);
 HWY_EXPORT(scan_whole_tile);
 
-void make_codes(GrayView image, const WindowTile& tile, Size window, ScanScratch& scratch) {
-  HWY_DYNAMIC_DISPATCH(make_all_codes)(image, tile, window, scratch);
+void make_codes(GrayView image, const WindowTile& tile, Size window, int most_cell, ScanScratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(make_all_codes)(image, tile, window, most_cell, scratch);
 }
 
 void scan_tile(const PackedModel& model, GrayView image, const WindowTile& tile, int early_stages,

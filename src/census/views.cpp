@@ -24,7 +24,7 @@ std::vector<WeakClassifier> turned(std::vector<WeakClassifier> weak, Size window
     for (int i = 0; i < quarters; ++i) {
       const int x = one.x;
       one.x = one.y;
-      one.y = static_cast<std::uint8_t>(window.width - kCensusSide - x);
+      one.y = static_cast<std::uint8_t>(window.width - kCensusSide * one.cell - x);
       one.codes = turned_once(one.codes);
     }
   }

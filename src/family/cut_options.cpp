@@ -45,6 +45,16 @@ void add_cut_options(OptionSet& options, training::CutOptions& o, double least_h
       .show_default();
   options.add("--zoom", &o.zoom, "Of a copy at most, in parts of its size").between(0, 0.5).show_default();
   options.add("--turn", &o.turn, "Of a copy at most, in degrees").between(0, 180).show_default();
+  options
+      .add("--blur", &o.roughness.blur,
+           "Of a copy, and of mirrored negatives, at most, in pixels of the window (of the picture)")
+      .between(0, 3)
+      .show_default();
+  options
+      .add("--grain", &o.roughness.grain,
+           "Noise of these at most, in parts of the standard deviation of what they show")
+      .between(0, 2)
+      .show_default();
   options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
       .between(least_held_out, 0.8)
       .show_default();

@@ -16,8 +16,8 @@ void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_d
 /// range.
 std::optional<Size> given_window(const std::vector<int>& sides, int smallest, int largest);
 
-/// Adds --margin, --copies, --shift, --zoom, --turn, --held-out and --seed. `values` must outlive the
-/// parsing.
+/// Adds --margin, --copies, --shift, --zoom, --turn, --blur, --grain, --held-out and --seed. `values` must
+/// outlive the parsing.
 /// @param least_held_out  lowest --held-out
 void add_cut_options(OptionSet& options, training::CutOptions& values, double least_held_out = 0.05);
 

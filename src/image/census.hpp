@@ -2,7 +2,8 @@
 /// Modified census transform (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform", FG
 /// 2004): nine bits that say which pixels of a 3x3 neighbourhood, the middle one included, are brighter than
 /// its mean. Exact: a bit is 9 * pixel > sum. Row by row, the first pixel is the highest bit. Never all nine:
-/// 0..510, and 0 where the neighbourhood is flat.
+/// 0..510, and 0 where the neighbourhood is flat. In place of pixels, it may compare cells of 2x2: their
+/// means, as the picture reduced by a half has them.
 
 #include "image/view.hpp"
 
@@ -10,18 +11,25 @@ namespace sightline {
 
 inline constexpr int kCensusSide = 3;     ///< pixels
 inline constexpr int kCensusCodes = 511;  ///< 0..510
+inline constexpr int kMostCell = 2;       ///< pixels a side
+
+/// Mean of the cell whose upper left pixel is (x, y): of 2x2 pixels rounded, halves up; of one, itself.
+inline int census_cell(GrayView image, int x, int y, int cell) {
+  if (cell == 1) return image.at(x, y);
+  return (image.at(x, y) + image.at(x + 1, y) + image.at(x, y + 1) + image.at(x + 1, y + 1) + 2) / 4;
+}
 
 /// The code of the neighbourhood whose upper left pixel is (x, y).
-inline int census_code(GrayView image, int x, int y) {
+/// @param cell  side of what is compared: 1 or 2
+inline int census_code(GrayView image, int x, int y, int cell = 1) {
+  const auto value = [&](int i) {
+    return census_cell(image, x + i % kCensusSide * cell, y + i / kCensusSide * cell, cell);
+  };
   int sum = 0;
-  for (int row = 0; row < kCensusSide; ++row) {
-    for (int column = 0; column < kCensusSide; ++column) sum += image.at(x + column, y + row);
-  }
+  for (int i = 0; i < kCensusSide * kCensusSide; ++i) sum += value(i);
   int code = 0;
-  for (int row = 0; row < kCensusSide; ++row) {
-    for (int column = 0; column < kCensusSide; ++column)
-      code = 2 * code + (kCensusSide * kCensusSide * image.at(x + column, y + row) > sum ? 1 : 0);
-  }
+  for (int i = 0; i < kCensusSide * kCensusSide; ++i)
+    code = 2 * code + (kCensusSide * kCensusSide * value(i) > sum ? 1 : 0);
   return code;
 }
 

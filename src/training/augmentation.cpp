@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 #include <utility>
+#include <vector>
 
 namespace sightline::training {
 namespace {
@@ -74,6 +76,49 @@ Image<std::uint8_t> jitter(GrayView picture, Random& random) {
     const double across = mirrored ? centre_x - x : x - centre_x;
     return sample(picture, centre_x + shift_x + across * zoom, centre_y + shift_y + (y - centre_y) * zoom);
   });
+}
+
+void roughen(ImageView<std::uint8_t> picture, const Roughness& most, Random& random) {
+  const double blur = random.unit() * most.blur, share = random.unit() * most.grain;
+  const GrayView view(picture.row(0), picture.width(), picture.height(), picture.stride());
+  double sum = 0, squares = 0;
+  for (int y = 0; y < view.height(); ++y) {
+    for (int x = 0; x < view.width(); ++x) {
+      sum += view.at(x, y);
+      squares += double{1} * view.at(x, y) * view.at(x, y);
+    }
+  }
+  const double pixels = double{1} * view.width() * view.height(), mean = sum / pixels;
+  const double grain = share * std::sqrt(std::max(squares / pixels - mean * mean, 0.0));
+  const double beside = blur > 0 ? std::exp(-0.5 / (blur * blur)) : 0;
+  const double weight[] = {1 / (1 + 2 * beside), beside / (1 + 2 * beside)};
+  std::vector<double> row(static_cast<std::size_t>(view.width()));
+  std::vector<std::vector<double>> rows(3, row);
+  const auto blurred_row = [&](int y, std::vector<double>& to) {
+    for (int x = 0; x < view.width(); ++x)
+      to[static_cast<std::size_t>(x)] =
+          weight[0] * view.at(x, y) + weight[1] * (pixel(view, x - 1, y) + pixel(view, x + 1, y));
+  };
+  blurred_row(0, rows[0]);
+  rows[1] = rows[0];
+  for (int y = 0; y < view.height(); ++y) {
+    // Of the row itself and those beside it; only then is it written over.
+    if (y + 1 < view.height())
+      blurred_row(y + 1, rows[2]);
+    else
+      rows[2] = rows[1];
+    for (int x = 0; x < view.width(); ++x) {
+      const auto at = static_cast<std::size_t>(x);
+      // Four uniform numbers of 16 bits add up to nearly a Gaussian, of variance 4/12.
+      const std::uint64_t bits = random.bits();
+      const auto four =
+          static_cast<double>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
+      const double noise = (four / 65535 - 2) * std::numbers::sqrt3;
+      const double value = weight[0] * rows[1][at] + weight[1] * (rows[0][at] + rows[2][at]) + grain * noise;
+      picture.at(x, y) = static_cast<std::uint8_t>(std::clamp(value + 0.5, 0.0, 255.0));
+    }
+    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
+  }
 }
 
 void mirror(ImageView<std::uint8_t> picture) {

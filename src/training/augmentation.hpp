@@ -24,6 +24,14 @@ Image<std::uint8_t> jitter(GrayView picture, Random& random);
 /// that does not lie inside the picture is covered where it does.
 void occlude(ImageView<std::uint8_t> picture, GrayView other, const Box& object, Random& random);
 
+/// How a scan of print, or a poor camera, spoils a picture.
+struct Roughness {
+  double blur = 0;   ///< standard deviation of a Gaussian, in pixels
+  double grain = 0;  ///< that of the noise of pixels, in parts of the picture's own
+};
+/// Blurs a picture and adds noise, each by a part of that at random.
+void roughen(ImageView<std::uint8_t> picture, const Roughness& most, Random& random);
+
 /// Swaps left and right.
 void mirror(ImageView<std::uint8_t> picture);
 

@@ -17,11 +17,12 @@ constexpr std::uint64_t kPositiveStream = 0x56000000;
 Image<std::uint8_t> AugmentedNegatives::load(std::size_t index) const {
   Image<std::uint8_t> picture = pictures_.load(index % pictures_.size());
   if (index < pictures_.size()) return picture;
+  Random random(seed_, kNegativeStream + index);
   if (index < 2 * pictures_.size()) {
     mirror(picture.view());
+    if (roughness_.blur > 0 || roughness_.grain > 0) roughen(picture.view(), roughness_, random);
     return picture;
   }
-  Random random(seed_, kNegativeStream + index);
   return enlarge(std::as_const(picture).view(), random);
 }
 

@@ -5,16 +5,18 @@
 #include <cstdint>
 
 #include "detection/detection.hpp"
+#include "training/augmentation.hpp"
 #include "training/image_set.hpp"
 
 namespace sightline::training {
 
-/// Pictures without the object, then `copies` variants of all of them: mirrored in the first round, enlarged
-/// (and mirrored at random) from the second on. The pictures must outlive it.
+/// Pictures without the object, then `copies` variants of all of them: mirrored and roughened in the first
+/// round, enlarged (and mirrored at random) from the second on. The pictures must outlive it.
 class AugmentedNegatives : public ImageSet {
  public:
-  AugmentedNegatives(const ImageSet& pictures, int copies, std::uint64_t seed)
-      : pictures_(pictures), copies_(static_cast<std::size_t>(copies)), seed_(seed) {}
+  AugmentedNegatives(const ImageSet& pictures, int copies, std::uint64_t seed,
+                     const Roughness& roughness = {})
+      : pictures_(pictures), copies_(static_cast<std::size_t>(copies)), seed_(seed), roughness_(roughness) {}
   std::size_t size() const override { return pictures_.size() * (1 + copies_); }
   Image<std::uint8_t> load(std::size_t index) const override;
   std::string name(std::size_t index) const override { return pictures_.name(index % pictures_.size()); }
@@ -23,6 +25,7 @@ class AugmentedNegatives : public ImageSet {
   const ImageSet& pictures_;
   std::size_t copies_;
   std::uint64_t seed_;
+  Roughness roughness_;
 };
 
 /// How many variants of each positive are trained on beside itself, and what they need to know.

@@ -24,6 +24,8 @@ class Random {
   }
   /// Uniform in [0, count); the bias of the modulus is below 2^-32 for the counts used here.
   std::uint64_t below(std::uint64_t count) { return engine_() % count; }
+  /// 64 random bits.
+  std::uint64_t bits() { return engine_(); }
   /// Uniform in [0, 1).
   double unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 

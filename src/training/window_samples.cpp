@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <utility>
 
 #include "base/error.hpp"
 #include "training/for_each_image.hpp"
@@ -100,8 +101,12 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
         const Octaves octaves(picture.view());
         Random random(options.seed, i);
         for (int copy = 0; copy <= options.copies; ++copy) {
-          const Placement at = place(octaves.size(), options, copy, random);
-          cuts[i].add(cut(octaves, at, options.window).view());
+          Image<std::uint8_t> pixels =
+              cut(octaves, place(octaves.size(), options, copy, random), options.window);
+          const Roughness& roughness = options.roughness;
+          if (copy > 0 && (roughness.blur > 0 || roughness.grain > 0))
+            roughen(pixels.view(), roughness, random);
+          cuts[i].add(std::as_const(pixels).view());
         }
       });
   PositiveSamples samples(options.window);

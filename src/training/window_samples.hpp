@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "image/view.hpp"
+#include "training/augmentation.hpp"
 #include "training/image_set.hpp"
 #include "training/progress.hpp"
 
@@ -38,6 +39,7 @@ struct CutOptions {
   double shift = 0.035;    ///< of a copy at most, in parts of the object's sides
   double zoom = 0.06;      ///< likewise, of its size
   double turn = 10;        ///< likewise, degrees
+  Roughness roughness;     ///< likewise; mirrored pictures without the object have it, too
   double held_out = 0.25;  ///< share of the pictures that the thresholds are estimated on
   std::uint64_t seed = 1;
 };

@@ -16,6 +16,7 @@ struct Shape {
   std::vector<int> weak{4, 9, 30};  ///< weak classifiers of each stage
   Size window{24, 24};
   int views = 1;
+  int most_cell = 2;     ///< side of cells
   int most_weight = 60;  ///< above about 200, sums of the first stages fit no bytes
 };
 
@@ -39,8 +40,9 @@ inline Model drawn_model(unsigned seed, const Shape& shape = {}) {
       const std::size_t begin = model.weak.size();
       for (int i = 0; i < weak; ++i) {
         WeakClassifier one;
-        one.x = static_cast<std::uint8_t>(numbers(0, shape.window.width - kCensusSide));
-        one.y = static_cast<std::uint8_t>(numbers(0, shape.window.height - kCensusSide));
+        one.cell = static_cast<std::uint8_t>(numbers(1, shape.most_cell));
+        one.x = static_cast<std::uint8_t>(numbers(0, shape.window.width - kCensusSide * one.cell));
+        one.y = static_cast<std::uint8_t>(numbers(0, shape.window.height - kCensusSide * one.cell));
         one.weight = static_cast<std::uint16_t>(numbers(1, shape.most_weight));
         for (std::uint8_t& byte : one.codes) byte = static_cast<std::uint8_t>(numbers(0, 255));
         model.weak.push_back(one);
@@ -50,7 +52,8 @@ inline Model drawn_model(unsigned seed, const Shape& shape = {}) {
         std::int32_t sum = 0;
         for (std::size_t i = begin; i < model.weak.size(); ++i) {
           const WeakClassifier& one = model.weak[i];
-          if (contains(one.codes, census_code(picture.view(), x + one.x, y + one.y))) sum += one.weight;
+          if (contains(one.codes, census_code(picture.view(), x + one.x, y + one.y, one.cell)))
+            sum += one.weight;
         }
         sums.push_back(sum);
       }

@@ -70,13 +70,16 @@ class Comparison : public test::CpuAndDevice<CensusDetector, OpenClStages, OpenC
     const std::vector<std::uint16_t> codes = stages().read_codes(slot());
     for (std::size_t l = 0; l < cpu().levels.size(); ++l) {
       const PixelLevel& level = cpu().levels[l];
-      for (int y = level.image_rows.begin; y <= level.image_rows.end - kCensusSide; ++y) {
-        for (int x = 0; x <= level.plan.size.width - kCensusSide; ++x) {
-          const int expected = census_code(level.image.view(), x, y);
-          const int got = codes[OpenClStages::code_at(slot(), l, x, y)];
-          if (got != expected)
-            return "code of level " + std::to_string(l) + " at " + std::to_string(x) + ", " +
-                   std::to_string(y) + ": " + std::to_string(expected) + " and " + std::to_string(got);
+      for (int cell = 1; cell <= detector().packed().most_cell(); ++cell) {
+        for (int y = level.image_rows.begin; y <= level.image_rows.end - kCensusSide * cell; ++y) {
+          for (int x = 0; x <= level.plan.size.width - kCensusSide * cell; ++x) {
+            const int expected = census_code(level.image.view(), x, y, cell);
+            const int got = codes[stages().code_at(slot(), l, x, y, cell)];
+            if (got != expected)
+              return "code of level " + std::to_string(l) + " at " + std::to_string(x) + ", " +
+                     std::to_string(y) + " of cells of " + std::to_string(cell) + ": " +
+                     std::to_string(expected) + " and " + std::to_string(got);
+          }
         }
       }
     }
@@ -155,6 +158,17 @@ TEST_F(CensusOpenCl, ASplitThatIsAskedForChangesNothing) {
     for (int tuned = 0; tuned <= 5; ++tuned) {
       comparison.device().tuned = tuned;
       ASSERT_EQ(comparison.difference(picture.view()), "") << tuned;
+    }
+  }
+}
+
+TEST_F(CensusOpenCl, ModelsWithoutCellsFindTheSame) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  const Model model = drawn_model(3, {{4, 9, 30, 7}, {24, 24}, 2, 1});
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : {kForms[1], kForms[2]}) {
+      Comparison comparison(device, model, some_options(), tuning);
+      ASSERT_EQ(comparison.difference(picture.view()), "");
     }
   }
 }

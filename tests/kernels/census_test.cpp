@@ -73,13 +73,16 @@ std::string text_of(const Case& one) {
 
 void expect_codes(const Case& one, GrayView picture) {
   ScanScratch scratch;
-  make_codes(picture, one.tile, one.window, scratch);
-  for (int y = 0; y < one.tile.rows + one.window.height - kCensusSide; ++y) {
-    for (int x = 0; x < one.tile.columns + one.window.width - kCensusSide; ++x) {
-      const int at = y * PackedModel::kStride + x;
-      const int code = census_code(picture, one.tile.x + x, one.tile.y + y);
-      ASSERT_EQ(int{scratch.bytes[at]}, code / 8) << x << ", " << y;
-      ASSERT_EQ(int{scratch.bits[at]}, 1 << code % 8) << x << ", " << y;
+  make_codes(picture, one.tile, one.window, kMostCell, scratch);
+  for (int cell = 1; cell <= kMostCell; ++cell) {
+    const int side = kCensusSide * cell;
+    for (int y = 0; y < one.tile.rows + one.window.height - side; ++y) {
+      for (int x = 0; x < one.tile.columns + one.window.width - side; ++x) {
+        const int at = (cell - 1) * PackedModel::kPlane + y * PackedModel::kStride + x;
+        const int code = census_code(picture, one.tile.x + x, one.tile.y + y, cell);
+        ASSERT_EQ(int{scratch.bytes[at]}, code / 8) << x << ", " << y << ", cells of " << cell;
+        ASSERT_EQ(int{scratch.bits[at]}, 1 << code % 8) << x << ", " << y << ", cells of " << cell;
+      }
     }
   }
 }
@@ -144,9 +147,25 @@ TEST_P(CensusKernel, WeightsOfAnySizeAreTheReferences) {
   const Case one{{24, 24}, {3, 1, 90, 40}};
   for (const int weight : {1, 127, 254, 255, 400, kMaxWeight}) {
     for (const std::vector<int>& stages : {std::vector<int>{1}, {1, 1}, {3, 2, 5}})
-      expect_windows(one, drawn_model(5, {stages, {24, 24}, 1, weight}), 0, 3, found);
+      expect_windows(one, drawn_model(5, {stages, {24, 24}, 1, 2, weight}), 0, 3, found);
   }
   EXPECT_GT(found, 1000U);
+}
+
+// Memory that served a model with cells serves one without, and the other way round.
+TEST_P(CensusKernel, ModelsWithAndWithoutCellsShareAScratch) {
+  const Case one{{24, 24}, {3, 1, 90, 40}};
+  const Image<std::uint8_t> picture = image_of(one, 4);
+  const std::int32_t lowest[] = {0};
+  ScanScratch scratch;
+  for (const int most_cell : {1, 2, 1}) {
+    const Model model = drawn_model(6, {{4, 9, 30}, one.window, 1, most_cell});
+    std::vector<Accepted> expected, got;
+    reference::scan_tile(model, lowest, picture.view(), one.tile, expected);
+    scan_tile(PackedModel(model, lowest), picture.view(), one.tile, 2, scratch, got);
+    EXPECT_EQ(got, expected);
+    EXPECT_GT(got.size(), 50U);
+  }
 }
 
 TEST(CensusPacking, WeightsThatRejectAloneFitBytesToo) {

@@ -67,6 +67,57 @@ TEST(Jitter, FlatPicturesStayFlat) {
   }
 }
 
+double deviation_of(const Image<std::uint8_t>& picture) {
+  const std::vector<int> pixels = pixels_of(picture.view());
+  double sum = 0, squares = 0;
+  for (const int pixel : pixels) {
+    sum += pixel;
+    squares += double{1} * pixel * pixel;
+  }
+  const auto count = static_cast<double>(pixels.size());
+  return std::sqrt(std::max(squares / count - sum / count * (sum / count), 0.0));
+}
+
+TEST(Roughen, DependsOnTheSeedAloneAndLeavesFlatPicturesFlat) {
+  for (const Size size : kSizes) {
+    Image<std::uint8_t> first = test::random_picture(size, 1), second = test::random_picture(size, 1);
+    Random a(3), b(3);
+    roughen(first.view(), {1, 0.5}, a);
+    roughen(second.view(), {1, 0.5}, b);
+    EXPECT_EQ(pixels_of(std::as_const(first).view()), pixels_of(std::as_const(second).view()));
+    Image<std::uint8_t> flat(size.width, size.height);
+    for (int y = 0; y < size.height; ++y) std::fill_n(flat.view().row(y), size.width, std::uint8_t{77});
+    roughen(flat.view(), {1, 0.5}, a);
+    EXPECT_EQ(pixels_of(std::as_const(flat).view()),
+              std::vector<int>(static_cast<std::size_t>(size.width) * size.height, 77));
+  }
+}
+
+TEST(Roughen, BlurTakesAwayAndGrainAddsNoMoreThanIsAsked) {
+  const auto stripes = [] {
+    Image<std::uint8_t> picture(96, 96);
+    for (int y = 0; y < 96; ++y) {
+      for (int x = 0; x < 96; ++x) picture.view().at(x, y) = x / 8 % 2 == 0 ? 100 : 140;
+    }
+    return picture;
+  };
+  const double before = deviation_of(stripes());
+  double most = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    Image<std::uint8_t> noisy = stripes();
+    roughen(noisy.view(), {0, 0.5}, random);
+    const double added = std::sqrt(std::max(std::pow(deviation_of(noisy), 2) - before * before, 0.0));
+    EXPECT_LE(added, 0.5 * before * 1.05);
+    most = std::max(most, added);
+    Image<std::uint8_t> blurred = test::random_picture({96, 96}, seed);
+    const double sharp = deviation_of(blurred);
+    roughen(blurred.view(), {1, 0}, random);
+    EXPECT_LT(deviation_of(blurred), sharp);
+  }
+  EXPECT_GT(most, 0.35 * before);
+}
+
 TEST(Occlude, HidesAPartOfTheObjectBehindTheOther) {
   const Box object{30, 20, 20, 60};
   int untouched = 0, from_the_left = 0, from_the_right = 0, from_below = 0;

@@ -6,6 +6,7 @@
 
 #include "census/detector.hpp"
 #include "census/views.hpp"
+#include "image/pyramid.hpp"
 #include "kernels/census_model.hpp"
 #include "model/safetensors.hpp"
 #include "support/errors.hpp"
@@ -34,6 +35,16 @@ TEST(CensusCode, HasABitForEachPixelAboveTheMean) {
   // The mean is 8/9: a 1 is above it by the least that there is.
   EXPECT_EQ(code_of({1, 1, 1, 1, 0, 1, 1, 1, 1}), 511 - 16);
   EXPECT_EQ(code_of({0, 1, 2, 0, 1, 2, 0, 1, 2}), 1 + 8 + 64);  // 1 is the mean itself
+}
+
+TEST(CensusCode, ComparesCellsAsThePictureReducedByAHalfHasThem) {
+  const Image<std::uint8_t> picture = cascade::make_picture({26, 20}, 3);
+  Image<std::uint8_t> half(13, 10);
+  halve(picture.view(), half.view(), 0, 10);
+  for (int y = 0; y <= 10 - kCensusSide; ++y) {
+    for (int x = 0; x <= 13 - kCensusSide; ++x)
+      ASSERT_EQ(census_code(picture.view(), 2 * x, 2 * y, 2), census_code(std::as_const(half).view(), x, y));
+  }
 }
 
 TEST(CensusCode, TurnsWithThePicture) {
@@ -99,7 +110,7 @@ TEST_F(CensusModelFile, SaysWhatIsWrong) {
     return complaint([&](Safetensors& arrays) { arrays.metadata[key] = value; });
   };
   EXPECT_THAT(text("kind", "other"), HasSubstr("'kind'"));
-  EXPECT_THAT(text("version", "2"), HasSubstr("'version'"));
+  EXPECT_THAT(text("version", "1"), HasSubstr("'version'"));
   EXPECT_THAT(text("label", ""), HasSubstr("'label'"));
   EXPECT_THAT(text("window", "24x65"), HasSubstr("'window'"));
   EXPECT_THAT(text("window", "7x24"), HasSubstr("'window'"));
@@ -111,6 +122,8 @@ TEST_F(CensusModelFile, SaysWhatIsWrong) {
   EXPECT_THAT(text("views", "one,"), HasSubstr("no usable name"));
   EXPECT_THAT(complaint_with<std::uint8_t>("places", 1, 22), HasSubstr("weak classifier 0 "));
   EXPECT_THAT(complaint_with<std::uint8_t>("places", 2, 18), HasSubstr("weak classifier 1 "));
+  EXPECT_THAT(complaint_with<std::uint8_t>("cells", 2, 3), HasSubstr("cells of 3 pixels"));
+  EXPECT_THAT(complaint_with<std::uint8_t>("cells", 2, 0), HasSubstr("cells of 0 pixels"));
   EXPECT_THAT(complaint_with<std::int16_t>("weights", 3, 0), HasSubstr("weak classifier 3 "));
   EXPECT_THAT(complaint_with<std::int16_t>("weights", 3, -1), HasSubstr("weight out of range"));
   EXPECT_THAT(complaint_with<std::int32_t>("stage_ends", 1, 2), HasSubstr("'stage_ends'"));
@@ -126,6 +139,17 @@ TEST_F(CensusModelFile, SaysWhatIsWrong) {
               }),
               HasSubstr("codes"));
   EXPECT_EQ(complaint([](Safetensors&) {}), "");
+}
+
+// Files of before there were cells are as they were.
+TEST_F(CensusModelFile, WithoutCellsIsOfTheFirstVersion) {
+  model = drawn_model(1, {{2, 3, 5}, {20, 24}, 2, 1});
+  save_model(model, changed);
+  const Safetensors arrays = Safetensors::load(changed);
+  EXPECT_EQ(arrays.metadata.at("version"), "1");
+  EXPECT_FALSE(arrays.contains("cells"));
+  EXPECT_EQ(load_model(changed, kMaxBytes).weak, model.weak);
+  EXPECT_EQ(Safetensors::load(file).metadata.at("version"), "2");
 }
 
 TEST_F(CensusModelFile, IsNotWrittenWhereItWouldBeRefused) {

@@ -48,7 +48,7 @@ TEST(CensusBoosting, ChoosesAPlaceThatTellsTheClassesApart) {
   EXPECT_EQ(classes.positives.places(), 36);
   const auto stage = boost_stage(classes.positives, classes.alive, classes.negatives, {1, 100}, kNoStep);
   ASSERT_EQ(stage.size(), 1u);
-  const int x = classes.positives.x(stage[0].place), y = classes.positives.y(stage[0].place);
+  const int x = classes.positives.place(stage[0].place).x, y = classes.positives.place(stage[0].place).y;
   EXPECT_TRUE(x <= 4 && 4 < x + 3 && y <= 3 && 3 < y + 3) << x << ", " << y;
   EXPECT_LE(stage[0].error, 0.051);  // a tenth of the half of the weight that positives have
   EXPECT_DOUBLE_EQ(stage[0].alpha, 0.5 * std::log((1 - stage[0].error) / stage[0].error));
@@ -94,8 +94,8 @@ TEST(CensusBoosting, ThresholdsLoseTheShareThatIsAskedFor) {
     model.views = {{"frontal", 1, 1}};
     int lost = 0, lost_with_less = 0;
     for (std::size_t i = 0; i < 200; ++i) {
-      const auto sum = reference::run_stages(model, limits, 0, [&](int x, int y) {
-                         return classes.positives.code(i, x, y);
+      const auto sum = reference::run_stages(model, limits, 0, [&](int x, int y, int cell) {
+                         return classes.positives.code(i, x, y, cell);
                        }).sum;
       lost += sum > limits[0] ? 1 : 0;
       lost_with_less += sum > limits[0] - 1 ? 1 : 0;
@@ -123,6 +123,11 @@ void expect_equal(const Model& a, const Model& b) {
   EXPECT_EQ(a.views, b.views);
   EXPECT_EQ(a.survivors, b.survivors);
   EXPECT_EQ(a.threshold, b.threshold);
+}
+
+std::vector<WeakClassifier> load_weak_again(const Model& model, const std::filesystem::path& file) {
+  save_model(model, file);
+  return load_model(file, 1 << 24).weak;
 }
 
 const auto kGoOn = [](const training::TrainingProgress&) { return true; };
@@ -153,6 +158,28 @@ TEST(CensusTraining, DependsNeitherOnThreadsNorOnWhereItWasStopped) {
                training::TrainingStopped);
   EXPECT_TRUE(std::filesystem::exists(folder / "c/stage-1.safetensors"));
   expect_equal(train(data.positives, data.negatives, small_options(), folder / "c", kGoOn), whole);
+}
+
+TEST(CensusTraining, LooksAtTheCellsThatAreAskedFor) {
+  const Data data;
+  const test::TempDir folder;
+  TrainingOptions options = small_options();
+  for (const std::vector<int>& cells : {std::vector<int>{1}, {2}}) {
+    options.cells = cells;
+    const Model model = train(data.positives, data.negatives, options, folder / "state", kGoOn);
+    for (const WeakClassifier& weak : model.weak) EXPECT_EQ(int{weak.cell}, cells[0]);
+    EXPECT_EQ(load_weak_again(model, folder / "model.safetensors"), model.weak);
+  }
+}
+
+// Copies that are spoilt are other ones.
+TEST(CensusTraining, RoughCopiesMakeAnotherModel) {
+  const Data data;
+  const test::TempDir folder;
+  TrainingOptions options = small_options();
+  const Model plain = train(data.positives, data.negatives, options, folder / "state", kGoOn);
+  options.roughness = {1, 0.5};
+  EXPECT_NE(train(data.positives, data.negatives, options, folder / "state", kGoOn).weak, plain.weak);
 }
 
 TEST(CensusTraining, EndsWhereNoNegativesAreLeft) {

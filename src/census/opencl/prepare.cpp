@@ -21,7 +21,7 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const CensusWorkspace& w) con
     d.image_offset = checked(level.image_offset + PaddedImage::first_pixel(size.width));
     d.windows_x = level.windows.width;
     d.codes_offset = checked(lines);
-    d.codes_stride = (size.width + kLine - 1) / kLine * kLine;
+    d.codes_stride = (size.width + kLine - 1) / kLine * kLine * detector_->packed().most_cell();
     const std::int64_t codes = std::int64_t{d.codes_stride} * size.height;
     checked(codes);  // kernels index with 32 bits in a level
     lines += codes / kLine;

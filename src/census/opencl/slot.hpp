@@ -58,7 +58,7 @@ class OpenClSlot : public OpenClSlotBase {
   opencl::Buffer level_buffer;
   opencl::WorkList code_tiles, scan_tiles;
   std::int64_t code_bytes = 0;
-  opencl::Buffer codes;     ///< [level][y][x], two bytes each
+  opencl::Buffer codes;     ///< [level][y][x][plane], two bytes each
   opencl::AppendList late;  ///< windows that the scan leaves; records as those of `found`, without a margin
   opencl::CandidateList<DeviceAccepted> found;
   opencl::OctavePyramid pyramid;

@@ -62,19 +62,21 @@ void OpenClStages::settle() {
 
 void OpenClStages::build() {
   const KernelTuning& t = tuning_;
-  codes_ = program("census/codes.cl", define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
+  const std::string planes = define("PLANES", detector_->packed().most_cell());
+  codes_ = program("census/codes.cl", planes + define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
                                           define("GROUP_ROWS", kCodesGroupRows));
-  scan_ = program("census/scan.cl", define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
+  scan_ = program("census/scan.cl", planes + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
                                         define("GROUP", t.group) + define_variant("VARIANT", t.scan));
-  finish_ = program("census/finish.cl", define("FINISH_GROUP", t.finish_group));
+  finish_ = program("census/finish.cl", planes + define("FINISH_GROUP", t.finish_group));
 }
 
 void OpenClStages::upload_model() {
   const Model& model = detector_->model();
+  const int planes = detector_->packed().most_cell();
   std::vector<DeviceWeak> weak;
   std::vector<std::uint8_t> sets;
   for (const WeakClassifier& w : model.weak) {
-    weak.push_back({w.y << 8 | w.x, w.weight});
+    weak.push_back({w.y << 8 | (w.x * planes + w.cell - 1), w.weight});
     sets.insert(sets.end(), w.codes.begin(), w.codes.end());  // devices are little-endian: words of 32 bits
   }
   std::vector<DeviceStage> stages;
@@ -101,10 +103,10 @@ std::vector<std::uint16_t> OpenClStages::read_codes(OpenClSlot& slot) const {
   return codes;
 }
 
-std::size_t OpenClStages::code_at(const OpenClSlot& slot, std::size_t level, int x, int y) {
+std::size_t OpenClStages::code_at(const OpenClSlot& slot, std::size_t level, int x, int y, int cell) const {
   const DeviceLevel& d = slot.levels[level];
   return static_cast<std::size_t>(std::int64_t{d.codes_offset} * kLine + std::int64_t{y} * d.codes_stride +
-                                  x);
+                                  x * detector_->packed().most_cell() + cell - 1);
 }
 
 }  // namespace sightline::census

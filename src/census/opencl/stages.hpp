@@ -32,8 +32,8 @@ class OpenClStages : public OpenClStagesOf<CensusWorkspace, OpenClSlot> {
 
   /// Copies the codes of the last frame into host memory, and waits: for tests. Throws DeviceError.
   std::vector<std::uint16_t> read_codes(OpenClSlot& slot) const;
-  /// Where in these the code of a pixel is.
-  static std::size_t code_at(const OpenClSlot& slot, std::size_t level, int x, int y);
+  /// Where in these the code of cells of a size at a pixel is.
+  std::size_t code_at(const OpenClSlot& slot, std::size_t level, int x, int y, int cell) const;
 
  private:
   friend class OpenClSlot;

@@ -74,14 +74,28 @@ T keep_all_but(std::vector<T> values, double share) {
 
 }  // namespace
 
+CodeTable::CodeTable(Size window, std::span<const int> cells) : window_(window) {
+  for (const int cell : cells) {
+    first_[cell - 1] = places();
+    for (int y = 0; y + kCensusSide * cell <= window.height; ++y) {
+      for (int x = 0; x + kCensusSide * cell <= window.width; ++x) {
+        WeakClassifier& place = places_.emplace_back();
+        place.x = static_cast<std::uint8_t>(x);
+        place.y = static_cast<std::uint8_t>(y);
+        place.cell = static_cast<std::uint8_t>(cell);
+      }
+    }
+  }
+}
+
 void CodeTable::assign(const training::WindowSamples& samples) {
   samples_ = samples.size();
   codes_.resize(static_cast<std::size_t>(places()) * samples_);
-  parallel_for_isolated(static_cast<std::size_t>(places()), [&](std::size_t place) {
+  parallel_for_isolated(places_.size(), [&](std::size_t place) {
+    const WeakClassifier& at = places_[place];
     std::uint16_t* const codes = codes_.data() + place * samples_;
     for (std::size_t i = 0; i < samples_; ++i)
-      codes[i] = static_cast<std::uint16_t>(
-          census_code(samples.view(i), x(static_cast<int>(place)), y(static_cast<int>(place))));
+      codes[i] = static_cast<std::uint16_t>(census_code(samples.view(i), at.x, at.y, at.cell));
   });
 }
 
@@ -143,8 +157,9 @@ double append_stage(Model& model, const std::vector<BoostedWeak>& stage, const C
   for (const BoostedWeak& weak : stage) {
     const auto weight =
         static_cast<std::uint16_t>(std::clamp<long>(std::lround(weak.alpha / unit), 1, kMaxWeight));
-    model.weak.push_back({static_cast<std::uint8_t>(held_out.x(weak.place)),
-                          static_cast<std::uint8_t>(held_out.y(weak.place)), weight, weak.codes});
+    WeakClassifier& added = model.weak.emplace_back(held_out.place(weak.place));
+    added.weight = weight;
+    added.codes = weak.codes;
     const auto codes = held_out.codes(weak.place);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += contains(weak.codes, codes[i]) ? weight : 0;
   }

@@ -3,6 +3,7 @@
 /// 2004): AdaBoost over places in the window. Of each place, the weak classifier takes for an object's the
 /// codes that the objects have with the greater weight; the place whose classifier errs least is taken.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -13,14 +14,14 @@
 
 namespace sightline::census {
 
-/// Every sample's code at every place of a window: place after place, in rows.
+/// Every sample's code at every place of a window: of each side of cells place after place, in rows.
 class CodeTable {
  public:
-  explicit CodeTable(Size window)
-      : columns_(window.width - kCensusSide + 1), rows_(window.height - kCensusSide + 1) {}
-  int places() const { return columns_ * rows_; }
-  int x(int place) const { return place % columns_; }
-  int y(int place) const { return place / columns_; }
+  /// @param cells  sides of the cells that codes compare
+  explicit CodeTable(Size window, std::span<const int> cells = kPixels);
+  int places() const { return static_cast<int>(places_.size()); }
+  /// Where a place is, as a weak classifier has it: without weight and codes.
+  const WeakClassifier& place(int place) const { return places_[static_cast<std::size_t>(place)]; }
   std::size_t samples() const { return samples_; }
 
   /// Takes the samples' codes in the place of what was there; on all threads.
@@ -28,10 +29,15 @@ class CodeTable {
   std::span<const std::uint16_t> codes(int place) const {
     return {codes_.data() + static_cast<std::size_t>(place) * samples_, samples_};
   }
-  int code(std::size_t sample, int x, int y) const { return codes(y * columns_ + x)[sample]; }
+  int code(std::size_t sample, int x, int y, int cell = 1) const {
+    return codes(first_[cell - 1] + y * (window_.width - kCensusSide * cell + 1) + x)[sample];
+  }
 
  private:
-  int columns_, rows_;
+  static constexpr int kPixels[] = {1};
+  Size window_;
+  std::vector<WeakClassifier> places_;
+  std::array<int, kMostCell> first_{};  // place of each side of cells
   std::size_t samples_ = 0;
   std::vector<std::uint16_t> codes_;
 };

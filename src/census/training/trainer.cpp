@@ -1,6 +1,8 @@
 // `sightline train census`: the trainer's options.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.hpp"
 #include "census/tools.hpp"
 #include "census/training/training.hpp"
@@ -40,6 +42,10 @@ OptionSet CensusTrainer::options() {
       .separated_by(',')
       .between(1, kMaxWindow * kMaxWindow)
       .show_default("10,20,40,80,484");
+  options.add("--cells", &o.cells, "Sides of the cells that looks compare, in pixels: 1, 2 or 1,2")
+      .separated_by(',')
+      .between(1, kMostCell)
+      .show_default("1,2");
   options
       .add("--weak-classifiers", &o.weak_classifiers,
            "Looks of a stage at most, of which several may be at one place")
@@ -58,6 +64,9 @@ void CensusTrainer::check() {
       options_.view.size() > kMaxLabel || options_.view.find(',') != std::string::npos)
     throw Error(ExitCode::usage, "--label and --view must have 1 to 64 characters, and the latter no comma",
                 "");
+  if (options_.cells.empty() ||
+      std::set(options_.cells.begin(), options_.cells.end()).size() != options_.cells.size())
+    throw Error(ExitCode::usage, "--cells must name sides of cells, each once", "1, 2 or 1,2");
   if (options_.places.empty() || options_.places.size() > std::size_t{kMaxStages})
     throw Error(ExitCode::usage, "--places must have 1 to 64 numbers", "for example 10,20,40,80,484");
 }

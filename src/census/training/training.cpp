@@ -39,8 +39,8 @@ std::vector<char> alive_after(const Model& model, const CodeTable& samples) {
   const std::int32_t lowest[] = {0};
   const std::vector<std::int32_t> limits = reference::limits_of(model, lowest);
   parallel_for_isolated(alive.size(), [&](std::size_t i) {
-    const auto result =
-        reference::run_stages(model, limits, 0, [&](int x, int y) { return samples.code(i, x, y); });
+    const auto result = reference::run_stages(
+        model, limits, 0, [&](int x, int y, int cell) { return samples.code(i, x, y, cell); });
     alive[i] = result.passed == static_cast<int>(model.stages.size()) ? 1 : 0;
   });
   return alive;
@@ -59,8 +59,8 @@ class Training {
         options_(options),
         state_(state, training::run_signature(signature(options), {&positives, &negatives})),
         clock_(report, expected_cost(options)),
-        seen_(options.window),
-        held_out_(options.window) {
+        seen_(options.window, options.cells),
+        held_out_(options.window, options.cells) {
     clock_.enter("cutting out the objects", kSearchCost);
     const training::PositiveSamples samples = training::cut_positives(positives, options, clock_);
     if (samples.seen.size() == 0 || samples.held_out.size() == 0)
@@ -97,12 +97,13 @@ class Training {
  private:
   static std::string signature(const TrainingOptions& o) {
     return fmt::format(
-        "census 1, window {}x{}, places {}, {} weak classifiers, loss {}, margin {}, {} copies, shift {}, "
+        "census 2, window {}x{}, cells {}, places {}, {} weak classifiers, loss {}, margin {}, {} copies, "
+        "shift {}, "
         "zoom {}, turn "
-        "{}, held out {}, {} negatives, step {}, mirrored {}, seed {}",
-        o.window.width, o.window.height, fmt::join(o.places, "-"), o.weak_classifiers, o.stage_loss, o.margin,
-        o.copies, o.shift, o.zoom, o.turn, o.held_out, o.negatives, o.scale_step, o.mirrored_negatives,
-        o.seed);
+        "{}, blur {}, grain {}, held out {}, {} negatives, step {}, mirrored {}, seed {}",
+        o.window.width, o.window.height, fmt::join(o.cells, "-"), fmt::join(o.places, "-"),
+        o.weak_classifiers, o.stage_loss, o.margin, o.copies, o.shift, o.zoom, o.turn, o.roughness.blur,
+        o.roughness.grain, o.held_out, o.negatives, o.scale_step, o.mirrored_negatives, o.seed);
   }
 
   NegativeSearch search(const Model& model, int round, double share) {
@@ -126,7 +127,7 @@ class Training {
                    found.drawn.size(), stage);
       return false;
     }
-    CodeTable negatives(options_.window);
+    CodeTable negatives(options_.window, options_.cells);
     negatives.assign(found.drawn);
     const std::vector<char> alive = alive_after(model, seen_);
     const StageBudget budget{options_.places[stage], options_.weak_classifiers};
@@ -161,15 +162,19 @@ class Training {
   std::optional<Model> load(const std::string& step, const Model& before) {
     return state_.load(step, [&](const Safetensors& arrays) {
       Model model = before;
-      const auto places = arrays.array<std::uint8_t>("places", {Safetensors::kAny, 2});
-      const auto count = static_cast<std::int64_t>(places.size() / 2);
+      const auto places = arrays.array<std::uint8_t>("places", {Safetensors::kAny, 3});
+      const auto count = static_cast<std::int64_t>(places.size() / 3);
       const auto codes = arrays.array<std::uint8_t>("codes", {count, kSetBytes});
       const auto weights = arrays.array<std::int32_t>("weights", {count});
       const auto stages = arrays.array<std::int32_t>("stages", {Safetensors::kAny, 2});
       model.weak.clear();
       model.stages.clear();
       for (std::size_t i = 0; i < weights.size(); ++i) {
-        model.weak.push_back({places[2 * i], places[2 * i + 1], static_cast<std::uint16_t>(weights[i]), {}});
+        model.weak.push_back({places[3 * i],
+                              places[3 * i + 1],
+                              static_cast<std::uint16_t>(weights[i]),
+                              {},
+                              places[3 * i + 2]});
         std::ranges::copy(codes.subspan(i * kSetBytes, kSetBytes), model.weak.back().codes.begin());
       }
       for (std::size_t i = 0; i < stages.size(); i += 2) model.stages.push_back({stages[i], stages[i + 1]});
@@ -183,7 +188,7 @@ class Training {
     std::vector<std::uint8_t> places, codes;
     std::vector<std::int32_t> weights, stages;
     for (const WeakClassifier& weak : model.weak) {
-      places.insert(places.end(), {weak.x, weak.y});
+      places.insert(places.end(), {weak.x, weak.y, weak.cell});
       codes.insert(codes.end(), weak.codes.begin(), weak.codes.end());
       weights.push_back(weak.weight);
     }
@@ -191,7 +196,7 @@ class Training {
     const auto count = static_cast<std::int64_t>(model.weak.size());
     const double unit[] = {model.views.front().unit};
     Safetensors arrays;
-    arrays.set<std::uint8_t>("places", {count, 2}, places);
+    arrays.set<std::uint8_t>("places", {count, 3}, places);
     arrays.set<std::uint8_t>("codes", {count, kSetBytes}, codes);
     arrays.set<std::int32_t>("weights", {count}, weights);
     arrays.set<std::int32_t>("stages", {static_cast<std::int64_t>(model.stages.size()), 2}, stages);
@@ -212,7 +217,7 @@ Model train(const training::ImageSet& positives, const training::ImageSet& negat
             const TrainingOptions& options, const std::filesystem::path& state,
             const training::ReportProgress& report) {
   const training::CachedImages cached(negatives, kCacheBytes);
-  const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed);
+  const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }
 

@@ -161,10 +161,11 @@ class Training {
   static std::string signature(const TrainingOptions& o) {
     return fmt::format(
         "waldboost 1, window {}x{}, {}, {} weak classifiers, alpha {}, margin {}, {} copies, shift {}, "
-        "zoom {}, turn {}, held out {}, {} negatives, {} features, step {}, mirrored {}, seed {}",
+        "zoom {}, turn {}, blur {}, grain {}, held out {}, {} negatives, {} features, step {}, mirrored {}, "
+        "seed {}",
         o.window.width, o.window.height, to_string(o.kind), o.weak_classifiers, o.alpha, o.margin, o.copies,
-        o.shift, o.zoom, o.turn, o.held_out, o.negatives, o.features, o.scale_step, o.mirrored_negatives,
-        o.seed);
+        o.shift, o.zoom, o.turn, o.roughness.blur, o.roughness.grain, o.held_out, o.negatives, o.features,
+        o.scale_step, o.mirrored_negatives, o.seed);
   }
 
   training::PositiveSamples cut(const training::ImageSet& pictures) {
@@ -365,7 +366,7 @@ Model train(const training::ImageSet& positives, const training::ImageSet& negat
             const TrainingOptions& options, const std::filesystem::path& state,
             const training::ReportProgress& report) {
   const training::CachedImages cached(negatives, kCacheBytes);
-  const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed);
+  const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }
 
