@@ -1,5 +1,5 @@
-// Accuracy against speed: our detector in its settings and OpenCV's HOG detector, side by side on the same
-// frames and threads. See tools/compare.
+// Accuracy against speed, side by side on the same frames and threads: our people detector in its settings
+// and OpenCV's HOG detector, or face detectors and OpenCV's cascade. See tools/compare.
 #include <oneapi/tbb/global_control.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -18,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "cascade/detector.hpp"
 #include "detection/grouping.hpp"
 #include "detector_families.hpp"
 #include "evaluation/curves.hpp"
@@ -45,6 +47,7 @@ struct Arguments {
   double min_size = 72;
   int threads = hardware_threads();
   int repetitions = 7;
+  bool faces = false;
 };
 
 struct MarkedFrame {
@@ -53,11 +56,13 @@ struct MarkedFrame {
 };
 
 std::vector<MarkedFrame> load_frames(const Arguments& a) {
-  const GroundTruth truth = load_mot_truth(a.truth, a.first_pixel);
+  const GroundTruth truth = a.faces ? load_box_list(a.truth) : load_mot_truth(a.truth, a.first_pixel);
   std::vector<MarkedFrame> frames;
   media::Reader reader(a.video);
   while (const auto frame = reader.read()) {
-    if (const auto* boxes = truth.find(frame->number())) frames.push_back({media::to_gray(*frame), *boxes});
+    const auto* boxes = a.faces ? truth.find(std::filesystem::path(frame->name()).filename().string())
+                                : truth.find(frame->number());
+    if (boxes) frames.push_back({media::to_gray(*frame), *boxes});
   }
   if (frames.empty())
     throw Error(ExitCode::input, "no frame of '" + a.video + "' is marked in '" + a.truth + "'");
@@ -180,13 +185,74 @@ void add_hog(const Arguments& a, std::vector<Setting>& settings) {
   }
 }
 
+// --- Faces
+
+constexpr const char* kHaarFamily = "OpenCV haarcascade_frontalface_alt2";
+constexpr double kFaceSteps[] = {1.1, 1.15, 1.2};
+
+struct FaceModel {
+  const char* family;
+  const char* config;
+  const char* model;
+  double min_size;  // 0: the model's own, and the model is a file
+};
+
+constexpr double kLowFaceThreshold = -100;
+constexpr FaceModel kFaceModels[] = {
+    {"faces-census", "faces-census", "models/faces-census.safetensors", 0},
+    {"faces-waldboost", "faces-waldboost", "models/faces-waldboost.safetensors", 0},
+    {"faces-waldboost-fast", "faces-waldboost", "models/faces-waldboost-fast.safetensors", 0},
+    {"haarcascade_frontalface_alt2", "faces", "haarcascade_frontalface_alt2", 20},
+};
+
+Search make_face_search(const FaceModel& face, double step, Purpose purpose) {
+  Config config = Config::load(SIGHTLINE_SOURCE_DIR "/configs/" + std::string(face.config) + ".toml");
+  config.set("detector", "model",
+             face.min_size > 0 ? std::string(face.model)
+                               : SIGHTLINE_SOURCE_DIR "/configs/" + std::string(face.model));
+  config.set("detector", "scale_step", step);
+  if (face.min_size > 0) config.set("detector", "min_size", face.min_size);
+  // A cascade's is of windows that agree, and stays as OpenCV has it.
+  if (purpose == Purpose::accuracy && face.min_size == 0)
+    config.set("detector", "threshold", kLowFaceThreshold);
+  const std::shared_ptr<Detector> detector = make_detector(config);
+  const std::shared_ptr<Workspace> workspace = detector->make_workspace();
+  return [detector, workspace](GrayView frame) { return detect(*detector, *workspace, frame); };
+}
+
+// Our cascades find what OpenCV's do (tests/opencv) and have scores besides: how much OpenCV's misses is ours
+// to say, its speed is its own.
+Search make_opencv_cascade(double step, Purpose purpose) {
+  const FaceModel& haar = std::end(kFaceModels)[-1];
+  if (purpose == Purpose::accuracy) return make_face_search(haar, step, purpose);
+  const auto cascade = std::make_shared<cv::CascadeClassifier>(cascade::find_model({}, haar.model).string());
+  return [=](GrayView frame) {
+    const cv::Mat image(frame.height(), frame.width(), CV_8UC1, const_cast<std::uint8_t*>(frame.data()),
+                        static_cast<std::size_t>(frame.stride()));
+    std::vector<cv::Rect> found;
+    cascade->detectMultiScale(image, found, step, 3, 0, cv::Size(20, 20));
+    return std::vector<Detection>();
+  };
+}
+
+void add_faces(std::vector<Setting>& settings) {
+  for (const double step : kFaceSteps) {
+    for (const FaceModel& face : kFaceModels) {
+      settings.push_back({{face.family, "", step, ""},
+                          [&face, step](Purpose purpose) { return make_face_search(face, step, purpose); }});
+    }
+    settings.push_back({{kHaarFamily, "", step, ""},
+                        [step](Purpose purpose) { return make_opencv_cascade(step, purpose); }});
+  }
+}
+
 // --- Measuring
 
-double miss_rate(const std::vector<MarkedFrame>& frames, const Search& search) {
+double miss_rate(const std::vector<MarkedFrame>& frames, const Search& search, const MatchOptions& matching) {
   ImageScores scores;
   for (const MarkedFrame& frame : frames) {
     const std::vector<Detection> found = search(frame.luma.view());
-    scores.add(found, match_detections(found, frame.truth, MatchOptions::people()));
+    scores.add(found, match_detections(found, frame.truth, matching));
   }
   return log_average_miss_rate(miss_rate_per_image(scores));
 }
@@ -226,11 +292,16 @@ std::vector<TradeOff> results_of(std::span<const Setting> settings) {
 /// The miss rates of all settings, and the speed of those that are best of their variants.
 std::vector<TradeOff> measure(const Arguments& a, const std::vector<MarkedFrame>& frames) {
   std::vector<Setting> settings;
-  add_ours(a, settings);
-  add_hog(a, settings);
+  if (a.faces) {
+    add_faces(settings);
+  } else {
+    add_ours(a, settings);
+    add_hog(a, settings);
+  }
   for (Setting& setting : settings) {
     TradeOff& m = setting.measured;
-    m.miss_rate = miss_rate(frames, setting.make(Purpose::accuracy));
+    m.miss_rate = miss_rate(frames, setting.make(Purpose::accuracy),
+                            a.faces ? MatchOptions::faces() : MatchOptions::people());
     std::fprintf(stderr, "%s, scale step %g: miss rate %.3f\n", name_of(m).c_str(), m.scale_step,
                  m.miss_rate);
   }
@@ -241,14 +312,18 @@ std::vector<TradeOff> measure(const Arguments& a, const std::vector<MarkedFrame>
 }
 
 std::vector<std::string> captions(const Arguments& a, const std::vector<MarkedFrame>& frames) {
-  std::size_t people = 0;
+  std::size_t marked = 0;
   for (const MarkedFrame& frame : frames) {
-    for (const TruthBox& box : frame.truth) people += box.ignore ? 0 : 1;
+    for (const TruthBox& box : frame.truth) marked += box.ignore ? 0 : 1;
   }
   const Size size = frames.front().luma.view().size();
   char sizes[200];
-  std::snprintf(sizes, sizeof sizes, "%zu frames of %dx%d with %zu people, from %g pixels high",
-                frames.size(), size.width, size.height, people, a.min_size);
+  if (a.faces)
+    std::snprintf(sizes, sizeof sizes, "%zu pictures with %zu faces, one after the other", frames.size(),
+                  marked);
+  else
+    std::snprintf(sizes, sizeof sizes, "%zu frames of %dx%d with %zu people, from %g pixels high",
+                  frames.size(), size.width, size.height, marked, a.min_size);
   return {a.data + ": " + sizes + ", on " + std::to_string(a.threads) +
               (a.threads == 1 ? " thread of" : " threads of"),
           cpu_name() + " (" + instruction_set() + "); OpenCV " + CV_VERSION +
@@ -266,11 +341,13 @@ void run(const Arguments& a) {
   std::vector<std::string> shown = lines;
   if (std::any_of(best.begin(), best.end(), [](const TradeOff& m) { return !m.label.empty(); }))
     shown.push_back("Numbers at the lines: filters in the dictionary.");
-  const std::string table = trade_offs_as_markdown(best, kHogFamily);
+  const std::string table = trade_offs_as_markdown(best, a.faces ? kHaarFamily : kHogFamily);
   write_report(folder / "compare.csv", trade_offs_as_csv(measured));
   write_report(folder / "compare.md", lines[0] + "\n" + lines[1] + "\n\n" + table);
-  write_report(folder / "compare.svg",
-               trade_offs_as_svg(best, "People detectors: accuracy against speed", shown));
+  write_report(
+      folder / "compare.svg",
+      trade_offs_as_svg(
+          best, (a.faces ? "Face" : "People") + std::string(" detectors: accuracy against speed"), shown));
   std::fputs(table.c_str(), stdout);
 }
 
@@ -280,9 +357,10 @@ void run(const Arguments& a) {
 int main(int argc, char** argv) {
   using namespace sightline;
   Arguments a;
-  CLI::App app("Measures accuracy and speed of our people detector and of OpenCV's, side by side.");
+  CLI::App app("Measures accuracy and speed of our detectors and of OpenCV's, side by side.");
   app.add_option("video", a.video, "Video with people")->required();
   app.add_option("truth", a.truth, "The people in it, in MOT format")->required();
+  app.add_flag("--faces", a.faces, "A folder of pictures with faces and their boxes: name x1 y1 x2 y2");
   app.add_option("--output", a.output, "Folder for compare.csv, compare.md, compare.svg")->required();
   app.add_option("--model", a.model, "Model file, in all its sizes")->capture_default_str();
   app.add_option("--data", a.data, "What the video is called in the picture (default: its file name)");
