@@ -13,9 +13,10 @@
 namespace sightline::apps {
 namespace {
 
-using namespace report_parts;
+using report_parts::kColours;
 
-constexpr double kWidth = 860, kHeight = 420, kLeft = 60, kRight = 700, kTop = 20, kBottom = 360;
+constexpr double kChartWidth = 860, kChartHeight = 420, kChartLeft = 60, kChartRight = 700, kChartTop = 20,
+                 kChartBottom = 360;
 
 constexpr const char* kGuide =
     R"(<dt>Score from</dt><dd>Pictures with a detection of at least this score are taken for ones with the object; the
@@ -37,23 +38,24 @@ std::string figures_svg(const SweptOption& swept, std::span<const SweptModel> mo
   const auto [low, high] = std::ranges::minmax(models, {}, &SweptModel::value);
   const double width = std::max(high.value - low.value, 1e-9);
   const auto x = [&, lowest = low.value](double value) {
-    return kLeft + (value - lowest) / width * (kRight - kLeft);
+    return kChartLeft + (value - lowest) / width * (kChartRight - kChartLeft);
   };
-  const auto y = [](double share) { return kBottom - share * (kBottom - kTop); };
+  const auto y = [](double share) { return kChartBottom - share * (kChartBottom - kChartTop); };
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Accuracy, "
       "precision, "
       "recall and F1 over {}\" font-family=\"sans-serif\" font-size=\"13\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      kWidth, kHeight, escape_markup(swept.name));
+      kChartWidth, kChartHeight, escape_markup(swept.name));
   for (int tenths = 0; tenths <= 10; tenths += 2) {
     const double at_share = y(tenths / 10.0);
-    svg += line(kLeft, at_share, kRight, at_share, "#dfe3e9");
-    svg += text(kLeft - 8, at_share + 4, "end", fmt::format("{:.1f}", tenths / 10.0));
+    svg += report_parts::line(kChartLeft, at_share, kChartRight, at_share, "#dfe3e9");
+    svg += report_parts::text(kChartLeft - 8, at_share + 4, "end", fmt::format("{:.1f}", tenths / 10.0));
   }
   for (const SweptModel& model : models)
-    svg += text(x(model.value), kBottom + 20, "middle", fmt::format("{:g}", model.value));
-  svg += text((kLeft + kRight) / 2, kBottom + 46, "middle", escape_markup(swept.name.substr(2)));
+    svg += report_parts::text(x(model.value), kChartBottom + 20, "middle", fmt::format("{:g}", model.value));
+  svg += report_parts::text((kChartLeft + kChartRight) / 2, kChartBottom + 46, "middle",
+                            escape_markup(swept.name.substr(2)));
   for (std::size_t f = 0; f < kFigures.size(); ++f) {
     std::string points;
     for (const SweptModel& model : models)
@@ -61,9 +63,9 @@ std::string figures_svg(const SweptOption& swept, std::span<const SweptModel> mo
           fmt::format("{:.1f},{:.1f} ", x(model.value), y(kFigures[f].of(model.decisions.best().counts)));
     svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>\n", points,
                        kColours[f], f == 0 ? 3 : 1.5);
-    const double at_row = kTop + 16 + 22 * static_cast<double>(f);
-    svg += line(kRight + 24, at_row - 4, kRight + 52, at_row - 4, kColours[f]);
-    svg += text(kRight + 60, at_row, "start", kFigures[f].name);
+    const double at_row = kChartTop + 16 + 22 * static_cast<double>(f);
+    svg += report_parts::line(kChartRight + 24, at_row - 4, kChartRight + 52, at_row - 4, kColours[f]);
+    svg += report_parts::text(kChartRight + 60, at_row, "start", kFigures[f].name);
   }
   return svg + "</svg>\n";
 }

@@ -14,9 +14,9 @@
 namespace sightline::cascade {
 namespace {
 
-class Writer {
+class XmlWriter {
  public:
-  Writer(const Model& model, const StageParameters& parameters) : model_(model), parameters_(parameters) {}
+  XmlWriter(const Model& model, const StageParameters& parameters) : model_(model), parameters_(parameters) {}
 
   std::string write(const std::string& note) {
     add("<?xml version=\"1.0\"?>\n");
@@ -121,7 +121,7 @@ class Writer {
 }  // namespace
 
 std::string model_xml(const Model& model, const StageParameters& parameters, const std::string& note) {
-  return Writer(model, parameters).write(note);
+  return XmlWriter(model, parameters).write(note);
 }
 
 void save_model(const Model& model, const StageParameters& parameters, const std::string& note,

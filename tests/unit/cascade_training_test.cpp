@@ -74,7 +74,9 @@ TEST_P(CascadeTrainingOf, SamplesGoWhereTheDetectorSendsThem) {
     stump.threshold = 0.01F;
     stump.left = -1;
     stump.right = 1;
-    const Model model = make_model(pool, {{{stump}, 0, 1, 0}});
+    TrainedStage stage;
+    stage.stumps = {stump};
+    const Model model = make_model(pool, {stage});
     const std::vector<char> left = goes_left(stump, pool, integrals);
     ASSERT_EQ(left.size(), samples.size());
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -321,9 +323,7 @@ TEST_P(CascadeFile, IsReadAsItWasWritten) {
     EXPECT_EQ(read.nodes[i].feature, model.nodes[i].feature);
     EXPECT_EQ(read.nodes[i].left, model.nodes[i].left);
     EXPECT_EQ(read.nodes[i].right, model.nodes[i].right);
-    if (model.kind == FeatureKind::haar) {
-      EXPECT_EQ(read.nodes[i].threshold, model.nodes[i].threshold);
-    }
+    EXPECT_EQ(read.nodes[i].threshold, model.kind == FeatureKind::haar ? model.nodes[i].threshold : 0);
   }
   ASSERT_EQ(read.haar.size(), model.haar.size());
   for (std::size_t i = 0; i < model.haar.size(); ++i) {
