@@ -241,7 +241,9 @@ int run_variants(const MeasureArguments& a, int verbosity) {
   write_output(a.json, [&] { return pipeline::experiment_as_json(experiment); });
   write_output(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
   write_output(a.report, [&] { return pipeline::experiment_as_page(experiment); });
-  if (experiment.differences.empty()) return 0;
+  if (stop_requested())
+    spdlog::warn("stopped: {} picture(s) are measured, the others are left out", experiment.pictures.size());
+  if (experiment.differences.empty()) return stop_exit_code();
   throw Error(ExitCode::failed, "implementations find different objects",
               "this is a defect of a driver or of Sightline: report it");
 }
@@ -301,17 +303,21 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
            "all, every (all mappings of stages, and auto), or names separated by commas")
       .suggest(several_schedule_choices)
       .show_default();
-  options.add("--repeats", &a.options.repeats, "Runs of each schedule, taken in turn")
+  options
+      .add("--repeats", &a.repeats,
+           "Runs of each schedule, or of each variant on each picture, taken in turn")
       .between(1, 1000)
-      .show_default();
+      .show_default("3; 20 with --variants");
   options.add("--frames", &a.options.frames, "Frames a run (default: what takes about --seconds)")
       .between(10, 10'000'000);
-  options.add("--seconds", &a.options.seconds, "Length of a run").between(0.1, 36000).show_default();
+  options.add("--seconds", &a.options.seconds, "Length of a run; with --variants: of counting energy")
+      .between(0.1, 36000)
+      .show_default();
   options
       .add("--preload", &a.preload,
-           "Decode so many frames beforehand and keep them in memory: the detector's own rate; with "
-           "--variants "
-           "(default there: all of them), of each folder")
+           "Decode so many frames beforehand and keep them in memory: the detector's own rate. With "
+           "--variants: "
+           "so many of each folder (default: all)")
       .between(1, 10'000);
   for (ComparedKey& key : a.compared) {
     Option option = key.axis.option.option;
@@ -334,11 +340,13 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
            "Time settings of the device's kernels as well, a map of so many along each side; for " +
                titles_with(&Family::sweep_function))
       .between(2, 41);
-  std::vector<std::string> not_with_variants{"--schedules", "--frames", "--sweep"};
+  std::vector<std::string> not_with_variants{"--schedules", "--frames",    "--sweep",
+                                             "--split",     "--in-flight", "--goal"};
   for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
   Option& variants = options.add(
       "--variants", &a.variants,
-      "Instead of schedules: implementations of the detector side by side, on one picture at a time. Names "
+      "Instead of rates of schedules (--kernels: with each variant of the device's kernels; --sweep: with "
+      "other settings of one), times of implementations side by side, on one picture at a time. Names "
       "separated by commas, or all: the same in another library where that is installed (opencv), plain code "
       "(serial), SIMD on one thread (simd) and on all (cpu), each variant of the device's kernels with "
       "copied "

@@ -125,6 +125,10 @@ struct Runner {
   std::shared_ptr<const DeviceStages> stages;
 };
 
+std::string threads_text(int threads) {
+  return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
+}
+
 class Builder {
  public:
   Builder(const DetectorOptions& options, const std::vector<std::string>& names)
@@ -171,8 +175,8 @@ class Builder {
     if (!name || !wanted_.contains(name)) return;
     try {
       const std::shared_ptr<Counterpart> other = family_.make_counterpart(config_, threads_);
-      implementations.push_back({name, "", fmt::format("{}, {} thread(s)", other->name(), threads_), false,
-                                 [other] { return std::make_unique<CounterpartSearcher>(other); }});
+      implementations.push_back({name, "", fmt::format("{}, {}", other->name(), threads_text(threads_)),
+                                 false, [other] { return std::make_unique<CounterpartSearcher>(other); }});
     } catch (const Error& e) {
       if (e.code() != ExitCode::device) throw;
       left_out.push_back(fmt::format("{}: {}", name, e.what()));
@@ -190,7 +194,7 @@ class Builder {
   }
 
   void add_cpu(const char* name, const std::shared_ptr<const Detector>& detector, int threads) {
-    add(name, "", fmt::format("CPU, {}, {} thread(s)", instruction_set(), threads), {detector, nullptr},
+    add(name, "", fmt::format("CPU, {}, {}", instruction_set(), threads_text(threads)), {detector, nullptr},
         pipeline::named_schedule("cpu", *detector, nullptr, threads), threads);
   }
 

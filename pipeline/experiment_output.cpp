@@ -47,7 +47,8 @@ std::string verdict(const Experiment& e, const std::string& group) {
   const GroupTimes times = e.group_times(group, best);
   std::string text =
       fmt::format("fastest: {} with {} ms", name_of(e.implementations[best]), milliseconds(times.seconds));
-  if (best != e.baseline) text += fmt::format(", {} times {}", figures(times.speed_up), baseline_name(e));
+  if (best != e.baseline)
+    text += fmt::format(", {} times as fast as {}", figures(times.speed_up), baseline_name(e));
   return text;
 }
 

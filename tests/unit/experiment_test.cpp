@@ -144,7 +144,7 @@ TEST(Experiments, ForPeopleAndPrograms) {
   const std::string text = experiment_as_text(e);
   EXPECT_THAT(text, HasSubstr("speed-up against theirs"));
   EXPECT_THAT(text, HasSubstr("big: 2 pictures, 4x3"));
-  EXPECT_THAT(text, HasSubstr("fastest: ours, mapped with 20.0 ms, 4.00 times theirs"));
+  EXPECT_THAT(text, HasSubstr("fastest: ours, mapped with 20.0 ms, 4.00 times as fast as theirs"));
 
   const auto json = nlohmann::json::parse(experiment_as_json(e));
   EXPECT_EQ(json.at("baseline"), "theirs");
