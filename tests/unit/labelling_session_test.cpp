@@ -188,7 +188,7 @@ TEST(LabelSession, ProposalsAreNothingBeforeTheyAreConfirmed) {
   session.add({50, 50, 10, 10});
   session.propose(1, found);
   session.cancel_edit();
-  EXPECT_EQ(session.proposals(), 3u);
+  ASSERT_EQ(session.proposals(), 3u);
   session.select(0);
   session.move_selected(1, 1);
   EXPECT_THAT(*session.truth().find("b"), ElementsAre(TruthBox{{1, 1, 10, 10}}));
