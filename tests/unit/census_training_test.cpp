@@ -161,7 +161,7 @@ TEST(CensusTraining, DependsNeitherOnThreadsNorOnWhereItWasStopped) {
 }
 
 TEST(CensusTraining, LooksAtTheCellsThatAreAskedFor) {
-  const Data data;
+  const Crosses data;
   const test::TempDir folder;
   TrainingOptions options = small_options();
   for (const std::vector<int>& cells : {std::vector<int>{1}, {2}}) {
@@ -174,7 +174,7 @@ TEST(CensusTraining, LooksAtTheCellsThatAreAskedFor) {
 
 // Copies that are spoilt are other ones.
 TEST(CensusTraining, RoughCopiesMakeAnotherModel) {
-  const Data data;
+  const Crosses data;
   const test::TempDir folder;
   TrainingOptions options = small_options();
   const Model plain = train(data.positives, data.negatives, options, folder / "state", kGoOn);
