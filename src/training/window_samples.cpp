@@ -55,6 +55,23 @@ Placement place(Size picture, const CutOptions& o, int copy, Random& random) {
   return at;
 }
 
+// Which pictures are held out: by the objects that they show.
+std::vector<bool> choose_held_out(const ImageSet& pictures, const CutOptions& options) {
+  if (pictures.size() == 0) return {};
+  const std::vector<std::size_t> sources = number_sources(pictures);
+  const std::size_t count = sources.back() + 1;
+  std::vector<bool> held_out(count);
+  for (std::size_t i = 0; i < count; ++i) held_out[i] = is_held_out(i, count, options);
+  // A few objects may all fall to one side; then one of them changes it.
+  if (count > 1 && options.held_out > 0) {
+    if (std::ranges::count(held_out, true) == 0) held_out.back() = true;
+    if (std::ranges::count(held_out, false) == 0) held_out.front() = false;
+  }
+  std::vector<bool> of_pictures;
+  for (const std::size_t source : sources) of_pictures.push_back(held_out[source]);
+  return of_pictures;
+}
+
 }  // namespace
 
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y) {
@@ -110,10 +127,9 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
         }
       });
   PositiveSamples samples(options.window);
-  const std::vector<std::size_t> sources = number_sources(pictures);
+  const std::vector<bool> is_out = choose_held_out(pictures, options);
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const bool is_out = is_held_out(sources[i], sources.back() + 1, options);
-    WindowSamples& to = is_out ? samples.held_out : samples.seen;
+    WindowSamples& to = is_out[i] ? samples.held_out : samples.seen;
     for (std::size_t copy = 0; copy < cuts[i].size(); ++copy) to.add(cuts[i].view(copy));
   }
   return samples;

@@ -63,7 +63,8 @@ bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& op
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y);
 
 /// Numbers the objects that the pictures show, from 0, in their order: pictures in a row that are copies of
-/// one object, NAME~COPY by name, have its number. What is held out is then held out with all its copies.
+/// one object, NAME~COPY by name, have its number. What is held out is then held out
+/// with all its copies.
 std::vector<std::size_t> number_sources(const ImageSet& pictures);
 inline constexpr char kCopyMark = '~';
 
@@ -73,8 +74,9 @@ struct PositiveSamples {
   WindowSamples held_out;  ///< for the thresholds
 };
 
-/// Every positive and its copies, in order. Throws Error (input) where a picture is too small or cannot be
-/// read, and TrainingStopped.
+/// Every positive and its copies, in order; of two objects or more, one at least is on either side, unless
+/// none is to be held out. Throws Error (input) where a picture is too small or cannot be read, and
+/// TrainingStopped.
 PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock);
 
 }  // namespace sightline::training

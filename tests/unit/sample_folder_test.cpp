@@ -106,6 +106,21 @@ TEST(NumberSources, WhatIsHeldOutIsHeldOutWithAllItsCopies) {
   EXPECT_GT(held_out.size(), 4U);
 }
 
+TEST(NumberSources, OfFewObjectsSomeAreOnEitherSide) {
+  for (int count = 2; count < 7; ++count) {
+    std::vector<std::string> names;
+    for (int object = 0; object < count; ++object) names.push_back(std::to_string(object + 1) + "~0.png");
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+      CutOptions options;
+      options.seed = seed;
+      ProgressClock clock([](const TrainingProgress&) { return true; }, 1);
+      const PositiveSamples samples = cut_positives(NamedPictures(names), options, clock);
+      EXPECT_GT(samples.seen.size(), 0U);
+      EXPECT_GT(samples.held_out.size(), 0U);
+    }
+  }
+}
+
 // Ten pictures, of which two are equal, with an object or two in each, and six backgrounds.
 class SampleFolders : public ::testing::Test {
  protected:

@@ -65,7 +65,7 @@ class Training {
     const training::PositiveSamples samples = training::cut_positives(positives, options, clock_);
     if (samples.seen.size() == 0 || samples.held_out.size() == 0)
       throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                  "give at least some hundreds");
+                  "mark some dozens of objects at least; copies of one are held out together");
     seen_.assign(samples.seen);
     held_out_.assign(samples.held_out);
   }

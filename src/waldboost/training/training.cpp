@@ -129,7 +129,7 @@ class Training {
         positive_codes_(options.kind, features_) {
     if (positives_.seen.size() == 0 || positives_.held_out.size() == 0)
       throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                  "give at least some hundreds");
+                  "mark some dozens of objects at least; copies of one are held out together");
     positive_codes_.assign(positives_.seen);
   }
 
