@@ -89,19 +89,22 @@ float threshold_for(const Samples& objects, double hit_rate) {
   return threshold - kThresholdEpsilon;
 }
 
-// Stumps that a stage is likely to take: what time is estimated by.
+// What time is estimated by, as it was for faces: stumps that a stage is likely to take, and how many of
+// these a search is worth, until all windows that are left are kept.
 double expected_stumps(const TrainingOptions& options, int stage) {
-  const double few = options.kind == FeatureKind::lbp ? 4 + 0.5 * stage : 5 + 4.0 * stage;
-  return std::min(few * std::log(options.stage.max_false_alarm) / std::log(0.5) + 1,
+  const double for_a_half = 6 + 0.17 * stage * stage;
+  return std::min(for_a_half * std::log(options.stage.max_false_alarm) / std::log(0.5) + 1,
                   double(options.stage.max_weak_classifiers));
 }
-double search_cost(const TrainingOptions& options) {
-  return options.kind == FeatureKind::lbp ? 40 : 20;
+double search_cost(const TrainingOptions& options, int stage) {
+  constexpr double kSearched = 1e-4;  // share of the windows that is left at the last search
+  if (std::pow(options.stage.max_false_alarm, stage) < kSearched) return 0;
+  return options.kind == FeatureKind::lbp ? 80 : 5;
 }
 double expected_cost(const TrainingOptions& options) {
   double cost = 5;
   for (int stage = 0; stage < options.stages; ++stage)
-    cost += search_cost(options) + expected_stumps(options, stage);
+    cost += search_cost(options, stage) + expected_stumps(options, stage);
   return cost;
 }
 
@@ -142,7 +145,7 @@ class Training {
       const int number = static_cast<int>(cascade.stages.size());
       const std::string step = fmt::format("stage-{}", number + 1);
       if (const auto found = load(step)) {
-        clock_.skip(search_cost(options_) + expected_stumps(options_, number));
+        clock_.skip(search_cost(options_, number) + expected_stumps(options_, number));
         reject(*found);
         all_negatives_.add(*found);
         cascade.stages.push_back(*found);
@@ -190,7 +193,7 @@ class Training {
   // None where the negatives are at an end.
   std::optional<TrainedStage> train_stage(const Model& model, int number) {
     clock_.enter(fmt::format("stage {} of {}: searching negatives", number + 1, options_.stages),
-                 search_cost(options_));
+                 search_cost(options_, number));
     const FoundNegatives found = all_negatives_.draw(model, number, clock_);
     const NegativeCounts& counts = found.counts;
     spdlog::info("stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} drawn",
@@ -207,8 +210,8 @@ class Training {
       if (number > 0)
         spdlog::warn(
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "
-            "to "
-            "train another; more --negatives make more stages",
+            "to train "
+            "another; more --negatives make more stages",
             number, options_.stages, counts.passed, counts.windows);
       return std::nullopt;
     }
