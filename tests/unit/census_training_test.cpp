@@ -109,7 +109,7 @@ TrainingOptions small_options() {
   TrainingOptions options;
   options.window = {12, 12};
   options.label = "cross";
-  options.places = {3, 6};
+  options.places = {1, 6};  // few, so that windows are left for the second stage
   options.weak_classifiers = 12;
   options.negatives = 800;
   options.copies = 1;
