@@ -249,10 +249,13 @@ TEST_P(CascadeTrainingOf, DependsNeitherOnThreadsNorOnWhereItWasStopped) {
     EXPECT_TRUE(std::filesystem::exists(folder / (std::string(phase) + "/stage-1.safetensors")));
     EXPECT_EQ(file_of(train_crosses(folder, phase, options)), whole);
   }
-  // Another seed is another run.
+  // Another seed is another run, and so are other copies.
   TrainingOptions other = options;
   other.seed = 2;
   EXPECT_NE(file_of(train_crosses(folder, "a", other)), whole);
+  TrainingOptions rough = options;
+  rough.roughness = {1, 0.5};
+  EXPECT_NE(file_of(train_crosses(folder, "b", rough)), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, CascadeTrainingOf, testing::Values(FeatureKind::lbp, FeatureKind::haar),

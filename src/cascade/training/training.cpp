@@ -169,11 +169,12 @@ class Training {
   static std::string signature(const TrainingOptions& o) {
     return fmt::format(
         "cascade 1, window {}x{}, {}, hit rate {}, false alarm {}, trimmed {}, {} stumps, {} objects, {} "
-        "windows, "
-        "margin {}, {} copies, shift {}, zoom {}, turn {}, held out {}, step {}, {} negative copies, seed {}",
+        "windows, margin {}, {} copies, shift {}, zoom {}, turn {}, blur {}, grain {}, held out {}, step {}, "
+        "{} negative copies, seed {}",
         o.window.width, o.window.height, o.kind == FeatureKind::lbp ? "lbp" : "haar", o.stage.min_hit_rate,
         o.stage.max_false_alarm, o.stage.trimmed_weight, o.stage.max_weak_classifiers, o.objects, o.windows,
-        o.margin, o.copies, o.shift, o.zoom, o.turn, o.held_out, o.scale_step, o.negative_copies, o.seed);
+        o.margin, o.copies, o.shift, o.zoom, o.turn, o.roughness.blur, o.roughness.grain, o.held_out,
+        o.scale_step, o.negative_copies, o.seed);
   }
 
   // Which objects thresholds are set by.
@@ -381,7 +382,7 @@ TrainedCascade train(const training::ImageSet& positives, const training::ImageS
                      const TrainingOptions& options, const std::filesystem::path& state,
                      const training::ReportProgress& report) {
   const training::CachedImages cached(negatives, kCacheBytes);
-  const training::AugmentedNegatives all(cached, options.negative_copies, options.seed);
+  const training::AugmentedNegatives all(cached, options.negative_copies, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }
 
