@@ -25,7 +25,7 @@ std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
   for (const std::string& list : lists) {
     GroundTruth one = load_marked_boxes(list);
     if (!label.empty()) one.keep_label(label);
-    truth.images.merge(one.images);
+    truth.add(std::move(one));
   }
   std::vector<training::MarkedObject> objects;
   std::set<std::string> found;

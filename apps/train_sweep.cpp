@@ -151,7 +151,7 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
   for (const std::string* file : {&a.csv, &a.json, &a.page}) require_writable(*file);
   const training::FileImageSet pictures = collect_pictures(a.pictures, "");
   GroundTruth truth;
-  for (const std::string& list : a.boxes) truth.images.merge(load_box_list(list).images);
+  for (const std::string& list : a.boxes) truth.add(load_marked_boxes(list));
   // What cannot be judged is refused before hours of training.
   std::vector<PictureScore> nothing_found;
   for (std::size_t i = 0; i < pictures.size(); ++i) {

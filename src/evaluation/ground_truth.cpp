@@ -77,6 +77,15 @@ const std::vector<TruthBox>* GroundTruth::find(const std::string& name) const {
   return found == images.end() ? nullptr : &found->second;
 }
 
+void GroundTruth::add(GroundTruth other) {
+  for (auto& [name, boxes] : other.images) {
+    std::vector<TruthBox>& here = images[name];
+    here.insert(here.end(), boxes.begin(), boxes.end());
+  }
+  labels.merge(other.labels);
+  facts.merge(other.facts);
+}
+
 std::int64_t GroundTruth::positives() const {
   std::int64_t count = 0;
   for (const auto& [name, boxes] : images) {

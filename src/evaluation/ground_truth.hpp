@@ -46,6 +46,9 @@ struct GroundTruth {
   /// The boxes of an image, or nullptr where it is not annotated. Owned by this object.
   const std::vector<TruthBox>* find(const std::string& name) const;
   const std::vector<TruthBox>* find(std::int64_t frame) const { return find(std::to_string(frame)); }
+  /// Adds what another file marks: an image that both have gets the boxes of both. Names of classes and facts
+  /// that are here stay.
+  void add(GroundTruth other);
   /// Objects that are to be found, over all images: those without the ignore flag.
   std::int64_t positives() const;
   /// Leaves the boxes of one class; images that have none are empty from then on.

@@ -50,6 +50,15 @@ class GroundTruthTest : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(GroundTruthTest, SeveralFilesMarkTheSameImage) {
+  GroundTruth truth = load_box_list(file("boxes.txt", "a.png 1 1 5 5\nb.png 2 2 6 6\n"));
+  truth.add(load_box_list(file("more.txt", "b.png 3 3 9 9\nc.png\n")));
+  EXPECT_EQ(truth.find("a.png")->size(), 1U);
+  EXPECT_THAT(*truth.find("b.png"), ElementsAre(TruthBox{{2, 2, 4, 4}}, TruthBox{{3, 3, 6, 6}}));
+  ASSERT_NE(truth.find("c.png"), nullptr);
+  EXPECT_TRUE(truth.find("c.png")->empty());
+}
+
 TEST_F(GroundTruthTest, Mot) {
   auto truth = load_mot_truth(
       file("gt.txt", "5,9,489,161,31.03,75.17\r\n\n5,15,1,2,3,4,1\n10, 1, 5,6,7,8, 0,1,0.5\n"));
