@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.hpp"
 #include "base/atomic_file.hpp"
+#include "base/error.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {

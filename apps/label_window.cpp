@@ -9,6 +9,7 @@
 #include "display/label_window.hpp"
 #include "label_proposals.hpp"
 #include "label_session.hpp"
+#include "label_view.hpp"
 #include "labelling/pointer.hpp"
 #include "labelling/viewport.hpp"
 #include "stop.hpp"
@@ -26,21 +27,13 @@ using labelling::Grip;
 using labelling::Mark;
 
 constexpr auto kPatience = 100ms;  // for what may come from elsewhere: signals, a disk that has room again
-constexpr auto kRetry = 2s;  // after what could not be saved
+constexpr auto kRetry = 2s;        // after what could not be saved
 constexpr double kZoomStep = 1.25;
 constexpr int kFarStep = 10;  // pixels that Shift and an arrow move
 constexpr int kMaxName = 64;  // letters of a class's name
 
 std::string count_of(std::size_t number, const char* one, const char* several) {
   return fmt::format("{} {}", number, number == 1 ? one : several);
-}
-
-PointerShape shape_of(const Grip& grip) {
-  if (grip.kind == Grip::Kind::none) return PointerShape::cross;
-  if (grip.kind == Grip::Kind::body) return PointerShape::move;
-  if (grip.x == 0) return PointerShape::down;
-  if (grip.y == 0) return PointerShape::across;
-  return grip.x == grip.y ? PointerShape::falling : PointerShape::rising;
 }
 
 class Labeller {
@@ -412,17 +405,7 @@ class Labeller {
     const Size output = window_->output_size();
     viewport_.set(frame_.size(), window_->pixel_aspect(), output,
                   has_panels_ ? display::label_panels_width(output) : 0);
-    display::PicturePart view;
-    if (!frame_.empty()) {
-      const Box part = viewport_.visible();
-      view.part = {static_cast<int>(part.x), static_cast<int>(part.y), static_cast<int>(part.width),
-                   static_cast<int>(part.height)};
-      const auto first = viewport_.to_output({part.x, part.y});
-      const auto last = viewport_.to_output({part.x + part.width, part.y + part.height});
-      const int left = static_cast<int>(std::lround(first.x)), top = static_cast<int>(std::lround(first.y));
-      view.place = {left, top, static_cast<int>(std::lround(last.x)) - left,
-                    static_cast<int>(std::lround(last.y)) - top};
-    }
+    const display::PicturePart view = frame_.empty() ? display::PicturePart{} : visible_part(viewport_);
     const Grip grip = pointer_.grip_at(at_);
     const bool is_idle = !session_.problem().empty() || !is_inside_;
     window_->set_shape(is_idle ? PointerShape::arrow : shape_of(grip));
@@ -430,12 +413,10 @@ class Labeller {
   }
 
   display::LabelOverlay overlay(const Grip& grip, Size output) {
-    display::LabelOverlay o;
+    display::LabelOverlay o = overlay_of(session_, viewport_);
     o.panels = has_panels_;
     o.help = is_help_;
     o.typing = typing_;
-    add_boxes(o);
-    add_classes(o);
     o.name = session_.name(shown_);
     o.seen = session_.is_seen(shown_);
     const auto expected = work_.pictures().expected();
@@ -445,16 +426,7 @@ class Labeller {
     if (!frame_.empty())
       o.details =
           fmt::format("{}x{}, {:.0f} %", frame_.size().width, frame_.size().height, 100 * viewport_.scale());
-    if (const auto selected = session_.selected()) {
-      const Mark& mark = session_.marks()[*selected];
-      o.selection = fmt::format("{:.0f}, {:.0f}: {:.0f} x {:.0f}{}", mark.box.x, mark.box.y, mark.box.width,
-                                mark.box.height,
-                                mark.proposed ? ", proposed"
-                                : mark.ignore ? ", ignored"
-                                              : "");
-    }
     if (Clock::now() < message_until_) o.message = message_;
-    if (!session_.problem().empty()) o.hint = session_.problem();
     add_state(o);
     const labelling::Point on = viewport_.to_picture(at_);
     const bool is_on_picture =
@@ -464,36 +436,6 @@ class Labeller {
       o.crosshair =
           display::Rect{static_cast<int>(at_.x), static_cast<int>(at_.y), output.width, output.height};
     return o;
-  }
-
-  void add_boxes(display::LabelOverlay& o) const {
-    const auto& marks = session_.marks();
-    const auto& classes = session_.classes();
-    for (std::size_t i = 0; i < marks.size(); ++i) {
-      const Box& box = marks[i].box;
-      const auto first = viewport_.to_output({box.x, box.y});
-      const auto last = viewport_.to_output({box.x + box.width, box.y + box.height});
-      const std::string& name = classes[static_cast<std::size_t>(marks[i].label)].name;
-      o.boxes.push_back({{first.x, first.y, last.x - first.x, last.y - first.y},
-                         marks[i].proposed ? name + "?" : name,
-                         marks[i].label,
-                         session_.selected() == i,
-                         marks[i].proposed,
-                         marks[i].ignore});
-    }
-  }
-
-  void add_classes(display::LabelOverlay& o) const {
-    const auto& classes = session_.classes();
-    const auto selected = session_.selected();
-    const int chosen = selected ? session_.marks()[*selected].label : session_.current_class();
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      const int index = static_cast<int>(i);
-      const auto count = std::ranges::count_if(
-          session_.marks(), [&](const Mark& mark) { return mark.label == index && !mark.proposed; });
-      o.classes.push_back({i < 10 ? std::to_string((i + 1) % 10) : "", classes[i].name,
-                           static_cast<int>(count), index == chosen});
-    }
   }
 
   void add_state(display::LabelOverlay& o) const {
