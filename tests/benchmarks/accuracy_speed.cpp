@@ -187,7 +187,7 @@ void add_hog(const Arguments& a, std::vector<Setting>& settings) {
 
 // --- Faces
 
-constexpr const char* kHaarFamily = "OpenCV haarcascade_frontalface_alt2";
+constexpr const char* kHaarFamily = "alt2 in OpenCV";
 constexpr double kFaceSteps[] = {1.1, 1.15, 1.2};
 
 struct FaceModel {
@@ -199,10 +199,10 @@ struct FaceModel {
 
 constexpr double kLowFaceThreshold = -100;
 constexpr FaceModel kFaceModels[] = {
-    {"faces-census", "faces-census", "models/faces-census.safetensors", 0},
-    {"faces-waldboost", "faces-waldboost", "models/faces-waldboost.safetensors", 0},
-    {"faces-waldboost-fast", "faces-waldboost", "models/faces-waldboost-fast.safetensors", 0},
-    {"haarcascade_frontalface_alt2", "faces", "haarcascade_frontalface_alt2", 20},
+    {"census", "faces-census", "models/faces-census.safetensors", 0},
+    {"waldboost", "faces-waldboost", "models/faces-waldboost.safetensors", 0},
+    {"waldboost-fast", "faces-waldboost", "models/faces-waldboost-fast.safetensors", 0},
+    {"alt2 in Sightline", "faces", "haarcascade_frontalface_alt2", 20},
 };
 
 Search make_face_search(const FaceModel& face, double step, Purpose purpose) {

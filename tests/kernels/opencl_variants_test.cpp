@@ -1,6 +1,7 @@
 // Every variant of the OpenCL kernels against the CPU, stage by stage and bit for bit, on every OpenCL device
 // of the machine.
 #include "kernels/opencl_test.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -152,23 +153,33 @@ std::vector<KernelTuning> portable_classify_variants() {
   return variants;
 }
 
+// One in three of them, which are others for each model that is compared: all are seen in every run, and
+// every one with every model in a thorough one. Most of what they cost is to build them.
+std::vector<KernelTuning> some_classify_variants(std::size_t first) {
+  const std::vector<KernelTuning> all = portable_classify_variants();
+  const auto step = static_cast<std::size_t>(test::sampling_step(1));
+  std::vector<KernelTuning> some;
+  for (std::size_t i = first % step; i < all.size(); i += step) some.push_back(all[i]);
+  return some;
+}
+
 TEST_F(OpenClStagesTest, ClassifyForms) {
   const Model model = make_model(random_dictionary(9, 1), 1, {3, 4});
   const Frames frames({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
-  compare(model, some_options(model, frames.views[0]), portable_classify_variants(), frames.views);
+  compare(model, some_options(model, frames.views[0]), some_classify_variants(0), frames.views);
 }
 
 TEST_F(OpenClStagesTest, ClassifyFormsOfTheDistanceClassifier) {
   const Model model = make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, 3);
   const Frames frames({{65, 129}, {24, 32}, {25, 71}});
-  compare(model, some_options(model, frames.views[0]), portable_classify_variants(), frames.views);
+  compare(model, some_options(model, frames.views[0]), some_classify_variants(1), frames.views);
 }
 
 // Fewer quads of filters than of patterns, and more.
 TEST_F(OpenClStagesTest, ClassifyFormsOfRichDescriptors) {
   const Frames frames({{65, 129}, {24, 32}, {25, 71}, {160, 41}});
   const Model few = make_model(random_dictionary(5, 1), 1, {3, 4}, {}, 1, rich_descriptors()[2]);
-  compare(few, some_options(few, frames.views[0]), portable_classify_variants(), frames.views);
+  compare(few, some_options(few, frames.views[0]), some_classify_variants(2), frames.views);
 
   const std::vector<KernelTuning> variants{
       classify_variant("plain", "integer", 1, 1, 32), classify_variant("unrolled", "float", 1, 1, 16),
