@@ -2,6 +2,7 @@
 /// Pictures that are searched again and again, kept decoded.
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "training/image_set.hpp"
 
 namespace sightline::training {
+
+/// What trainers keep: as many pixels as bytes.
+inline constexpr std::size_t kTrainingCacheBytes = std::size_t{2} << 30;
 
 /// The same pictures; the first ones that are loaded stay in memory, up to `most_bytes` of pixels.
 /// The pictures must outlive it. Thread-safety: as ImageSet.

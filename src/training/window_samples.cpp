@@ -1,5 +1,7 @@
 #include "training/window_samples.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -87,6 +89,19 @@ void WindowSamples::add(GrayView window) {
     pixels_.insert(pixels_.end(), window.row(y), window.row(y) + window_.width);
 }
 
+std::string signature(const CutOptions& o) {
+  return fmt::format(
+      "window {}x{}, margin {}, {} copies, shift {}, zoom {}, turn {}, blur {}, grain {}, held out {}, seed "
+      "{}",
+      o.window.width, o.window.height, o.margin, o.copies, o.shift, o.zoom, o.turn, o.roughness.blur,
+      o.roughness.grain, o.held_out, o.seed);
+}
+
+std::string signature(const WindowTrainingOptions& o) {
+  return fmt::format("{}, {} negatives, step {}, mirrored {}", signature(static_cast<const CutOptions&>(o)),
+                     o.negatives, o.scale_step, o.mirrored_negatives);
+}
+
 bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options) {
   const std::size_t block = std::clamp<std::size_t>(pictures / kBlock, 1, kBlock);
   const std::uint64_t hash = mix_bits(options.seed ^ mix_bits(picture / block + 1));
@@ -133,6 +148,12 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
     for (std::size_t copy = 0; copy < cuts[i].size(); ++copy) to.add(cuts[i].view(copy));
   }
   return samples;
+}
+
+void require_both_sides(const PositiveSamples& samples) {
+  if (samples.seen.size() == 0 || samples.held_out.size() == 0)
+    throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
+                "mark some dozens of objects at least; copies of one are held out together");
 }
 
 }  // namespace sightline::training

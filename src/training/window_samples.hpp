@@ -54,6 +54,10 @@ struct WindowTrainingOptions : CutOptions {
   std::string provenance;         ///< what the pictures are; goes into the model
 };
 
+/// What of the options a run depends on, in words, for training::run_signature.
+std::string signature(const CutOptions& options);
+std::string signature(const WindowTrainingOptions& options);
+
 /// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
 /// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
 bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options);
@@ -78,5 +82,8 @@ struct PositiveSamples {
 /// none is to be held out. Throws Error (input) where a picture is too small or cannot be read, and
 /// TrainingStopped.
 PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock);
+
+/// Throws Error (input) where boosting or the thresholds have none.
+void require_both_sides(const PositiveSamples& samples);
 
 }  // namespace sightline::training

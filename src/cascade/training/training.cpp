@@ -25,7 +25,6 @@ using training::ProgressClock;
 
 constexpr std::size_t kFewestObjects = 10;  // pictures
 constexpr std::size_t kFewestNegatives = 50;
-constexpr std::size_t kCacheBytes = std::size_t{2} << 30;  // of pictures that are kept decoded
 constexpr std::uint64_t kOrderStream = 0xCA5C;
 
 // Objects or windows on their way through the cascade.
@@ -168,13 +167,11 @@ class Training {
  private:
   static std::string signature(const TrainingOptions& o) {
     return fmt::format(
-        "cascade 1, window {}x{}, {}, hit rate {}, false alarm {}, trimmed {}, {} stumps, {} objects, {} "
-        "windows, margin {}, {} copies, shift {}, zoom {}, turn {}, blur {}, grain {}, held out {}, step {}, "
-        "{} negative copies, seed {}",
-        o.window.width, o.window.height, o.kind == FeatureKind::lbp ? "lbp" : "haar", o.stage.min_hit_rate,
-        o.stage.max_false_alarm, o.stage.trimmed_weight, o.stage.max_weak_classifiers, o.objects, o.windows,
-        o.margin, o.copies, o.shift, o.zoom, o.turn, o.roughness.blur, o.roughness.grain, o.held_out,
-        o.scale_step, o.negative_copies, o.seed);
+        "cascade 1, {}, hit rate {}, false alarm {}, trimmed {}, {} stumps, {} objects, {} windows, "
+        "step {}, {} negative copies, {}",
+        o.kind == FeatureKind::lbp ? "lbp" : "haar", o.stage.min_hit_rate, o.stage.max_false_alarm,
+        o.stage.trimmed_weight, o.stage.max_weak_classifiers, o.objects, o.windows, o.scale_step,
+        o.negative_copies, training::signature(o));
   }
 
   // Which objects thresholds are set by.
@@ -381,7 +378,7 @@ Model make_model(const FeaturePool& pool, const std::vector<TrainedStage>& stage
 TrainedCascade train(const training::ImageSet& positives, const training::ImageSet& negatives,
                      const TrainingOptions& options, const std::filesystem::path& state,
                      const training::ReportProgress& report) {
-  const training::CachedImages cached(negatives, kCacheBytes);
+  const training::CachedImages cached(negatives, training::kTrainingCacheBytes);
   const training::AugmentedNegatives all(cached, options.negative_copies, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }

@@ -22,8 +22,7 @@ namespace {
 using training::ProgressClock;
 
 constexpr std::size_t kFewestNegatives = 200;
-constexpr std::size_t kCacheBytes = std::size_t{2} << 30;  // of pictures that are kept decoded
-constexpr double kSearchCost = 50;                         // in weak classifiers
+constexpr double kSearchCost = 50;  // in weak classifiers
 
 double expected_cost(const TrainingOptions& options) {
   double cost = 0;
@@ -63,9 +62,7 @@ class Training {
         held_out_(options.window, options.cells) {
     clock_.enter("cutting out the objects", kSearchCost);
     const training::PositiveSamples samples = training::cut_positives(positives, options, clock_);
-    if (samples.seen.size() == 0 || samples.held_out.size() == 0)
-      throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                  "mark some dozens of objects at least; copies of one are held out together");
+    training::require_both_sides(samples);
     seen_.assign(samples.seen);
     held_out_.assign(samples.held_out);
   }
@@ -96,14 +93,9 @@ class Training {
 
  private:
   static std::string signature(const TrainingOptions& o) {
-    return fmt::format(
-        "census 2, window {}x{}, cells {}, places {}, {} weak classifiers, loss {}, margin {}, {} copies, "
-        "shift {}, "
-        "zoom {}, turn "
-        "{}, blur {}, grain {}, held out {}, {} negatives, step {}, mirrored {}, seed {}",
-        o.window.width, o.window.height, fmt::join(o.cells, "-"), fmt::join(o.places, "-"),
-        o.weak_classifiers, o.stage_loss, o.margin, o.copies, o.shift, o.zoom, o.turn, o.roughness.blur,
-        o.roughness.grain, o.held_out, o.negatives, o.scale_step, o.mirrored_negatives, o.seed);
+    return fmt::format("census 2, cells {}, places {}, {} weak classifiers, loss {}, {}",
+                       fmt::join(o.cells, "-"), fmt::join(o.places, "-"), o.weak_classifiers, o.stage_loss,
+                       training::signature(o));
   }
 
   NegativeSearch search(const Model& model, int round, double share) {
@@ -216,7 +208,7 @@ class Training {
 Model train(const training::ImageSet& positives, const training::ImageSet& negatives,
             const TrainingOptions& options, const std::filesystem::path& state,
             const training::ReportProgress& report) {
-  const training::CachedImages cached(negatives, kCacheBytes);
+  const training::CachedImages cached(negatives, training::kTrainingCacheBytes);
   const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }

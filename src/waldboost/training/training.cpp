@@ -29,7 +29,6 @@ constexpr double kFewEffective = 0.1;  // of them, by their weights: likewise
 constexpr int kLongestRound = 100;     // weak classifiers
 constexpr int kShortestRound = 8;
 constexpr std::size_t kFewestNegatives = 20;
-constexpr std::size_t kCacheBytes = std::size_t{2} << 30;  // of pictures that are kept decoded
 
 // Samples on their way through the classifier.
 struct Sums {
@@ -127,9 +126,7 @@ class Training {
             options.seed)),
         positives_(cut(positives)),
         positive_codes_(options.kind, features_) {
-    if (positives_.seen.size() == 0 || positives_.held_out.size() == 0)
-      throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                  "mark some dozens of objects at least; copies of one are held out together");
+    training::require_both_sides(positives_);
     positive_codes_.assign(positives_.seen);
   }
 
@@ -159,13 +156,8 @@ class Training {
 
  private:
   static std::string signature(const TrainingOptions& o) {
-    return fmt::format(
-        "waldboost 1, window {}x{}, {}, {} weak classifiers, alpha {}, margin {}, {} copies, shift {}, "
-        "zoom {}, turn {}, blur {}, grain {}, held out {}, {} negatives, {} features, step {}, mirrored {}, "
-        "seed {}",
-        o.window.width, o.window.height, to_string(o.kind), o.weak_classifiers, o.alpha, o.margin, o.copies,
-        o.shift, o.zoom, o.turn, o.roughness.blur, o.roughness.grain, o.held_out, o.negatives, o.features,
-        o.scale_step, o.mirrored_negatives, o.seed);
+    return fmt::format("waldboost 1, {}, {} weak classifiers, alpha {}, {} features, {}", to_string(o.kind),
+                       o.weak_classifiers, o.alpha, o.features, training::signature(o));
   }
 
   training::PositiveSamples cut(const training::ImageSet& pictures) {
@@ -365,7 +357,7 @@ class Training {
 Model train(const training::ImageSet& positives, const training::ImageSet& negatives,
             const TrainingOptions& options, const std::filesystem::path& state,
             const training::ReportProgress& report) {
-  const training::CachedImages cached(negatives, kCacheBytes);
+  const training::CachedImages cached(negatives, training::kTrainingCacheBytes);
   const training::AugmentedNegatives all(cached, options.mirrored_negatives, options.seed, options.roughness);
   return Training(positives, all, options, state, report).run_all();
 }
