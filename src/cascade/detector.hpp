@@ -100,10 +100,11 @@ class CascadeDetector : public SlidingWindowDetector {
  private:
   void lay_out(CascadeWorkspace& workspace) const;
   void plan_partition(CascadeWorkspace& workspace, Partition partition) const;
-  void build_pyramid(CascadeWorkspace& workspace) const;
-  void integrate_all(CascadeWorkspace& workspace) const;
-  void scan(CascadeWorkspace& workspace) const;
-  void finish_survivors(CascadeWorkspace& workspace) const;
+  // The stages, of which another form of the detector may have its own.
+  virtual void build_pyramid(CascadeWorkspace& workspace) const;
+  virtual void integrate_all(CascadeWorkspace& workspace) const;
+  virtual void scan(CascadeWorkspace& workspace) const;
+  virtual void finish_survivors(CascadeWorkspace& workspace) const;
   void group(CascadeWorkspace& workspace) const;
 
   Model model_;

@@ -1,4 +1,4 @@
-// The detector in plain scalar code on one thread.
+// The detector in plain scalar code on one thread; its grouping is plain already.
 #include "cascade/comparison.hpp"
 #include "image/integral.hpp"
 
@@ -9,28 +9,8 @@ class ReferenceDetector : public CascadeDetector {
  public:
   using CascadeDetector::CascadeDetector;
 
-  void run_stage(std::size_t stage, Workspace& workspace) const override {
-    auto& w = static_cast<CascadeWorkspace&>(workspace);
-    switch (stage) {
-      case kPyramid:
-        build_pyramid(w);
-        break;
-      case kIntegral:
-        integrate_all(w);
-        break;
-      case kScan:
-        scan(w);
-        break;
-      case kFinish:
-        reference::finish(model(), w.layout, w.integrals.data(), w.survivors, w.early_stages, w.candidates);
-        break;
-      default:
-        CascadeDetector::run_stage(stage, workspace);  // grouping is plain already
-    }
-  }
-
  private:
-  static void build_pyramid(CascadeWorkspace& w) {
+  void build_pyramid(CascadeWorkspace& w) const override {
     w.make_luma();
     for (std::size_t i = 0; i < w.levels.size(); ++i) {
       const LevelWork& level = w.levels[i];
@@ -39,7 +19,7 @@ class ReferenceDetector : public CascadeDetector {
     }
   }
 
-  static void integrate_all(CascadeWorkspace& w) {
+  void integrate_all(CascadeWorkspace& w) const override {
     for (std::size_t i = 0; i < w.levels.size(); ++i) {
       const Rows rows = w.levels[i].image;
       for (int plane = 0; plane < w.layout.planes && !rows.empty(); ++plane) {
@@ -49,7 +29,7 @@ class ReferenceDetector : public CascadeDetector {
     }
   }
 
-  void scan(CascadeWorkspace& w) const {
+  void scan(CascadeWorkspace& w) const override {
     for (std::size_t i = 0; i < w.levels.size(); ++i) {
       const Rows rows = w.levels[i].windows;
       for (int row = rows.begin; row < rows.end; ++row) {
@@ -57,6 +37,10 @@ class ReferenceDetector : public CascadeDetector {
                             w.survivors);
       }
     }
+  }
+
+  void finish_survivors(CascadeWorkspace& w) const override {
+    reference::finish(model(), w.layout, w.integrals.data(), w.survivors, w.early_stages, w.candidates);
   }
 };
 
