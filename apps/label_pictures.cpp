@@ -10,6 +10,7 @@
 #include "media_options.hpp"
 #include "picture_output.hpp"
 #include "training/file_image_set.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -35,11 +36,7 @@ LabelPictures::LabelPictures(const Options& options, bool by_stem) : options_(op
   if (!options_.frames.empty()) {
     if (videos_.empty())
       throw Error(ExitCode::usage, "--frames is for videos, and there is none", "leave it out");
-    std::error_code error;
-    fs::create_directories(options_.frames, error);
-    if (!fs::is_directory(options_.frames))
-      throw Error(ExitCode::failed, "cannot make the folder '" + options_.frames.string() + "'" +
-                                        (error ? " (" + error.message() + ")" : ""));
+    make_folder(options_.frames);
   }
   if (entries_.empty()) extend();
 }

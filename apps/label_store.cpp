@@ -17,15 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr char kWhat[] = "boxes";  // in messages
 
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) {
-    throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "'" +
-                                      (error ? " (" + error.message() + ")" : ""));
-  }
-}
-
 std::optional<fs::file_time_type> time_of(const fs::path& file) {
   std::error_code error;
   const auto time = fs::last_write_time(file, error);

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "media/picture_file.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -52,12 +53,7 @@ PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInf
       info_(info),
       options_(std::move(options)),
       labels_(std::move(labels)) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) {
-    throw Error(ExitCode::failed,
-                "cannot make the folder '" + folder_.string() + "' (" + error.message() + ")");
-  }
+  make_folder(folder_);
 }
 
 void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {

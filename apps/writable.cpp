@@ -26,6 +26,15 @@ void require_writable(const std::string& file) {
   if (access((exists ? fs::path(file) : folder).c_str(), W_OK) != 0) refuse(std::strerror(errno));
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder)) {
+    throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "'" +
+                                      (error ? " (" + error.message() + ")" : ""));
+  }
+}
+
 void refuse_input(const std::string& input, const std::string& output) {
   if (output.empty() || !media::is_same_file(input, output)) return;
   throw Error(ExitCode::usage, "'" + output + "' is the input", "choose another name for the output");

@@ -1,6 +1,7 @@
 #pragma once
 /// Outputs that are written last are checked first: nobody should wait for a result that cannot be kept.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace sightline::apps {
 /// Throws Error (failed) where a file of that name could not be written: its folder is missing or not
 /// writable, or the name is a folder's. Writes nothing. Empty names are no files.
 void require_writable(const std::string& file);
+
+/// Makes a folder, and those that lead to it, where it is not there. Throws Error (failed).
+void make_folder(const std::filesystem::path& folder);
 
 /// Throws Error (usage) where an output is the input itself, by whatever name. Empty names are no files.
 void refuse_input(const std::string& input, const std::string& output);
