@@ -26,13 +26,11 @@ std::string quoted(const std::string& text) {
 
 // A field of a list of boxes.
 std::string field(const std::string& text, const char* what) {
-  const bool is_plain = text.find_first_of(" \t\"") == std::string::npos;
-  if (text.empty() || text.find_first_of("\r\n") != std::string::npos ||
-      (!is_plain && text.find('"') != std::string::npos)) {
+  if (text.empty() || text.find_first_of("\"\r\n") != std::string::npos) {
     throw Error(ExitCode::usage, std::string("a list of boxes cannot hold the ") + what + " '" + text + "'",
                 "rename it, or write COCO (a name that ends in .json)");
   }
-  return is_plain ? text : '"' + text + '"';
+  return quoted_field(text);
 }
 
 template <typename Images, typename Test>
@@ -43,6 +41,10 @@ std::int64_t count(const Images& images, Test test) {
 }
 
 }  // namespace
+
+std::string quoted_field(const std::string& text) {
+  return text.find_first_of(" \t") == std::string::npos ? text : '"' + text + '"';
+}
 
 const char* to_string(TruthFormat format) {
   return format == TruthFormat::boxes ? "boxes" : format == TruthFormat::yolo ? "yolo" : "coco";

@@ -25,6 +25,10 @@ TruthFormat guess_truth_format(const std::filesystem::path& path);
 /// all have class 0 and no name stay without.
 void name_labels(GroundTruth& truth);
 
+/// A field of a list of boxes: blanks stand between fields, so one that has any is put into double quotes,
+/// which it must not have itself.
+std::string quoted_field(const std::string& text);
+
 /// The text of a list of boxes, with classes where these have names. An image without boxes is a line of its
 /// name alone. Boxes that are to be ignored are left out: the format cannot say it.
 /// Throws Error (usage) for a name that the format cannot hold.

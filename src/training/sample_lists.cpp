@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "evaluation/truth_output.hpp"
 #include "training/sample_folder.hpp"
 
 namespace sightline::training {
@@ -42,11 +43,6 @@ Json options_as_json(const SampleFolderOptions& o) {
           {"largest", o.scene.largest}};
 }
 
-// As lists of boxes have it: blanks stand between columns, unless quoted.
-std::string listed(const std::string& picture) {
-  return picture.find_first_of(" \t") == std::string::npos ? picture : '"' + picture + '"';
-}
-
 }  // namespace
 
 void SampleFolder::write_lists(const fs::path& folder) const {
@@ -59,7 +55,7 @@ void SampleFolder::write_lists(const fs::path& folder) const {
     for (const std::size_t i : side.objects) {
       const Box& box = objects_[i].box;
       const std::string picture = pictures_.name(objects_[i].picture);
-      boxes += fmt::format("{} {} {} {} {}\n", listed(picture), box.x, box.y, box.x + box.width,
+      boxes += fmt::format("{} {} {} {} {}\n", quoted_field(picture), box.x, box.y, box.x + box.width,
                            box.y + box.height);
       objects.push_back({{"picture", picture},
                          {"box", {box.x, box.y, box.width, box.height}},
