@@ -220,7 +220,7 @@ class Builder {
           "a processor's driver)");
       return;
     }
-    opencl::ChosenDevice chosen = choose_devices(engine_.schedule).front();
+    const opencl::ChosenDevice chosen = choose_devices(engine_.schedule).front();
     std::map<opencl::BufferUse, std::shared_ptr<opencl::OpenedDevice>> opened;
     if (chosen.buffers == opencl::BufferUse::automatic) {
       for (const auto use : {opencl::BufferUse::copied, opencl::BufferUse::mapped}) open(chosen, use, opened);
@@ -236,14 +236,11 @@ class Builder {
       for (const auto& [use, device] : opened) add_stages(kernels, "gpu", 0, variant, use, device);
     }
     if (!wanted_.contains(kHybrid)) return;
-    add_hybrids(detector,
-                chosen.buffers == opencl::BufferUse::automatic
-                    ? (chosen.device.unified_memory ? opencl::BufferUse::mapped : opencl::BufferUse::copied)
-                    : chosen.buffers,
+    add_hybrids(detector, chosen.maps_buffers() ? opencl::BufferUse::mapped : opencl::BufferUse::copied,
                 opened);
   }
 
-  static void open(opencl::ChosenDevice& chosen, opencl::BufferUse use,
+  static void open(const opencl::ChosenDevice& chosen, opencl::BufferUse use,
                    std::map<opencl::BufferUse, std::shared_ptr<opencl::OpenedDevice>>& opened) {
     opencl::ChosenDevice one = chosen;
     one.buffers = use;

@@ -63,8 +63,7 @@ void Event::wait(const std::string& device) const {
 
 Context::Context(const ChosenDevice& chosen)
     : device_(chosen.device),
-      maps_buffers_(chosen.buffers == BufferUse::automatic ? chosen.device.unified_memory
-                                                           : chosen.buffers == BufferUse::mapped),
+      maps_buffers_(chosen.maps_buffers()),
       id_(static_cast<cl_device_id>(chosen.device.handle)) {
   if (chosen.compute_units > 0 && chosen.compute_units < device_.compute_units) {
     // The device's parts up to this one, so that it is another one than those before it.
@@ -178,8 +177,7 @@ Event Queue::marker() {
 Event Queue::copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes) {
   const cl_event after = other.get();
   cl_event event = nullptr;
-  const cl_int code =
-      clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), 0, 0, bytes, 1, &after, &event);
+  const cl_int code = clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), 0, 0, bytes, 1, &after, &event);
   Event result(event);  // owned before anything throws
   check(code, "clEnqueueCopyBuffer", context_->name());
   return result;

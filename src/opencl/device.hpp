@@ -80,6 +80,11 @@ struct ChosenDevice {
   /// do not overlap.
   std::vector<int> parts_before = {};
   BufferUse buffers = BufferUse::automatic;
+
+  /// Whether buffers that the host uses too are mapped, not copied.
+  bool maps_buffers() const {
+    return buffers == BufferUse::automatic ? device.unified_memory : buffers == BufferUse::mapped;
+  }
 };
 
 /// The device of a choice; none for "none", and for "auto" where there is no usable device. `auto` takes the
