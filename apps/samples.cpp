@@ -11,6 +11,7 @@
 #include "base/atomic_folder.hpp"
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "family/cut_options.hpp"
 #include "marked_pictures.hpp"
 #include "sample_sheet.hpp"
 #include "stop.hpp"
@@ -44,15 +45,8 @@ struct SampleArguments {
 
 SampleFolderOptions checked(const SampleArguments& a) {
   SampleFolderOptions options = a.samples;
-  if (!a.size.empty()) {
-    const auto fits = [](int side) { return side >= kSmallestSide && side <= kLargestSide; };
-    if (a.size.size() != 2 || !std::ranges::all_of(a.size, fits)) {
-      throw Error(ExitCode::usage, fmt::format("--size {} is no size", fmt::join(a.size, "x")),
-                  fmt::format("give width and height from {} to {} pixels, as in 48x96", kSmallestSide,
-                              kLargestSide));
-    }
-    options.crop.object = {a.size[0], a.size[1]};
-  }
+  options.crop.object =
+      given_size("--size", a.size, kSmallestSide, kLargestSide, "48x96").value_or(options.crop.object);
   options.samples.mask = a.mask == "box" ? training::Mask::box : training::Mask::ellipse;
   options.empty_scenes = a.empty_scenes.value_or(options.scenes);
   if (options.scenes + options.empty_scenes > 0 && a.backgrounds.empty())
