@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "evaluation/ground_truth.hpp"
 
 namespace sightline::apps {
 
@@ -18,15 +17,20 @@ FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::
   return set;
 }
 
-std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
-                                                   const std::vector<std::string>& lists,
-                                                   const std::string& label, const std::string& of_which) {
+GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label) {
   GroundTruth truth;
-  for (const std::string& list : lists) {
-    GroundTruth one = load_marked_boxes(list);
+  for (const std::string& file : files) {
+    GroundTruth one = load_marked_boxes(file);
     if (!label.empty()) one.keep_label(label);
     truth.add(std::move(one));
   }
+  return truth;
+}
+
+std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
+                                                   const std::vector<std::string>& lists,
+                                                   const std::string& label, const std::string& of_which) {
+  GroundTruth truth = load_marks(lists, label);
   std::vector<training::MarkedObject> objects;
   std::set<std::string> found;
   for (std::size_t i = 0; i < pictures.size(); ++i) {

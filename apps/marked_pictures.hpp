@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/ground_truth.hpp"
 #include "training/file_image_set.hpp"
 #include "training/marked_objects.hpp"
 
@@ -14,9 +15,12 @@ namespace sightline::apps {
 /// @param folder  where listed pictures are, if not beside their list
 training::FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::string& folder);
 
+/// What all of these files mark together; see load_marked_boxes.
+/// @param label  of the objects, those of this class; empty: all
+GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label = {});
+
 /// The objects that box lists or COCO files mark in the pictures, in the order of these.
-/// @param lists     at least one; see load_marked_boxes
-/// @param label     of the objects, those of this class; empty: all
+/// @param lists     at least one; these and `label` as load_marks has them
 /// @param of_which  are the pictures: the option that names them
 /// Throws Error (input) where there is none, Error (usage) where no class has that name. Marked pictures that
 /// are not there are counted in a warning.

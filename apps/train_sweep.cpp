@@ -150,8 +150,7 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
   refuse_same_outputs({output, a.csv, a.json, a.page});
   for (const std::string* file : {&a.csv, &a.json, &a.page}) require_writable(*file);
   const training::FileImageSet pictures = collect_pictures(a.pictures, "");
-  GroundTruth truth;
-  for (const std::string& list : a.boxes) truth.add(load_marked_boxes(list));
+  const GroundTruth truth = load_marks(a.boxes);
   // What cannot be judged is refused before hours of training.
   std::vector<PictureScore> nothing_found;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
