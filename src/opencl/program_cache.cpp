@@ -10,17 +10,11 @@
 
 #include "base/atomic_file.hpp"
 #include "base/fault.hpp"
+#include "base/fnv.hpp"
 
 namespace sightline::opencl {
 namespace fs = std::filesystem;
 namespace {
-
-// FNV-1a, 64 bits.
-std::uint64_t hash(const void* data, std::size_t size, std::uint64_t seed = 0xcbf29ce484222325ULL) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < size; ++i) seed = (seed ^ bytes[i]) * 0x100000001b3ULL;
-  return seed;
-}
 
 struct Header {
   char magic[8] = {'S', 'L', 'K', 'E', 'R', 'N', '0', '1'};
@@ -58,8 +52,8 @@ std::string ProgramCache::key(const DeviceInfo& device, const std::string& sourc
   }
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx",
-                static_cast<unsigned long long>(hash(text.data(), text.size())),
-                static_cast<unsigned long long>(hash(text.data(), text.size(), 0x9e3779b97f4a7c15ULL)));
+                static_cast<unsigned long long>(fnv1a(text.data(), text.size())),
+                static_cast<unsigned long long>(fnv1a(text.data(), text.size(), 0x9e3779b97f4a7c15ULL)));
   return name;
 }
 
@@ -83,7 +77,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
   std::vector<std::byte> binary(header.size);
   if (fault::strikes(fault::Kind::read, "ProgramCache") ||
       !stream.read(reinterpret_cast<char*>(binary.data()), static_cast<std::streamsize>(binary.size())) ||
-      hash(binary.data(), binary.size()) != header.checksum) {
+      fnv1a(binary.data(), binary.size()) != header.checksum) {
     remove(key);
     return std::nullopt;
   }
@@ -100,7 +94,7 @@ void ProgramCache::store(const std::string& key, const std::vector<std::byte>& b
   const fs::path temporary = name_of_its_own(folder_ / key);
   Header header;
   header.size = binary.size();
-  header.checksum = hash(binary.data(), binary.size());
+  header.checksum = fnv1a(binary.data(), binary.size());
   {
     std::ofstream stream(temporary, std::ios::binary);
     stream.write(reinterpret_cast<const char*>(&header), sizeof header);

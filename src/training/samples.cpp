@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/fnv.hpp"
+
 namespace sightline::training {
 namespace {
 
@@ -201,12 +203,15 @@ std::vector<bool> choose_tested(const std::vector<std::uint64_t>& contents, doub
 }
 
 std::uint64_t content_hash(GrayView picture) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto take = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  std::uint64_t hash = kFnvSeed;
   for (const int side : {picture.width(), picture.height()}) {
-    for (int shift = 0; shift < 32; shift += 8) take(static_cast<std::uint8_t>(side >> shift));
+    for (int shift = 0; shift < 32; shift += 8) {
+      const auto byte = static_cast<std::uint8_t>(side >> shift);
+      hash = fnv1a(&byte, 1, hash);
+    }
   }
-  for (int y = 0; y < picture.height(); ++y) std::for_each_n(picture.row(y), picture.width(), take);
+  for (int y = 0; y < picture.height(); ++y)
+    hash = fnv1a(picture.row(y), static_cast<std::size_t>(picture.width()), hash);
   return hash;
 }
 
