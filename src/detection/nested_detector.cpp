@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "processing/device_stages.hpp"
+#include "detection/candidate_limit.hpp"
 
 namespace sightline {
 namespace {
@@ -100,92 +100,80 @@ PictureView view_of(PictureView picture, const Crop& crop) {
   return colour;
 }
 
-class NestedDetector::NestedWorkspace : public Workspace {
+namespace {
+
+class InsideWorkspace : public Workspace {
  public:
   using PerThread = oneapi::tbb::enumerable_thread_specific<std::unique_ptr<Workspace>>;
 
-  std::unique_ptr<Workspace> outer;
   PictureView frame;
-  std::vector<std::unique_ptr<PerThread>> inside;
+  std::vector<std::unique_ptr<PerThread>> own;  ///< by detector
   std::vector<Detection> detections;
 };
 
-// The outer detector's stages, with its own workspace out of ours.
-class NestedDetector::OuterStages : public DeviceStages {
- public:
-  explicit OuterStages(std::unique_ptr<DeviceStages> stages) : stages_(std::move(stages)) {}
+constexpr std::string_view kInsideResources[] = {"frame", "objects", "objects inside"};
+constexpr StageInfo kInsideStages[] = {{"inside", {kFrameResource, ObjectProcessor::kObjectsResource}, {2}}};
 
-  const opencl::Context& context() const override { return stages_->context(); }
-  StageSet supported() const override { return stages_->supported(); }
-  void check(const StageSet& on_device) const override { stages_->check(on_device); }
-  std::unique_ptr<DeviceSlot> make_slot() const override { return stages_->make_slot(); }
-  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
-    stages_->prepare(slot, own(workspace), on_device);
+// The detectors inside, each with the pixels of every box.
+class InsideSearch : public ObjectProcessor {
+ public:
+  explicit InsideSearch(std::vector<InsideDetector> inside);
+
+  std::span<const std::string_view> resources() const override { return kInsideResources; }
+  std::span<const StageInfo> stages() const override { return kInsideStages; }
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const override {
+    static_cast<InsideWorkspace&>(workspace).frame = frame;
+    return true;
   }
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
-    stages_->submit(slot, own(workspace), first, last);
+  void run_stage(std::size_t /*stage*/, Workspace& workspace) const override {
+    search_inside(static_cast<InsideWorkspace&>(workspace));
   }
-  void complete(DeviceSlot& slot, Workspace& workspace) const override {
-    stages_->complete(slot, own(workspace));
+  void set_objects(Workspace& workspace, std::vector<Detection> objects) const override {
+    static_cast<InsideWorkspace&>(workspace).detections = std::move(objects);
   }
+  std::vector<Detection> take_objects(Workspace& workspace) const override {
+    return std::move(static_cast<InsideWorkspace&>(workspace).detections);
+  }
+  void extend(DetectorInfo& info) override;
 
  private:
-  static Workspace& own(Workspace& workspace) { return *static_cast<NestedWorkspace&>(workspace).outer; }
+  void search_inside(InsideWorkspace& workspace) const;
+  std::vector<Detection> search_crop(std::size_t inside, const Crop& crop, InsideWorkspace& workspace) const;
 
-  std::unique_ptr<DeviceStages> stages_;
+  std::vector<InsideDetector> inside_;
+  std::vector<std::vector<int>> labels_;  ///< of each detector inside: what its labels are here
+  CandidateLimit limit_{kMostObjects};
 };
 
-NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
-    : outer_(std::move(outer)), inside_(std::move(inside)), info_(outer_->info()), limit_(kMostObjects) {
-  stages_.assign(outer_->stages().begin(), outer_->stages().end());
-  resources_.assign(outer_->resources().begin(), outer_->resources().end());
-  resources_.push_back("objects inside");
-  // Of the frame's pixels, in the boxes that the outer detector's last stage leaves.
-  stages_.push_back({"inside", stages_.back().writes | ResourceSet{kFrameResource}, {resources_.size() - 1}});
+InsideSearch::InsideSearch(std::vector<InsideDetector> inside) : inside_(std::move(inside)) {
   for (const auto& [detector, part] : inside_) {
     if (!(part.left < part.right && part.top < part.bottom))
       throw Error(ExitCode::usage, "the part of a box that is searched inside is empty",
                   "give left, top, right and bottom in this order, from 0 (left, top) to 1 (right, bottom)");
-    const DetectorInfo& info = detector->info();
-    info_.model += "; inside: " + info.model;
-    info_.cost_key += "; inside" + part_text(part) + ": " + info.cost_key;
-    std::vector<int>& labels = labels_.emplace_back();
-    for (const std::string& label : info.labels) labels.push_back(label_named(label, info_.labels));
   }
 }
 
-NestedDetector::~NestedDetector() = default;
+void InsideSearch::extend(DetectorInfo& info) {
+  for (const auto& [detector, part] : inside_) {
+    const DetectorInfo& own = detector->info();
+    info.model += "; inside: " + own.model;
+    info.cost_key += "; inside" + part_text(part) + ": " + own.cost_key;
+    std::vector<int>& labels = labels_.emplace_back();
+    for (const std::string& label : own.labels) labels.push_back(label_named(label, info.labels));
+  }
+}
 
-std::unique_ptr<Workspace> NestedDetector::make_workspace() const {
-  auto workspace = std::make_unique<NestedWorkspace>();
-  workspace->outer = outer_->make_workspace();
+std::unique_ptr<Workspace> InsideSearch::make_workspace() const {
+  auto workspace = std::make_unique<InsideWorkspace>();
   for (const InsideDetector& one : inside_) {
-    workspace->inside.push_back(std::make_unique<NestedWorkspace::PerThread>(
+    workspace->own.push_back(std::make_unique<InsideWorkspace::PerThread>(
         [detector = one.detector.get()] { return detector->make_workspace(); }));
   }
   return workspace;
 }
 
-bool NestedDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
-  auto& w = static_cast<NestedWorkspace&>(workspace);
-  w.frame = frame;
-  w.detections.clear();
-  w.outer->tuned = w.tuned;
-  return outer_->prepare(*w.outer, frame, partition);
-}
-
-void NestedDetector::run_stage(std::size_t stage, Workspace& workspace) const {
-  auto& w = static_cast<NestedWorkspace&>(workspace);
-  if (stage + 1 == stages_.size()) {
-    search_inside(w);
-    return;
-  }
-  outer_->run_stage(stage, *w.outer);
-  w.work.add(busy_time(*w.outer));
-}
-
-void NestedDetector::search_inside(NestedWorkspace& w) const {
-  w.detections = outer_->take_detections(*w.outer);
+void InsideSearch::search_inside(InsideWorkspace& w) const {
   const std::size_t boxes = w.detections.size();
   std::vector<std::vector<Detection>> found(boxes * inside_.size());  // of each box: by detector
   parallel_for_isolated(found.size(), [&](std::size_t i) {
@@ -203,11 +191,11 @@ void NestedDetector::search_inside(NestedWorkspace& w) const {
 }
 
 // With a workspace of the thread's own: while it waits, it takes no other crop.
-std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Crop& crop,
-                                                   NestedWorkspace& w) const {
+std::vector<Detection> InsideSearch::search_crop(std::size_t inside, const Crop& crop,
+                                                 InsideWorkspace& w) const {
   using Clock = std::chrono::steady_clock;
   const Detector& detector = *inside_[inside].detector;
-  Workspace& own = *w.inside[inside]->local();
+  Workspace& own = *w.own[inside]->local();
   if (crop.size.width == 0 || crop.size.height == 0) return {};
   if (!detector.prepare(own, view_of(w.frame, crop))) return {};
   for (std::size_t stage = 0; stage < detector.stages().size(); ++stage) {
@@ -228,18 +216,9 @@ std::vector<Detection> NestedDetector::search_crop(std::size_t inside, const Cro
   return objects;
 }
 
-void NestedDetector::merge(Workspace& workspace, Workspace& other) const {
-  outer_->merge(*static_cast<NestedWorkspace&>(workspace).outer, *static_cast<NestedWorkspace&>(other).outer);
-}
+}  // namespace
 
-std::unique_ptr<DeviceStages> NestedDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
-  auto stages = outer_->make_stages_on(std::move(device));
-  return stages ? std::make_unique<OuterStages>(std::move(stages)) : nullptr;
-}
-
-std::vector<Detection> NestedDetector::take_detections(Workspace& workspace) const {
-  return std::move(static_cast<NestedWorkspace&>(workspace).detections);
-}
+NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
+    : ExtendedDetector(std::move(outer), std::make_unique<InsideSearch>(std::move(inside))) {}
 
 }  // namespace sightline

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/candidate_limit.hpp"
-#include "detection/detector.hpp"
+#include "detection/extended_detector.hpp"
 
 namespace sightline {
 
@@ -46,41 +45,10 @@ PictureView view_of(PictureView picture, const Crop& crop);
 /// label, by falling score. Where boxes overlap, so that two of them hold the same object, it is reported
 /// once: of two boxes of a label from different outer boxes that share more than half of the smaller one, the
 /// surer stays (ties: that of the surer outer box).
-class NestedDetector : public Detector {
+class NestedDetector : public ExtendedDetector {
  public:
   /// Throws Error (usage) where a part is empty.
   NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside);
-  ~NestedDetector() override;
-
-  const DetectorInfo& info() const override { return info_; }
-  std::span<const std::string_view> resources() const override { return resources_; }
-  std::span<const StageInfo> stages() const override { return stages_; }
-  std::unique_ptr<Workspace> make_workspace() const override;
-  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
-  void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::size_t partitionable_stages() const override { return outer_->partitionable_stages(); }
-  void merge(Workspace& workspace, Workspace& other) const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
-  std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
-  const Tunable* tunable() const override { return outer_->tunable(); }
-  std::vector<Detection> take_detections(Workspace& workspace) const override;
-
-  const Detector& outer() const { return *outer_; }
-
- private:
-  class NestedWorkspace;
-  class OuterStages;
-
-  void search_inside(NestedWorkspace& workspace) const;
-  std::vector<Detection> search_crop(std::size_t inside, const Crop& crop, NestedWorkspace& workspace) const;
-
-  std::unique_ptr<Detector> outer_;
-  std::vector<InsideDetector> inside_;
-  std::vector<std::vector<int>> labels_;     ///< of each detector inside: what its labels are here
-  std::vector<std::string_view> resources_;  ///< the outer detector's, and what is found inside
-  std::vector<StageInfo> stages_;
-  DetectorInfo info_;
-  CandidateLimit limit_;
 };
 
 }  // namespace sightline
