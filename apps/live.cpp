@@ -171,7 +171,7 @@ void add_live(CLI::App& app, Common& common) {
   add_latency_options(options, *a, *typed);
   add_window_options(options, *a);
   add_output_options(options, *a, *typed);
-  a->tracking.add_to(options);
+  a->tracking.add_to(options, true);
   a->detector.add_to(options);
   add_command(app, common, "live",
               "Find objects in what a camera, a screen or a stream shows now, in a window", options,

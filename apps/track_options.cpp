@@ -5,11 +5,19 @@
 
 namespace sightline::apps {
 
-void TrackOptions::add_to(OptionSet& options) {
+void TrackOptions::add_to(OptionSet& options, bool live) {
+  track_names_ = live;
   options.group("Tracking");
   options.add("--track", &track_,
               "Give objects an identity over frames: fills short gaps, leaves out what shows up for a moment "
               "only, steadies the boxes");
+  if (live) {
+    options
+        .add("--no-track", &no_track_,
+             "Show every frame's own answer: without it, objects that a detector names are tracked, so that "
+             "names do not flicker")
+        .excludes("--track");
+  }
   options
       .add("--track-hits", &tracker_.min_hits,
            "Frames that must have shown an object before it is reported; 1: at once")
@@ -36,7 +44,8 @@ void TrackOptions::add_to(OptionSet& options) {
 }
 
 std::optional<TrackerOptions> TrackOptions::make(const DetectorInfo& detector) const {
-  if (!track_) return std::nullopt;
+  const bool wanted = track_ || (track_names_ && !no_track_ && detector.names_objects);
+  if (!wanted) return std::nullopt;
   TrackerOptions options = tracker_;
   options.lowest_score = detector.threshold;
   options.max_lost = std::max(options.max_lost, options.max_gap);

@@ -11,7 +11,8 @@ namespace sightline::apps {
 
 class TrackOptions {
  public:
-  void add_to(OptionSet& options);
+  /// @param live  whether objects that have names are tracked unless the user says otherwise
+  void add_to(OptionSet& options, bool live = false);
 
   /// What the user asked for; none where objects are not to be tracked.
   /// @param detector  whose objects are tracked: predicted ones fade to its threshold
@@ -19,6 +20,8 @@ class TrackOptions {
 
  private:
   bool track_ = false;
+  bool track_names_ = false;
+  bool no_track_ = false;
   TrackerOptions tracker_;
 };
 

@@ -17,12 +17,26 @@ struct Landmark {
   friend bool operator==(const Landmark&, const Landmark&) = default;
 };
 
+/// Who an object may be, of those that are known.
+struct Identity {
+  std::string name;
+  double distance = 0;  ///< the lower, the likelier; its unit is the method's
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+/// The name of an object that is none of those that are known. Nobody can be called so.
+inline constexpr const char* kUnknownName = "unknown";
+
 struct DetectionAttributes {
-  std::string name;  ///< who or what it was recognised as; empty where it was not
+  /// Who or what it was recognised as, or kUnknownName; empty where nobody tried to.
+  std::string name;
   std::optional<double>
       distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
   std::vector<Landmark> landmarks;
   std::string view = {};  ///< from which side the object is seen, of detectors that know several: "frontal"
+  /// Of those that are known, each once, the nearest first: what the name was chosen from.
+  std::vector<Identity> identities = {};
+  double limit = 0;  ///< largest distance of an identity at which an object has its name
   friend bool operator==(const DetectionAttributes&, const DetectionAttributes&) = default;
 };
 

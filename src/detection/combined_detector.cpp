@@ -56,6 +56,7 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
     info_.cost_key += " + " + info.cost_key;
     info_.smallest_object = std::min(info_.smallest_object, info.smallest_object);
     info_.threshold = std::min(info_.threshold, info.threshold);
+    info_.names_objects = info_.names_objects || info.names_objects;
     if (!info.cpu_only.empty()) only = info.cpu_only;
     std::vector<int>& labels = labels_.emplace_back();
     const std::vector<std::string> before = info_.labels;

@@ -14,6 +14,7 @@ struct DetectorInfo : ProcessorInfo {
   std::vector<std::string> labels;  ///< what a Detection's label means
   double smallest_object = 0;       ///< height in frame pixels of the smallest object that is searched for
   double threshold = 0;             ///< lowest score that is reported
+  bool names_objects = false;  ///< says who objects are: worth asking of several frames (IdentityPool)
 };
 
 /// What every detector family makes. Thread-safety: as FrameProcessor.

@@ -26,8 +26,9 @@ enum class ResultFormat {
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
   /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
-  /// whose object columns are empty, so that every frame appears. The last column, `track`, is always there
-  /// and empty where objects are not tracked. There is no room for names and landmarks.
+  /// whose object columns are empty, so that every frame appears. The last columns, `track`, `name` and
+  /// `distance`, are always there and empty where objects are not tracked or not recognised. There is no room
+  /// for landmarks.
   csv,
   /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`, -1 for the track where objects are not
   /// tracked. Frames count from 1. The format has no room for labels, names, landmarks, for frames without

@@ -151,18 +151,23 @@ class JsonDocument final : public ResultWriter::Format {
 class Csv final : public ResultWriter::Format {
  public:
   explicit Csv(std::vector<std::string> labels) : Format(std::move(labels)) {}
-  std::string head() override { return "source,frame,time,status,label,score,x,y,width,height,track\n"; }
+  std::string head() override {
+    return "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n";
+  }
   std::string frame(const FrameResult& result) override {
     const std::string start =
         csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
-    if (result.objects.empty()) return start + ",,,,,,\n";
+    if (result.objects.empty()) return start + ",,,,,,,,\n";
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
       rows += start + csv_field(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
               plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
-              (object.track > 0 ? std::to_string(object.track) : "") + '\n';
+              (object.track > 0 ? std::to_string(object.track) : "") + ',' +
+              csv_field(object.attributes.name()) + ',';
+      if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
+      rows += '\n';
     }
     return rows;
   }

@@ -45,10 +45,15 @@ Tracker::Track Tracker::begin(const Detection& object, double time) const {
   track.score = object.score;
   track.seen = time;
   track.label = object.label;
-  track.attributes = object.attributes;
+  identify(track, object);
   track.hits = 1;
   track.found = true;
   return track;
+}
+
+void Tracker::identify(Track& track, const Detection& object) {
+  track.identity.add(object.attributes);
+  track.attributes = track.identity.pooled(object.attributes);
 }
 
 void Tracker::advance(Track& track, double seconds) const {
@@ -68,7 +73,7 @@ void Tracker::correct(Track& track, const Detection& object, double time) const 
   track.aspect.correct(aspect, options_.size.measurement * aspect);
   track.height.correct(box.height, options_.size.measurement * box.height);
   track.score = object.score;
-  track.attributes = object.attributes;
+  identify(track, object);
   track.seen = time;
   track.misses = 0;
   track.found = true;

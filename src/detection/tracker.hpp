@@ -9,6 +9,7 @@
 
 #include "detection/assignment.hpp"
 #include "detection/detection.hpp"
+#include "detection/identity_pool.hpp"
 #include "detection/kalman.hpp"
 
 namespace sightline {
@@ -59,9 +60,9 @@ struct TrackerOptions {
 /// on: with the smoothed box and the found score where they were found, and, where not, for `max_gap` seconds
 /// with the predicted box and a falling score, unless a found object covers at least half of it.
 /// An object gets its identity when it is first reported: 1, 2, 3 and so on, never used again. Labels never
-/// mix. Attributes are those that the object was last found with; landmarks, which have a place in one frame
-/// only, are left out where it was not found. Objects with an empty box, or a number that is not finite, are
-/// passed over.
+/// mix. Attributes are those that the object was last found with; its name is what all frames say together
+/// (IdentityPool), and landmarks, which have a place in one frame only, are left out where it was not found.
+/// Objects with an empty box, or a number that is not finite, are passed over.
 ///
 /// The result depends on the calls alone. In steady state nothing is allocated. Thread-safety: one thread at
 /// a time.
@@ -93,10 +94,12 @@ class Tracker {
     int misses = 0;
     std::int64_t id = 0;          ///< 0: not yet reported
     bool found = false;           ///< in this frame
-    SharedAttributes attributes;  ///< of the object when it was last found
+    SharedAttributes attributes;  ///< of the object when it was last found, with the name from `identity`
+    IdentityPool identity;
   };
 
   Track begin(const Detection& object, double time) const;
+  static void identify(Track& track, const Detection& object);
   void advance(Track& track, double seconds) const;
   void correct(Track& track, const Detection& object, double time) const;
   void match(bool reported, bool strong, std::span<const Detection> objects, double time);

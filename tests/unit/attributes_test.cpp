@@ -106,6 +106,20 @@ TEST(Attributes, OfObjectsInsideOthersAreInPixelsOfTheFrame) {
   EXPECT_EQ(found[1].attributes, SharedAttributes(ann()).moved(100, 40));
 }
 
+TEST(Attributes, ATrackIsNamedByAllItsFrames) {
+  const auto seen_as = [](const char* name, double distance) {
+    DetectionAttributes attributes{name, distance, {}};
+    attributes.identities = {{name, distance}, {name == std::string("Ann") ? "Bob" : "Ann", distance + 0.5}};
+    attributes.limit = 1;
+    return attributes;
+  };
+  Tracker tracker({.min_hits = 1});
+  tracker.update(0.00, std::vector{face(seen_as("Ann", 0.6))});
+  tracker.update(0.04, std::vector{face(seen_as("Ann", 0.6))});
+  EXPECT_EQ(tracker.update(0.08, std::vector{face(seen_as("Bob", 0.7))})[0].attributes.name(), "Ann");
+  EXPECT_EQ(tracker.update(0.12, std::vector{face()})[0].attributes.name(), "Ann") << "turned away";
+}
+
 TEST(Attributes, AreTracked) {
   TrackerOptions options;
   options.min_hits = 1;

@@ -100,11 +100,11 @@ TEST_F(ResultWriterTest, CsvQuotesAndHasEveryFrame) {
   FrameResult odd = frame(2, {});
   odd.source = "a \"b\",\nc";
   EXPECT_EQ(written(ResultFormat::csv, {frame(1, {kPerson, kFace}), odd, failed_frame(3)}, {"person", "f,g"}),
-            "source,frame,time,status,label,score,x,y,width,height,track\n"
-            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,\n"
-            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24,\n"
-            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,,\n"
-            "a.mp4,3,0.333333,failed,,,,,,,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n"
+            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,\n"
+            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24,,,\n"
+            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,,,,\n"
+            "a.mp4,3,0.333333,failed,,,,,,,,,\n");
 }
 
 TEST_F(ResultWriterTest, Mot) {
@@ -121,9 +121,9 @@ TEST_F(ResultWriterTest, IdentitiesOfTrackedObjects) {
             "4,7,489.01,161,31.03,75.17,1.23,-1,-1,-1\n"
             "4,-1,-2.5,0,24,24,0,-1,-1,-1\n");
   EXPECT_EQ(written(ResultFormat::csv, frames),
-            "source,frame,time,status,label,score,x,y,width,height,track\n"
-            "a.mp4,4,0.16,ok,person,1.23,489.01,161,31.03,75.17,7\n"
-            "a.mp4,4,0.16,ok,face,0,-2.5,0,24,24,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n"
+            "a.mp4,4,0.16,ok,person,1.23,489.01,161,31.03,75.17,7,,\n"
+            "a.mp4,4,0.16,ok,face,0,-2.5,0,24,24,,,\n");
   const std::string objects =
       R"("objects":[{"label":"person","score":1.23,"box":[489.01,161,31.03,75.17],"track":7},)"
       R"({"label":"face","score":0,"box":[-2.5,0,24,24]}])";
@@ -133,6 +133,16 @@ TEST_F(ResultWriterTest, IdentitiesOfTrackedObjects) {
   EXPECT_EQ(coco["annotations"][0]["track_id"], 7);
   EXPECT_EQ(coco["annotations"][0]["id"], 1);
   EXPECT_FALSE(coco["annotations"][1].contains("track_id"));
+}
+
+TEST_F(ResultWriterTest, CsvHasNameAndDistance) {
+  Detection named = kFace;
+  named.attributes = DetectionAttributes{"Ada \"L\"", 0.41237, {}};
+  Detection unknown = kFace;
+  unknown.attributes = DetectionAttributes{kUnknownName, std::nullopt, {}};
+  EXPECT_THAT(written(ResultFormat::csv, {frame(1, {named, unknown})}),
+              testing::EndsWith("0,24,24,,\"Ada \"\"L\"\"\",0.4124\n"
+                                "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,unknown,\n"));
 }
 
 TEST_F(ResultWriterTest, MotRefusesASecondSourceAndGoesOn) {
