@@ -1,4 +1,5 @@
-// `sightline train`: a model from pictures, one subcommand a family that has a trainer.
+// `sightline train`: a model from pictures, one subcommand a family that has a trainer, and one for each
+// model that belongs to no family.
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "detector_families.hpp"
 #include "family/tools.hpp"
 #include "marked_pictures.hpp"
+#include "standalone_trainers.hpp"
 #include "stop.hpp"
 #include "train_sweep.hpp"
 #include "training/file_image_set.hpp"
@@ -32,9 +34,46 @@ struct TrainArguments {
   std::unique_ptr<Trainer> trainer;
 };
 
+struct StandaloneArguments {
+  std::string output;
+  std::string state;
+  std::unique_ptr<training::StandaloneTrainer> trainer;
+};
+
+// What both kinds of trainers have.
+template <typename Arguments>
+void add_file_options(OptionSet& options, Arguments& a) {
+  options.add("-o,--output", &a.output, "Model file to write").show_default();
+  options.add("--state", &a.state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
+}
+
+template <typename Arguments>
+std::string state_folder(const Arguments& a) {
+  return a.state.empty() ? a.output + ".training" : a.state;
+}
+
+// Calls `train(report)`, shows how it goes on, and says where the model is.
+template <typename Train>
+int run_training(const std::string& output, TrainingLine& line, const Train& train) {
+  const std::atomic<bool>& stop = stop_requested();
+  try {
+    train([&](const training::TrainingProgress& progress) {
+      line.show(progress);
+      return !stop.load();
+    });
+    line.end();
+  } catch (const training::TrainingStopped&) {
+    line.end();
+    spdlog::warn("stopped; run the same command again to go on from the last finished step");
+    return stop_exit_code();
+  }
+  std::printf("%s\n", output.c_str());
+  return 0;
+}
+
 int run(const TrainArguments& a, const Family& family, int verbosity) {
   a.trainer->check();
-  const std::string state = a.state.empty() ? a.output + ".training" : a.state;
+  const std::string state = state_folder(a);
   require_writable(a.output);
   const FileImageSet pictures = collect_pictures(a.positives, a.folder);
   std::optional<training::MarkedObjects> cut_out;
@@ -45,28 +84,29 @@ int run(const TrainArguments& a, const Family& family, int verbosity) {
   const FileImageSet negatives = collect_pictures(a.negatives, "");
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
-  const std::atomic<bool>& stop = stop_requested();
   TrainingLine line(verbosity >= 0);
-  const auto train = [&](const std::filesystem::path& steps, const std::filesystem::path& output) {
-    a.trainer->train(positives, negatives, steps, output, [&](const training::TrainingProgress& progress) {
-      line.show(progress);
-      return !stop.load();
-    });
-    line.end();
-  };
-  try {
+  return run_training(a.output, line, [&](const training::ReportProgress& report) {
+    const auto train = [&](const std::filesystem::path& steps, const std::filesystem::path& output) {
+      a.trainer->train(positives, negatives, steps, output, report);
+      line.end();
+    };
     if (!a.sweep.values.empty()) {
       sweep(a.sweep, family, *a.trainer, state, a.output, train, verbosity >= 0);
     } else {
       train(state, a.output);
     }
-  } catch (const training::TrainingStopped&) {
-    line.end();
-    spdlog::warn("stopped; run the same command again to go on from the last finished step");
-    return stop_exit_code();
-  }
-  std::printf("%s\n", a.output.c_str());
-  return 0;
+  });
+}
+
+int run(const StandaloneArguments& a, int verbosity) {
+  a.trainer->check();
+  const std::string state = state_folder(a);
+  require_writable(a.output);
+  spdlog::info("finished steps are kept in {}", state);
+  TrainingLine line(verbosity >= 0);
+  return run_training(a.output, line, [&](const training::ReportProgress& report) {
+    a.trainer->train(state, a.output, report);
+  });
 }
 
 void add_trainer(CLI::App& train, Common& common, const Family& family, std::unique_ptr<Trainer> trainer) {
@@ -87,12 +127,21 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
         .free_text()
         .needs("--boxes");
   }
-  options.add("-o,--output", &a->output, "Model file to write").show_default();
-  options.add("--state", &a->state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
+  add_file_options(options, *a);
   options.add_all(a->trainer->options());
   if (const auto swept = a->trainer->swept()) add_sweep_options(options, *swept, a->sweep);
   add_command(train, common, std::string(family.info().name), a->trainer->description(), options,
               [a, &family, &common] { return run(*a, family, common.verbosity); });
+}
+
+void add_trainer(CLI::App& train, Common& common, std::unique_ptr<training::StandaloneTrainer> trainer) {
+  auto a = std::make_shared<StandaloneArguments>();
+  a->trainer = std::move(trainer);
+  a->output = a->trainer->default_output();
+  OptionSet options = a->trainer->options();
+  add_file_options(options, *a);
+  add_command(train, common, a->trainer->name(), a->trainer->description(), options,
+              [a, &common] { return run(*a, common.verbosity); });
 }
 
 }  // namespace
@@ -102,6 +151,7 @@ void add_train(CLI::App& app, Common& common) {
   for (const Family* family : families()) {
     if (auto trainer = family->make_trainer()) add_trainer(train, common, *family, std::move(trainer));
   }
+  for (auto& trainer : make_standalone_trainers()) add_trainer(train, common, std::move(trainer));
 }
 
 }  // namespace sightline::apps

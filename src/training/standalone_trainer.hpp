@@ -1,0 +1,33 @@
+#pragma once
+/// A trainer whose model belongs to no detector family: what `sightline train NAME` asks of it.
+
+#include <filesystem>
+#include <string>
+
+#include "base/options.hpp"
+#include "training/progress.hpp"
+
+namespace sightline::training {
+
+/// Its options' values go into the object itself, so that one object serves one command. Unlike a family's
+/// (class Trainer), it says itself which pictures it takes and how: few models are made of positives and
+/// negatives. Thread-safety: one thread at a time.
+class StandaloneTrainer {
+ public:
+  virtual ~StandaloneTrainer() = default;
+  virtual std::string name() const = 0;         ///< of the command; no family's
+  virtual std::string description() const = 0;  ///< of the command, as --help says it
+  virtual OptionSet options() = 0;
+  /// What the model's file is called where --output does not say it.
+  virtual std::string default_output() const { return name() + ".safetensors"; }
+  /// Checks options that only make sense together. Throws Error (usage).
+  virtual void check() {}
+  /// Trains, and writes the model once it is there. After check() only.
+  /// @param state   folder of finished steps, from which training resumes
+  /// @param report  see ReportProgress
+  /// Throws TrainingStopped, and Error (input, failed).
+  virtual void train(const std::filesystem::path& state, const std::filesystem::path& output,
+                     const ReportProgress& report) = 0;
+};
+
+}  // namespace sightline::training
