@@ -1,0 +1,63 @@
+#pragma once
+/// Finds the points of a model in a box.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "detection/detection.hpp"
+#include "image/view.hpp"
+#include "landmarks/model.hpp"
+#include "landmarks/patch.hpp"
+#include "landmarks/shape.hpp"
+
+namespace sightline::landmarks {
+
+/// In pixels of the frame, whose upper left corner is (0, 0): the middle of its first pixel is (0.5, 0.5).
+/// May lie outside it.
+struct FramePoint {
+  double x = 0, y = 0;
+  friend bool operator==(const FramePoint&, const FramePoint&) = default;
+};
+/// By kPointNames.
+using Points = std::array<FramePoint, kPoints>;
+
+/// Points in frame pixels; exact, as both scale and units are powers of two.
+Points frame_points(const Shape& shape, const Square& square);
+
+/// A model's trees, laid out to be run. Immutable.
+class Finder {
+ public:
+  explicit Finder(const Model& model);
+
+  /// Where the points are in a patch, from where the model begins or from a shape within kLeast..kMost.
+  Shape find(const Patch& patch) const { return find(patch, mean_); }
+  Shape find(const Patch& patch, const Shape& start) const;
+
+  const Shape& mean() const { return mean_; }
+
+ private:
+  // Leaves are padded, so that their values are added as vectors.
+  static constexpr int kPadded = 16;
+  struct Node {
+    std::uint8_t first, second;
+    std::int16_t threshold;
+  };
+  template <int kDepth>
+  void add_trees(int stage, const std::uint8_t* pixels, std::int32_t* sums) const;
+
+  Shape mean_;
+  MeanShape mean_shape_;
+  int depth_, stages_, trees_, pixels_;
+  std::vector<PixelPlace> places_;
+  std::vector<std::uint8_t> shifts_;
+  std::vector<Node> nodes_;
+  AlignedBuffer<std::int8_t> leaves_;
+};
+
+namespace reference {
+/// The same by the model as it is, in plain code: what Finder and the OpenCL kernel equal bit for bit.
+Shape find(const Model& model, const Patch& patch, const Shape& start);
+}  // namespace reference
+
+}  // namespace sightline::landmarks

@@ -1,0 +1,33 @@
+#include "landmarks/marks.hpp"
+
+#include "evaluation/text_rows.hpp"
+
+namespace sightline::landmarks {
+
+std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file) {
+  constexpr std::size_t kBoxField = 2, kPointsField = 6, kFields = kPointsField + kCoordinates;
+  std::vector<MarkedFace> faces;
+  text_rows::for_each_row(file, "marked points", [&](std::string_view text, const text_rows::Row& row) {
+    const std::vector<std::string_view> fields = text_rows::split_at_blanks(text);
+    if (fields.size() != kFields)
+      row.refuse("a line has a picture's name, a part, four numbers of a box and ten of points");
+    const auto number = [&](std::size_t i, const char* what) {
+      return text_rows::number(fields[i], what, row);
+    };
+    MarkedFace face;
+    face.picture = fields[0];
+    face.part = fields[1];
+    double edges[4];
+    for (std::size_t i = 0; i < 4; ++i) edges[i] = number(kBoxField + i, "an edge of the box");
+    face.box = {edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1]};
+    if (!(face.box.width > 0 && face.box.height > 0)) row.refuse("the box is empty");
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      face.points[i] = {number(kPointsField + 2 * i, "a point's x") + 0.5,
+                        number(kPointsField + 2 * i + 1, "a point's y") + 0.5};
+    }
+    faces.push_back(std::move(face));
+  });
+  return faces;
+}
+
+}  // namespace sightline::landmarks

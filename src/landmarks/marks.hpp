@@ -1,0 +1,26 @@
+#pragma once
+/// Faces whose points people have marked: what landmarks are trained on and judged by.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "detection/detection.hpp"
+#include "landmarks/finder.hpp"
+
+namespace sightline::landmarks {
+
+/// A face in a picture.
+struct MarkedFace {
+  std::string picture;  ///< file name, with or without its ending
+  std::string part;     ///< of the collection: "train", "test"
+  Box box;              ///< pixels of the frame
+  Points points;        ///< pixels of the frame, see FramePoint
+};
+
+/// Reads lines `picture part left top right bottom` and five points `x y`, in the order of kPointNames. Whole
+/// numbers of points are the middles of pixels, as most programs for marking have it; of boxes, edges.
+/// Throws Error (input): the file, the line and the reason.
+std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file);
+
+}  // namespace sightline::landmarks

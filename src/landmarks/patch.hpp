@@ -1,0 +1,64 @@
+#pragma once
+/// The pixels of an object's box and of what is around it, as a picture of always the same size: what the
+/// trees of landmarks look at.
+///
+/// A box is taken as a square of whole pixels. A pixel of the patch is the mean of the frame over the square
+/// that it covers, or over one frame pixel's area about its middle where it covers less: area averages where
+/// the box is reduced, so that nothing is skipped, and bilinear interpolation where it is enlarged. In
+/// integers: the same bits on every processor.
+///
+/// Along an axis, in units of 1 / (2 * kBoxPixels) of a frame pixel, patch pixel i covers
+/// `c - h .. c + h` with `c = 2 * kBoxPixels * first + (2 * (i - kPatchMargin) + 1) * side` and
+/// `h = max(side, kBoxPixels)`. Of 256, the part that frame pixels up to some place take of it is rounded
+/// half up, and a pixel's weight is the difference of two such parts. A patch's pixel is
+/// `(sum of weight_y * weight_x * pixel + 32768) >> 16`. Beyond the frame, the edge's pixel is repeated.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "detection/detection.hpp"
+#include "image/view.hpp"
+
+namespace sightline::landmarks {
+
+inline constexpr int kBoxPixels = 64;   ///< of the patch, along a side of the box
+inline constexpr int kPatchMargin = 8;  ///< pixels of the patch around the box
+inline constexpr int kPatchSide = kBoxPixels + 2 * kPatchMargin;
+inline constexpr int kLargestSide = 1 << 16;  ///< frame pixels of a box
+
+/// A box in whole pixels of the frame.
+struct Square {
+  int x = 0, y = 0;
+  int side = 1;
+  friend bool operator==(const Square&, const Square&) = default;
+};
+
+/// The square about the box's middle whose side is the mean of the box's sides, rounded, at least 1 and at
+/// most kLargestSide.
+Square square_of(const Box& box);
+
+/// kPatchSide rows of as many pixels.
+using Patch = std::array<std::uint8_t, kPatchSide * kPatchSide>;
+
+/// Cuts patches out. Keeps its memory. Thread-safety: one thread at a time.
+class PatchSampler {
+ public:
+  /// @param frame   not empty, sides up to 65,536
+  /// @param square  anywhere
+  void sample(GrayView frame, const Square& square, Patch& patch);
+
+ private:
+  struct Column {
+    int first = 0;    ///< frame pixel, within the frame
+    int weights = 0;  ///< where its weights begin
+    int count = 0;
+  };
+  void make_columns(int width, const Square& square);
+  void mix_columns(const std::uint8_t* row, std::uint16_t* mixed) const;
+
+  std::array<Column, kPatchSide> columns_;
+  std::vector<std::uint16_t> weights_;
+};
+
+}  // namespace sightline::landmarks
