@@ -67,37 +67,51 @@ void PatchSampler::make_columns(int width, const Square& square) {
   }
 }
 
-void PatchSampler::mix_columns(const std::uint8_t* row, std::uint16_t* mixed) const {
-  for (int i = 0; i < kPatchSide; ++i) {
-    const Column& column = columns_[static_cast<std::size_t>(i)];
-    const std::uint8_t* pixels = row + column.first;
-    const std::uint16_t* weights = weights_.data() + column.weights;
-    unsigned sum = 0;
-    for (int k = 0; k < column.count; ++k) sum += unsigned{weights[k]} * pixels[k];
-    mixed[i] = static_cast<std::uint16_t>(sum);  // at most 255 * 256
-  }
-}
-
 void PatchSampler::sample(GrayView frame, const Square& square, Patch& patch) {
   make_columns(frame.width(), square);
-  // A row of the frame is part of two rows of the patch at most that follow each other, or, where the box is
-  // enlarged, of more together with one neighbour: the last two are kept.
-  std::array<std::array<std::uint16_t, kPatchSide>, 2> mixed;
-  std::array<int, 2> kept{-1, -1};
-  std::array<std::uint32_t, kPatchSide> sums;
+  // Rows first, as vectors: of the columns that any pixel of the patch reads.
+  const int begin = columns_.front().first;
+  const auto columns = static_cast<std::size_t>(columns_.back().first + columns_.back().count - begin);
+  mixed_.resize(columns);
   for (int j = 0; j < kPatchSide; ++j) {
-    sums.fill(32768);
+    std::fill(mixed_.begin(), mixed_.end(), std::uint16_t{0});
     for (Cover cover(j, square.y, square.side); !cover.is_done();) {
-      const int y = std::clamp(cover.pixel(), 0, frame.height() - 1);
-      const auto weight = static_cast<std::uint32_t>(cover.take());
-      const auto place = static_cast<std::size_t>(y % 2);
-      if (kept[place] != y) mix_columns(frame.row(y), mixed[place].data());
-      kept[place] = y;
-      for (std::size_t i = 0; i < kPatchSide; ++i) sums[i] += weight * mixed[place][i];
+      const std::uint8_t* const row = frame.row(std::clamp(cover.pixel(), 0, frame.height() - 1)) + begin;
+      const auto weight = static_cast<std::uint16_t>(cover.take());
+      std::uint16_t* const mixed = mixed_.data();
+      for (std::size_t x = 0; x < columns; ++x)
+        mixed[x] = static_cast<std::uint16_t>(mixed[x] + weight * row[x]);  // in all at most 255 * 256
     }
-    std::uint8_t* const row = patch.data() + j * kPatchSide;
-    for (std::size_t i = 0; i < kPatchSide; ++i) row[i] = static_cast<std::uint8_t>(sums[i] >> 16);
+    std::uint8_t* const pixels = patch.data() + j * kPatchSide;
+    for (std::size_t i = 0; i < kPatchSide; ++i) {
+      const Column& column = columns_[i];
+      const std::uint16_t* const values = mixed_.data() + (column.first - begin);
+      const std::uint16_t* const weights = weights_.data() + column.weights;
+      std::uint32_t sum = 32768;
+      for (int k = 0; k < column.count; ++k) sum += std::uint32_t{weights[k]} * values[k];
+      pixels[i] = static_cast<std::uint8_t>(sum >> 16);
+    }
   }
 }
 
+namespace reference {
+
+void sample(GrayView frame, const Square& square, Patch& patch) {
+  for (int j = 0; j < kPatchSide; ++j) {
+    for (int i = 0; i < kPatchSide; ++i) {
+      std::uint32_t sum = 32768;
+      for (Cover down(j, square.y, square.side); !down.is_done();) {
+        const std::uint8_t* const row = frame.row(std::clamp(down.pixel(), 0, frame.height() - 1));
+        const auto weight = static_cast<std::uint32_t>(down.take());
+        for (Cover across(i, square.x, square.side); !across.is_done();) {
+          const int x = std::clamp(across.pixel(), 0, frame.width() - 1);
+          sum += weight * static_cast<std::uint32_t>(across.take()) * row[x];
+        }
+      }
+      patch[static_cast<std::size_t>(j * kPatchSide + i)] = static_cast<std::uint8_t>(sum >> 16);
+    }
+  }
+}
+
+}  // namespace reference
 }  // namespace sightline::landmarks

@@ -55,10 +55,15 @@ class PatchSampler {
     int count = 0;
   };
   void make_columns(int width, const Square& square);
-  void mix_columns(const std::uint8_t* row, std::uint16_t* mixed) const;
 
   std::array<Column, kPatchSide> columns_;
   std::vector<std::uint16_t> weights_;
+  std::vector<std::uint16_t> mixed_;  ///< one row of the patch, in columns of the frame
 };
+
+namespace reference {
+/// The same as the definition says it: what PatchSampler and the OpenCL kernel equal bit for bit.
+void sample(GrayView frame, const Square& square, Patch& patch);
+}  // namespace reference
 
 }  // namespace sightline::landmarks
