@@ -11,6 +11,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/utf8.hpp"
 
 namespace sightline {
 namespace {
@@ -32,36 +33,6 @@ SurfacePtr make_surface(cairo_format_t format, int width, int height) {
                                       std::to_string(height) + " pixels (" + cairo_status_to_string(status) +
                                       ")");
   return surface;
-}
-
-// Length of the UTF-8 character at the start of `text`, 0 if there is none that is valid.
-std::size_t utf8_length(const unsigned char* text, std::size_t left) {
-  const unsigned char first = text[0];
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || length > left) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  const bool overlong = (first == 0xE0 && text[1] < 0xA0) || (first == 0xF0 && text[1] < 0x90);
-  const bool beyond = (first == 0xED && text[1] > 0x9F) || (first == 0xF4 && text[1] > 0x8F);
-  return overlong || beyond ? 0 : length;
-}
-
-// Cairo goes into a permanent error state over text that is not UTF-8, and shows boxes for control
-// characters.
-std::string printable(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length =
-        utf8_length(reinterpret_cast<const unsigned char*>(text.data()) + i, text.size() - i);
-    const auto first = static_cast<unsigned char>(text[i]);
-    if (length == 0 || first < 0x20 || first == 0x7F)
-      result += '?';
-    else
-      result.append(text, i, length);
-    i += std::max<std::size_t>(length, 1);
-  }
-  return result;
 }
 
 void set_font(cairo_t* context, double size, FontWeight weight) {

@@ -1,0 +1,22 @@
+#pragma once
+/// Text as UTF-8, of which nobody knows yet whether it is.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sightline {
+
+/// Bytes of the character at the start of `text`, which is not empty; 0 where there is none that is valid
+/// (RFC 3629: no surrogates, nothing in more bytes than it needs).
+std::size_t utf8_length(std::string_view text);
+
+/// The code points of a text; nothing where it is not UTF-8.
+std::optional<std::u32string> utf8_code_points(std::string_view text);
+
+/// The text with a question mark for every byte that is not UTF-8 and for every control character (line ends
+/// too): fit for a terminal or a picture, whoever wrote it.
+std::string printable(std::string_view text);
+
+}  // namespace sightline
