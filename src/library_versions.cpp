@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
+#include "gallery/gallery.hpp"
 #include "media/library_versions.hpp"
 #include "opencl/loader_version.hpp"
 
@@ -43,6 +44,7 @@ std::vector<LibraryVersion> library_versions() {
       {"nlohmann-json",
        dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH), ""});
   all.push_back({"pugixml", pugixml_version(), ""});
+  all.push_back(gallery::library_version());
   return all;
 }
 

@@ -1,0 +1,163 @@
+#pragma once
+/// Who is known: people with the templates of their faces, in one file.
+///
+/// The file is an SQLite database, which is whole whatever happens to the program or the machine, and which
+/// one program may change while others read it. It holds nothing but what the structures below say, and is
+/// made readable for its owner alone. All templates of a gallery are of one model: those of another cannot be
+/// compared with them.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/versions.hpp"
+
+namespace sightline::gallery {
+
+class Database;
+
+/// What a gallery's templates are made by.
+struct TemplateKind {
+  std::string model;       ///< its name, for people
+  std::string hash;        ///< of the model with all settings: where it differs, templates cannot be compared
+  std::string settings;    ///< in words
+  std::int64_t bytes = 0;  ///< of each template, from 1 to 1 MiB
+};
+
+/// A template on its way into a gallery.
+struct NewTemplate {
+  std::vector<std::uint8_t> bytes;
+  std::string picture;  ///< PNG of the aligned face that it describes
+  std::string source;   ///< the picture or video that it is from
+  double sharpness = 0;
+};
+
+struct StoredTemplate : NewTemplate {
+  std::int64_t id = 0;
+  std::int64_t added = 0;  ///< seconds since 1970
+};
+
+struct Person {
+  std::int64_t id = 0;  ///< stays the same whatever the name
+  std::string name;
+  std::int64_t templates = 0;
+  std::int64_t added = 0;  ///< the first and the last time, seconds since 1970
+  std::int64_t changed = 0;
+};
+
+/// Up to which distance a face is taken for the nearest person, and how that was found.
+struct Threshold {
+  std::int64_t distance = 0;
+  double rate = 0;             ///< share of strangers that may be taken for somebody, as it was asked for
+  std::int64_t people = 0;     ///< in the gallery then; each was a stranger to the others
+  std::int64_t mistaken = 0;   ///< of these, who would have been taken for another
+  std::int64_t templates = 0;  ///< in the gallery then
+  bool from_model = false;     ///< what the model knows of other people counted, too
+  std::int64_t made = 0;       ///< seconds since 1970
+};
+
+/// All templates at one moment, side by side as a search takes them. By person, and of each by age.
+struct Snapshot {
+  TemplateKind kind;
+  std::vector<std::string> names;
+  std::vector<std::uint8_t> templates;  ///< owners.size() rows of kind.bytes
+  std::vector<std::int32_t> owners;     ///< by template: an index into names
+  std::optional<Threshold> threshold;
+
+  std::size_t size() const { return owners.size(); }
+  std::span<const std::uint8_t> row(std::size_t i) const {
+    const auto bytes = static_cast<std::size_t>(kind.bytes);
+    return std::span(templates).subspan(i * bytes, bytes);
+  }
+};
+
+/// SQLite.
+LibraryVersion library_version();
+
+/// What an import has brought.
+struct Imported {
+  int people = 0;     ///< that were not known before
+  int templates = 0;  ///< of these and of others
+  int known = 0;      ///< templates that were there already
+};
+
+/// An open gallery. Every function that changes it does so wholly or not at all, whatever fails.
+///
+/// Errors, as Error with the file's name. Of opening: (input) for a file that is missing, no gallery, of a
+/// newer version, damaged. Of all functions: (failed) where another program keeps it locked for longer than
+/// `patience`, or where it cannot be read or written (a full disk, a folder that may not be written to),
+/// (input) for damage, (usage) for names as check_name has it and for people that are not there.
+/// Thread-safety: one thread at a time. Any number of programs may have one gallery open.
+class Gallery {
+ public:
+  enum class Access { read, write };
+  static constexpr std::chrono::milliseconds kPatience{10'000};
+  static constexpr std::size_t kLongestSource = 1000;  ///< bytes of NewTemplate::source that are kept
+
+  /// Opens one that is there. Reading also works in a folder that may not be written to.
+  Gallery(const std::filesystem::path& file, Access access, std::chrono::milliseconds patience = kPatience);
+  /// Opens one to write; makes it, and its folders, where it is not there. Throws as `require`.
+  static Gallery open_or_make(const std::filesystem::path& file, const TemplateKind& kind,
+                              std::chrono::milliseconds patience = kPatience);
+  ~Gallery();
+  Gallery(Gallery&&) noexcept;
+  Gallery& operator=(Gallery&&) noexcept;
+
+  /// Whether there is something to open under that name; an empty file is as good as none.
+  static bool is_there(const std::filesystem::path& file);
+  /// Where people are kept if nobody says: `sightline/faces.gallery` in $XDG_DATA_HOME, or in ~/.local/share.
+  /// Throws Error (usage) where there is no such folder.
+  static std::filesystem::path default_file();
+
+  const std::filesystem::path& file() const;
+  const TemplateKind& kind() const { return kind_; }
+  /// Throws Error (model) where templates of that kind cannot be compared with those in the gallery.
+  void require(const TemplateKind& kind) const;
+
+  /// By name, byte by byte.
+  std::vector<Person> people() const;
+  std::optional<Person> find(const std::string& name) const;
+  /// Throws Error (usage) where nobody has the name.
+  Person person(const std::string& name) const;
+  /// Somebody's, by age.
+  std::vector<StoredTemplate> templates(const Person& person) const;
+  std::optional<Threshold> threshold() const;
+
+  /// Everything that a search needs.
+  Snapshot snapshot();
+  /// Whether somebody has changed the gallery since the last snapshot; asked in microseconds.
+  bool changed() const;
+
+  /// Adds templates to somebody, who is new where nobody has the name. Throws std::logic_error for templates
+  /// that have not the kind's size.
+  void add(const std::string& name, std::span<const NewTemplate> templates);
+  /// Throws Error (usage) where somebody else has the new name.
+  void rename(const std::string& name, const std::string& new_name);
+  /// All templates of the others become those of `name`; the others are nobody any more.
+  void merge(const std::string& name, const std::vector<std::string>& others);
+  /// What is deleted is gone from the file to the last byte, and so it is from the log beside it, unless
+  /// another program reads there now.
+  /// @return what keeps bytes for now, for people; empty where nothing does
+  std::string remove(const std::vector<std::string>& names);
+  /// The same of some templates of somebody, by their place in templates(); somebody without any is gone.
+  std::string remove_templates(const std::string& name, std::span<const std::size_t> places);
+  /// Copies people with all their templates; those of a name that is known are added to that person.
+  /// @param names  empty: everybody. Throws Error (usage) for one that `other` does not have, and as require.
+  Imported import(const Gallery& other, const std::vector<std::string>& names);
+  void set_threshold(const Threshold& threshold);
+
+ private:
+  Gallery(std::unique_ptr<Database> database, TemplateKind kind);
+  std::string erase_traces();
+
+  std::unique_ptr<Database> database_;
+  TemplateKind kind_;
+  std::int64_t version_ = -1;  // of the last snapshot
+};
+
+}  // namespace sightline::gallery

@@ -1,0 +1,214 @@
+#include "gallery/sqlite.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/error.hpp"
+#include "base/fault.hpp"
+#include "gallery/gallery.hpp"
+
+namespace sightline::gallery {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kLargestValue = 16 << 20;
+
+// Made by us, since SQLite's own files can be read by everybody. One that is there is left as it is.
+void make_private_file(const fs::path& file) {
+  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (handle < 0) {
+    throw Error(ExitCode::failed, "cannot make the gallery '" + file.string() + "': " + std::strerror(errno),
+                "check the folder and its permissions");
+  }
+  ::close(handle);
+}
+
+// A database with a write-ahead log wants a file beside it even from its readers. Where nobody can make one,
+// nobody changes the database either, and SQLite may be told so.
+bool is_frozen(const fs::path& file) {
+  fs::path log = file;
+  log += "-wal";
+  std::error_code error;
+  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
+  return eaccess(folder.c_str(), W_OK) != 0 && !fs::exists(log, error);
+}
+
+std::string as_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      char code[4];
+      std::snprintf(code, sizeof code, "%%%02X", static_cast<unsigned>(c));
+      uri += code;
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
+
+LibraryVersion library_version() {
+  return {"SQLite", SQLITE_VERSION, sqlite3_libversion()};
+}
+
+void Database::Close::operator()(sqlite3* connection) const {
+  sqlite3_close_v2(connection);
+}
+
+Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience) : file_(std::move(file)) {
+  if (mode == Mode::create) make_private_file(file_);
+  const bool frozen = mode == Mode::read && is_frozen(file_);
+  const std::string name = frozen ? as_uri(file_) : fs::absolute(file_).string();
+  const int flags = frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+  sqlite3* opened = nullptr;
+  int code =
+      sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  connection_.reset(opened);  // also of one that failed
+  if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
+  if (code != SQLITE_OK) fail(code);
+  sqlite3_busy_timeout(opened, static_cast<int>(patience.count()));
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kLargestValue);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
+  run("PRAGMA temp_store = MEMORY");
+  run("PRAGMA cell_size_check = ON");
+  run(mode == Mode::read ? "PRAGMA query_only = ON" : "PRAGMA secure_delete = ON");
+}
+
+void Database::run(const char* sql) {
+  Statement(*this, sql).run();
+}
+
+std::int64_t Database::integer(const char* sql) {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::int64_t Database::version() {
+  // The first counts what others commit, the second what this connection changes.
+  return integer("PRAGMA data_version") + sqlite3_total_changes64(connection_.get());
+}
+
+void Database::fail(int code) const {
+  const std::string name = "the gallery '" + file_.string() + "'";
+  const int system = connection_ ? sqlite3_system_errno(connection_.get()) : 0;
+  std::string reason = sqlite3_errstr(code);
+  if (system != 0) reason += std::string(", ") + std::strerror(system);
+  switch (code & 0xFF) {
+    case SQLITE_NOMEM:
+      throw std::bad_alloc();
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(ExitCode::failed, name + " is in use by another program that changes it",
+                  "try again when that is done");
+    case SQLITE_NOTADB:
+      throw Error(ExitCode::input, "'" + file_.string() + "' is not a gallery",
+                  "galleries are made by `sightline faces add`");
+    case SQLITE_CORRUPT:
+      throw Error(ExitCode::input, name + " is damaged",
+                  "take a copy of it that is whole, or add the people anew");
+    case SQLITE_CANTOPEN:
+      throw Error(ExitCode::input, "cannot open " + name + " (" + reason + ")",
+                  "check the name, the folder and their permissions");
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      throw Error(ExitCode::failed, "cannot write " + name + " (" + reason + ")",
+                  "check the permissions of the file and its folder");
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      throw Error(ExitCode::failed, "cannot read or write " + name + " (" + reason + ")",
+                  "check the space left; what was in it before is still there");
+    default:
+      throw Error(ExitCode::failed, "cannot use " + name + " (" + reason + ")");
+  }
+}
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+Statement::Statement(Database& database, const char* sql, std::nullptr_t) : database_(database) {
+  sqlite3_stmt* prepared = nullptr;
+  const int code = sqlite3_prepare_v2(database.connection_.get(), sql, -1, &prepared, nullptr);
+  statement_.reset(prepared);
+  check(code);
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) database_.fail(code);
+}
+
+void Statement::bind(std::int64_t value) {
+  check(sqlite3_bind_int64(statement_.get(), next_++, value));
+}
+void Statement::bind(double value) {
+  check(sqlite3_bind_double(statement_.get(), next_++, value));
+}
+void Statement::bind(std::string_view value) {
+  check(sqlite3_bind_text64(statement_.get(), next_++, value.empty() ? "" : value.data(), value.size(),
+                            SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+void Statement::bind(std::span<const std::uint8_t> value) {
+  check(value.empty()
+            ? sqlite3_bind_zeroblob(statement_.get(), next_, 0)
+            : sqlite3_bind_blob64(statement_.get(), next_, value.data(), value.size(), SQLITE_TRANSIENT));
+  ++next_;
+}
+
+bool Statement::step() {
+  const bool reads = sqlite3_stmt_readonly(statement_.get()) != 0;
+  int code = SQLITE_IOERR;
+  if (!fault::strikes(reads ? fault::Kind::read : fault::Kind::write, "sqlite3_step"))
+    code = sqlite3_step(statement_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) database_.fail(code);
+  return code == SQLITE_ROW;
+}
+
+int Statement::run() {
+  while (step()) {
+  }
+  return sqlite3_changes(database_.connection_.get());
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+double Statement::real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+std::string Statement::text(int column) const {
+  const std::span<const std::uint8_t> all = bytes(column);
+  return {reinterpret_cast<const char*>(all.data()), all.size()};
+}
+std::span<const std::uint8_t> Statement::bytes(int column) const {
+  const void* const data = sqlite3_column_blob(statement_.get(), column);
+  return {static_cast<const std::uint8_t*>(data),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+  database.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    database_.run("ROLLBACK");
+  } catch (...) {  // SQLite has done so itself, or does when the file is closed
+  }
+}
+
+void Transaction::commit() {
+  database_.run("COMMIT");
+  open_ = false;
+}
+
+}  // namespace sightline::gallery

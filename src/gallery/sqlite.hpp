@@ -1,0 +1,111 @@
+#pragma once
+/// Internal to src/gallery: a connection to an SQLite database, its statements and transactions. What goes
+/// wrong in SQLite becomes an Error that names the file.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace sightline::gallery {
+
+/// A connection. Thread-safety: none, one thread at a time.
+///
+/// The database may come from a stranger: its schema may call no function that could do harm, and no value in
+/// it may be larger than 16 MiB. What is deleted is overwritten; nothing is put in temporary files.
+class Database {
+ public:
+  enum class Mode {
+    read,  ///< nothing is changed
+    write,
+    create,  ///< write; a file that is not there is made, for its owner alone
+  };
+
+  /// @param patience  how long a statement waits for another program's
+  /// Throws Error (input) where the file cannot be opened, Error (failed) where it cannot be made. Whether it
+  /// is a database shows with the first statement.
+  Database(std::filesystem::path file, Mode mode, std::chrono::milliseconds patience);
+
+  const std::filesystem::path& file() const { return file_; }
+  /// Runs one statement that has no parameters.
+  void run(const char* sql);
+  /// The first column of the first row of such a statement.
+  std::int64_t integer(const char* sql);
+  /// A number that differs after every change of the database, by whatever program.
+  std::int64_t version();
+
+  /// The Error of what SQLite has answered: damaged, locked, full, not a database...
+  /// Throws std::bad_alloc where that was it.
+  [[noreturn]] void fail(int code) const;
+
+ private:
+  friend class Statement;
+  struct Close {
+    void operator()(sqlite3* connection) const;
+  };
+  std::filesystem::path file_;
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+/// One statement with its values, which stand for the question marks in their order. The SQL is always a
+/// constant: what a user says is a value.
+class Statement {
+ public:
+  template <typename... Values>
+  Statement(Database& database, const char* sql, const Values&... values)
+      : Statement(database, sql, nullptr) {
+    (bind(values), ...);
+  }
+
+  /// The next row; false where there is none.
+  bool step();
+  /// All of it, of statements without rows. @return how many rows have changed
+  int run();
+
+  /// Columns of the row, from 0. Bytes are good until the next step.
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::string text(int column) const;
+  std::span<const std::uint8_t> bytes(int column) const;
+
+ private:
+  Statement(Database& database, const char* sql, std::nullptr_t);
+  void bind(std::int64_t value);
+  void bind(double value);
+  void bind(std::string_view value);
+  void bind(std::span<const std::uint8_t> value);
+  void check(int code) const;
+
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Database& database_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int next_ = 1;  // parameter
+};
+
+/// All or nothing: what is not committed has never been.
+class Transaction {
+ public:
+  enum class Kind {
+    read,   ///< everything that is read is of one moment
+    write,  ///< nobody else writes meanwhile
+  };
+  Transaction(Database& database, Kind kind);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace sightline::gallery

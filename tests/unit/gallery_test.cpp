@@ -1,0 +1,438 @@
+#include "gallery/gallery.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "gallery/names.hpp"
+#include "gallery/sqlite.hpp"
+#include "support/errors.hpp"
+#include "support/temp_dir.hpp"
+
+namespace sightline::gallery {
+namespace {
+
+namespace fs = std::filesystem;
+using test::expect_error;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const TemplateKind kKind{"small", "0123", "of tests", 32};
+
+class GalleryTest : public testing::Test {
+ protected:
+  std::string file() const { return folder_ / "faces.gallery"; }
+  Gallery open() const { return Gallery::open_or_make(file(), kKind); }
+
+  /// One that can be told from all others, also in the bytes of a file.
+  static NewTemplate made(const std::string& mark) {
+    NewTemplate one;
+    const std::string text = "template of " + mark;
+    one.bytes.assign(text.begin(), text.end());
+    one.bytes.resize(static_cast<std::size_t>(kKind.bytes), '.');
+    one.picture = "picture of " + mark + std::string(5000, '#') + " end of " + mark;
+    one.source = mark + ".png";
+    return one;
+  }
+  static void add(Gallery& gallery, const std::string& name, int templates = 1) {
+    std::vector<NewTemplate> all;
+    for (int i = 0; i < templates; ++i) all.push_back(made(name + std::to_string(i)));
+    gallery.add(name, all);
+  }
+  static std::vector<std::string> names(const Gallery& gallery) {
+    std::vector<std::string> names;
+    for (const Person& one : gallery.people()) names.push_back(one.name);
+    return names;
+  }
+  /// What is in the folder, byte by byte.
+  std::string all_bytes() const {
+    std::string all;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) all += test::bytes_of(entry.path());
+    return all;
+  }
+
+  test::TempDir folder_;
+};
+
+TEST_F(GalleryTest, KeepsWhatItIsGiven) {
+  {
+    Gallery gallery = open();
+    gallery.add("Grace", std::vector{made("a"), made("b")});
+    add(gallery, "Ada");
+    gallery.add("Grace", std::vector{made("c")});
+  }
+  const Gallery gallery(file(), Gallery::Access::read);
+  EXPECT_THAT(names(gallery), ElementsAre("Ada", "Grace"));
+  const Person grace = gallery.person("Grace");
+  EXPECT_EQ(grace.templates, 3);
+  const std::vector<StoredTemplate> templates = gallery.templates(grace);
+  ASSERT_EQ(templates.size(), 3u);
+  EXPECT_EQ(templates[1].bytes, made("b").bytes);
+  EXPECT_EQ(templates[1].picture, made("b").picture);
+  EXPECT_EQ(templates[2].source, "c.png");
+  EXPECT_FALSE(gallery.find("Nobody"));
+  EXPECT_EQ(gallery.kind().settings, "of tests");
+}
+
+TEST_F(GalleryTest, OnlyItsOwnerMayReadIt) {
+  Gallery gallery = open();
+  add(gallery, "Ada");
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.status().permissions() & (fs::perms::group_all | fs::perms::others_all), fs::perms::none)
+        << entry.path();
+}
+
+TEST_F(GalleryTest, SnapshotHasAllTemplatesByPersonAndAge) {
+  Gallery gallery = open();
+  EXPECT_EQ(gallery.snapshot().size(), 0u) << "an empty gallery";
+  add(gallery, "Grace", 2);
+  add(gallery, "Ada", 1);
+  gallery.add("Grace", std::vector{made("late")});
+  const Snapshot all = gallery.snapshot();
+  EXPECT_THAT(all.names, ElementsAre("Grace", "Ada"));
+  EXPECT_THAT(all.owners, ElementsAre(0, 0, 0, 1));
+  const auto row = all.row(2);
+  EXPECT_EQ(std::vector(row.begin(), row.end()), made("late").bytes);
+  EXPECT_FALSE(all.threshold);
+}
+
+TEST_F(GalleryTest, ReaderLearnsOfEveryChange) {
+  Gallery writer = open();
+  add(writer, "Ada");
+  Gallery reader(file(), Gallery::Access::read);
+  EXPECT_TRUE(reader.changed()) << "nothing was read yet";
+  reader.snapshot();
+  EXPECT_FALSE(reader.changed());
+  const auto expect_seen = [&](const char* what) {
+    EXPECT_TRUE(reader.changed()) << what;
+    reader.snapshot();
+    EXPECT_FALSE(reader.changed()) << what;
+  };
+  add(writer, "Grace");
+  expect_seen("added");
+  writer.rename("Grace", "Hedy");
+  EXPECT_THAT(reader.snapshot().names, ElementsAre("Ada", "Hedy"));
+  writer.set_threshold({.distance = 7, .rate = 0.01});
+  expect_seen("threshold");
+  EXPECT_EQ(reader.snapshot().threshold->distance, 7);
+  writer.remove({"Ada"});
+  expect_seen("removed");
+  // Its own changes are no others.
+  writer.snapshot();
+  add(writer, "Emmy");
+  EXPECT_TRUE(writer.changed());
+}
+
+TEST_F(GalleryTest, RenamesAndMerges) {
+  Gallery gallery = open();
+  add(gallery, "Ada", 2);
+  add(gallery, "Ada L.", 1);
+  add(gallery, "Grace", 1);
+  expect_error(ExitCode::usage, "'Ada' already", [&] { gallery.rename("Grace", "Ada"); });
+  expect_error(ExitCode::usage, "with itself", [&] { gallery.merge("Ada", {"Grace", "Ada"}); });
+  EXPECT_THAT(names(gallery), ElementsAre("Ada", "Ada L.", "Grace")) << "wholly or not at all";
+  gallery.merge("Ada", {"Ada L."});
+  EXPECT_EQ(gallery.person("Ada").templates, 3);
+  gallery.rename("Ada", "Ada");
+  gallery.rename("Ada", "Augusta");
+  EXPECT_THAT(names(gallery), ElementsAre("Augusta", "Grace"));
+  expect_error(ExitCode::usage, "called 'Ada'", [&] { gallery.rename("Ada", "Hedy"); });
+}
+
+// Enough people that pages are split and merged, of whom a few go.
+TEST_F(GalleryTest, NoByteOfWhoIsDeletedIsLeft) {
+  Gallery gallery = open();
+  for (int i = 0; i < 60; ++i) add(gallery, "Person" + std::to_string(100 + i), 1 + i % 5);
+  Gallery reader(file(), Gallery::Access::read);  // keeps the log from going with the last connection
+  reader.snapshot();
+  EXPECT_NE(all_bytes().find("picture of Person117"), std::string::npos)
+      << "the test looks in the right place";
+  Database(file(), Database::Mode::write, {}).run("PRAGMA wal_checkpoint");
+  const auto size = fs::file_size(file());
+  std::vector<std::string> gone;
+  for (int i = 7; i < 60; i += 10) gone.push_back("Person" + std::to_string(100 + i));
+  EXPECT_EQ(gallery.remove(gone), "");
+  EXPECT_EQ(gallery.remove_templates("Person104", std::vector<std::size_t>{1}), "");
+  const std::string bytes = all_bytes();
+  gone.push_back("Person1041");
+  for (const std::string& name : gone) EXPECT_EQ(bytes.find(name), std::string::npos) << name;
+  EXPECT_NE(bytes.find("end of Person1040"), std::string::npos);
+  EXPECT_LT(fs::file_size(file()), size) << "what is not used is given back";
+  EXPECT_EQ(gallery.people().size(), 54u);
+  EXPECT_EQ(reader.people().size(), 54u);
+}
+
+TEST_F(GalleryTest, SaysWhatKeepsBytesOfWhoIsDeleted) {
+  Gallery gallery = Gallery::open_or_make(file(), kKind, std::chrono::milliseconds(1));
+  add(gallery, "Ada");
+  {
+    Database other(file(), Database::Mode::read, std::chrono::milliseconds(1));
+    Transaction reading(other, Transaction::Kind::read);
+    EXPECT_EQ(other.integer("SELECT count(*) FROM people"), 1);
+    EXPECT_THAT(gallery.remove({"Ada"}), HasSubstr("faces.gallery-wal"));
+    EXPECT_THAT(gallery.people(), IsEmpty());
+  }
+  add(gallery, "Grace");
+  EXPECT_EQ(gallery.remove({"Grace"}), "");
+  EXPECT_EQ(all_bytes().find("picture of Ada"), std::string::npos);
+}
+
+TEST_F(GalleryTest, LastTemplateTakesThePersonAlong) {
+  Gallery gallery = open();
+  add(gallery, "Ada", 3);
+  expect_error(ExitCode::usage, "none with number 4", [&] {
+    gallery.remove_templates("Ada", std::vector<std::size_t>{0, 3});
+  });
+  gallery.remove_templates("Ada", std::vector<std::size_t>{0, 0});
+  EXPECT_EQ(gallery.templates(gallery.person("Ada"))[0].source, "Ada1.png");
+  gallery.remove_templates("Ada", std::vector<std::size_t>{0, 1});
+  EXPECT_FALSE(gallery.find("Ada"));
+}
+
+TEST_F(GalleryTest, ImportAddsWhatIsNew) {
+  Gallery gallery = open();
+  add(gallery, "Ada", 2);
+  Gallery other = Gallery::open_or_make(folder_ / "other.gallery", kKind);
+  add(other, "Ada", 3);
+  add(other, "Grace", 2);
+  add(other, "Hedy", 1);
+  const Imported some = gallery.import(other, {"Ada", "Grace"});
+  EXPECT_EQ(some.people, 1);
+  EXPECT_EQ(some.templates, 3);
+  EXPECT_EQ(some.known, 2);
+  EXPECT_THAT(names(gallery), ElementsAre("Ada", "Grace"));
+  EXPECT_EQ(gallery.person("Ada").templates, 3);
+  expect_error(ExitCode::usage, "called 'Emmy'", [&] { gallery.import(other, {"Hedy", "Emmy"}); });
+  EXPECT_FALSE(gallery.find("Hedy"));
+  EXPECT_EQ(gallery.import(other, {}).templates, 1);
+  Gallery foreign = Gallery::open_or_make(folder_ / "foreign.gallery", {"large", "4567", "", 32});
+  expect_error(ExitCode::model, "large", [&] { gallery.import(foreign, {}); });
+}
+
+TEST_F(GalleryTest, RefusesAnotherModel) {
+  open();
+  expect_error(ExitCode::model, "'small' (0123)", [&] {
+    Gallery::open_or_make(file(), {"large", "4567", "", 32});
+  });
+  expect_error(ExitCode::model, "compared", [&] {
+    Gallery::open_or_make(file(), {"small", "0123", "", 33});
+  });
+}
+
+TEST_F(GalleryTest, NamesInAnyScript) {
+  const std::string longest(3 * kLongestName, 'x');
+  std::string wide;
+  for (std::size_t i = 0; i < kLongestName; ++i) wide += "世";
+  Gallery gallery = open();
+  for (const std::string& name : {std::string("Ada O'Hara"), std::string("\"; DROP TABLE people; --"),
+                                  std::string("איילת"), std::string("Зоя"), wide, std::string("😀")}) {
+    add(gallery, name);
+    EXPECT_TRUE(gallery.find(name)) << name;
+  }
+  const auto refused = [&](const std::string& name, const char* words) {
+    expect_error(ExitCode::usage, words, [&] { add(gallery, name); });
+  };
+  refused("", "empty");
+  refused("  ", "empty");
+  refused("\u3000", "empty");
+  refused(" Ada", "blank");
+  refused("A\nda", "control");
+  refused(std::string("A\0da", 4), "control");
+  refused("A\u202Eda", "control");
+  refused("A\xFF", "UTF-8");
+  refused(wide + "世", "101 characters");
+  refused("unknown", "strangers");
+  EXPECT_EQ(gallery.people().size(), 6u);
+}
+
+TEST_F(GalleryTest, RefusesWhatIsNone) {
+  const auto refused = [&](const char* words) {
+    SCOPED_TRACE(words);
+    expect_error(ExitCode::input, words, [&] { Gallery(file(), Gallery::Access::read); });
+    if (Gallery::is_there(file())) expect_error(ExitCode::input, words, [&] { open(); });
+  };
+  refused("no such gallery");
+  test::store(file(), std::string());
+  refused("no such gallery");
+  test::store(file(), std::string("this is the text of somebody's letter, and no database at all. ") +
+                          std::string(200, '.'));
+  refused("is not a gallery");
+  const std::string letter = test::bytes_of(file());
+  EXPECT_THAT(letter, HasSubstr("letter")) << "and it was left alone";
+  fs::remove(file());
+  Database(file(), Database::Mode::create, {}).run("CREATE TABLE letters(text TEXT)");
+  refused("not a gallery");
+  fs::remove(file());
+  fs::create_directory(file());
+  refused("is not a gallery");
+  expect_error(ExitCode::input, "is not a gallery", [&] { open(); });
+}
+
+TEST_F(GalleryTest, RefusesANewerOne) {
+  open();
+  Database(file(), Database::Mode::write, {}).run("PRAGMA user_version = 2");
+  expect_error(ExitCode::input, "format 2", [&] { Gallery(file(), Gallery::Access::read); });
+  expect_error(ExitCode::input, "format 2", [&] { open(); });
+}
+
+TEST_F(GalleryTest, RefusesWhatAStrangerHasPutIn) {
+  {
+    Gallery gallery = open();
+    add(gallery, "Ada");
+  }
+  const auto refused = [&](const char* sql, const char* words) {
+    SCOPED_TRACE(sql);
+    fs::copy_file(file(), folder_ / "bad.gallery", fs::copy_options::overwrite_existing);
+    Database(folder_ / "bad.gallery", Database::Mode::write, {}).run(sql);
+    expect_error(ExitCode::input, words, [&] {
+      Gallery bad(folder_ / "bad.gallery", Gallery::Access::write);
+      bad.snapshot();
+    });
+  };
+  refused("CREATE TRIGGER t AFTER INSERT ON people BEGIN DELETE FROM templates; END", "does not have");
+  refused("CREATE VIEW v AS SELECT name FROM people", "does not have");
+  refused("DROP TABLE threshold", "lacks");
+  refused("UPDATE templates SET bytes = zeroblob(31)", "is damaged");
+  refused("UPDATE model SET bytes = 1073741824", "1073741824 bytes");
+  refused("DELETE FROM model", "which model");
+  refused("UPDATE people SET name = char(27) || '[2J'", "control");
+}
+
+// Whatever byte is another, the gallery is refused or read; nothing crashes.
+TEST_F(GalleryTest, DamagedFiles) {
+  {
+    Gallery gallery = open();
+    add(gallery, "Ada", 3);
+    add(gallery, "Grace", 2);
+  }
+  const std::string whole = test::bytes_of(file());
+  int tried = 0, refused = 0;
+  const auto try_it = [&](const std::string& bytes) {
+    test::store(file(), bytes);
+    try {
+      const bool writes = ++tried % 16 == 0;  // each waits for the disk
+      Gallery gallery(file(), writes ? Gallery::Access::write : Gallery::Access::read);
+      gallery.snapshot();
+      for (const Person& one : gallery.people()) gallery.templates(one);
+      if (writes) add(gallery, "Hedy");
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ExitCode::input || error.code() == ExitCode::failed) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("faces.gallery"));
+      ++refused;
+    }
+    fs::remove(file() + "-wal");
+    fs::remove(file() + "-shm");
+  };
+  for (std::size_t i = 0; i < whole.size(); i += i < 110 ? 1 : 797) {
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x5A);
+    try_it(bytes);
+  }
+  for (std::size_t size = 1; size < whole.size(); size += 2039) try_it(whole.substr(0, size));
+  EXPECT_GT(refused, 50);
+}
+
+TEST_F(GalleryTest, LockedByAnotherProgram) {
+  Gallery gallery = Gallery::open_or_make(file(), kKind, std::chrono::milliseconds(1));
+  add(gallery, "Ada");
+  Database other(file(), Database::Mode::write, {});
+  Transaction writing(other, Transaction::Kind::write);
+  expect_error(ExitCode::failed, "in use", [&] { add(gallery, "Grace"); });
+  EXPECT_THAT(names(gallery), ElementsAre("Ada")) << "reading goes on";
+  writing.commit();
+  add(gallery, "Grace");
+}
+
+TEST_F(GalleryTest, TwoWritersAndAReader) {
+  open();
+  const auto write = [&](const std::string& name) {
+    Gallery gallery = Gallery::open_or_make(file(), kKind);
+    for (int i = 0; i < 20; ++i) gallery.add(name, std::vector{made(name + std::to_string(i)), made(name)});
+  };
+  std::thread one(write, "Ada"), two(write, "Grace");
+  Gallery reader(file(), Gallery::Access::read);
+  for (std::size_t seen = 0; seen < 80;) {
+    const Snapshot snapshot = reader.snapshot();
+    EXPECT_EQ(snapshot.size() % 2, 0u) << "half an addition";
+    EXPECT_GE(snapshot.size(), seen);
+    seen = snapshot.size();
+    std::this_thread::yield();
+  }
+  one.join();
+  two.join();
+}
+
+// In a process of its own, since its files may not grow any more from then on.
+TEST_F(GalleryTest, FullDiskLeavesWhatWasThere) {
+  {
+    Gallery gallery = open();
+    add(gallery, "Ada", 2);
+  }
+  const auto size = fs::file_size(file());
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{size + 20'000, size + 20'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int result = 1;
+    try {
+      Gallery gallery = open();
+      std::vector<NewTemplate> many;
+      for (int i = 0; i < 100; ++i) many.push_back(made("x" + std::to_string(i)));
+      gallery.add("Grace", many);
+    } catch (const Error& error) {
+      const bool good = error.code() == ExitCode::failed &&
+                        std::string(error.what()).find("space left") != std::string::npos;
+      result = good ? 0 : 2;
+    }
+    _exit(result);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  Gallery gallery(file(), Gallery::Access::write);
+  EXPECT_THAT(names(gallery), ElementsAre("Ada"));
+  EXPECT_EQ(gallery.person("Ada").templates, 2);
+  add(gallery, "Grace");
+}
+
+// Root may do everything, and has to be somebody else for this.
+TEST_F(GalleryTest, FolderThatMayNotBeWrittenTo) {
+  {
+    Gallery gallery = open();
+    add(gallery, "Ada");
+  }
+  fs::permissions(file(), fs::perms(0644));
+  fs::permissions(folder_.path(), fs::perms(0555));
+  const bool is_root = geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  {
+    Gallery reader(file(), Gallery::Access::read);
+    EXPECT_THAT(reader.snapshot().names, ElementsAre("Ada"));
+    EXPECT_FALSE(reader.changed());
+  }
+  if (is_root) {
+    expect_error(ExitCode::failed, "ermission", [&] { open(); });
+    expect_error(ExitCode::failed, "write", [&] {
+      Gallery gallery(file(), Gallery::Access::write);
+      add(gallery, "Grace");
+    });
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  fs::permissions(folder_.path(), fs::perms(0755));
+  expect_error(ExitCode::failed, "cannot make",
+               [&] { Gallery::open_or_make("/proc/none/faces.gallery", kKind); });
+}
+
+}  // namespace
+}  // namespace sightline::gallery
