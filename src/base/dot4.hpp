@@ -41,4 +41,31 @@ HWY_INLINE VWords dot4(VWords values, VWords weights, VWords sum) {
 #endif
 }
 
+// sum + dot product of four signed bytes and four signed bytes in each lane, whatever they are.
+HWY_INLINE VWords dot4_signed(VWords values, VWords weights, VWords sum) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  const hn::Repartition<std::int16_t, Words> d16;
+  const auto lower = [&](VWords bytes)
+                         HWY_ATTR { return hn::ShiftRight<8>(hn::ShiftLeft<8>(hn::BitCast(d16, bytes))); };
+  const auto upper = [&](VWords bytes) HWY_ATTR { return hn::ShiftRight<8>(hn::BitCast(d16, bytes)); };
+#if HWY_TARGET <= HWY_AVX3
+  const auto products = [](auto a, auto b) HWY_ATTR { return VWords{_mm512_madd_epi16(a.raw, b.raw)}; };
+#elif HWY_TARGET == HWY_AVX2
+  const auto products = [](auto a, auto b) HWY_ATTR { return VWords{_mm256_madd_epi16(a.raw, b.raw)}; };
+#else
+  const auto products = [](auto a, auto b) HWY_ATTR { return VWords{_mm_madd_epi16(a.raw, b.raw)}; };
+#endif
+  return hn::Add(sum,
+                 hn::Add(products(lower(values), lower(weights)), products(upper(values), upper(weights))));
+#else
+  const auto signed_byte = [](auto shifted) { return hn::ShiftRight<24>(shifted); };
+  sum =
+      hn::Add(sum, hn::Mul(signed_byte(hn::ShiftLeft<24>(values)), signed_byte(hn::ShiftLeft<24>(weights))));
+  sum =
+      hn::Add(sum, hn::Mul(signed_byte(hn::ShiftLeft<16>(values)), signed_byte(hn::ShiftLeft<16>(weights))));
+  sum = hn::Add(sum, hn::Mul(signed_byte(hn::ShiftLeft<8>(values)), signed_byte(hn::ShiftLeft<8>(weights))));
+  return hn::Add(sum, hn::Mul(signed_byte(values), signed_byte(weights)));
+#endif
+}
+
 }  // namespace sightline::HWY_NAMESPACE

@@ -1,0 +1,45 @@
+#pragma once
+/// What a search does for one query and one block of templates.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "recognition/templates.hpp"
+
+namespace sightline::recognition {
+
+/// A query, made ready for passing over any number of blocks.
+struct QueryPlan {
+  /// A dimension of counts that has to be looked at: the query's count is not 0, and neither is its weight.
+  struct Active {
+    std::int32_t dim;
+    std::int32_t count;
+  };
+  /// Dimensions of one weight: those of `active` from the end of the run before to here.
+  struct Run {
+    std::uint32_t weight;
+    std::size_t end;
+  };
+  std::vector<Active> active;  ///< by weight, then by dimension
+  std::vector<Run> runs;
+  std::vector<std::int32_t> words;  ///< of a vector: four values each, the first in the lowest byte
+  std::uint32_t constant = 0;       ///< part of the distance to all templates, modulo 2^32
+
+  /// @param query  a template of this format
+  void make(const TemplateFormat& format, std::span<const std::uint8_t> query);
+};
+
+/// The distances of a block's templates, also those of places that no template has.
+/// @param sums  TemplateSet::sums of the block
+void block_distances(TemplateFormat::Kind kind, const std::uint8_t* block, const std::uint32_t* sums,
+                     const QueryPlan& plan, std::uint32_t* distances);
+
+/// Adds up what of a distance depends on both, for the templates of a block of TemplateSet: of counts,
+/// weight * chi_square_rest, modulo 2^32; of vectors, the dot product. SIMD; plain loops in `reference`.
+void add_rests8(const std::uint8_t* block, const QueryPlan& plan, std::uint32_t* sums);
+void add_rests16(const std::uint8_t* block, const QueryPlan& plan, std::uint32_t* sums);
+void add_products(const std::uint8_t* block, const QueryPlan& plan, std::uint32_t* sums);
+
+}  // namespace sightline::recognition
