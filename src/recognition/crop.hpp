@@ -1,0 +1,78 @@
+#pragma once
+/// The pixels of a face, turned and scaled so that its points lie where those of all other faces do: what
+/// descriptors are made of. All in integers, the same bits on every processor.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "detection/detection.hpp"
+#include "image/view.hpp"
+
+namespace sightline::recognition {
+
+/// The crop of the CSU face identification evaluation system, pixels.
+inline constexpr Size kCropSize{130, 150};
+
+/// In pixels of a picture whose upper left corner is (0, 0): the middle of its first pixel is (0.5, 0.5).
+struct Point {
+  double x = 0, y = 0;
+};
+
+/// Where the eyes lie in a crop, left and right as they are in the picture: in the middle of pixels (39, 60)
+/// and (91, 60).
+inline constexpr std::array<Point, 2> kCropEyes{{{39.5, 60.5}, {91.5, 60.5}}};
+
+/// Where a crop's pixels come from. Octave k of a frame has the means of its squares of 2^k x 2^k pixels, each
+/// rounded once, halves up; beyond the frame, the pixel of its edge is repeated. The middle of the crop's pixel
+/// (column, row) is at
+///
+///     ((x + step_x * column - step_y * row) / 2^16, (y + step_y * column + step_x * row) / 2^16)
+///
+/// in pixels of the octave, where whole numbers are the middles of these. There it is sampled bilinearly, at
+/// places cut off to 1 / 128 pixel (x and y have half of that added), rounded once, halves up.
+struct Similarity {
+  std::int32_t octave = 0;  ///< 0 .. kMostOctave
+  std::int32_t x = 0, y = 0;
+  std::int32_t step_x = 0, step_y = 0;
+  friend bool operator==(const Similarity&, const Similarity&) = default;
+};
+
+/// The octave is the one in which steps are at least 1 and below 2 pixels, so that nothing is skipped, but no
+/// further than this one.
+inline constexpr int kMostOctave = 4;
+/// Points and frames beyond so many pixels are refused.
+inline constexpr int kFarthest = 30000;
+
+/// The similarity that brings points of a crop closest to points of a frame, in the sense of least squares; of
+/// two points, exactly there. Points are rounded to 1/256 pixel. Where all points of the frame are one, so are
+/// all pixels of the crop. Throws Error (failed) where a point of the frame lies beyond kFarthest or is no
+/// number.
+/// @param found    in the frame, 2 to 5
+/// @param targets  as many in the crop, inside of it and not all in one place
+Similarity similarity_of(std::span<const Point> found, std::span<const Point> targets);
+
+/// The same where nothing is known of a face but its box, as detectors of frontal faces have it: the eyes are
+/// taken to be 0.42 of its width apart, 0.36 of its height below its top.
+Similarity similarity_of(const Box& face);
+
+/// Makes crops of any size, kCropSize where nothing else is said. Keeps memory for the part of a frame that it
+/// works on. Thread-safety: one thread at a time.
+class Cropper {
+ public:
+  /// @param frame  not empty, sides up to kFarthest
+  void crop(GrayView frame, const Similarity& from, ImageView<std::uint8_t> crop);
+
+ private:
+  void make_patch(GrayView frame, const Similarity& from, int left, int top, Size size);
+
+  Image<std::uint8_t> patch_;
+  AlignedBuffer<std::uint16_t> sums_;
+};
+
+namespace reference {
+/// As defined, pixel by pixel: what Cropper and the OpenCL kernel equal bit for bit.
+void crop(GrayView frame, const Similarity& from, ImageView<std::uint8_t> crop);
+}  // namespace reference
+
+}  // namespace sightline::recognition
