@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,11 @@ struct Model {
   std::string provenance;  ///< how it was made, for people; may be empty
 
   int first_weak(int stage) const { return stage == 0 ? 0 : stages[static_cast<std::size_t>(stage) - 1].end; }
+  std::span<const WeakClassifier> weak_of(int stage) const {
+    return std::span(weak).subspan(
+        static_cast<std::size_t>(first_weak(stage)),
+        static_cast<std::size_t>(stages[static_cast<std::size_t>(stage)].end - first_weak(stage)));
+  }
   int first_stage(int view) const { return view == 0 ? 0 : views[static_cast<std::size_t>(view) - 1].end; }
   /// The most stages that one view has.
   int most_stages() const;

@@ -7,8 +7,8 @@
 /// of cells of 2x2 pixels. Codes of either are kept in two planes of bytes: a code's upper six bits, which
 /// name a byte of a code set, and its lower three, as the one bit of that byte. Whether a code is in a set is
 /// then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at once. Windows go
-/// through the first stages so, side by side, each stage's sums in bytes that saturate; what is left of these
-/// are lists, from which each further weak classifier strikes out those that it rejects.
+/// through the first stages so, side by side, each stage's sums in bytes that saturate. What is left of these
+/// goes on one by one: of each place that a stage looks at, a table has the sum of all weights by code.
 
 #include <cstdint>
 #include <span>
@@ -28,6 +28,22 @@ struct Accepted {
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
+/// A weak classifier as vectors of windows look it up.
+struct SideBySide {
+  /// Its set, each 16 bytes XOR the 16 before. The byte that a number names is the XOR of one of each of the
+  /// blocks up to its own, at the number's lower half.
+  alignas(kSetBytes) CodeSet steps;
+  std::int32_t offset;  ///< of its code, in places from that of the window's corner
+  std::uint8_t weight;  ///< or less, where that rejects as well
+};
+
+/// All weak classifiers of a stage at one place, as single windows look them up.
+struct Alone {
+  std::int32_t offset;         ///< of their code, see SideBySide
+  const std::uint16_t* table;  ///< kCodeTable sums of weights, by code
+};
+inline constexpr int kCodeTable = 512;
+
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
@@ -38,9 +54,8 @@ class PackedModel {
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
   /// Rows of windows that are in a list together: few enough for the caches.
   static constexpr int kListRows = 32;
-  /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a look in a vector
-  /// costs a twentieth of one in a list. Fewer take up to three times as long, more are the same.
-  static constexpr int kEarlyStages = 3;
+  /// Stages that windows go through side by side, where nobody asks for others.
+  static constexpr int kEarlyStages = 2;
 
   PackedModel() = default;
   /// @param lowest  margin of a window that is reported, by view; below 0, the last stage is the more lenient
@@ -49,26 +64,29 @@ class PackedModel {
   const Model& model() const { return *model_; }
   /// The largest side of cells that codes are needed of.
   int most_cell() const { return most_cell_; }
-  /// Of a weak classifier's code, in places from that of the window's corner.
-  std::span<const std::int32_t> offsets() const { return offsets_; }
   /// The sum above which a stage rejects; below 0: always.
   std::int32_t limit(int stage) const { return limits_[static_cast<std::size_t>(stage)]; }
   /// Whether windows can go through a stage side by side: its sums matter in bytes, and nobody asks for them
-  /// later.
-  bool fits_bytes(int stage) const { return fits_bytes_[static_cast<std::size_t>(stage)] != 0; }
-  /// A weak classifier's set as vectors look it up: each 16 bytes XOR the 16 before. The byte that a number
-  /// names is the XOR of one of each of the blocks up to its own, at the number's lower half.
-  const CodeSet& steps(int weak) const { return steps_[static_cast<std::size_t>(weak)]; }
-  /// Weights as bytes, which reject where the weight does, of stages that fit.
-  std::span<const std::uint8_t> byte_weights() const { return byte_weights_; }
+  /// later. Else, side_by_side has nothing.
+  bool fits_bytes(int stage) const { return !side_by_side(stage).empty(); }
+  /// A stage's weak classifiers for vectors of windows.
+  std::span<const SideBySide> side_by_side(int stage) const {
+    return side_by_side_[static_cast<std::size_t>(stage)];
+  }
+  /// A stage for single windows, in the order in which its places first come in the model.
+  std::span<const Alone> alone(int stage) const { return alone_[static_cast<std::size_t>(stage)]; }
 
  private:
+  void pack_side_by_side(int stage);
+  void pack_alone(int stage);
+
   const Model* model_ = nullptr;
   int most_cell_ = 1;
-  std::vector<std::int32_t> offsets_, limits_;
-  std::vector<char> fits_bytes_;
-  std::vector<CodeSet> steps_;
-  std::vector<std::uint8_t> byte_weights_;
+  std::vector<std::int32_t> limits_;
+  // By stage; tables are those of `alone_`, and stay where they are when this is moved.
+  std::vector<std::vector<SideBySide>> side_by_side_;
+  std::vector<std::vector<Alone>> alone_;
+  std::vector<std::vector<std::uint16_t>> tables_;
 };
 
 /// What a thread needs for a tile, about 350 kB, and 300 more with cells.

@@ -15,8 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kStride = PackedModel::kStride;
 constexpr int kListRows = PackedModel::kListRows;
-constexpr int kFewWindows = 24;  // as few go on one by one
-constexpr int kBlock = 16;       // bytes that TableLookupBytes looks up among
+constexpr int kLooksAtOnce = 16;  // of a window alone, before its sum is looked at
+constexpr int kBlock = 16;        // bytes that TableLookupBytes looks up among
 
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
 using Words = hn::ScalableTag<std::uint16_t>;
@@ -117,43 +117,48 @@ void make_all_codes(GrayView image, const WindowTile& tile, Size window, int mos
              scratch.bytes.data() + PackedModel::kPlane, scratch.bits.data() + PackedModel::kPlane, scratch);
 }
 
-// The byte of a set that each index, 0..63, names; see PackedModel::steps.
+// The weights of a weak classifier at codes whose bytes' numbers, 0..63, are `index`; see SideBySide.
 template <class V>
-HWY_INLINE V look_up(Bytes d, const std::uint8_t* steps, V index) {
+HWY_INLINE V weights_of(Bytes d, const SideBySide& look, V index, V bits) {
   // Of an index below a block, the highest bit is set then, and there is nothing.
   const auto part = [&](int block) HWY_ATTR {
     const V own = hn::Sub(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
-    return hn::TableLookupBytesOr0(hn::LoadDup128(d, steps + block * kBlock), own);
+    return hn::TableLookupBytesOr0(hn::LoadDup128(d, look.steps.data() + block * kBlock), own);
   };
-  return hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3)));
+  const V bytes = hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3)));
+  return hn::IfThenZeroElse(hn::Eq(hn::And(bytes, bits), hn::Zero(d)), hn::Set(d, look.weight));
 }
 
-// Of a vector of windows whose codes are at `place`: those that the stages [begin, end), which fit bytes,
-// leave. Counts how many `exist` and are left by each.
-HWY_INLINE std::uint64_t pass_early(const PackedModel& packed, int begin, int end, const ScanScratch& scratch,
-                                    std::int32_t place, std::uint64_t exist, std::span<std::int64_t> left) {
+// Of a vector of sums: where they do not exceed a limit.
+template <class V>
+HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
+  std::uint64_t kept = 0;
+  hn::StoreMaskBits(d, hn::Eq(hn::SaturatedSub(sum, limit), hn::Zero(d)),
+                    reinterpret_cast<std::uint8_t*>(&kept));
+  return kept;
+}
+
+// Of two vectors of windows, one below the other, whose corners' codes are at `place`: those that the stages
+// [begin, end) leave. `passed`, those that exist at first.
+HWY_INLINE void pass_two(const PackedModel& packed, int begin, int end, const ScanScratch& scratch,
+                         std::int32_t place, std::uint64_t (&passed)[2], std::span<std::int64_t> left) {
   const Bytes d;
-  const auto zero = hn::Zero(d);
-  const Model& model = packed.model();
-  std::uint64_t passed = exist;
-  for (int s = begin; s < end && passed != 0; ++s) {
-    const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(s)));
-    auto sum = zero;
-    const int last = model.stages[static_cast<std::size_t>(s)].end;
-    for (int i = model.first_weak(s); i < last; ++i) {
-      const auto index = static_cast<std::size_t>(i);
-      const std::int32_t at = place + packed.offsets()[index];
-      const auto bytes = look_up(d, packed.steps(i).data(), hn::LoadU(d, scratch.bytes.data() + at));
-      const auto is_free = hn::Eq(hn::And(bytes, hn::LoadU(d, scratch.bits.data() + at)), zero);
-      sum = hn::SaturatedAdd(sum, hn::IfThenZeroElse(is_free, hn::Set(d, packed.byte_weights()[index])));
-      if (i % 2 == 1 && hn::AllFalse(d, hn::Eq(hn::SaturatedSub(sum, limit), zero))) return 0;
+  const std::uint8_t* const bytes = scratch.bytes.data() + place;
+  const std::uint8_t* const bits = scratch.bits.data() + place;
+  for (int s = begin; s < end && (passed[0] | passed[1]) != 0; ++s) {
+    auto upper = hn::Zero(d), lower = hn::Zero(d);
+    for (const SideBySide& look : packed.side_by_side(s)) {
+      const std::ptrdiff_t at = look.offset;
+      upper = hn::SaturatedAdd(upper, weights_of(d, look, hn::LoadU(d, bytes + at), hn::LoadU(d, bits + at)));
+      lower = hn::SaturatedAdd(
+          lower, weights_of(d, look, hn::LoadU(d, bytes + at + kStride), hn::LoadU(d, bits + at + kStride)));
     }
-    std::uint64_t kept = 0;
-    hn::StoreMaskBits(d, hn::Eq(hn::SaturatedSub(sum, limit), zero), reinterpret_cast<std::uint8_t*>(&kept));
-    passed &= kept;
-    if (!left.empty()) left[static_cast<std::size_t>(s)] += std::popcount(passed);
+    const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(s)));
+    passed[0] &= not_above(d, upper, limit);
+    passed[1] &= not_above(d, lower, limit);
+    if (!left.empty())
+      left[static_cast<std::size_t>(s)] += std::popcount(passed[0]) + std::popcount(passed[1]);
   }
-  return passed;
 }
 
 // Places of the windows of some rows that the stages [begin, end) leave; how many they are.
@@ -161,56 +166,49 @@ int pass_rows(const PackedModel& packed, int begin, int end, const WindowTile& t
               ScanScratch& scratch, std::span<std::int64_t> left) {
   const int lanes = static_cast<int>(hn::Lanes(Bytes()));
   int count = 0;
-  for (int y = y_begin; y < y_end; ++y) {
+  for (int y = y_begin; y < y_end; y += 2) {
     for (int x = 0; x < tile.columns; x += lanes) {
       const int here = std::min(lanes, tile.columns - x);
       const std::int32_t place = y * kStride + x;
-      std::uint64_t passed =
-          pass_early(packed, begin, end, scratch, place, ~std::uint64_t{0} >> (64 - here), left);
-      for (; passed != 0; passed &= passed - 1) scratch.places[count++] = place + std::countr_zero(passed);
+      const std::uint64_t exist = ~std::uint64_t{0} >> (64 - here);
+      std::uint64_t passed[2] = {exist, y + 1 < y_end ? exist : 0};
+      pass_two(packed, begin, end, scratch, place, passed, left);
+      for (int row = 0; row < 2; ++row) {
+        for (std::uint64_t rest = passed[row]; rest != 0; rest &= rest - 1)
+          scratch.places[count++] = place + row * kStride + std::countr_zero(rest);
+      }
     }
   }
   return count;
 }
 
-HWY_INLINE bool is_in(const WeakClassifier& weak, const ScanScratch& scratch, std::int32_t place) {
-  return (weak.codes[scratch.bytes[place]] & scratch.bits[place]) != 0;
-}
-
-// One weak classifier's look at the windows of a list, which it shortens; how many are left.
-HWY_INLINE int pass_one(const WeakClassifier& weak, std::int32_t offset, std::int32_t limit, int count,
-                        ScanScratch& scratch) {
-  std::int32_t* const places = scratch.places.data();
-  std::int32_t* const sums = scratch.sums.data();
-  int kept = 0;
-  for (int i = 0; i < count; ++i) {
-    const std::int32_t place = places[i];
-    const std::int32_t sum = sums[i] + (is_in(weak, scratch, place + offset) ? weak.weight : 0);
-    places[kept] = place;
-    sums[kept] = sum;
-    kept += sum <= limit ? 1 : 0;
+// What a window's weights add up to, or some of them where these are above the limit.
+HWY_INLINE std::int32_t sum_of(std::span<const Alone> looks, std::int32_t limit, const ScanScratch& scratch,
+                               std::int32_t place) {
+  const std::uint8_t* const bytes = scratch.bytes.data() + place;
+  const std::uint8_t* const bits = scratch.bits.data() + place;
+  const auto weights = [&](const Alone& look) {
+    const auto bit = static_cast<std::uint32_t>(bits[look.offset]);
+    return std::int32_t{look.table[8 * bytes[look.offset] + std::countr_zero(bit)]};
+  };
+  std::int32_t sum = 0;
+  const Alone* look = looks.data();
+  const Alone* const end = look + looks.size();
+  for (; end - look >= kLooksAtOnce; look += kLooksAtOnce) {
+    for (int i = 0; i < kLooksAtOnce; ++i) sum += weights(look[i]);
+    if (sum > limit) return sum;
   }
-  return kept;
+  for (; look < end; ++look) sum += weights(*look);
+  return sum;
 }
 
 // The list's windows through one stage, whose sums they then have; how many are left.
 int pass_stage(const PackedModel& packed, int stage, int count, ScanScratch& scratch) {
-  const Model& model = packed.model();
   const std::int32_t limit = packed.limit(stage);
-  const int end = model.stages[static_cast<std::size_t>(stage)].end;
-  std::fill_n(scratch.sums.data(), count, 0);
-  int weak = model.first_weak(stage);
-  for (; weak < end && count > kFewWindows; ++weak)
-    count = pass_one(model.weak[static_cast<std::size_t>(weak)],
-                     packed.offsets()[static_cast<std::size_t>(weak)], limit, count, scratch);
   int kept = 0;
   for (int i = 0; i < count; ++i) {
     const std::int32_t place = scratch.places[i];
-    std::int32_t sum = scratch.sums[i];
-    for (int w = weak; w < end && sum <= limit; ++w) {
-      const auto index = static_cast<std::size_t>(w);
-      if (is_in(model.weak[index], scratch, place + packed.offsets()[index])) sum += model.weak[index].weight;
-    }
+    const std::int32_t sum = sum_of(packed.alone(stage), limit, scratch, place);
     scratch.places[kept] = place;
     scratch.sums[kept] = sum;
     kept += sum <= limit ? 1 : 0;
