@@ -29,6 +29,7 @@ void add_devices(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
 void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
+void add_evaluate_landmarks(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_label(CLI::App& app, Common& common);
 void add_live(CLI::App& app, Common& common);

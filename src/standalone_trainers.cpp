@@ -1,10 +1,12 @@
 #include "standalone_trainers.hpp"
 
+#include "landmarks/tools.hpp"
+
 namespace sightline {
 
 std::vector<std::unique_ptr<training::StandaloneTrainer>> make_standalone_trainers() {
   std::vector<std::unique_ptr<training::StandaloneTrainer>> all;
-  // One line each: all.push_back(landmarks::make_trainer());
+  all.push_back(landmarks::make_trainer());
   return all;
 }
 

@@ -1,5 +1,9 @@
 #include "landmarks/marks.hpp"
 
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
 #include "evaluation/text_rows.hpp"
 
 namespace sightline::landmarks {
@@ -28,6 +32,36 @@ std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file) {
     faces.push_back(std::move(face));
   });
   return faces;
+}
+
+std::vector<MarkedFace> faces_of_part(std::vector<MarkedFace> faces, const std::string& part,
+                                      const std::filesystem::path& file) {
+  std::erase_if(faces, [&](const MarkedFace& face) { return face.part != part; });
+  if (faces.empty()) {
+    throw Error(ExitCode::input, "'" + file.string() + "' has no faces of part '" + part + "'",
+                "the second word of a line is its part; choose one with --part");
+  }
+  return faces;
+}
+
+training::FileImageSet pictures_of(const std::vector<MarkedFace>& faces,
+                                   const std::filesystem::path& folder) {
+  const training::FileImageSet all(folder);
+  std::map<std::string, std::filesystem::path> files;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    files.try_emplace(all.name(i), all.file(i));
+    files.try_emplace(all.file(i).stem().string(), all.file(i));
+  }
+  std::vector<std::filesystem::path> chosen;
+  for (const MarkedFace& face : faces) {
+    const auto found = files.find(face.picture);
+    if (found == files.end()) {
+      throw Error(ExitCode::input, "there is no picture '" + face.picture + "' in '" + folder.string() + "'",
+                  "marked faces name the pictures of this folder, with or without their endings");
+    }
+    chosen.push_back(found->second);
+  }
+  return training::FileImageSet(std::move(chosen));
 }
 
 }  // namespace sightline::landmarks

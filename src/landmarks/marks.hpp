@@ -7,6 +7,7 @@
 
 #include "detection/detection.hpp"
 #include "landmarks/finder.hpp"
+#include "training/file_image_set.hpp"
 
 namespace sightline::landmarks {
 
@@ -22,5 +23,12 @@ struct MarkedFace {
 /// numbers of points are the middles of pixels, as most programs for marking have it; of boxes, edges.
 /// Throws Error (input): the file, the line and the reason.
 std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file);
+
+/// Those of one part, in their order. Throws Error (input), naming the file, where there is none.
+std::vector<MarkedFace> faces_of_part(std::vector<MarkedFace> faces, const std::string& part,
+                                      const std::filesystem::path& file);
+
+/// The picture of each face, in their order. Throws Error (input) where one is not in the folder.
+training::FileImageSet pictures_of(const std::vector<MarkedFace>& faces, const std::filesystem::path& folder);
 
 }  // namespace sightline::landmarks

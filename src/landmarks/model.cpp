@@ -7,7 +7,6 @@
 
 #include "landmarks/shape.hpp"
 #include "model/header.hpp"
-#include "model/safetensors.hpp"
 
 namespace sightline::landmarks {
 namespace {
@@ -121,7 +120,10 @@ void read_arrays(const Safetensors& file, Model& model) {
 }  // namespace
 
 Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Safetensors file = Safetensors::load(path, max_bytes);
+  return read_model(Safetensors::load(path, max_bytes), path);
+}
+
+Model read_model(const Safetensors& file, const std::filesystem::path& path) {
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind, "choose a model of landmarks");
   header.expect("version", kVersion, "train it again, or use the program that it was made for");
@@ -145,6 +147,10 @@ bool looks_like_model(const std::filesystem::path& file) {
 }
 
 void save_model(const Model& model, const std::filesystem::path& file) {
+  container_of(model).save(file);
+}
+
+Safetensors container_of(const Model& model) {
   if (const Problem problem = problem_of(model); !problem.what.empty())
     throw std::invalid_argument(problem.what + "; " + problem.remedy);
   std::vector<std::uint8_t> anchors, compared;
@@ -173,7 +179,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
   container.set<std::int8_t>("thresholds", {stages, trees, nodes}, thresholds);
   container.set<std::uint8_t>("shifts", {stages}, model.shifts);
   container.set<std::int8_t>("leaves", {stages, trees, nodes + 1, kCoordinates}, leaves);
-  container.save(file);
+  return container;
 }
 
 }  // namespace sightline::landmarks

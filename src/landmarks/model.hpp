@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "landmarks/patch.hpp"
+#include "model/safetensors.hpp"
 
 namespace sightline::landmarks {
 
@@ -86,6 +87,11 @@ inline constexpr std::string_view kModelKind = "sightline-landmarks";
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
+
+/// The same of an open file; `path` stands for it in messages.
+Model read_model(const Safetensors& file, const std::filesystem::path& path);
+/// What such a file holds. Throws std::invalid_argument where `read_model` would refuse it.
+Safetensors container_of(const Model& model);
 
 /// Throws Error (failed) where the file cannot be written, and std::invalid_argument where `load_model` would
 /// refuse the model.

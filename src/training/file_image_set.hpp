@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "training/image_set.hpp"
@@ -15,6 +16,9 @@ class FileImageSet : public ImageSet {
   /// @param folder  where the listed names are, if not beside the list
   /// Throws Error (input) where there is nothing, or a listed file is missing.
   explicit FileImageSet(const std::filesystem::path& path, const std::filesystem::path& folder = {});
+
+  /// These files, which exist.
+  explicit FileImageSet(std::vector<std::filesystem::path> files) : files_(std::move(files)) {}
 
   /// Adds all of another folder or list.
   void add(const FileImageSet& other) {

@@ -24,6 +24,7 @@ struct Target {
 constexpr Target kTargets[] = {{"cascade", cascade},
                                {"waldboost", waldboost},
                                {"census", census},
+                               {"landmarks", landmarks},
                                {"model", model},
                                {"config", config},
                                {"truth", truth},

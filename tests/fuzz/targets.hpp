@@ -15,6 +15,8 @@ void cascade(Bytes bytes);
 void waldboost(Bytes bytes);
 /// Census cascades; what is taken looks at a window.
 void census(Bytes bytes);
+/// Models of landmarks; what is taken looks at a patch.
+void landmarks(Bytes bytes);
 /// Models of the filter-bank detector.
 void model(Bytes bytes);
 /// Pipeline files.

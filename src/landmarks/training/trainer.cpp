@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "base/parallel.hpp"
+#include "landmarks/finder.hpp"
 #include "landmarks/shape.hpp"
 #include "landmarks/training/tree.hpp"
 #include "training/random.hpp"
@@ -68,52 +70,107 @@ int shift_for(const std::vector<Residual>& residuals, double shrinkage) {
   return shift;
 }
 
-}  // namespace
+class Training {
+ public:
+  Training(const std::vector<Sample>& samples, const TrainingOptions& options)
+      : samples_(samples),
+        options_(options),
+        mean_(mean_shape(samples)),
+        mean_shape_(mean_),
+        shapes_(samples.size(), mean_),
+        residuals_(samples.size()),
+        rows_(samples.size()) {}
 
-Model train(const std::vector<Sample>& samples, const TrainingOptions& options,
-            training::ProgressClock& clock) {
-  Model model;
-  model.mean = mean_shape(samples);
-  model.depth = options.depth;
-  model.trees = options.trees;
-  model.pixels = options.pixels;
-  const MeanShape mean(model.mean);
-  std::vector<Shape> shapes(samples.size(), model.mean);
-  std::vector<Residual> residuals(samples.size());
-  std::vector<PixelRow> rows(samples.size());
-  for (int stage = 0; stage < options.stages; ++stage) {
-    clock.check(double{1} * stage / options.stages);
-    Random random(options.seed, static_cast<std::uint64_t>(stage));
-    const std::vector<PixelPlace> places = draw_places(model.mean, options, random);
-    parallel_for_isolated(samples.size(), [&](std::size_t i) {
-      const Turn turn = mean.turn_to(shapes[i]);
-      for (std::size_t k = 0; k < places.size(); ++k)
-        rows[i][k] = samples[i].patch[static_cast<std::size_t>(patch_index(shapes[i], turn, places[k]))];
-      for (std::size_t k = 0; k < kCoordinates; ++k)
-        residuals[i][k] = static_cast<std::int16_t>(
-            std::clamp(samples[i].points[k] - shapes[i][k], -kLargestResidual, kLargestResidual));
-    });
-    const int shift = shift_for(residuals, options.shrinkage);
-    const PairOdds odds(model.mean, places, options.pair_distance);
-    std::vector<std::array<std::int32_t, kCoordinates>> sums(samples.size());
-    for (int k = 0; k < options.trees; ++k) {
-      clock.check((stage + double{1} * k / options.trees) / options.stages);
-      const Tree tree = grow_tree(rows, residuals, odds, options, shift, random);
-      parallel_for_isolated(samples.size(), [&](std::size_t i) {
-        const Leaf& leaf = tree.leaves[static_cast<std::size_t>(leaf_of(tree, rows[i]))];
-        for (std::size_t c = 0; c < kCoordinates; ++c) {
-          residuals[i][c] = static_cast<std::int16_t>(
-              std::clamp(residuals[i][c] - leaf[c] * (1 << shift), -kLargestResidual, kLargestResidual));
-          sums[i][c] += leaf[c];
-        }
-      });
+  // A model of one stage, for where the points are by now.
+  Model train_stage(int stage, training::ProgressClock& clock) {
+    Random random(options_.seed, static_cast<std::uint64_t>(stage));
+    Model model;
+    model.mean = mean_;
+    model.depth = options_.depth;
+    model.stages = 1;
+    model.trees = options_.trees;
+    model.pixels = options_.pixels;
+    model.places = draw_places(mean_, options_, random);
+    look(model.places);
+    const int shift = shift_for(residuals_, options_.shrinkage);
+    model.shifts = {static_cast<std::uint8_t>(shift)};
+    const PairOdds odds(mean_, model.places, options_.pair_distance);
+    for (int k = 0; k < options_.trees; ++k) {
+      clock.check((stage + double{1} * k / options_.trees) / options_.stages,
+                  "stage " + std::to_string(stage + 1) + " of " + std::to_string(options_.stages));
+      const Tree tree = grow_tree(rows_, residuals_, odds, options_, shift, random);
+      take_away(tree, shift);
       model.splits.insert(model.splits.end(), tree.splits.begin(), tree.splits.end());
       model.leaves.insert(model.leaves.end(), tree.leaves.begin(), tree.leaves.end());
     }
-    for (std::size_t i = 0; i < samples.size(); ++i) move_points(shapes[i], sums[i].data(), shift);
-    model.places.insert(model.places.end(), places.begin(), places.end());
-    model.shifts.push_back(static_cast<std::uint8_t>(shift));
-    model.stages = stage + 1;
+    return model;
+  }
+
+  void move_on(const Model& stage) {
+    const Finder finder(stage);
+    parallel_for_isolated(samples_.size(),
+                          [&](std::size_t i) { shapes_[i] = finder.find(samples_[i].patch, shapes_[i]); });
+  }
+
+ private:
+  void look(const std::vector<PixelPlace>& places) {
+    parallel_for_isolated(samples_.size(), [&](std::size_t i) {
+      const Turn turn = mean_shape_.turn_to(shapes_[i]);
+      for (std::size_t k = 0; k < places.size(); ++k)
+        rows_[i][k] = samples_[i].patch[static_cast<std::size_t>(patch_index(shapes_[i], turn, places[k]))];
+      for (std::size_t k = 0; k < kCoordinates; ++k)
+        residuals_[i][k] = residual(samples_[i].points[k] - shapes_[i][k]);
+    });
+  }
+  void take_away(const Tree& tree, int shift) {
+    parallel_for_isolated(samples_.size(), [&](std::size_t i) {
+      const Leaf& leaf = tree.leaves[static_cast<std::size_t>(leaf_of(tree, rows_[i]))];
+      for (std::size_t k = 0; k < kCoordinates; ++k)
+        residuals_[i][k] = residual(residuals_[i][k] - leaf[k] * (1 << shift));
+    });
+  }
+  static std::int16_t residual(int value) {
+    return static_cast<std::int16_t>(std::clamp(value, -kLargestResidual, kLargestResidual));
+  }
+
+  const std::vector<Sample>& samples_;
+  const TrainingOptions& options_;
+  Shape mean_;
+  MeanShape mean_shape_;
+  std::vector<Shape> shapes_;
+  std::vector<Residual> residuals_;
+  std::vector<PixelRow> rows_;
+};
+
+void append(Model& model, const Model& stage) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(model.places, stage.places);
+  add(model.shifts, stage.shifts);
+  add(model.splits, stage.splits);
+  add(model.leaves, stage.leaves);
+  ++model.stages;
+}
+
+}  // namespace
+
+Model train(const std::vector<Sample>& samples, const TrainingOptions& options,
+            const training::TrainingState& state, training::ProgressClock& clock) {
+  Training training(samples, options);
+  Model model;
+  for (int stage = 0; stage < options.stages; ++stage) {
+    const std::string step = "stage-" + std::to_string(stage + 1);
+    std::optional<Model> one =
+        state.load(step, [&](const Safetensors& arrays) { return read_model(arrays, step); });
+    if (!one) {
+      one = training.train_stage(stage, clock);
+      state.save(step, container_of(*one));
+    }
+    training.move_on(*one);
+    if (stage == 0) {
+      model = *one;
+    } else {
+      append(model, *one);
+    }
   }
   return model;
 }

@@ -10,17 +10,18 @@
 #include "landmarks/model.hpp"
 #include "landmarks/training/samples.hpp"
 #include "training/progress.hpp"
+#include "training/state.hpp"
 
 namespace sightline::landmarks {
 
 struct TrainingOptions {
-  int stages = 10;
-  int trees = 300;  ///< of a stage
+  int stages = 15;
+  int trees = 200;  ///< of a stage
   int depth = 4;
   int pixels = 256;           ///< of a stage
-  int candidates = 40;        ///< splits of which the best one is taken, for each node
+  int candidates = 100;       ///< splits of which the best one is taken, for each node
   int split_samples = 16384;  ///< that splits are chosen on, drawn anew for each tree; leaves are made by all
-  double shrinkage = 0.1;     ///< part of a leaf's mean residual that it takes away
+  double shrinkage = 0.07;    ///< part of a leaf's mean residual that it takes away
   double reach = 0.1;         ///< of pixels beyond the points, in parts of the box's side
   double pair_distance = 0.1;  ///< pairs of pixels are drawn with exp(-their distance over this), likewise
   std::uint64_t seed = 1;
@@ -29,6 +30,6 @@ struct TrainingOptions {
 /// @param samples  at least one
 /// Throws TrainingStopped.
 Model train(const std::vector<Sample>& samples, const TrainingOptions& options,
-            training::ProgressClock& clock);
+            const training::TrainingState& state, training::ProgressClock& clock);
 
 }  // namespace sightline::landmarks
