@@ -81,12 +81,12 @@ std::string counts_text(const SampleFolder& folder, const SampleFolderOptions& o
 int run(const SampleArguments& a, int verbosity) {
   const SampleFolderOptions options = checked(a);
   if (a.replace) check_replaced(a.output);
+  const std::atomic<bool>& stop = stop_requested();  // before there is anything that would be left behind
   AtomicFolder output(a.output, a.replace);
   const FileImageSet pictures = collect_pictures(a.pictures, a.folder);
   std::vector<training::MarkedObject> objects = marked_objects(pictures, a.boxes, a.label, "the pictures");
   std::optional<FileImageSet> backgrounds;
   if (!a.backgrounds.empty()) backgrounds = collect_pictures(a.backgrounds, "");
-  const std::atomic<bool>& stop = stop_requested();
   TrainingLine line(verbosity >= 0);
   training::ProgressClock clock(
       [&](const training::TrainingProgress& progress) {

@@ -1,0 +1,42 @@
+#pragma once
+/// Who can be recognised: people and their templates, as a search takes them.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "detection/attributes.hpp"
+#include "recognition/search.hpp"
+#include "recognition/templates.hpp"
+
+namespace sightline::recognition {
+
+/// People at one moment. Immutable once it is shared: any thread may read.
+struct KnownPeople {
+  TemplateSet templates;
+  std::vector<std::int32_t> owners;  ///< by template: an index into names
+  std::vector<std::string> names;
+  std::uint32_t limit = 0;  ///< largest distance at which a face is taken for the nearest person's
+};
+
+/// Where known people come from. Thread-safe.
+class PeopleSource {
+ public:
+  virtual ~PeopleSource() = default;
+  /// As they are now; never null. Does not wait for a file.
+  virtual std::shared_ptr<const KnownPeople> current() const = 0;
+};
+
+/// How many matches of a face are asked for, and how many of the people among them are told.
+inline constexpr int kMatches = 16;
+inline constexpr int kToldPeople = 5;
+
+/// What the matches of a face say of it: the people among them with their nearest template, nearest first;
+/// of equally near ones, the one whose template comes first.
+/// @param to_real  makes distances for people out of integers; rises with them
+void name_face(const KnownPeople& people, std::span<const Match> matches, double (*to_real)(std::uint32_t),
+               DetectionAttributes& attributes);
+
+}  // namespace sightline::recognition
