@@ -23,8 +23,8 @@ constexpr bool agrees_with_the_square() {
 }
 static_assert(agrees_with_the_square(), "bins of 8 points are those of lbp.hpp");
 
-// Weights of pixels (0, 0), (1, 0), (0, 1) and (1, 1) for a point at x, y / 256, 0 <= x, y < 256: each rounded
-// to nearest, and what that leaves added to the heaviest.
+// Weights of pixels (0, 0), (1, 0), (0, 1) and (1, 1) for a point at x, y / 256, 0 <= x, y < 256: each
+// rounded to nearest, and what that leaves added to the heaviest.
 std::array<std::uint8_t, 4> weights_of(int x, int y) {
   const int products[] = {(kOffsetOne - x) * (kOffsetOne - y), x * (kOffsetOne - y), (kOffsetOne - x) * y,
                           x * y};
@@ -83,7 +83,8 @@ std::uint32_t least_rotation(std::uint32_t code, int points) {
 
 CircularLbp::CircularLbp(int points, double radius) {
   if (points != 8 && points != 16 && points != 24)
-    throw Error(ExitCode::usage, "there are no local binary patterns of " + std::to_string(points) + " points",
+    throw Error(ExitCode::usage,
+                "there are no local binary patterns of " + std::to_string(points) + " points",
                 "there are those of 8, 16 and 24");
   if (!(radius >= 1 && radius <= kLargestLbpRadius))
     throw Error(ExitCode::usage, "a radius of local binary patterns is 1 to 32 pixels");
@@ -91,15 +92,24 @@ CircularLbp::CircularLbp(int points, double radius) {
   // All from one quarter of the circle, so that rounding is the same in each.
   const int quarter = points / 4;
   const auto part = [&](int step) {
-    return static_cast<int>(std::lround(radius * kOffsetOne * std::cos(2 * std::numbers::pi * step / points)));
+    return static_cast<int>(
+        std::lround(radius * kOffsetOne * std::cos(2 * std::numbers::pi * step / points)));
   };
   for (int p = 0; p < points; ++p) {
     const int along = part(p % quarter), across = part(quarter - p % quarter);
     switch (p / quarter) {
-      case 0: samples_.push_back(sample_at(along, -across)); break;
-      case 1: samples_.push_back(sample_at(-across, -along)); break;
-      case 2: samples_.push_back(sample_at(-along, across)); break;
-      default: samples_.push_back(sample_at(across, along)); break;
+      case 0:
+        samples_.push_back(sample_at(along, -across));
+        break;
+      case 1:
+        samples_.push_back(sample_at(-across, -along));
+        break;
+      case 2:
+        samples_.push_back(sample_at(-along, across));
+        break;
+      default:
+        samples_.push_back(sample_at(across, along));
+        break;
     }
   }
 }
@@ -124,8 +134,8 @@ const char* to_string(LbpMapping mapping) {
 }
 
 std::optional<LbpMapping> parse_lbp_mapping(std::string_view text) {
-  for (const LbpMapping mapping : {LbpMapping::plain, LbpMapping::uniform, LbpMapping::rotation,
-                                   LbpMapping::rotation_uniform}) {
+  for (const LbpMapping mapping :
+       {LbpMapping::plain, LbpMapping::uniform, LbpMapping::rotation, LbpMapping::rotation_uniform}) {
     if (text == to_string(mapping)) return mapping;
   }
   return std::nullopt;
@@ -135,8 +145,8 @@ LbpBins::LbpBins(int points, LbpMapping mapping) : points_(points), mapping_(map
   const bool is_uniform = mapping == LbpMapping::uniform || mapping == LbpMapping::rotation_uniform;
   if (!is_uniform && (points > kMostTablePoints || (points > 8 && mapping == LbpMapping::plain)))
     throw Error(ExitCode::usage,
-                "local binary patterns of " + std::to_string(points) + " points have too many codes for mapping '" +
-                    to_string(mapping) + "'",
+                "local binary patterns of " + std::to_string(points) +
+                    " points have too many codes for mapping '" + to_string(mapping) + "'",
                 "take u2 or riu2");
   const std::uint32_t codes = points <= kMostTablePoints ? 1U << points : 0;
   table_.resize(codes);
@@ -155,8 +165,12 @@ LbpBins::LbpBins(int points, LbpMapping mapping) : points_(points), mapping_(map
       count_ = static_cast<int>(bins.size());
       return;
     }
-    case LbpMapping::uniform: count_ = uniform_lbp_bins(points); break;
-    case LbpMapping::rotation_uniform: count_ = points + 2; break;
+    case LbpMapping::uniform:
+      count_ = uniform_lbp_bins(points);
+      break;
+    case LbpMapping::rotation_uniform:
+      count_ = points + 2;
+      break;
   }
   std::vector<std::uint16_t> table(codes);
   for (std::uint32_t code = 0; code < codes; ++code) table[code] = static_cast<std::uint16_t>(bin(code));
@@ -166,9 +180,12 @@ LbpBins::LbpBins(int points, LbpMapping mapping) : points_(points), mapping_(map
 int LbpBins::bin(std::uint32_t code) const {
   switch (mapping_) {
     case LbpMapping::plain:
-    case LbpMapping::rotation: return table_[code];
-    case LbpMapping::uniform: return uniform_lbp_bin(code, points_);
-    case LbpMapping::rotation_uniform: break;
+    case LbpMapping::rotation:
+      return table_[code];
+    case LbpMapping::uniform:
+      return uniform_lbp_bin(code, points_);
+    case LbpMapping::rotation_uniform:
+      break;
   }
   return is_uniform_lbp(code, points_) ? std::popcount(code) : points_ + 1;
 }

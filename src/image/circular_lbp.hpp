@@ -5,9 +5,9 @@
 /// as bright as the pixel.
 ///
 /// Samples lie between pixels. Each is a bilinear mix of four with weights in 1/128 that add up to 128, made
-/// once (of offsets rounded to 1/256 pixel) and mirror-symmetric; it is compared unrounded: the bit is `sum of
-/// weight * pixel >= 128 * middle`. So codes are the same bits on every processor, and where all pixels are
-/// equal, all bits are set. (lbp.hpp has the 3x3 neighbourhood, without mixing.)
+/// once (of offsets rounded to 1/256 pixel) and mirror-symmetric; it is compared unrounded: the bit is `sum
+/// of weight * pixel >= 128 * middle`. So codes are the same bits on every processor, and where all pixels
+/// are equal, all bits are set. (lbp.hpp has the 3x3 neighbourhood, without mixing.)
 
 #include <array>
 #include <bit>
@@ -64,11 +64,11 @@ void circular_lbp_row(GrayView image, const CircularLbp& circle, int y, int x_be
 
 /// How codes are put together in bins of a histogram.
 enum class LbpMapping {
-  plain,              ///< a bin a code
-  uniform,            ///< u2: uniform codes (at most two changes around the circle) in rising order, then one
-                      ///< for all others
-  rotation,           ///< ri: a bin for codes that are rotations of each other, by their least one
-  rotation_uniform,   ///< riu2: uniform codes by their number of ones, then one for all others
+  plain,             ///< a bin a code
+  uniform,           ///< u2: uniform codes (at most two changes around the circle) in rising order, then one
+                     ///< for all others
+  rotation,          ///< ri: a bin for codes that are rotations of each other, by their least one
+  rotation_uniform,  ///< riu2: uniform codes by their number of ones, then one for all others
 };
 /// "plain", "u2", "ri" or "riu2".
 const char* to_string(LbpMapping mapping);
@@ -105,8 +105,8 @@ constexpr int uniform_lbp_bin(std::uint32_t code, int points) {
 /// Bins of a circle's codes under a mapping. Immutable.
 class LbpBins {
  public:
-  /// Throws Error (usage) where there would be more than kMostBins: plain codes of 16 and 24 points, and those
-  /// of 24 points by rotation.
+  /// Throws Error (usage) where there would be more than kMostBins: plain codes of 16 and 24 points, and
+  /// those of 24 points by rotation.
   LbpBins(int points, LbpMapping mapping);
   static constexpr int kMostBins = 8192;
 

@@ -24,8 +24,8 @@ HWY_INLINE hn::VFromD<Sums> pixels_at(const std::uint8_t* pixel) {
 
 // Bits [first, last) of the codes of kVectors vectors of pixels, the first of these as bit 0.
 template <int kVectors>
-HWY_INLINE void make_bits(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int first,
-                          int last, VBits (&bits)[kVectors]) {
+HWY_INLINE void make_bits(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples,
+                          int first, int last, VBits (&bits)[kVectors]) {
   const Sums d;
   const Bits d_bits;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
@@ -50,9 +50,8 @@ HWY_INLINE void make_bits(const std::uint8_t* pixel, std::ptrdiff_t stride, cons
     for (int v = 0; v < kVectors; ++v) {
       const std::uint8_t* const upper = from + v * lanes;
       const std::uint8_t* const lower = upper + stride;
-      const auto sum =
-          hn::Add(hn::Add(hn::Mul(pixels_at(upper), w0), hn::Mul(pixels_at(upper + 1), w1)),
-                  hn::Add(hn::Mul(pixels_at(lower), w2), hn::Mul(pixels_at(lower + 1), w3)));
+      const auto sum = hn::Add(hn::Add(hn::Mul(pixels_at(upper), w0), hn::Mul(pixels_at(upper + 1), w1)),
+                               hn::Add(hn::Mul(pixels_at(lower), w2), hn::Mul(pixels_at(lower + 1), w3)));
       clear_where(v, hn::Gt(hn::ShiftLeft<7>(middle[v]), sum));
     }
   }
@@ -80,7 +79,7 @@ HWY_INLINE void make_codes(const std::uint8_t* pixel, std::ptrdiff_t stride, con
     const hn::RepartitionToWide<Bits> d;
     const hn::Half<Bits> half;
     VBits upper[kVectors];
-    make_bits<kVectors>(pixel, stride, samples, kWord, points, upper);
+    make_bits<kVectors>(pixel, stride, samples, kWord, points > kWord ? points : kWord, upper);
     for (int v = 0; v < kVectors; ++v) {
       const auto codes_of = [&](auto low, auto high) HWY_ATTR {
         return hn::Or(hn::PromoteTo(d, low), hn::ShiftLeft<kWord>(hn::PromoteTo(d, high)));
@@ -94,8 +93,8 @@ HWY_INLINE void make_codes(const std::uint8_t* pixel, std::ptrdiff_t stride, con
 
 // Codes of `count` pixels; returns how many were made: all, or none where they do not fill a vector.
 template <typename Code>
-HWY_INLINE int make_row(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points,
-                        int count, Code* codes) {
+HWY_INLINE int make_row(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples,
+                        int points, int count, Code* codes) {
   constexpr int kVectors = 2;
   const int lanes = static_cast<int>(hn::Lanes(Sums()));
   if (count < lanes) return 0;
@@ -110,8 +109,8 @@ HWY_INLINE int make_row(const std::uint8_t* pixel, std::ptrdiff_t stride, const 
   return count;
 }
 
-int lbp_row_8(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points, int count,
-              std::uint8_t* codes) {
+int lbp_row_8(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points,
+              int count, std::uint8_t* codes) {
   return make_row(pixel, stride, samples, points, count, codes);
 }
 int lbp_row_16(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points,

@@ -1,20 +1,19 @@
 #include "recognition/crop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
+#include "recognition/sampling.hpp"
 
 namespace sightline::recognition {
 namespace {
 
 constexpr int kPointBits = 8;  // of a point's coordinates
-constexpr int kStepBits = 16;
-constexpr int kWeightBits = 7;
-constexpr int kWeightOne = 1 << kWeightBits;
 
 std::int64_t fixed(double value, double shift = 0) {
   return std::llround((value - shift) * (1 << kPointBits));
@@ -34,49 +33,31 @@ std::int64_t quotient(std::int64_t dividend, std::int64_t divisor) {
   return twice < 0 && twice % (2 * divisor) != 0 ? result - 1 : result;
 }
 
-// Of a pixel of the crop.
-struct Place {
-  int x, y;  // octave pixel to the upper left
-  int right, lower;  // weights of its neighbours, of kWeightOne
-};
-inline Place place_of(const Similarity& from, int column, int row) {
-  const std::int32_t x = from.x + from.step_x * column - from.step_y * row;
-  const std::int32_t y = from.y + from.step_y * column + from.step_x * row;
-  constexpr int kCut = kStepBits - kWeightBits;
-  return {x >> kStepBits, y >> kStepBits, (x >> kCut) & (kWeightOne - 1), (y >> kCut) & (kWeightOne - 1)};
-}
-
-inline std::uint8_t mix(int upper_left, int upper_right, int lower_left, int lower_right, const Place& at) {
-  const int upper = upper_left * (kWeightOne - at.right) + upper_right * at.right;
-  const int lower = lower_left * (kWeightOne - at.right) + lower_right * at.right;
-  constexpr int kBits = 2 * kWeightBits;
-  return static_cast<std::uint8_t>((upper * (kWeightOne - at.lower) + lower * at.lower + (1 << (kBits - 1))) >>
-                                   kBits);
-}
-
 }  // namespace
 
-Similarity similarity_of(std::span<const Point> found, std::span<const Point> targets) {
+Similarity similarity_of(std::span<const Point> found) {
   const auto n = static_cast<std::int64_t>(found.size());
   std::int64_t found_x = 0, found_y = 0, target_x = 0, target_y = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     found_x += in_frame(found[i].x);
     found_y += in_frame(found[i].y);
     // Of crops, whole numbers are the middles of pixels from here on.
-    target_x += fixed(targets[i].x, 0.5);
-    target_y += fixed(targets[i].y, 0.5);
+    target_x += fixed(kCropPoints[i].x, 0.5);
+    target_y += fixed(kCropPoints[i].y, 0.5);
   }
   // Sums over points from their middle, n times as far.
   std::int64_t along = 0, across = 0, norm = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::int64_t x = n * in_frame(found[i].x) - found_x, y = n * in_frame(found[i].y) - found_y;
-    const std::int64_t u = n * fixed(targets[i].x, 0.5) - target_x, v = n * fixed(targets[i].y, 0.5) - target_y;
+    const std::int64_t u = n * fixed(kCropPoints[i].x, 0.5) - target_x,
+                       v = n * fixed(kCropPoints[i].y, 0.5) - target_y;
     along += u * x + v * y;
     across += u * y - v * x;
     norm += u * u + v * v;
   }
   const auto steps = [&](int octave) {
-    return std::pair(quotient(along << kStepBits >> octave, norm), quotient(across << kStepBits >> octave, norm));
+    return std::pair(quotient(along << kStepBits >> octave, norm),
+                     quotient(across << kStepBits >> octave, norm));
   };
   Similarity result;
   const auto [whole_x, whole_y] = steps(0);
@@ -100,7 +81,7 @@ Similarity similarity_of(const Box& face) {
   const double height = face.y + 0.36 * face.height;
   const std::array<Point, 2> eyes{
       {{face.x + 0.29 * face.width, height}, {face.x + 0.71 * face.width, height}}};
-  return similarity_of(eyes, kCropEyes);
+  return similarity_of(eyes);
 }
 
 void Cropper::make_patch(GrayView frame, const Similarity& from, int left, int top, Size size) {
@@ -127,19 +108,20 @@ void Cropper::make_patch(GrayView frame, const Similarity& from, int left, int t
       std::fill(target + inner_end, target + width, row[frame.width() - 1]);
       continue;
     }
+    // At most 256 pixels of 255 each: 16 bits hold their sum and what rounds it.
     std::fill_n(sums, width, std::uint16_t{0});
     for (int i = 0; i < side; ++i) {
       const std::uint8_t* const row = row_of(i);
-      for (int x = inner_begin; x < inner_end; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + row[first + x]);
-      for (int x = 0; x < inner_begin; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + row[0]);
-      for (int x = inner_end; x < width; ++x)
-        sums[x] = static_cast<std::uint16_t>(sums[x] + row[frame.width() - 1]);
+      const auto add = [&](int x, int pixel) { sums[x] = static_cast<std::uint16_t>(sums[x] + pixel); };
+      for (int x = inner_begin; x < inner_end; ++x) add(x, row[first + x]);
+      for (int x = 0; x < inner_begin; ++x) add(x, row[0]);
+      for (int x = inner_end; x < width; ++x) add(x, row[frame.width() - 1]);
     }
-    for (int x = 0; x < size.width; ++x) {
-      int sum = 1 << (2 * k - 1);
-      for (int i = 0; i < side; ++i) sum += sums[x * side + i];
-      target[x] = static_cast<std::uint8_t>(sum >> (2 * k));
+    for (int octave = 1, w = width / 2; octave <= k; ++octave, w /= 2) {
+      for (int x = 0; x < w; ++x) sums[x] = static_cast<std::uint16_t>(sums[2 * x] + sums[2 * x + 1]);
     }
+    for (int x = 0; x < size.width; ++x)
+      target[x] = static_cast<std::uint8_t>((sums[x] + side * side / 2) >> (2 * k));
   }
 }
 
@@ -156,21 +138,20 @@ void Cropper::crop(GrayView frame, const Similarity& from, ImageView<std::uint8_
     bottom = i == 0 ? at.y : std::max(bottom, at.y);
   }
   const bool lies_inside = left >= 0 && top >= 0 && right + 1 < frame.width() && bottom + 1 < frame.height();
-  GrayView pixels = frame;
-  if (from.octave > 0 || !lies_inside) {
-    make_patch(frame, from, left, top, {right + 2 - left, bottom + 2 - top});
-    pixels = patch_.view();
+  const Size size{right + 2 - left, bottom + 2 - top};
+  GrayView pixels;
+  if (from.octave == 0 && lies_inside) {
+    pixels = {frame.row(top) + left, size.width, size.height, frame.stride()};
   } else {
-    left = top = 0;
+    make_patch(frame, from, left, top, size);
+    pixels = patch_.view();
   }
+  // Shifted by whole pixels, places keep their weights.
+  const std::int32_t x = from.x - (left << kStepBits), y = from.y - (top << kStepBits);
   for (int row = 0; row < crop.height(); ++row) {
-    std::uint8_t* const target = crop.row(row);
-    for (int column = 0; column < crop.width(); ++column) {
-      const Place at = place_of(from, column, row);
-      const std::uint8_t* const upper = pixels.row(at.y - top) + (at.x - left);
-      const std::uint8_t* const lower = upper + pixels.stride();
-      target[column] = mix(upper[0], upper[1], lower[0], lower[1], at);
-    }
+    sample_row({pixels.data(), pixels.stride(), x - from.step_y * row, y + from.step_x * row, from.step_x,
+                from.step_y, crop.width()},
+               crop.row(row));
   }
 }
 
@@ -189,8 +170,8 @@ void crop(GrayView frame, const Similarity& from, ImageView<std::uint8_t> crop) 
   for (int row = 0; row < crop.height(); ++row) {
     for (int column = 0; column < crop.width(); ++column) {
       const Place at = place_of(from, column, row);
-      crop.at(column, row) = mix(mean(at.x, at.y), mean(at.x + 1, at.y), mean(at.x, at.y + 1),
-                                 mean(at.x + 1, at.y + 1), at);
+      crop.at(column, row) =
+          mix(mean(at.x, at.y), mean(at.x + 1, at.y), mean(at.x, at.y + 1), mean(at.x + 1, at.y + 1), at);
     }
   }
 }

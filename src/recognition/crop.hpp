@@ -19,13 +19,15 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// Where the eyes lie in a crop, left and right as they are in the picture: in the middle of pixels (39, 60)
-/// and (91, 60).
-inline constexpr std::array<Point, 2> kCropEyes{{{39.5, 60.5}, {91.5, 60.5}}};
+/// Where the left eye (as it is in the picture), the right one, the nose and the corners of the mouth lie in
+/// a crop. Symmetric about its middle, so that a mirrored face gives a mirrored crop. The eyes are those of
+/// the CSU crop, the others means of many faces.
+inline constexpr std::array<Point, 5> kCropPoints{
+    {{39, 60}, {91, 60}, {65, 91.25}, {42, 117.75}, {88, 117.75}}};
 
-/// Where a crop's pixels come from. Octave k of a frame has the means of its squares of 2^k x 2^k pixels, each
-/// rounded once, halves up; beyond the frame, the pixel of its edge is repeated. The middle of the crop's pixel
-/// (column, row) is at
+/// Where a crop's pixels come from. Octave k of a frame has the means of its squares of 2^k x 2^k pixels,
+/// each rounded once, halves up; beyond the frame, the pixel of its edge is repeated. The middle of the
+/// crop's pixel (column, row) is at
 ///
 ///     ((x + step_x * column - step_y * row) / 2^16, (y + step_y * column + step_x * row) / 2^16)
 ///
@@ -44,20 +46,18 @@ inline constexpr int kMostOctave = 4;
 /// Points and frames beyond so many pixels are refused.
 inline constexpr int kFarthest = 30000;
 
-/// The similarity that brings points of a crop closest to points of a frame, in the sense of least squares; of
-/// two points, exactly there. Points are rounded to 1/256 pixel. Where all points of the frame are one, so are
-/// all pixels of the crop. Throws Error (failed) where a point of the frame lies beyond kFarthest or is no
-/// number.
-/// @param found    in the frame, 2 to 5
-/// @param targets  as many in the crop, inside of it and not all in one place
-Similarity similarity_of(std::span<const Point> found, std::span<const Point> targets);
+/// The similarity that brings points of a crop closest to points of a frame, in the sense of least squares;
+/// of the eyes alone, exactly there. Points are rounded to 1/256 pixel. Where all are one, so are all pixels
+/// of the crop. Throws Error (failed) where one lies beyond kFarthest or is no number.
+/// @param found  in the frame: the first two or more of kCropPoints
+Similarity similarity_of(std::span<const Point> found);
 
 /// The same where nothing is known of a face but its box, as detectors of frontal faces have it: the eyes are
 /// taken to be 0.42 of its width apart, 0.36 of its height below its top.
 Similarity similarity_of(const Box& face);
 
-/// Makes crops of any size, kCropSize where nothing else is said. Keeps memory for the part of a frame that it
-/// works on. Thread-safety: one thread at a time.
+/// Makes crops of any size, kCropSize where nothing else is said. Keeps memory for the part of a frame that
+/// it works on. Thread-safety: one thread at a time.
 class Cropper {
  public:
   /// @param frame  not empty, sides up to kFarthest

@@ -95,9 +95,15 @@ void Descriptor::count(GrayView crop, Scratch& scratch, std::uint16_t* counts) c
   for (std::size_t i = 0; i < circles_.size(); ++i) {
     std::uint16_t* const own = counts + first_values_[i];
     switch (circles_[i].points()) {
-      case 8: count_circle(crop, i, scratch.bytes, scratch.bins, own); break;
-      case 16: count_circle(crop, i, scratch.words, scratch.bins, own); break;
-      default: count_circle(crop, i, scratch.wide, scratch.bins, own); break;
+      case 8:
+        count_circle(crop, i, scratch.bytes, scratch.bins, own);
+        break;
+      case 16:
+        count_circle(crop, i, scratch.words, scratch.bins, own);
+        break;
+      default:
+        count_circle(crop, i, scratch.wide, scratch.bins, own);
+        break;
     }
   }
 }

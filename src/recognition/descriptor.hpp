@@ -1,7 +1,7 @@
 #pragma once
 /// What a face's crop looks like: histograms of its local binary patterns, region by region (T. Ahonen, A.
-/// Hadid, M. Pietikainen, "Face Description with Local Binary Patterns: Application to Face Recognition", PAMI
-/// 2006). Counts: the same on every processor.
+/// Hadid, M. Pietikainen, "Face Description with Local Binary Patterns: Application to Face Recognition",
+/// PAMI 2006). Counts: the same on every processor.
 
 #include <cstdint>
 #include <vector>
