@@ -1,0 +1,363 @@
+#include "recognition/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "model/header.hpp"
+#include "recognition/chi_square.hpp"
+
+namespace sightline::recognition {
+namespace {
+
+constexpr std::string_view kVersion = "1";
+constexpr std::size_t kMostChannels = 8, kMostCircles = 8, kMostRates = 64;
+constexpr std::int64_t kChannelNumbers = 7, kCircleNumbers = 3;
+
+struct Problem {
+  std::string what, remedy;
+};
+
+template <typename Number>
+std::string number(Number value) {
+  return std::to_string(value);
+}
+
+bool is_deviation(int value) {
+  return value == 0 || value == 1 || value == 2 || value == 4;
+}
+
+Problem problem_of_targets(const FacePoints& targets) {
+  for (const Point& target : targets) {
+    if (!(target.x >= 0 && target.x <= kCropSize.width && target.y >= 0 && target.y <= kCropSize.height))
+      return {"a point's place lies outside of the crop", "places are pixels of the crop"};
+  }
+  if (std::hypot(targets[1].x - targets[0].x, targets[1].y - targets[0].y) < 1)
+    return {"the eyes are brought to one place", "they must be a pixel or more apart"};
+  return {};
+}
+
+Problem problem_of_channels(const FaceModel& model) {
+  if (model.channels.empty() || model.channels.size() > kMostChannels)
+    return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
+  std::int64_t values = 0;
+  for (const Channel& channel : model.channels) {
+    const Normalisation& light = channel.normalisation;
+    if (!is_deviation(light.inner) || !is_deviation(light.outer) ||
+        (light.outer != 0 && light.outer <= light.inner))
+      return {"a channel's light is normalised by blurs of " + number(light.inner) + " and " +
+                  number(light.outer),
+              "blurs are 0, 1, 2 or 4, and the outer one is the larger"};
+    if (channel.descriptor.circles.empty() || channel.descriptor.circles.size() > kMostCircles)
+      return {number(channel.descriptor.circles.size()) + " circles in a channel",
+              "there are 1 to " + number(kMostCircles)};
+    if (channel.descriptor.crop != kCropSize || channel.descriptor.mapping != LbpMapping::uniform)
+      return {"a channel of another crop or mapping", "it must be that of all models"};
+    try {
+      values += folded_values(channel);
+    } catch (const Error& error) {
+      return {error.what(), ""};
+    }
+    const Size region = channel.descriptor.region;
+    if ((kCropSize.width - 2 * channel.descriptor.margin - region.width) % channel.descriptor.step.width != 0)
+      return {"the last column of regions is clipped, so that it mirrors no other",
+              "choose steps that fill the crop's inner part"};
+    const int most = model.projection ? kLargestRootCount : kLargestCount;
+    if (2 * region.width * region.height > most)
+      return {"regions of " + number(region.width * region.height) + " pixels",
+              "they may have " + number(most / 2)};
+  }
+  if (values > kLargestDims)
+    return {number(values) + " values of all channels", "there may be " + number(kLargestDims)};
+  return {};
+}
+
+Problem problem_of_projection(const FaceModel& model) {
+  const Projection& p = *model.projection;
+  if (p.dims < 32 || p.dims > kMostTemplateDims || p.dims % 32 != 0)
+    return {number(p.dims) + " dimensions",
+            "there are 32 to " + number(kMostTemplateDims) + ", in steps of 32"};
+  if (p.values != folded_values(model))
+    return {"a projection of " + number(p.values) + " values",
+            "the channels have " + number(folded_values(model))};
+  const auto dims = static_cast<std::size_t>(p.dims), values = static_cast<std::size_t>(p.values);
+  if (p.weights.size() != dims * values || p.bias.size() != dims || p.scales.size() != dims)
+    return {"an array of the projection has another size than it says", "train it again"};
+  if (p.length < 1 || p.length > kLongestTemplate)
+    return {"templates of length " + number(p.length), "it must be 1 to " + number(kLongestTemplate)};
+  for (std::size_t d = 0; d < dims; ++d) {
+    std::int64_t largest = std::abs(std::int64_t{p.bias[d]});
+    for (std::size_t j = 0; j < values; ++j)
+      largest += std::int64_t{255} * std::abs(int{p.weights[d * values + j]});
+    if (largest >= kProjectionLimit)
+      return {"sums of dimension " + number(d) + " can reach " + number(largest),
+              "they must stay below " + number(kProjectionLimit)};
+  }
+  return {};
+}
+
+int folded_regions(const Channel& channel) {
+  const Descriptor descriptor(channel.descriptor);
+  return folded_columns(descriptor) * static_cast<int>(descriptor.rows().size()) *
+         static_cast<int>(descriptor.circles().size());
+}
+
+Problem problem_of_weights(const FaceModel& model) {
+  std::size_t regions = 0;
+  for (const Channel& channel : model.channels) regions += static_cast<std::size_t>(folded_regions(channel));
+  if (model.region_weights.size() != regions)
+    return {number(model.region_weights.size()) + " weights of regions", "there are " + number(regions)};
+  if (std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 0; }))
+    return {"all regions have a weight of 0", "at least one must count"};
+  try {
+    const TemplateSet distances_fit(template_format(model));
+  } catch (const Error& error) {
+    return {error.what(), ""};
+  }
+  return {};
+}
+
+Problem problem_of_strangers(const std::vector<StrangerRate>& strangers) {
+  if (strangers.size() > kMostRates)
+    return {number(strangers.size()) + " rates of strangers", "there may be " + number(kMostRates)};
+  for (std::size_t i = 0; i < strangers.size(); ++i) {
+    const bool is_rate = strangers[i].rate > 0 && strangers[i].rate <= 1;
+    if (!is_rate || (i > 0 && (strangers[i].rate <= strangers[i - 1].rate ||
+                               strangers[i].distance < strangers[i - 1].distance)))
+      return {"the rates of strangers do not rise with their distances from 0 to 1", "train it again"};
+  }
+  return {};
+}
+
+Problem problem_of(const FaceModel& model) {
+  Problem problem = problem_of_targets(model.targets);
+  if (problem.what.empty()) problem = problem_of_channels(model);
+  if (problem.what.empty() && model.projection && !model.region_weights.empty())
+    problem = {"both a projection and weights of regions", "a model has one of them"};
+  if (problem.what.empty())
+    problem = model.projection ? problem_of_projection(model) : problem_of_weights(model);
+  if (problem.what.empty()) problem = problem_of_strangers(model.strangers);
+  return problem;
+}
+
+// The length of an array along its first dimension, as far as it has one and it is no more than `most`.
+std::int64_t length(const Safetensors& file, const ModelHeader& header, const std::string& array,
+                    std::int64_t most) {
+  const TensorShape& shape = file.at(array).shape;
+  if (shape.empty() || shape[0] > most)
+    header.fail("array '" + array + "' is too long", "it may have " + number(most) + " rows");
+  return shape[0];
+}
+
+void read_channels(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
+  const auto count = length(file, header, "channels", kMostChannels);
+  const auto circles = length(file, header, "circles", kMostChannels * kMostCircles);
+  const auto channels = file.array<std::int32_t>("channels", {count, kChannelNumbers});
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto n = channels.subspan(static_cast<std::size_t>(i * kChannelNumbers), kChannelNumbers);
+    for (const std::int32_t value : n) {
+      if (value < 0 || value > kCropSize.height)
+        header.fail("a channel with a length of " + number(value), "lengths are pixels of the crop");
+    }
+    Channel channel;
+    channel.normalisation = {n[0], n[1]};
+    channel.descriptor.circles.clear();
+    channel.descriptor.margin = n[2];
+    channel.descriptor.region = {n[3], n[4]};
+    channel.descriptor.step = {n[5], n[6]};
+    model.channels.push_back(channel);
+  }
+  const auto values = file.array<double>("circles", {circles, kCircleNumbers});
+  for (std::int64_t i = 0; i < circles; ++i) {
+    const auto n = values.subspan(static_cast<std::size_t>(i * kCircleNumbers), kCircleNumbers);
+    if (!(n[0] >= 0 && n[0] < static_cast<double>(count)))
+      header.fail("a circle belongs to channel " + number(n[0]), "there are " + number(count));
+    if (n[1] != 8 && n[1] != 16 && n[1] != 24)
+      header.fail("a circle of " + number(n[1]) + " points", "there are 8, 16 or 24");
+    model.channels[static_cast<std::size_t>(n[0])].descriptor.circles.push_back(
+        {static_cast<int>(n[1]), n[2]});
+  }
+}
+
+void read_projection(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
+  Projection p;
+  p.dims = static_cast<int>(length(file, header, "projection", kMostTemplateDims));
+  p.values = folded_values(model);
+  p.length = file.array<std::int32_t>("length", {1})[0];
+  const auto weights = file.array<std::int8_t>("projection", {p.dims, p.values});
+  p.weights.assign(weights.begin(), weights.end());
+  const auto bias = file.array<std::int32_t>("bias", {p.dims});
+  p.bias.assign(bias.begin(), bias.end());
+  for (const std::int32_t scale : file.array<std::int32_t>("scales", {p.dims})) {
+    if (scale < 0 || scale > std::numeric_limits<std::uint16_t>::max())
+      header.fail("a scale of " + number(scale), "it must be 0 to 65535");
+    p.scales.push_back(static_cast<std::uint16_t>(scale));
+  }
+  model.projection = std::move(p);
+}
+
+void read_strangers(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
+  const auto count = length(file, header, "stranger_rates", kMostRates);
+  const auto rates = file.array<double>("stranger_rates", {count});
+  const auto distances = file.array<std::int64_t>("stranger_distances", {count});
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (distances[i] < 0 || distances[i] > std::numeric_limits<std::uint32_t>::max())
+      header.fail("a distance of " + number(distances[i]), "distances have 32 bits");
+    model.strangers.push_back({rates[i], static_cast<std::uint32_t>(distances[i])});
+  }
+}
+
+}  // namespace
+
+std::uint8_t root_of(int count) {
+  // sqrt rounds correctly everywhere, and no root is that near to a half.
+  return static_cast<std::uint8_t>(
+      std::lround(kRootScale * std::sqrt(static_cast<double>(std::clamp(count, 0, kLargestRootCount)))));
+}
+
+int folded_columns(const Descriptor& descriptor) {
+  return static_cast<int>(descriptor.columns().size() + 1) / 2;
+}
+
+int folded_values(const Channel& channel) {
+  const Descriptor descriptor(channel.descriptor);
+  const int columns = static_cast<int>(descriptor.columns().size());
+  return descriptor.values() / columns * folded_columns(descriptor);
+}
+
+int folded_values(const FaceModel& model) {
+  int values = 0;
+  for (const Channel& channel : model.channels) values += folded_values(channel);
+  return values;
+}
+
+TemplateFormat template_format(const FaceModel& model) {
+  TemplateFormat format;
+  if (model.projection) {
+    format.kind = TemplateFormat::Kind::vector8;
+    format.dims = model.projection->dims;
+    return format;
+  }
+  format.dims = folded_values(model);
+  int largest = 0;
+  std::size_t region = 0;
+  const bool are_equal =
+      std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 1; });
+  for (const Channel& channel : model.channels) {
+    const Descriptor descriptor(channel.descriptor);
+    largest = std::max(largest, 2 * descriptor.largest_count());
+    const std::size_t regions =
+        static_cast<std::size_t>(folded_columns(descriptor)) * descriptor.rows().size();
+    for (std::size_t circle = 0; circle < descriptor.circles().size() && !are_equal; ++circle) {
+      const auto bins = static_cast<std::size_t>(descriptor.bins(circle).count());
+      for (std::size_t i = 0; i < regions; ++i)
+        format.weights.insert(format.weights.end(), bins, model.region_weights[region++]);
+    }
+  }
+  format.kind = largest <= 255 ? TemplateFormat::Kind::counts8 : TemplateFormat::Kind::counts16;
+  return format;
+}
+
+std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate) {
+  const auto above =
+      std::ranges::find_if(model.strangers, [&](const StrangerRate& known) { return known.rate > rate; });
+  if (above == model.strangers.begin()) return std::nullopt;
+  const StrangerRate& below = *(above - 1);
+  if (above == model.strangers.end()) return below.distance;
+  // In proportion to the logarithm of the rate, by which tails of distances are nearly straight.
+  const double part = std::log(rate / below.rate) / std::log(above->rate / below.rate);
+  return below.distance + static_cast<std::uint32_t>(part * (above->distance - below.distance));
+}
+
+FaceModel load_face_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  return read_face_model(Safetensors::load(path, max_bytes), path);
+}
+
+bool looks_like_face_model(const std::filesystem::path& file) {
+  return safetensors_kind(file) == kFaceModelKind;
+}
+
+FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& path) {
+  const ModelHeader header(file, path);
+  header.expect("kind", kFaceModelKind, "choose a model of `train recognition`");
+  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  FaceModel model;
+  model.name = path.stem().string();
+  if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
+  const auto targets = file.array<double>("targets", {std::int64_t{kFacePoints}, 2});
+  for (std::size_t i = 0; i < kFacePoints; ++i) model.targets[i] = {targets[2 * i], targets[2 * i + 1]};
+  read_channels(file, header, model);
+  const bool is_learned = file.contains("projection");
+  if (is_learned) model.projection.emplace();  // decides how large regions may be
+  Problem problem = problem_of_channels(model);
+  if (problem.what.empty()) {
+    if (is_learned) {
+      read_projection(file, header, model);
+    } else {
+      const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
+      model.region_weights.assign(weights.begin(), weights.end());
+    }
+    if (file.contains("stranger_rates")) read_strangers(file, header, model);
+    problem = problem_of(model);
+  }
+  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  return model;
+}
+
+Safetensors container_of(const FaceModel& model) {
+  if (const Problem problem = problem_of(model); !problem.what.empty())
+    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  Safetensors container;
+  container.metadata = {{"kind", std::string(kFaceModelKind)}, {"version", std::string(kVersion)}};
+  if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
+  std::vector<double> targets, circles;
+  for (const Point& target : model.targets) targets.insert(targets.end(), {target.x, target.y});
+  std::vector<std::int32_t> channels;
+  for (std::size_t i = 0; i < model.channels.size(); ++i) {
+    const auto& [light, descriptor] = model.channels[i];
+    channels.insert(channels.end(),
+                    {light.inner, light.outer, descriptor.margin, descriptor.region.width,
+                     descriptor.region.height, descriptor.step.width, descriptor.step.height});
+    for (const Circle& circle : descriptor.circles)
+      circles.insert(circles.end(),
+                     {static_cast<double>(i), static_cast<double>(circle.points), circle.radius});
+  }
+  const auto rows = [](const auto& values, std::int64_t columns) {
+    return TensorShape{static_cast<std::int64_t>(values.size()) / columns, columns};
+  };
+  container.set<double>("targets", rows(targets, 2), targets);
+  container.set<std::int32_t>("channels", rows(channels, kChannelNumbers), channels);
+  container.set<double>("circles", rows(circles, kCircleNumbers), circles);
+  if (model.projection) {
+    const Projection& p = *model.projection;
+    container.set<std::int8_t>("projection", {p.dims, p.values}, p.weights);
+    container.set<std::int32_t>("bias", {p.dims}, p.bias);
+    const std::vector<std::int32_t> scales(p.scales.begin(), p.scales.end());
+    container.set<std::int32_t>("scales", {p.dims}, scales);
+    const std::int32_t length[] = {p.length};
+    container.set<std::int32_t>("length", {1}, length);
+  } else {
+    container.set<std::uint8_t>("region_weights", {static_cast<std::int64_t>(model.region_weights.size())},
+                                model.region_weights);
+  }
+  if (!model.strangers.empty()) {
+    std::vector<double> rates;
+    std::vector<std::int64_t> distances;
+    for (const StrangerRate& known : model.strangers) {
+      rates.push_back(known.rate);
+      distances.push_back(known.distance);
+    }
+    const auto count = static_cast<std::int64_t>(rates.size());
+    container.set<double>("stranger_rates", {count}, rates);
+    container.set<std::int64_t>("stranger_distances", {count}, distances);
+  }
+  return container;
+}
+
+void save_face_model(const FaceModel& model, const std::filesystem::path& file) {
+  container_of(model).save(file);
+}
+
+}  // namespace sightline::recognition
