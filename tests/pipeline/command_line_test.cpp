@@ -58,10 +58,12 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"train"},
                                                       {"evaluate", "frames"},
                                                       {"evaluate", "compare"},
+                                                      {"evaluate", "landmarks"},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
                                                       {"train", "census"},
                                                       {"train", "cascade"},
+                                                      {"train", "landmarks"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -125,7 +127,7 @@ TEST(CommandLine, PagesAreGoodRoff) {
 
 TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"de"}), (std::vector<std::string>{"detect", "devices"}));
-  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare"}));
+  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare", "landmarks"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
   EXPECT_EQ(all.size(), 10u) << "and none that --help does not list";
@@ -250,7 +252,7 @@ TEST(CommandLine, BashCompletes) {
   EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
   // Of "--schedule=sp", bash replaces what is behind the sign.
   EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
-  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census", "cascade"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census", "cascade", "landmarks"}));
   EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
 }
 

@@ -10,10 +10,13 @@
 #include "landmarks/marks.hpp"
 #include "landmarks/training/trainer.hpp"
 #include "support/errors.hpp"
+#include "support/landmarks.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline::landmarks {
 namespace {
+
+using test::Spots;
 
 constexpr std::uint64_t kMaxBytes = 1 << 24;
 
@@ -111,28 +114,6 @@ TEST(LandmarkErrors, AreInPartsOfTheEyesDistance) {
   EXPECT_EQ(summary.share_above(0.049), 0.5);
   EXPECT_EQ(summary.share_above(0.06), 0);
 }
-
-// A frame with five bright spots on dark ground, in a box that lies about them.
-struct Spots {
-  explicit Spots(unsigned seed) {
-    test::Numbers numbers(seed);
-    face.box = {20.0 + numbers(-5, 5), 20.0 + numbers(-5, 5), 60, 60};
-    const int places[][2] = {{38, 38}, {62, 38}, {50, 52}, {40, 65}, {60, 65}};
-    for (int y = 0; y < 100; ++y) {
-      for (int x = 0; x < 100; ++x) picture.view().at(x, y) = static_cast<std::uint8_t>(numbers(20, 40));
-    }
-    for (std::size_t i = 0; i < kPoints; ++i) {
-      const int x = places[i][0] + numbers(-2, 2), y = places[i][1] + numbers(-2, 2);
-      face.points[i] = {x + 0.5, y + 0.5};
-      for (int dy = -4; dy <= 4; ++dy) {
-        for (int dx = -4; dx <= 4; ++dx)
-          if (dx * dx + dy * dy <= 16) picture.view().at(x + dx, y + dy) = 220;
-      }
-    }
-  }
-  Image<std::uint8_t> picture{100, 100};
-  MarkedFace face;
-};
 
 std::vector<Sample> samples_of(unsigned first, int count) {
   std::vector<Sample> samples;

@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
 #include "landmarks/tools.hpp"
 #include "landmarks/training/trainer.hpp"
-#include "training/cached_images.hpp"
+#include "training/file_image_set.hpp"
 
 namespace sightline::landmarks {
 namespace {
