@@ -139,9 +139,11 @@ std::string label_text(const Detection& object, std::span<const std::string> lab
   return label.substr(0, end) + "\u2026";
 }
 
-// What follows the name: the identity and the score.
+// What follows the name: the identity, and how sure it is: the distance to whom it was recognised as, or else
+// the score.
 std::string number_text(const Detection& object) {
-  const std::string score = score_text(object.score);
+  const bool is_recognised = object.attributes && object.attributes->distance;
+  const std::string score = score_text(is_recognised ? *object.attributes->distance : object.score);
   if (object.track <= 0) return score;
   const std::string track = std::to_string(object.track);
   return score.empty() ? track : track + " " + score;

@@ -29,8 +29,8 @@ Color label_color(int label);
 /// The colour of an object: its identity's where it has one, from the same palette, else its label's.
 Color color_of(const Detection& object);
 
-/// "person 1.23", with an identity "person 7 1.23"; "Ann 1.23" for who is known by name; without any for a
-/// label that has none.
+/// "person 1.23", with an identity "person 7 1.23"; "Ann 0.41", a distance, for who is
+/// recognised; without any for a label that has none.
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
 
 /// The same where there is little room: "7" with an identity, else "1.23"; the name where there is neither.

@@ -188,13 +188,13 @@ TEST_F(AttributesInFiles, MotLeavesThemOut) {
 TEST(AttributesOnPictures, TheNameStandsForTheLabel) {
   using namespace media;
   EXPECT_EQ(caption_of(face(), kLabels), "face 1.50");
-  EXPECT_EQ(caption_of(face(ann()), kLabels), "Ann 1.50");
-  EXPECT_EQ(caption_of(face(DetectionAttributes{"", 3.0, {}}), kLabels), "face 1.50");
+  EXPECT_EQ(caption_of(face(ann()), kLabels), "Ann 0.41");
+  EXPECT_EQ(caption_of(face(DetectionAttributes{"Ann", {}, {}}), kLabels), "Ann 1.50");
   Detection tracked = face(ann());
   tracked.track = 7;
-  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 1.50");
+  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 0.41");
   tracked.label = 99;
-  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 1.50");
+  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 0.41");
   const std::vector<std::string> one{"face"};
   EXPECT_TRUE(may_shorten_caption(face(), one));
   EXPECT_FALSE(may_shorten_caption(face(ann()), one)) << "a name says more than the only label";
