@@ -1,0 +1,62 @@
+#pragma once
+/// What is done to a face's crop against noise and uneven light, before it is described: it is blurred, or
+/// replaced by the difference of two blurs with its contrast made equal (in the manner of X. Tan and B.
+/// Triggs, "Enhanced Local Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions",
+/// TIP 2010). In integers: the same bits on every processor.
+///
+/// A blur is separable with weights in 1/256; the edge's pixel is repeated. Rows first, `h = sum of weight *
+/// pixel`, then columns, `v = sum of weight * h`, both unrounded: 2^16 is one gray level. Of the blur alone,
+/// a pixel is `(v + 2^15) >> 16`. Of a difference, with all shifts arithmetic and divisions of whole numbers:
+///
+///     d     = (v_inner - v_outer + 128) >> 8
+///     mean  = max(sum of |d| over the crop / pixels of the crop, 13)
+///     pixel = clamp(128 + ((clamp(d, -7 mean, 7 mean) * ((20 << 16) / mean) + 2^15) >> 16), 0, 255)
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "image/view.hpp"
+
+namespace sightline::recognition {
+
+/// Blurs by their standard deviation in pixels: 1, 2 or 4; 0 is none. With none, the crop stays as it is;
+/// with an inner one alone, it is blurred; with an outer one, it is the difference of the two.
+struct Normalisation {
+  int inner = 0;
+  int outer = 0;
+  friend bool operator==(const Normalisation&, const Normalisation&) = default;
+};
+
+/// Throws Error (usage) where there is no such blur.
+void check(const Normalisation& normalisation);
+
+/// Weights of a blur from its middle outwards, one for none. The deviation must be one that there is.
+std::span<const std::uint8_t> blur_weights(int deviation);
+/// Pixels on each side that the widest blur mixes.
+inline constexpr int kMostBlurReach = 11;
+
+// Of a difference; see above.
+inline constexpr int kMeanDifference = 20;    ///< levels that the mean becomes
+inline constexpr int kLeastMean = 13;         ///< in 1/256 level: flat crops stay flat
+inline constexpr int kLargestDifference = 7;  ///< times the mean
+
+/// Normalises crops and keeps memory for one. Thread-safety: one thread at a time.
+class Normaliser {
+ public:
+  /// The normalised crop, valid until the next call and as long as `crop`, which it is where nothing is done.
+  GrayView run(GrayView crop, const Normalisation& normalisation);
+
+ private:
+  AlignedBuffer<std::uint8_t> row_;
+  AlignedBuffer<std::int16_t> inner_, outer_;
+  AlignedBuffer<std::int32_t> differences_;
+  Image<std::uint8_t> result_;
+};
+
+namespace reference {
+/// The same by the definition. The result has the crop's size.
+void normalise(GrayView crop, const Normalisation& normalisation, ImageView<std::uint8_t> result);
+}  // namespace reference
+
+}  // namespace sightline::recognition
