@@ -25,10 +25,6 @@ std::string number(Number value) {
   return std::to_string(value);
 }
 
-bool is_deviation(int value) {
-  return value == 0 || value == 1 || value == 2 || value == 4;
-}
-
 Problem problem_of_targets(const FacePoints& targets) {
   for (const Point& target : targets) {
     if (!(target.x >= 0 && target.x <= kCropSize.width && target.y >= 0 && target.y <= kCropSize.height))
@@ -42,35 +38,25 @@ Problem problem_of_targets(const FacePoints& targets) {
 Problem problem_of_channels(const FaceModel& model) {
   if (model.channels.empty() || model.channels.size() > kMostChannels)
     return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
-  std::int64_t values = 0;
   for (const Channel& channel : model.channels) {
-    const Normalisation& light = channel.normalisation;
-    if (!is_deviation(light.inner) || !is_deviation(light.outer) ||
-        (light.outer != 0 && light.outer <= light.inner))
-      return {"a channel's light is normalised by blurs of " + number(light.inner) + " and " +
-                  number(light.outer),
-              "blurs are 0, 1, 2 or 4, and the outer one is the larger"};
-    if (channel.descriptor.circles.empty() || channel.descriptor.circles.size() > kMostCircles)
+    if (channel.descriptor.circles.size() > kMostCircles)
       return {number(channel.descriptor.circles.size()) + " circles in a channel",
-              "there are 1 to " + number(kMostCircles)};
+              "there may be " + number(kMostCircles)};
     if (channel.descriptor.crop != kCropSize || channel.descriptor.mapping != LbpMapping::uniform)
       return {"a channel of another crop or mapping", "it must be that of all models"};
-    try {
-      values += folded_values(channel);
-    } catch (const Error& error) {
-      return {error.what(), ""};
-    }
-    const Size region = channel.descriptor.region;
-    if ((kCropSize.width - 2 * channel.descriptor.margin - region.width) % channel.descriptor.step.width != 0)
-      return {"the last column of regions is clipped, so that it mirrors no other",
-              "choose steps that fill the crop's inner part"};
-    const int most = model.projection ? kLargestRootCount : kLargestCount;
-    if (2 * region.width * region.height > most)
-      return {"regions of " + number(region.width * region.height) + " pixels",
-              "they may have " + number(most / 2)};
   }
-  if (values > kLargestDims)
-    return {number(values) + " values of all channels", "there may be " + number(kLargestDims)};
+  try {
+    const FaceDescriptor descriptor(model.channels);
+    const int most = model.projection ? kMostCount : kLargestCount;
+    if (descriptor.largest_count() > most)
+      return {"regions with up to " + number(descriptor.largest_count()) + " counts",
+              "they may have " + number(most)};
+    if (descriptor.values() > kLargestDims)
+      return {number(descriptor.values()) + " values of all channels",
+              "there may be " + number(kLargestDims)};
+  } catch (const Error& error) {
+    return {error.what(), ""};
+  }
   return {};
 }
 
@@ -79,11 +65,11 @@ Problem problem_of_projection(const FaceModel& model) {
   if (p.dims < 32 || p.dims > kMostTemplateDims || p.dims % 32 != 0)
     return {number(p.dims) + " dimensions",
             "there are 32 to " + number(kMostTemplateDims) + ", in steps of 32"};
-  if (p.values != folded_values(model))
-    return {"a projection of " + number(p.values) + " values",
-            "the channels have " + number(folded_values(model))};
+  const int counts = FaceDescriptor(model.channels).values();
+  if (p.values != counts)
+    return {"a projection of " + number(p.values) + " values", "the channels have " + number(counts)};
   const auto dims = static_cast<std::size_t>(p.dims), values = static_cast<std::size_t>(p.values);
-  if (p.weights.size() != dims * values || p.bias.size() != dims || p.scales.size() != dims)
+  if (p.weights.size() != dims * values || p.bias.size() != dims || p.scale.size() != dims)
     return {"an array of the projection has another size than it says", "train it again"};
   if (p.length < 1 || p.length > kLongestTemplate)
     return {"templates of length " + number(p.length), "it must be 1 to " + number(kLongestTemplate)};
@@ -98,15 +84,8 @@ Problem problem_of_projection(const FaceModel& model) {
   return {};
 }
 
-int folded_regions(const Channel& channel) {
-  const Descriptor descriptor(channel.descriptor);
-  return folded_columns(descriptor) * static_cast<int>(descriptor.rows().size()) *
-         static_cast<int>(descriptor.circles().size());
-}
-
 Problem problem_of_weights(const FaceModel& model) {
-  std::size_t regions = 0;
-  for (const Channel& channel : model.channels) regions += static_cast<std::size_t>(folded_regions(channel));
+  const auto regions = static_cast<std::size_t>(FaceDescriptor(model.channels).regions());
   if (model.region_weights.size() != regions)
     return {number(model.region_weights.size()) + " weights of regions", "there are " + number(regions)};
   if (std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 0; }))
@@ -184,7 +163,7 @@ void read_channels(const Safetensors& file, const ModelHeader& header, FaceModel
 void read_projection(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
   Projection p;
   p.dims = static_cast<int>(length(file, header, "projection", kMostTemplateDims));
-  p.values = folded_values(model);
+  p.values = FaceDescriptor(model.channels).values();
   p.length = file.array<std::int32_t>("length", {1})[0];
   const auto weights = file.array<std::int8_t>("projection", {p.dims, p.values});
   p.weights.assign(weights.begin(), weights.end());
@@ -193,7 +172,7 @@ void read_projection(const Safetensors& file, const ModelHeader& header, FaceMod
   for (const std::int32_t scale : file.array<std::int32_t>("scales", {p.dims})) {
     if (scale < 0 || scale > std::numeric_limits<std::uint16_t>::max())
       header.fail("a scale of " + number(scale), "it must be 0 to 65535");
-    p.scales.push_back(static_cast<std::uint16_t>(scale));
+    p.scale.push_back(static_cast<std::uint16_t>(scale));
   }
   model.projection = std::move(p);
 }
@@ -211,28 +190,6 @@ void read_strangers(const Safetensors& file, const ModelHeader& header, FaceMode
 
 }  // namespace
 
-std::uint8_t root_of(int count) {
-  // sqrt rounds correctly everywhere, and no root is that near to a half.
-  return static_cast<std::uint8_t>(
-      std::lround(kRootScale * std::sqrt(static_cast<double>(std::clamp(count, 0, kLargestRootCount)))));
-}
-
-int folded_columns(const Descriptor& descriptor) {
-  return static_cast<int>(descriptor.columns().size() + 1) / 2;
-}
-
-int folded_values(const Channel& channel) {
-  const Descriptor descriptor(channel.descriptor);
-  const int columns = static_cast<int>(descriptor.columns().size());
-  return descriptor.values() / columns * folded_columns(descriptor);
-}
-
-int folded_values(const FaceModel& model) {
-  int values = 0;
-  for (const Channel& channel : model.channels) values += folded_values(channel);
-  return values;
-}
-
 TemplateFormat template_format(const FaceModel& model) {
   TemplateFormat format;
   if (model.projection) {
@@ -240,23 +197,23 @@ TemplateFormat template_format(const FaceModel& model) {
     format.dims = model.projection->dims;
     return format;
   }
-  format.dims = folded_values(model);
-  int largest = 0;
+  const FaceDescriptor descriptor(model.channels);
+  format.kind =
+      descriptor.largest_count() <= 255 ? TemplateFormat::Kind::counts8 : TemplateFormat::Kind::counts16;
+  format.dims = descriptor.values();
+  // A search without weights is the faster one.
+  if (std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 1; }))
+    return format;
   std::size_t region = 0;
-  const bool are_equal =
-      std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 1; });
-  for (const Channel& channel : model.channels) {
-    const Descriptor descriptor(channel.descriptor);
-    largest = std::max(largest, 2 * descriptor.largest_count());
-    const std::size_t regions =
-        static_cast<std::size_t>(folded_columns(descriptor)) * descriptor.rows().size();
-    for (std::size_t circle = 0; circle < descriptor.circles().size() && !are_equal; ++circle) {
-      const auto bins = static_cast<std::size_t>(descriptor.bins(circle).count());
+  for (std::size_t channel = 0; channel < descriptor.channels(); ++channel) {
+    const Descriptor& own = descriptor.descriptor(channel);
+    const std::size_t regions = static_cast<std::size_t>(descriptor.columns(channel)) * own.rows().size();
+    for (std::size_t circle = 0; circle < own.circles().size(); ++circle) {
+      const auto bins = static_cast<std::size_t>(own.bins(circle).count());
       for (std::size_t i = 0; i < regions; ++i)
         format.weights.insert(format.weights.end(), bins, model.region_weights[region++]);
     }
   }
-  format.kind = largest <= 255 ? TemplateFormat::Kind::counts8 : TemplateFormat::Kind::counts16;
   return format;
 }
 
@@ -334,7 +291,7 @@ Safetensors container_of(const FaceModel& model) {
     const Projection& p = *model.projection;
     container.set<std::int8_t>("projection", {p.dims, p.values}, p.weights);
     container.set<std::int32_t>("bias", {p.dims}, p.bias);
-    const std::vector<std::int32_t> scales(p.scales.begin(), p.scales.end());
+    const std::vector<std::int32_t> scales(p.scale.begin(), p.scale.end());
     container.set<std::int32_t>("scales", {p.dims}, scales);
     const std::int32_t length[] = {p.length};
     container.set<std::int32_t>("length", {1}, length);

@@ -16,24 +16,11 @@
 
 #include "model/safetensors.hpp"
 #include "recognition/crop.hpp"
-#include "recognition/descriptor.hpp"
+#include "recognition/face_descriptor.hpp"
+#include "recognition/projection.hpp"
 #include "recognition/templates.hpp"
 
 namespace sightline::recognition {
-
-/// What is done to a crop's light before patterns are counted. Blurs are of Gaussians with a standard
-/// deviation of 1, 2 or 4 pixels; 0: none.
-struct Normalisation {
-  int inner = 0;  ///< blur
-  int outer = 0;  ///< larger blur that is taken away from that one, brought to the same contrast; 0: is not
-  friend bool operator==(const Normalisation&, const Normalisation&) = default;
-};
-
-struct Channel {
-  Normalisation normalisation;
-  DescriptorSettings descriptor;
-  friend bool operator==(const Channel&, const Channel&) = default;
-};
 
 /// Left eye in the picture, right eye, nose, corners of the mouth.
 inline constexpr std::size_t kFacePoints = 5;
@@ -43,27 +30,6 @@ using FacePoints = std::array<Point, kFacePoints>;
 /// crop.
 inline constexpr FacePoints kFaceTargets{{{39, 60}, {91, 60}, {65, 91.25}, {42, 117.75}, {88, 117.75}}};
 
-/// A learned projection. Of roots x of the folded counts (kRootScale):
-///
-///     y[d] = ((sum over j of weights[d][j] * x[j] - bias[d]) * scale[d]) >> kProjectionShift
-///     n = the square root of sum y[d]^2, rounded down
-///     template[d] = y[d] * length / n, to the nearest integer, halves away from 0, clamped to -127..127;
-///                   all 0 where n is 0
-struct Projection {
-  int dims = 0;                       ///< of a template, a multiple of 32
-  int values = 0;                     ///< folded counts of all channels
-  int length = 0;                     ///< of a template before it is clamped, 1..kLongestTemplate
-  std::vector<std::int8_t> weights;   ///< [dims][values]
-  std::vector<std::int32_t> bias;     ///< [dims]
-  std::vector<std::uint16_t> scales;  ///< [dims]
-};
-
-/// x = root_of(count): kRootScale times the square root, to the nearest integer.
-inline constexpr int kRootScale = 9;
-inline constexpr int kLargestRootCount = 800;  ///< of a folded region; its root is 255
-std::uint8_t root_of(int count);
-
-inline constexpr int kProjectionShift = 18;
 inline constexpr int kMostTemplateDims = 512;
 inline constexpr int kLongestTemplate = 2047;
 /// No sum of a projection reaches it, whatever is projected.
@@ -82,19 +48,13 @@ struct FaceModel {
   std::string name;  ///< of its file, for people
   FacePoints targets = kFaceTargets;
   std::vector<Channel> channels;
-  /// A weight a folded region, in the order of the counts: [channel][circle][row][column]. Only of models
-  /// without projection.
+  /// A weight a folded region, in the order of FaceDescriptor's values. Only of models without projection.
   std::vector<std::uint8_t> region_weights;
   std::optional<Projection> projection;
   std::vector<StrangerRate> strangers;  ///< rates rising, distances too; may be empty
   std::string provenance;               ///< how it was made, for people; may be empty
 };
 
-/// Columns of regions that are left when each is put together with the one that mirrors it.
-int folded_columns(const Descriptor& descriptor);
-/// Folded counts of one channel, and of all.
-int folded_values(const Channel& channel);
-int folded_values(const FaceModel& model);
 /// What templates are and how they are compared.
 TemplateFormat template_format(const FaceModel& model);
 /// The largest distance that no more than this share of pairs of different people have, as far as the model
