@@ -31,6 +31,7 @@ void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
 void add_evaluate_landmarks(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
+void add_faces(CLI::App& app, Common& common);
 void add_label(CLI::App& app, Common& common);
 void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);

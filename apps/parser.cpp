@@ -30,6 +30,7 @@ Parser::Parser()
   add_live(app, common_);
   add_evaluate(app, common_);
   add_measure(app, common_);
+  add_faces(app, common_);
   add_label(app, common_);
   add_samples(app, common_);
   add_train(app, common_);

@@ -1,0 +1,186 @@
+// `sightline faces`: who is known. Here: what changes people that are; `faces_*.cpp` has the rest.
+#include "faces.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "media/reader.hpp"
+#include "media_options.hpp"
+
+namespace sightline::apps {
+
+using gallery::Gallery;
+using gallery::Imported;
+
+void GalleryOption::add_to(OptionSet& options) {
+  options.add("--gallery", &name,
+              "File that people are kept in (default: ~/.local/share/sightline/faces.gallery)");
+}
+
+std::filesystem::path GalleryOption::file() const {
+  return name.empty() ? Gallery::default_file() : std::filesystem::path(name);
+}
+
+Gallery GalleryOption::open(Gallery::Access access) const {
+  return {file(), access};
+}
+
+std::string counted(std::int64_t count, const std::string& one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string time_text(std::int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm local{};
+  if (!localtime_r(&time, &local)) return "?";
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local)};
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.2g}%", 100 * share);
+}
+
+std::string people_text(std::int64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "person" : "people");
+}
+
+namespace {
+
+struct PeopleArguments {
+  GalleryOption gallery;
+  std::string name;
+  std::string new_name;
+  std::vector<std::string> names;
+  std::vector<int> pictures;
+  std::string file;
+};
+
+int rename(const PeopleArguments& a) {
+  Gallery gallery = a.gallery.open(Gallery::Access::write);
+  gallery.rename(a.name, a.new_name);
+  spdlog::info("'{}' is '{}' now", a.name, a.new_name);
+  return 0;
+}
+
+int merge(const PeopleArguments& a) {
+  Gallery gallery = a.gallery.open(Gallery::Access::write);
+  gallery.merge(a.name, a.names);
+  spdlog::info("'{}' has {} now", a.name, counted(gallery.person(a.name).templates, "picture"));
+  return 0;
+}
+
+int remove(const PeopleArguments& a) {
+  Gallery gallery = a.gallery.open(Gallery::Access::write);
+  std::string left;
+  if (a.pictures.empty()) {
+    left = gallery.remove(a.names);
+    spdlog::info("{} deleted", a.names.size() == 1 ? "'" + a.names.front() + "' is"
+                                                   : fmt::format("{} people are", a.names.size()));
+  } else {
+    if (a.names.size() > 1)
+      throw Error(ExitCode::usage, "--picture is for one person, and there are several", "name one");
+    std::vector<std::size_t> places;
+    for (const int number : a.pictures) places.push_back(static_cast<std::size_t>(number) - 1);
+    left = gallery.remove_templates(a.names.front(), places);
+    const auto person = gallery.find(a.names.front());
+    spdlog::info("'{}' {}", a.names.front(),
+                 person ? "has " + counted(person->templates, "picture") + " now"
+                        : "is deleted, who has no picture any more");
+  }
+  if (!left.empty()) spdlog::warn("not every byte is gone yet: {}", left);
+  return 0;
+}
+
+int export_people(const PeopleArguments& a) {
+  const Gallery gallery = a.gallery.open(Gallery::Access::read);
+  std::error_code error;
+  if (std::filesystem::exists(a.file, error))
+    throw Error(ExitCode::usage, "'" + a.file + "' is there already, and is not replaced",
+                "choose another name");
+  AtomicFile output(a.file);
+  std::filesystem::remove(output.place(), error);  // what a process that was killed has left
+  Imported exported;
+  {
+    Gallery made = Gallery::open_or_make(output.place(), gallery.kind());
+    exported = made.import(gallery, a.names);
+  }
+  if (const std::error_code problem = output.finish()) {
+    throw Error(ExitCode::failed, "cannot write '" + a.file + "': " + problem.message(),
+                "check the folder, its permissions and the space left");
+  }
+  spdlog::info("wrote {} to {}", people_text(exported.people), a.file);
+  return 0;
+}
+
+int import_people(const PeopleArguments& a) {
+  require_present(a.file);
+  const Gallery other(a.file, Gallery::Access::read);
+  if (media::is_same_file(a.file, a.gallery.file().string()))
+    throw Error(ExitCode::usage, "'" + a.file + "' is the gallery itself", "name another file");
+  Gallery gallery = Gallery::open_or_make(a.gallery.file(), other.kind());
+  const Imported imported = gallery.import(other, a.names);
+  spdlog::info("{} added{}{}", counted(imported.templates, "picture"),
+               imported.people > 0 ? fmt::format(", {} new", people_text(imported.people)) : "",
+               imported.known > 0 ? fmt::format("; {} known already", imported.known) : "");
+  return 0;
+}
+
+template <typename Add>
+void add_people_command(CLI::App& faces, Common& common, const char* name, const char* description,
+                        int (*run)(const PeopleArguments&), const Add& add) {
+  auto a = std::make_shared<PeopleArguments>();
+  OptionSet options;
+  add(options, *a);
+  a->gallery.add_to(options);
+  add_command(faces, common, name, description, options, [a, run] { return run(*a); });
+}
+
+}  // namespace
+
+void add_faces(CLI::App& app, Common& common) {
+  CLI::App& faces = add_command_group(app, "faces", "Say who is to be recognised");
+  add_faces_add(faces, common);
+  add_faces_list(faces, common);
+  add_people_command(faces, common, "rename", "Give somebody another name", rename,
+                     [](OptionSet& options, PeopleArguments& a) {
+                       options.add("name", &a.name, "Who it is").free_text().require();
+                       options.add("new-name", &a.new_name, "The new name").free_text().require();
+                     });
+  add_people_command(
+      faces, common, "merge", "Make one person of several", merge,
+      [](OptionSet& options, PeopleArguments& a) {
+        options.add("name", &a.name, "Who it is").free_text().require();
+        options.add("others", &a.names, "Who else it is: their names go").free_text().require();
+      });
+  add_people_command(faces, common, "delete", "Forget people, or pictures of them, to the last byte", remove,
+                     [](OptionSet& options, PeopleArguments& a) {
+                       options.add("names", &a.names, "Whom to forget").free_text().require();
+                       options
+                           .add("--picture", &a.pictures,
+                                "Only these pictures of one person, by their numbers in `faces show`")
+                           .separated_by(',')
+                           .one_at_a_time()
+                           .between(1, 1'000'000);
+                     });
+  add_people_command(faces, common, "export", "Write people to a gallery of their own", export_people,
+                     [](OptionSet& options, PeopleArguments& a) {
+                       options.add("file", &a.file, "File to make").require();
+                       options.add("names", &a.names, "Whom (default: everybody)").free_text();
+                     });
+  add_people_command(faces, common, "import", "Take people over from another gallery", import_people,
+                     [](OptionSet& options, PeopleArguments& a) {
+                       options.add("file", &a.file, "Another gallery, as `faces export` writes").require();
+                       options.add("names", &a.names, "Whom (default: everybody)").free_text();
+                     });
+  add_faces_calibrate(faces, common);
+}
+
+}  // namespace sightline::apps

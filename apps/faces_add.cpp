@@ -1,0 +1,270 @@
+// `sightline faces add`: somebody by pictures, videos or what a camera sees.
+#include "faces_add.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "base/error.hpp"
+#include "face_finder.hpp"
+#include "faces.hpp"
+#include "gallery/names.hpp"
+#include "media/cameras.hpp"
+#include "media/folder.hpp"
+#include "media/gray_png.hpp"
+#include "media_options.hpp"
+#include "picture_output.hpp"
+#include "progress.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using gallery::Candidate;
+using gallery::ChosenFace;
+using gallery::FaceFinder;
+using gallery::FaceTemplate;
+using gallery::Gallery;
+using gallery::NewTemplate;
+using gallery::Selection;
+
+constexpr double kCameraSeconds = 10;
+
+struct Inputs {
+  std::vector<std::string> pictures;
+  std::vector<std::string> videos;  // and cameras
+};
+
+Inputs sorted_out(const std::vector<std::string>& inputs) {
+  Inputs sorted;
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    if (!media::is_live(input)) require_present(input);
+    if (fs::is_directory(input, error)) {
+      for (const fs::path& file : media::list_images(input)) sorted.pictures.push_back(file.string());
+    } else if (is_picture(input) && fs::is_regular_file(input, error)) {
+      sorted.pictures.push_back(input);
+    } else {
+      sorted.videos.push_back(input);
+    }
+  }
+  return sorted;
+}
+
+/// Gathers what may become templates, and says what may not.
+class Gathering {
+ public:
+  Gathering(const AddFacesArguments& arguments, FaceFinder& finder, int verbosity)
+      : a_(arguments), finder_(finder), verbosity_(verbosity) {}
+
+  // A picture without the face that is meant is left out where there are others.
+  void add_picture(const std::string& file, bool is_only_one) {
+    media::ReadOptions reading;
+    reading.max_pixels = a_.reading.max_pixels;
+    reading.threads = 1;
+    reading.stop = &stop_requested();
+    try {
+      const auto frame = media::Reader(file, reading).read();
+      throw_if_stopped();
+      if (!frame) throw Error(ExitCode::input, "'" + file + "' holds no picture");
+      std::vector<FaceTemplate> faces = finder_.find(frame->view());
+      const ChosenFace chosen = choose_face(faces, a_.choice);
+      if (!chosen.face) throw Error(ExitCode::input, "'" + file + "': " + chosen.problem, chosen.remedy);
+      pictures.push_back({std::move(faces[*chosen.face]), file});
+    } catch (const Error& error) {
+      if (is_only_one || error.code() != ExitCode::input) throw;
+      spdlog::warn("left out: {}", error.what());
+      ++left_out;
+    }
+  }
+
+  void add_video(const std::string& input) {
+    media::ReadOptions reading = a_.reading;
+    reading.stop = &stop_requested();
+    if (media::is_live(input)) {
+      reading.low_delay = true;
+      reading.patience = kCameraSeconds;
+      if (!reading.duration) reading.duration = kCameraSeconds;
+      spdlog::info("look at {} for {:.0f} s, and turn your head slowly", input, *reading.duration);
+    }
+    media::Reader reader(input, reading);
+    ProgressDisplay display(verbosity_ >= 0);
+    const auto start = std::chrono::steady_clock::now();
+    gallery::Stretches stretches;
+    std::int64_t frames = 0, with_one = 0, with_several = 0;
+    while (const auto frame = reader.read()) {
+      throw_if_stopped();
+      std::vector<FaceTemplate> faces = finder_.find(frame->view());
+      ++frames;
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      display.show({frames, elapsed.count(), reader.info().frames});
+      const ChosenFace chosen = choose_face(faces, a_.choice);
+      if (chosen.face) {
+        ++with_one;
+        stretches.add({std::move(faces[*chosen.face]), fmt::format("{}, {:.2f} s", input, frame->time())});
+      } else if (!faces.empty()) {
+        ++with_several;
+      }
+    }
+    display.end();
+    throw_if_stopped();
+    if (with_one == 0 && with_several == 0)
+      throw Error(ExitCode::input,
+                  fmt::format("no face is found in {} of '{}'", counted(frames, "frame"), input),
+                  "let the face be seen from the front, large and in good light");
+    if (with_one == 0) {
+      throw Error(ExitCode::input, fmt::format("several faces are seen in '{}', always", input),
+                  "let one person be seen alone, or take the --largest face");
+    }
+    if (with_several > 0)
+      spdlog::warn("{}: {} with several faces are left out; --largest takes the largest one", input,
+                   counted(with_several, "frame"));
+    for (Candidate& one : stretches.take()) frames_.push_back(std::move(one));
+  }
+
+  std::vector<Candidate> pictures;
+  std::size_t left_out = 0;  // pictures
+  std::vector<Candidate>& frames() { return frames_; }
+
+ private:
+  const AddFacesArguments& a_;
+  FaceFinder& finder_;
+  const int verbosity_;
+  std::vector<Candidate> frames_;
+};
+
+NewTemplate as_template(const Candidate& candidate) {
+  return {candidate.face.bytes, media::encode_gray_png(candidate.face.crop.view()), candidate.source,
+          candidate.face.sharpness};
+}
+
+// In words; empty where nothing was left out.
+std::string left_out_text(const Selection& selection) {
+  std::string text;
+  const auto add = [&](std::size_t count, const char* why) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why);
+  };
+  add(selection.alike, "like others");
+  add(selection.blurred, "less sharp");
+  add(selection.others, "of somebody else, it seems");
+  return text;
+}
+
+void take(const std::vector<Candidate>& candidates, const Selection& selection, const char* what,
+          std::vector<NewTemplate>& made) {
+  for (const std::size_t i : selection.taken) {
+    spdlog::debug("taken: {}", candidates[i].source);
+    made.push_back(as_template(candidates[i]));
+  }
+  if (const std::string text = left_out_text(selection); !text.empty())
+    spdlog::info("left out of the {}: {}", what, text);
+}
+
+// Somebody in the gallery who looks like what is added is most likely the same person.
+void warn_of_likeness(const gallery::Snapshot& known, const std::string& name,
+                      const std::vector<NewTemplate>& made, const FaceFinder& finder) {
+  const auto limit =
+      known.threshold ? std::optional(known.threshold->distance) : finder.distance_of_strangers(0.0001);
+  if (!limit) return;
+  std::vector<std::size_t> like(known.names.size());
+  for (const NewTemplate& one : made) {
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (finder.distance(one.bytes, known.row(i)) <= *limit)
+        ++like[static_cast<std::size_t>(known.owners[i])];
+    }
+  }
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    if (like[i] > 0 && known.names[i] != name)
+      spdlog::warn("'{}' looks like '{}'; if they are one, `sightline faces merge` makes one of them", name,
+                   known.names[i]);
+  }
+}
+
+}  // namespace
+
+int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
+  gallery::check_name(a.name);
+  // Nobody should look into a camera for what cannot be kept.
+  if (Gallery::is_there(a.gallery)) Gallery(a.gallery, Gallery::Access::write).require(finder.kind());
+  const Inputs inputs = sorted_out(a.inputs.empty() ? std::vector{media::first_camera().path} : a.inputs);
+  Gathering gathering(a, finder, verbosity);
+  for (const std::string& file : inputs.pictures)
+    gathering.add_picture(file, inputs.pictures.size() == 1 && inputs.videos.empty());
+  for (const std::string& input : inputs.videos) gathering.add_video(input);
+  if (gathering.pictures.empty() && gathering.frames().empty())
+    throw Error(ExitCode::input,
+                fmt::format("none of {} shows one face",
+                            counted(static_cast<std::int64_t>(gathering.left_out), "picture")),
+                "see above what is wrong with each");
+
+  gallery::Snapshot known;
+  std::vector<std::vector<std::uint8_t>> own;
+  if (Gallery::is_there(a.gallery)) {
+    known = Gallery(a.gallery, Gallery::Access::read).snapshot();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known.names[static_cast<std::size_t>(known.owners[i])] != a.name) continue;
+      const auto row = known.row(i);
+      own.emplace_back(row.begin(), row.end());
+    }
+  }
+  std::vector<NewTemplate> made;
+  take(gathering.pictures, select_pictures(gathering.pictures, own, finder), "pictures", made);
+  for (const NewTemplate& one : made) own.push_back(one.bytes);
+  take(gathering.frames(), select_frames(gathering.frames(), own, finder, static_cast<std::size_t>(a.most)),
+       "frames", made);
+  throw_if_stopped();
+  if (made.empty()) {
+    spdlog::warn("'{}' is known by pictures like these already; nothing is added", a.name);
+    return 0;
+  }
+  warn_of_likeness(known, a.name, made, finder);
+  Gallery gallery = Gallery::open_or_make(a.gallery, finder.kind());
+  gallery.add(a.name, made);
+  std::printf("%s: %s added, %lld in all, in %s\n", a.name.c_str(),
+              counted(static_cast<std::int64_t>(made.size()), "picture").c_str(),
+              static_cast<long long>(gallery.person(a.name).templates), a.gallery.c_str());
+  return 0;
+}
+
+void add_faces_add(CLI::App& faces, Common& common) {
+  struct Arguments {
+    GalleryOption gallery;
+    DetectorOptions detector{kFacesConfig};
+    AddFacesArguments faces;
+  };
+  auto a = std::make_shared<Arguments>();
+  AddFacesArguments& f = a->faces;
+  OptionSet options;
+  options.add(
+      "input", &f.inputs,
+      "Pictures, folders of pictures, videos, or cameras (/dev/video0); the first camera unless given");
+  options.add("-n,--name", &f.name, "Who it is; somebody who is known gets more pictures")
+      .free_text()
+      .require();
+  a->gallery.add_to(options);
+  options.group("Where several faces are seen");
+  options.add("--largest", &f.choice.largest, "Take the largest one");
+  options.add("--face", &f.choice.number, "Take this one, counted from left to right")
+      .between(1, 1000)
+      .excludes("--largest");
+  options.group("Videos and cameras");
+  options.add("--pictures", &f.most, "Take so many at most").between(1, 1000).show_default();
+  options.add("--start", &f.reading.start, "Skip so many seconds").not_negative();
+  options.add("--duration", &f.reading.duration, "Look for so many seconds (default: all; 10 of a camera)")
+      .positive();
+  options.add("--every", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
+  add_limit_options(options, f.reading);
+  a->detector.add_to(options);
+  add_command(faces, common, "add", "Add somebody, by pictures, a video or a camera", options, [a, &common] {
+    gallery::check_name(a->faces.name);
+    a->faces.gallery = a->gallery.file();
+    const auto finder = make_face_finder(a->detector);
+    return add_faces(a->faces, *finder, common.verbosity);
+  });
+}
+
+}  // namespace sightline::apps

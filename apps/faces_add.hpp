@@ -1,0 +1,32 @@
+#pragma once
+/// Adding people and calibrating, with whoever finds faces.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gallery/calibration.hpp"
+#include "gallery/enrolment.hpp"
+#include "media/reader.hpp"
+
+namespace sightline::apps {
+
+struct AddFacesArguments {
+  std::string name;
+  std::vector<std::string> inputs;  ///< pictures, folders of them, videos, cameras
+  std::filesystem::path gallery;    ///< made where it is not there
+  gallery::FaceChoice choice;
+  int most = 10;               ///< templates of the videos and cameras
+  media::ReadOptions reading;  ///< of these
+};
+
+/// Adds faces of all inputs to somebody; says what was taken. What a single picture lacks is an Error
+/// (input); of several, what is wrong with some is said, and an Error (input) where it is with all.
+/// @return the exit code
+int add_faces(AddFacesArguments arguments, gallery::FaceFinder& finder, int verbosity);
+
+/// Finds a threshold, keeps it in the gallery and prints how sure it is.
+int calibrate_gallery(const std::filesystem::path& gallery, const gallery::FaceFinder& finder, double rate);
+std::string calibration_text(const gallery::Calibration& calibration);
+
+}  // namespace sightline::apps

@@ -1,0 +1,70 @@
+// `sightline faces calibrate`: from which distance on a face is nobody's.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "face_finder.hpp"
+#include "faces.hpp"
+#include "faces_add.hpp"
+#include "gallery/calibration.hpp"
+
+namespace sightline::apps {
+
+using gallery::Calibration;
+using gallery::Gallery;
+
+std::string calibration_text(const Calibration& c) {
+  const gallery::Threshold& t = c.threshold;
+  std::string text = fmt::format(
+      "threshold {}: a face that is nearer than this to somebody's is taken for them\n", t.distance + 1);
+  if (t.people > 1) {
+    text += fmt::format(
+        "strangers: each of the {} people, left out of the gallery in turn ({}), is one; {} would be taken "
+        "for "
+        "another.\n  Of people like them, no more than {} are, with 95% confidence\n",
+        t.people, counted(c.probes, "picture"), t.mistaken == 0 ? "none" : std::to_string(t.mistaken),
+        percent(c.mistaken_at_most));
+  }
+  if (t.from_model)
+    text +=
+        fmt::format("  These are too few to find {} among: what the model knows of other people decides\n",
+                    percent(t.rate));
+  else if (static_cast<double>(t.people) * t.rate < 1)
+    text += fmt::format(
+        "  These are too few to be sure of {}, and the model knows of no others: add more people\n",
+        percent(t.rate));
+  if (c.own_probes > 0)
+    text += fmt::format("known people: {} of {} are recognised by the person's other pictures\n", c.own_known,
+                        counted(c.own_probes, "picture"));
+  return text;
+}
+
+int calibrate_gallery(const std::filesystem::path& file, const gallery::FaceFinder& finder, double rate) {
+  Gallery gallery(file, Gallery::Access::write);
+  gallery.require(finder.kind());
+  const Calibration found = gallery::calibrate(gallery.snapshot(), finder, rate);
+  gallery.set_threshold(found.threshold);
+  std::fputs(calibration_text(found).c_str(), stdout);
+  return 0;
+}
+
+void add_faces_calibrate(CLI::App& faces, Common& common) {
+  struct Arguments {
+    GalleryOption gallery;
+    DetectorOptions detector{kFacesConfig};
+    double rate = 0.01;
+  };
+  auto a = std::make_shared<Arguments>();
+  OptionSet options;
+  options.add("--false-accepts", &a->rate, "Share of strangers that may be taken for somebody")
+      .between(1e-6, 0.5)
+      .show_default();
+  a->gallery.add_to(options);
+  a->detector.add_to(options);
+  a->detector.use_no_device();
+  add_command(faces, common, "calibrate", "Find out from which distance on a face is nobody's", options,
+              [a] { return calibrate_gallery(a->gallery.file(), *make_face_finder(a->detector), a->rate); });
+}
+
+}  // namespace sightline::apps

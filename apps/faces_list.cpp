@@ -1,0 +1,144 @@
+// `sightline faces list` and `show`: who is known, and by which pictures.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/utf8.hpp"
+#include "faces.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using gallery::Gallery;
+using gallery::Person;
+using gallery::StoredTemplate;
+using gallery::Threshold;
+using Json = nlohmann::ordered_json;
+
+struct ListArguments {
+  GalleryOption gallery;
+  bool json = false;
+  std::string name;
+  std::string pictures;
+};
+
+void print(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+Json threshold_json(const std::optional<Threshold>& threshold) {
+  if (!threshold) return nullptr;
+  return {{"distance", threshold->distance},
+          {"false_accepts", threshold->rate},
+          {"people", threshold->people},
+          {"mistaken", threshold->mistaken},
+          {"templates", threshold->templates},
+          {"from_model", threshold->from_model},
+          {"made", threshold->made}};
+}
+
+int list_json(const Gallery& gallery, const std::vector<Person>& people) {
+  Json all = Json::array();
+  for (const Person& one : people) {
+    all.push_back(
+        {{"name", one.name}, {"pictures", one.templates}, {"added", one.added}, {"changed", one.changed}});
+  }
+  print({{"gallery", gallery.file().string()},
+         {"model", gallery.kind().model},
+         {"hash", gallery.kind().hash},
+         {"settings", gallery.kind().settings},
+         {"threshold", threshold_json(gallery.threshold())},
+         {"people", std::move(all)}});
+  return 0;
+}
+
+std::string threshold_text(const Threshold& t, std::int64_t people, std::int64_t templates) {
+  std::string text = fmt::format("threshold {}: no more than {} of strangers are to be taken for somebody",
+                                 t.distance, percent(t.rate));
+  if (people != t.people || templates != t.templates)
+    text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
+                        time_text(t.made), people_text(t.people), counted(t.templates, "picture"));
+  return text;
+}
+
+int list(const ListArguments& a) {
+  const Gallery gallery = a.gallery.open(Gallery::Access::read);
+  const std::vector<Person> people = gallery.people();
+  if (a.json) return list_json(gallery, people);
+  std::int64_t templates = 0;
+  std::printf("%8s  %-16s  %-16s  %s\n", "pictures", "added", "changed", "name");
+  for (const Person& one : people) {
+    // Names come last: how wide they are is the terminal's business.
+    std::printf("%8lld  %-16s  %-16s  %s\n", static_cast<long long>(one.templates),
+                time_text(one.added).c_str(), time_text(one.changed).c_str(), one.name.c_str());
+    templates += one.templates;
+  }
+  const auto threshold = gallery.threshold();
+  std::printf(
+      "\n%s, %s, in %s, of model %s\n%s\n", people_text(static_cast<std::int64_t>(people.size())).c_str(),
+      counted(templates, "picture").c_str(), gallery.file().c_str(), printable(gallery.kind().model).c_str(),
+      threshold ? threshold_text(*threshold, static_cast<std::int64_t>(people.size()), templates).c_str()
+                : "no threshold of its own: `sightline faces calibrate` finds one");
+  return 0;
+}
+
+// As 1.png, 2.png, ... by their numbers.
+void write_pictures(const fs::path& folder, const std::vector<StoredTemplate>& templates) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ExitCode::failed,
+                "cannot make the folder '" + folder.string() + "' (" + error.message() + ")");
+  for (std::size_t i = 0; i < templates.size(); ++i)
+    write_whole(folder / (std::to_string(i + 1) + ".png"), templates[i].picture, "picture");
+  spdlog::info("wrote {} to {}", counted(static_cast<std::int64_t>(templates.size()), "picture"),
+               folder.string());
+}
+
+int show(const ListArguments& a) {
+  const Gallery gallery = a.gallery.open(Gallery::Access::read);
+  const Person person = gallery.person(a.name);
+  const std::vector<StoredTemplate> templates = gallery.templates(person);
+  if (a.json) {
+    Json all = Json::array();
+    for (const StoredTemplate& one : templates)
+      all.push_back({{"source", one.source}, {"added", one.added}, {"sharpness", one.sharpness}});
+    print({{"name", person.name}, {"added", person.added}, {"pictures", std::move(all)}});
+  } else {
+    std::printf("%8s  %-16s  %9s  %s\n", "picture", "added", "sharpness", "source");
+    for (std::size_t i = 0; i < templates.size(); ++i) {
+      std::printf("%8zu  %-16s  %9.3g  %s\n", i + 1, time_text(templates[i].added).c_str(),
+                  templates[i].sharpness, templates[i].source.c_str());
+    }
+  }
+  if (!a.pictures.empty()) write_pictures(a.pictures, templates);
+  return 0;
+}
+
+}  // namespace
+
+void add_faces_list(CLI::App& faces, Common& common) {
+  auto a = std::make_shared<ListArguments>();
+  OptionSet options;
+  options.add("--json", &a->json, "As JSON, times in seconds since 1970");
+  a->gallery.add_to(options);
+  add_command(faces, common, "list", "Say who is known", options, [a] { return list(*a); });
+
+  auto b = std::make_shared<ListArguments>();
+  OptionSet shown;
+  shown.add("name", &b->name, "Whose pictures").free_text().require();
+  shown.add("--pictures", &b->pictures, "Write the faces to this folder, as 1.png, 2.png, ...");
+  shown.add("--json", &b->json, "As JSON, times in seconds since 1970");
+  b->gallery.add_to(shown);
+  add_command(faces, common, "show", "Say by which pictures somebody is known", shown,
+              [b] { return show(*b); });
+}
+
+}  // namespace sightline::apps
