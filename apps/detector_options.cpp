@@ -11,6 +11,7 @@
 #include "detection/candidate_limit.hpp"
 #include "detector_families.hpp"
 #include "model/size_limit.hpp"
+#include "recognition/section.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -132,7 +133,7 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   all.add(
          "-c,--config", &config_,
          "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost, "
-         "faces-census, people-and-faces; several search the same frames: people,faces")
+         "faces-census, people-and-faces, recognise; several search the same frames: people,faces")
       .suggest(config_choices)
       .show_default(default_config_);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))
@@ -142,6 +143,12 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
     option.target = setting.target();
     all.add(std::move(option));
   }
+  all.add("--gallery", &gallery_,
+          "Who can be recognised (--config recognise): a file made by `sightline faces`; default: your own");
+  all.add("--false-accepts", &false_accepts_,
+          "Share of strangers who may be taken for somebody; fewer leaves more faces unknown (default: as the "
+          "gallery was calibrated)")
+      .between(0, 1);
   all.add("--device", &schedule_.devices,
           "OpenCL devices: auto (a GPU if there is one), none, all, gpus, cpu, gpu, an index or part of a "
           "name "
@@ -218,6 +225,12 @@ const Family& DetectorOptions::family() const {
 // Options that the family does not read would pass silently; of several detectors, it would be open whose
 // they are.
 void DetectorOptions::check_options(const std::vector<Config>& configs) const {
+  if ((!gallery_.empty() || false_accepts_) && std::ranges::none_of(configs, recognition::recognises)) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} does nothing: '{}' recognises nobody",
+                            gallery_.empty() ? "--false-accepts" : "--gallery", configs.front().name()),
+                "leave it out, or use --config recognise");
+  }
   for (const DetectorSetting& setting : settings_) {
     if (!setting.is_given()) continue;
     const std::string name = setting.description.option.long_name();
@@ -252,8 +265,16 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
     }
     set(family.ungrouped_values);
   }
+  apply_recognition_to(config);
   check_detector_config(config);
   if (model_.empty()) check_relative_model(config);
+}
+
+void DetectorOptions::apply_recognition_to(Config& config) const {
+  if (!recognition::recognises(config)) return;
+  if (!gallery_.empty()) config.set(recognition::kSection, "gallery", gallery_);
+  if (false_accepts_) config.set(recognition::kSection, "false_accepts", *false_accepts_);
+  if (follows_gallery_) config.set(recognition::kSection, "follow", 1.0);
 }
 
 Config DetectorOptions::config(Wanted wanted) const {

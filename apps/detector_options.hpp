@@ -56,6 +56,8 @@ class DetectorOptions {
   bool is_named() const { return !config_.empty() || !model_.empty(); }
   /// `make` opens no device: of commands that run the detector on the CPU.
   void use_no_device() { schedule_.devices = "none"; }
+  /// A gallery's changes count while the detector runs.
+  void follow_gallery() { follows_gallery_ = true; }
 
   /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does, and where
   /// there are several detectors.
@@ -74,11 +76,15 @@ class DetectorOptions {
   void check_options(const std::vector<Config>& configs) const;
 
   void apply_to(Config& config, Wanted wanted) const;
+  void apply_recognition_to(Config& config) const;
 
   std::string default_config_;
   std::string config_;  ///< empty: none named
   std::string model_;
   std::vector<DetectorSetting> settings_;  ///< never grows once add_to has handed out its addresses
+  std::string gallery_;
+  std::optional<double> false_accepts_;
+  bool follows_gallery_ = false;
   pipeline::ScheduleRequest schedule_;
   int threads_ = 0;
   bool explain_ = false;

@@ -258,7 +258,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
       .positive();
   options.add("--every", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
   add_limit_options(options, f.reading);
-  a->detector.add_to(options);
+  a->detector.add_to(options, {"--gallery", "--false-accepts"});
   add_command(faces, common, "add", "Add somebody, by pictures, a video or a camera", options, [a, &common] {
     gallery::check_name(a->faces.name);
     a->faces.gallery = a->gallery.file();

@@ -61,7 +61,7 @@ void add_faces_calibrate(CLI::App& faces, Common& common) {
       .between(1e-6, 0.5)
       .show_default();
   a->gallery.add_to(options);
-  a->detector.add_to(options);
+  a->detector.add_to(options, {"--gallery", "--false-accepts"});
   a->detector.use_no_device();
   add_command(faces, common, "calibrate", "Find out from which distance on a face is nobody's", options,
               [a] { return calibrate_gallery(a->gallery.file(), *make_face_finder(a->detector), a->rate); });

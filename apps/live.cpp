@@ -173,6 +173,7 @@ void add_live(CLI::App& app, Common& common) {
   add_output_options(options, *a, *typed);
   a->tracking.add_to(options, true);
   a->detector.add_to(options);
+  a->detector.follow_gallery();
   add_command(app, common, "live",
               "Find objects in what a camera, a screen or a stream shows now, in a window", options,
               [a, typed, &common] { return run(*a, *typed, common.verbosity); });

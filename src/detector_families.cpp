@@ -1,11 +1,13 @@
 #include "detector_families.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "base/error.hpp"
 #include "detection/combined_detector.hpp"
 #include "detection/nested_detector.hpp"
+#include "recognition/section.hpp"
 
 // A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
 // the first that recognises it, and cascades recognise any XML.
@@ -110,14 +112,27 @@ std::unique_ptr<Detector> make_nested(const Config& config) {
 
 void check_detector_config(const Config& config) {
   expect_keys(config);
+  if (recognition::recognises(config)) recognition::read_section(config);
   config.expect_all_known();
   check_inside(config);
 }
 
-std::unique_ptr<Detector> make_detector(const Config& config) {
+std::unique_ptr<Detector> make_detector_alone(const Config& config) {
   config.expect_section("schedule");  // the pipeline's, which may not be there at all
   check_detector_config(config);
   return make_nested(config);
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config) {
+  std::unique_ptr<Detector> detector = make_detector_alone(config);
+  if (!recognition::recognises(config)) return detector;
+  // Of several detectors in a file with one section, those of faces.
+  const std::vector<std::string>& labels = detector->info().labels;
+  const auto face = std::ranges::find(labels, recognition::kFaceLabel);
+  if (face == labels.end()) return detector;
+  return std::make_unique<ExtendedDetector>(
+      std::move(detector), recognition::make_identification(recognition::read_section(config),
+                                                            static_cast<int>(face - labels.begin())));
 }
 
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {

@@ -33,11 +33,14 @@ void check_detector_config(const Config& config);
 /// Makes the detector that section [detector] of a configuration describes; its key `family` says which kind.
 /// Sections [[detector.inside]] describe others in the same way, of any family, that search inside the boxes
 /// of the first (NestedDetector); their key `part` = [left, top, right, bottom] says in which part of them.
+/// Section [recognition] (recognition/section.hpp) has its faces named, where it finds any.
 /// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model
 /// cannot be used. For its stages on a device, see Detector::make_device_stages.
 std::unique_ptr<Detector> make_detector(const Config& config);
-/// The same for several configurations: detectors that search the same frames as one (CombinedDetector). At
-/// least one. Throws besides Error (usage) where there are too many.
+/// The same without anybody being named, whatever section [recognition] says.
+std::unique_ptr<Detector> make_detector_alone(const Config& config);
+/// As make_detector for several configurations: detectors that search the same frames as one
+/// (CombinedDetector). At least one. Throws besides Error (usage) where there are too many.
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs);
 
 }  // namespace sightline

@@ -2,6 +2,7 @@
 /// Who can be recognised: people and their templates, as a search takes them.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,9 +35,9 @@ inline constexpr int kMatches = 16;
 inline constexpr int kToldPeople = 5;
 
 /// What the matches of a face say of it: the people among them with their nearest template, nearest first;
-/// of equally near ones, the one whose template comes first.
-/// @param to_real  makes distances for people out of integers; rises with them
-void name_face(const KnownPeople& people, std::span<const Match> matches, double (*to_real)(std::uint32_t),
-               DetectionAttributes& attributes);
+/// of equally near ones, the one whose template comes first. Who is beyond the limit is unknown.
+/// @param to_real  makes distances for people out of those of a search; rises with them
+void name_face(const KnownPeople& people, std::span<const Match> matches,
+               const std::function<double(std::uint32_t)>& to_real, DetectionAttributes& attributes);
 
 }  // namespace sightline::recognition

@@ -21,6 +21,7 @@ namespace sightline::recognition {
 struct SearchTuning {
   int queries = 4;                    ///< that are looked for at once where there are several
   int slices = 16;                    ///< parts of a template that are summed apart
+  int unroll = 4;                     ///< rows of a part that a work-item reads ahead
   std::string quotient = "division";  ///< or "ptx": NVIDIA's reciprocal
   std::string dot = "integer";        ///< or "ptx", "khr": instructions for four products
 };

@@ -1,0 +1,147 @@
+#include "recognition/recogniser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/fnv.hpp"
+#include "recognition/chi_square.hpp"
+
+namespace sightline::recognition {
+namespace {
+
+// Of values without padding.
+class Hash {
+ public:
+  template <typename T>
+  void add(const T& value) {
+    static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
+    value_ = fnv1a(&value, sizeof value, value_);
+  }
+  template <typename T>
+  void add_all(const std::vector<T>& values) {
+    add(values.size());
+    for (const T& value : values) add(value);
+  }
+  std::string text() const { return fmt::format("{:016x}", value_); }
+
+ private:
+  std::uint64_t value_ = kFnvSeed;
+};
+
+std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
+  Hash hash;
+  for (const std::int32_t coordinate : points.mean) hash.add(coordinate);
+  for (const int number : {points.depth, points.stages, points.trees, points.pixels}) hash.add(number);
+  for (const landmarks::PixelPlace& place : points.places) {
+    hash.add(place.anchor);
+    hash.add(place.x);
+    hash.add(place.y);
+  }
+  hash.add_all(points.shifts);
+  hash.add_all(points.splits);
+  hash.add_all(points.leaves);
+  for (const Point& target : model.targets) {
+    hash.add(target.x);
+    hash.add(target.y);
+  }
+  for (const Channel& channel : model.channels) {
+    const DescriptorSettings& d = channel.descriptor;
+    for (const int number :
+         {channel.normalisation.inner, channel.normalisation.outer, d.margin, static_cast<int>(d.mapping),
+          d.crop.width, d.crop.height, d.region.width, d.region.height, d.step.width, d.step.height})
+      hash.add(number);
+    for (const Circle& circle : d.circles) {
+      hash.add(circle.points);
+      hash.add(circle.radius);
+    }
+  }
+  hash.add_all(model.region_weights);
+  if (model.projection) {
+    hash.add(model.projection->length);
+    hash.add_all(model.projection->weights);
+    hash.add_all(model.projection->bias);
+    hash.add_all(model.projection->scale);
+  }
+  return hash.text();
+}
+
+// A byte a count, or two, the lower first.
+void write_counts(const TemplateFormat& format, std::span<const std::uint16_t> counts,
+                  std::span<std::uint8_t> target) {
+  const std::size_t bytes = format.kind == TemplateFormat::Kind::counts16 ? 2 : 1;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::size_t byte = 0; byte < bytes; ++byte)
+      target[bytes * i + byte] = static_cast<std::uint8_t>(counts[i] >> (8 * byte));
+  }
+}
+
+}  // namespace
+
+Recogniser::Recogniser(landmarks::Model points, FaceModel model)
+    : points_(std::move(points)),
+      model_(std::move(model)),
+      finder_(points_),
+      descriptor_(model_.channels),
+      format_(template_format(model_)),
+      bytes_(bytes_per_template(format_)),
+      hash_(hash_of(points_, model_)) {
+  if (model_.projection) projector_.emplace(*model_.projection);
+}
+
+std::string Recogniser::description() const {
+  return fmt::format("{}, points by {}", model_.name, points_.name);
+}
+
+double Recogniser::real_distance(std::uint32_t distance) const {
+  if (!model_.projection) return static_cast<double>(distance) / kChiSquareUnit;
+  const double length = model_.projection->length;
+  return static_cast<double>(distance) / (2 * length * length);
+}
+
+std::uint32_t Recogniser::distance_within(double real) const {
+  const double unit = model_.projection ? 2.0 * model_.projection->length * model_.projection->length
+                                        : static_cast<double>(kChiSquareUnit);
+  constexpr double kLargest = std::numeric_limits<std::uint32_t>::max();
+  auto distance = static_cast<std::uint32_t>(std::clamp(real * unit, 0.0, kLargest));
+  while (distance > 0 && real_distance(distance) > real) --distance;
+  while (distance < kLargest && real_distance(distance + 1) <= real) ++distance;
+  return distance;
+}
+
+landmarks::Shape Recogniser::find_points(GrayView frame, const landmarks::Square& box) const {
+  Memory& memory = memory_.local();
+  memory.patches.sample(frame, box, memory.patch);
+  return finder_.find(memory.patch);
+}
+
+Similarity Recogniser::align(const landmarks::Points& points) const {
+  FacePoints found;
+  const auto within = [](double value) { return std::clamp(value, -double{kFarthest}, double{kFarthest}); };
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = {within(points[i].x), within(points[i].y)};
+  return similarity_of(found);
+}
+
+void Recogniser::crop(GrayView frame, const Similarity& place, ImageView<std::uint8_t> target) const {
+  memory_.local().cropper.crop(frame, place, target);
+}
+
+void Recogniser::describe(GrayView frame, const Similarity& place, std::span<std::uint8_t> target) const {
+  Memory& memory = memory_.local();
+  const Size size = descriptor_.crop_size();
+  memory.crop.resize(size.width, size.height);
+  memory.cropper.crop(frame, place, memory.crop.view());
+  memory.counts.resize(static_cast<std::size_t>(descriptor_.values()));
+  descriptor_.count(std::as_const(memory.crop).view(), memory.descriptor, memory.counts.data());
+  if (projector_) {
+    projector_->project(memory.counts.data(), memory.projection,
+                        reinterpret_cast<std::int8_t*>(target.data()));
+  } else {
+    write_counts(format_, memory.counts, target);
+  }
+}
+
+}  // namespace sightline::recognition

@@ -1,0 +1,40 @@
+#include "recognition/section.hpp"
+
+#include "model/size_limit.hpp"
+
+namespace sightline::recognition {
+namespace {
+
+constexpr double kFarthestDistance = 1e9;
+
+}  // namespace
+
+bool recognises(const Config& config) {
+  return !config.text(kSection, "model", "").empty();
+}
+
+Settings read_section(const Config& config) {
+  Settings settings;
+  settings.model = config.path(kSection, "model", "");
+  settings.points = config.path(kSection, "points", "");
+  settings.gallery = config.path(kSection, "gallery", "");
+  settings.limit.distance = config.optional_number(kSection, "limit", 0, kFarthestDistance);
+  settings.limit.false_accepts = config.optional_number(kSection, "false_accepts", 0, 1);
+  settings.follow = config.flag(kSection, "follow", false);
+  if (settings.gallery.empty()) settings.gallery = gallery::Gallery::default_file();
+  return settings;
+}
+
+std::shared_ptr<const Recogniser> load_recogniser(const Settings& settings) {
+  return std::make_shared<Recogniser>(
+      landmarks::load_model(settings.points, std::uint64_t{landmarks::kMaxModelSize} << 20),
+      load_face_model(settings.model, std::uint64_t{kMaxFaceModelSize} << 20));
+}
+
+std::unique_ptr<ObjectProcessor> make_identification(const Settings& settings, int face_label) {
+  auto recogniser = load_recogniser(settings);
+  auto people = people_of(settings.gallery, recogniser, settings.limit, settings.follow);
+  return std::make_unique<Identification>(std::move(recogniser), std::move(people), face_label);
+}
+
+}  // namespace sightline::recognition

@@ -1,0 +1,219 @@
+// Names of faces: out of a gallery's people, the same under every schedule, with stages on a device or not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "detection/extended_detector.hpp"
+#include "kernels/landmarks_model.hpp"
+#include "recognition/face_reader.hpp"
+#include "recognition/identification.hpp"
+#include "support/filterbank.hpp"
+#include "support/patience.hpp"
+#include "support/pipeline.hpp"
+#include "support/recognition.hpp"
+#include "support/temp_dir.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+using gallery::Gallery;
+using gallery::NewTemplate;
+using recognition::FaceReader;
+using recognition::KnownPeople;
+using recognition::Recogniser;
+using test::Collector;
+
+// "Finds" faces at the places that it is told, and something else once.
+class PlacesDetector : public Detector {
+ public:
+  explicit PlacesDetector(std::vector<Box> places) : places_(std::move(places)) {
+    info_.labels = {"other", "face"};
+    info_.model = info_.cost_key = "places";
+  }
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override { return kPlacesResources; }
+  std::span<const StageInfo> stages() const override { return kPlacesStages; }
+  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
+  bool prepare(Workspace&, PictureView, Partition) const override { return true; }
+  void run_stage(std::size_t, Workspace&) const override {}
+  std::vector<Detection> take_detections(Workspace&) const override {
+    std::vector<Detection> all{{{0, 0, 30, 30}, 100, 0}};
+    for (const Box& place : places_) all.push_back({place, 99.0 - static_cast<double>(all.size()), 1});
+    return all;
+  }
+
+ private:
+  static constexpr std::string_view kPlacesResources[] = {"frame", "places"};
+  static constexpr StageInfo kPlacesStages[] = {{"place", {kFrameResource}, {1}}};
+  std::vector<Box> places_;
+  DetectorInfo info_;
+};
+
+std::vector<Box> some_places(std::size_t count) {
+  std::vector<Box> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<double>(i);
+    places.push_back(
+        {-10 + 23 * at, 5 + 11 * at, 40 + 17 * at, 40 + 17 * at});  // some reach out of the frame
+  }
+  return places;
+}
+
+class FixedPeople : public recognition::PeopleSource {
+ public:
+  explicit FixedPeople(KnownPeople people)
+      : people_(std::make_shared<const KnownPeople>(std::move(people))) {}
+  std::shared_ptr<const KnownPeople> current() const override { return people_; }
+
+ private:
+  std::shared_ptr<const KnownPeople> people_;
+};
+
+class Recognition : public testing::TestWithParam<bool> {
+ protected:
+  std::shared_ptr<const Recogniser> make_recogniser() const {
+    return std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
+                                        GetParam() ? test::random_learned_model(9) : test::plain_model());
+  }
+  // A person for each face of a picture but the last; the limit is between.
+  KnownPeople people_of(const Recogniser& recogniser, GrayView picture, std::size_t faces) const {
+    KnownPeople people{recognition::TemplateSet(recogniser.format()), {}, {}, 0};
+    FaceReader reader(std::make_unique<PlacesDetector>(some_places(faces)), 1,
+                      std::shared_ptr<const Recogniser>(std::shared_ptr<void>(), &recogniser));
+    for (const gallery::FaceTemplate& face : reader.find(picture)) {
+      if (people.names.size() + 1 == faces) break;
+      people.owners.push_back(static_cast<std::int32_t>(people.names.size()));
+      people.names.push_back("person " + std::to_string(people.names.size()));
+      people.templates.append(face.bytes);
+    }
+    return people;
+  }
+  static std::vector<std::string> names_of(const std::vector<Detection>& objects) {
+    std::vector<std::string> names;
+    for (const Detection& one : objects) names.push_back(one.attributes.name());
+    return names;
+  }
+};
+
+TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
+  const auto recogniser = make_recogniser();
+  const auto picture = sightline::test::random_picture({260, 190}, 3);
+  KnownPeople people = people_of(*recogniser, picture.view(), 4);
+  const ExtendedDetector detector(
+      std::make_unique<PlacesDetector>(some_places(4)),
+      std::make_unique<recognition::Identification>(recogniser, std::make_shared<FixedPeople>(people), 1));
+  EXPECT_TRUE(detector.info().names_objects);
+  const auto workspace = detector.make_workspace();
+  const std::vector<Detection> found = detect(detector, *workspace, picture.view());
+  EXPECT_THAT(names_of(found), testing::ElementsAre("", "person 0", "person 1", "person 2", kUnknownName));
+  EXPECT_FALSE(found[0].attributes) << "it is no face";
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(found[i].attributes->distance, 0.0);
+    EXPECT_EQ(found[i].attributes->landmarks.size(), landmarks::kPointNames.size());
+    ASSERT_EQ(found[i].attributes->identities.size(), 3u);
+    EXPECT_EQ(found[i].attributes->identities[0].name, found[i].attributes.name());
+    EXPECT_LE(found[i].attributes->identities[1].distance, found[i].attributes->identities[2].distance);
+  }
+  EXPECT_GT(found[4].attributes->distance, 0.0);
+}
+
+TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
+  const auto recogniser = make_recogniser();
+  const KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
+  const ExtendedDetector detector(
+      std::make_unique<PlacesDetector>(some_places(2)),
+      std::make_unique<recognition::Identification>(recogniser, std::make_shared<FixedPeople>(nobody), 1));
+  const auto workspace = detector.make_workspace();
+  const auto picture = sightline::test::random_picture({120, 90}, 3);
+  const std::vector<Detection> found = detect(detector, *workspace, picture.view());
+  EXPECT_THAT(names_of(found), testing::ElementsAre("", kUnknownName, kUnknownName));
+  EXPECT_FALSE(found[1].attributes->distance);
+}
+
+TEST_P(Recognition, OnlySoManyFacesOfAFrameAreNamed) {
+  const auto recogniser = make_recogniser();
+  const auto picture = sightline::test::random_picture({120, 90}, 3);
+  const ExtendedDetector detector(
+      std::make_unique<PlacesDetector>(std::vector<Box>(recognition::kMostFaces + 3, {10, 10, 50, 50})),
+      std::make_unique<recognition::Identification>(
+          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, picture.view(), 3)), 1));
+  const auto workspace = detector.make_workspace();
+  const std::vector<std::string> names = names_of(detect(detector, *workspace, picture.view()));
+  ASSERT_EQ(names.size(), recognition::kMostFaces + 4);
+  EXPECT_NE(names[recognition::kMostFaces], "");
+  EXPECT_EQ(names[recognition::kMostFaces + 1], "");
+}
+
+TEST_P(Recognition, IsTheSameUnderEverySchedule) {
+  const auto recogniser = make_recogniser();
+  std::vector<media::Frame> frames;
+  std::vector<std::vector<Detection>> expected;
+  const auto first = sightline::test::random_picture({200, 150}, 1);
+  const ExtendedDetector detector(
+      std::make_unique<PlacesDetector>(some_places(5)),
+      std::make_unique<recognition::Identification>(
+          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, first.view(), 5)), 1));
+  const auto workspace = detector.make_workspace();
+  for (const Size size : {Size{200, 150}, {65, 190}, {20, 90}, {203, 101}}) {
+    const auto picture = sightline::test::random_picture(size, static_cast<unsigned>(frames.size()) + 1);
+    frames.push_back(media::frame_from_gray(picture.view()));
+    expected.push_back(detect(detector, *workspace, picture.view()));
+  }
+  EXPECT_EQ(expected[0][1].attributes.name(), "person 0");
+  std::unique_ptr<DeviceStages> device;
+  for (const opencl::DeviceInfo& one : opencl::list_devices()) {
+    if (one.correctly_rounded_divide_sqrt && one.compiler_available && !device)
+      device = detector.make_device_stages(opencl::ChosenDevice{one, 0, "test"});
+  }
+  const auto expect_same = [&](const Schedule& schedule, DeviceStages* on) {
+    SCOPED_TRACE(describe(schedule, detector));
+    Pipeline pipeline(detector, on, schedule, {2});
+    Collector collector;
+    MemorySource source(frames, 2 * static_cast<std::int64_t>(frames.size()));
+    const RunReport report = test::run(pipeline, source, collector);
+    EXPECT_EQ(report.retried, 0);
+    EXPECT_EQ(report.failed, 0) << report.first_failure;
+    ASSERT_EQ(collector.results.size(), 2 * frames.size());
+    for (std::size_t k = 0; k < collector.results.size(); ++k)
+      ASSERT_EQ(collector.results[k].objects, expected[k % frames.size()]) << "frame " << k + 1;
+  };
+  for (const int in_flight : {1, 4}) expect_same(test::on_cpu(in_flight), nullptr);
+  if (!device) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
+  for (const char* map : {"points=gpu", "describe=gpu", "identify=gpu",
+                          "points=gpu,describe=gpu,identify=gpu", "points=gpu,identify=gpu"}) {
+    const ScheduleRequest request{"cpu", map, 0, 3, ""};
+    expect_same(resolve(request, detector, device.get(), 2), device.get());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Recognition, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Learned" : "Plain"; });
+
+NewTemplate template_of(const gallery::FaceTemplate& face) {
+  return {face.bytes, "", "a test", 1};
+}
+
+TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
+  const test::TempDir folder;
+  const auto recogniser =
+      std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7), test::random_learned_model(9));
+  const auto people = recognition::people_of(folder / "new.gallery", recogniser, {}, true);
+  EXPECT_TRUE(people->current()->names.empty()) << "there is no file yet";
+  FaceReader reader(std::make_unique<PlacesDetector>(some_places(3)), 1, recogniser);
+  const auto picture = sightline::test::random_picture({260, 190}, 3);
+  const auto faces = reader.find(picture.view());
+  {
+    Gallery gallery = Gallery::open_or_make(folder / "new.gallery", reader.kind());
+    gallery.add("Ada", std::vector{template_of(faces[0])});
+    EXPECT_TRUE(
+        test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Ada"}; }));
+    gallery.add("Bob", std::vector{template_of(faces[1]), template_of(faces[2])});
+    EXPECT_TRUE(test::becomes_true([&] { return people->current()->owners.size() == 3; }));
+    gallery.remove({"Ada"});
+    EXPECT_TRUE(
+        test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
+  }
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
