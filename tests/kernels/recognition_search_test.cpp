@@ -30,7 +30,8 @@ TEST(ChiSquare, IsTheFormulaToTheNearestQuarter) {
   for (std::uint32_t a = 0; a < 256; ++a) {
     for (std::uint32_t b = 0; b < 256; ++b) {
       EXPECT_EQ(chi_square_term(a, b), chi_square_term(b, a));
-      if (a > 0) ASSERT_EQ(chi_square_rest(a, b) + 4 * b, chi_square_term(a, b) + 12 * a) << a << ", " << b;
+      if (a == 0) continue;
+      ASSERT_EQ(chi_square_rest(a, b) + 4 * b, chi_square_term(a, b) + 12 * a) << a << ", " << b;
     }
   }
 }

@@ -73,7 +73,7 @@ class Recognition : public testing::TestWithParam<bool> {
  protected:
   std::shared_ptr<const Recogniser> make_recogniser() const {
     return std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
-                                        GetParam() ? test::random_learned_model(9) : test::plain_model());
+                                        GetParam() ? sightline::test::random_learned_model(9) : sightline::test::plain_model());
   }
   // A person for each face of a picture but the last; the limit is between.
   KnownPeople people_of(const Recogniser& recogniser, GrayView picture, std::size_t faces) const {
@@ -187,16 +187,16 @@ TEST_P(Recognition, IsTheSameUnderEverySchedule) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Recognition, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Learned" : "Plain"; });
+                         [](const auto& one) { return one.param ? "Learned" : "Plain"; });
 
 NewTemplate template_of(const gallery::FaceTemplate& face) {
   return {face.bytes, "", "a test", 1};
 }
 
 TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
-  const test::TempDir folder;
+  const sightline::test::TempDir folder;
   const auto recogniser =
-      std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7), test::random_learned_model(9));
+      std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7), sightline::test::random_learned_model(9));
   const auto people = recognition::people_of(folder / "new.gallery", recogniser, {}, true);
   EXPECT_TRUE(people->current()->names.empty()) << "there is no file yet";
   FaceReader reader(std::make_unique<PlacesDetector>(some_places(3)), 1, recogniser);
@@ -206,12 +206,12 @@ TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
     Gallery gallery = Gallery::open_or_make(folder / "new.gallery", reader.kind());
     gallery.add("Ada", std::vector{template_of(faces[0])});
     EXPECT_TRUE(
-        test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Ada"}; }));
+        sightline::test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Ada"}; }));
     gallery.add("Bob", std::vector{template_of(faces[1]), template_of(faces[2])});
-    EXPECT_TRUE(test::becomes_true([&] { return people->current()->owners.size() == 3; }));
+    EXPECT_TRUE(sightline::test::becomes_true([&] { return people->current()->owners.size() == 3; }));
     gallery.remove({"Ada"});
     EXPECT_TRUE(
-        test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
+        sightline::test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
   }
 }
 
