@@ -127,9 +127,10 @@ int import_people(const PeopleArguments& a) {
     throw Error(ExitCode::usage, "'" + a.file + "' is the gallery itself", "name another file");
   Gallery gallery = Gallery::open_or_make(a.gallery.file(), other.kind());
   const Imported imported = gallery.import(other, a.names);
-  spdlog::info("{} added{}{}", counted(imported.templates, "picture"),
-               imported.people > 0 ? fmt::format(", {} new", people_text(imported.people)) : "",
-               imported.known > 0 ? fmt::format("; {} known already", imported.known) : "");
+  spdlog::info(
+      "{} added{}{}", counted(imported.templates, "picture"),
+      imported.people > 0 ? fmt::format(", {} new", people_text(imported.people)) : "",
+      imported.known > 0 ? fmt::format("; {} known already", counted(imported.known, "picture")) : "");
   return 0;
 }
 

@@ -42,6 +42,13 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
          "Writes the miss rate against false positives a window"}}},
       {"sightline model show",
        {{"sightline model show mine.safetensors", "Describes a model, and draws its filters"}}},
+      {"sightline faces add",
+       {{"sightline faces add --name Ada", "Looks into the first camera for ten seconds"},
+        {"sightline faces add --name Grace grace.jpg holiday.mp4 album/grace/",
+         "Takes pictures, the best frames of a video and a folder of pictures"}}},
+      {"sightline faces delete",
+       {{"sightline faces delete Ada", "Forgets somebody, to the last byte"},
+        {"sightline faces delete Ada --picture 3", "Forgets one picture of somebody"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };
@@ -94,10 +101,14 @@ std::vector<ManualSection> manual_sections() {
       {"ENVIRONMENT",
        {{"SIGHTLINE_CONFIGS", "A folder in which configurations are looked for first"},
         {"XDG_CACHE_HOME", "Where the cache is (default: `~/.cache`)"},
+        {"XDG_DATA_HOME", "Where people are kept (default: `~/.local/share`)"},
         {"OCL_ICD_VENDORS", "OpenCL drivers: a folder of .icd files, or a driver's library"}}},
       {"FILES",
        {{"../share/sightline/configs/",
          "From the program's folder on: the configurations and models that ship"},
+        {"~/.local/share/sightline/faces.gallery",
+         "Who is to be recognised: names, pictures of faces and what describes them. Nobody else may read "
+         "it"},
         {"~/.cache/sightline/",
          "Compiled kernels, tuned forms, planned schedules, drivers that answered or failed; all is made "
          "again "

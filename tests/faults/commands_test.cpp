@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gallery/gallery.hpp"
 #include "support/media.hpp"
 #include "support/thorough.hpp"
 #include "sweep.hpp"
@@ -174,6 +175,50 @@ TEST_F(FaultsInCommands, Measure) {
         }
       },
       6);
+}
+
+// Whatever fails, the gallery is what it was before or after, and what is exported is whole or not there.
+TEST_F(FaultsInCommands, Faces) {
+  using gallery::Gallery;
+  const std::string made = folder_ / "made.gallery";
+  {
+    Gallery gallery = Gallery::open_or_make(made, {"small", "0123", "of tests", 2});
+    gallery.add("Ada",
+                std::vector<gallery::NewTemplate>{{{1, 2}, "picture", "a.png"}, {{1, 3}, "", "b.png"}});
+    gallery.add("Grace", std::vector<gallery::NewTemplate>{{{2, 2}, "picture", "c.png"}});
+  }
+  const auto people = [](const std::string& file) {
+    std::vector<std::string> names;
+    for (const auto& one : Gallery(file, Gallery::Access::read).people())
+      names.push_back(one.name + " " + std::to_string(one.templates));
+    return names;
+  };
+  const std::vector<std::string> before = people(made);
+  const auto file = [](const std::string& folder) { return folder + "/g.gallery"; };
+  const auto sweep_command = [&](const Words& words, const std::vector<std::string>& after) {
+    const Sweep command([&](const std::string& folder) {
+      fs::copy_file(made, file(folder), fs::copy_options::overwrite_existing);
+      return Words{"faces"} + words + Words{"--gallery", file(folder)};
+    });
+    sweep(command, [&](const FaultRun& run) {
+      exits_with({0, 1, 3})(run);
+      const std::vector<std::string> now = people(file(run.folder));
+      EXPECT_TRUE(now == after || (run.outcome.exit_code != 0 && now == before))
+          << run.order << run.outcome.err;
+    });
+  };
+  sweep_command({"rename", "Ada", "Hedy"}, {"Grace 1", "Hedy 2"});
+  sweep_command({"delete", "Ada"}, {"Grace 1"});
+  const Sweep exported([&](const std::string& folder) {
+    return Words{"faces", "export", file(folder), "--gallery", made};
+  });
+  sweep(exported, [&](const FaultRun& run) {
+    exits_with({0, 1, 3})(run);
+    EXPECT_EQ(fs::exists(file(run.folder)), run.outcome.exit_code == 0) << run.order;
+    if (fs::exists(file(run.folder))) {
+      EXPECT_EQ(people(file(run.folder)), before);
+    }
+  });
 }
 
 // A device that fails while it is tuned is an error.
