@@ -63,11 +63,8 @@ class AddFaces : public testing::Test {
   }
   /// Of numbered pictures, which are read as a video is.
   std::string video(const std::vector<std::vector<Face>>& frames) const {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      char name[16];
-      std::snprintf(name, sizeof name, "v%03zu.png", i);
-      picture(name, frames[i]);
-    }
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      picture("v" + std::to_string(1000 + i).substr(1) + ".png", frames[i]);
     return folder_ / "in/v%03d.png";
   }
   int add(const std::string& name, const std::vector<std::string>& inputs, AddFacesArguments a = {}) {
