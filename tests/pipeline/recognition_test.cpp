@@ -6,6 +6,7 @@
 #include "detection/extended_detector.hpp"
 #include "kernels/landmarks_model.hpp"
 #include "recognition/face_reader.hpp"
+#include "recognition/gallery_people.hpp"
 #include "recognition/identification.hpp"
 #include "support/filterbank.hpp"
 #include "support/patience.hpp"
