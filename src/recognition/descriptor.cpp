@@ -27,6 +27,20 @@ std::vector<Span> spans(int length, int margin, int size, int step) {
   return result;
 }
 
+Cells cells_of(const std::vector<Span>& regions) {
+  std::vector<int> edges;
+  for (const Span& region : regions) edges.insert(edges.end(), {region.begin, region.end});
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  const auto index = [&](int edge) {
+    return static_cast<int>(std::ranges::lower_bound(edges, edge) - edges.begin());
+  };
+  Cells cells;
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) cells.pixels.push_back({edges[i], edges[i + 1]});
+  for (const Span& region : regions) cells.regions.push_back({index(region.begin), index(region.end)});
+  return cells;
+}
+
 void check(const DescriptorSettings& s) {
   const auto is_in = [](int value, int lowest, int highest) { return value >= lowest && value <= highest; };
   if (s.circles.empty()) refuse("no circle of local binary patterns", "give at least one");
@@ -49,6 +63,8 @@ Descriptor::Descriptor(DescriptorSettings settings) : settings_(std::move(settin
   check(s);
   columns_ = spans(s.crop.width, s.margin, s.region.width, s.step.width);
   rows_ = spans(s.crop.height, s.margin, s.region.height, s.step.height);
+  column_cells_ = cells_of(columns_);
+  row_cells_ = cells_of(rows_);
   std::int64_t values = 0;
   for (const Circle& circle : s.circles) {
     circles_.emplace_back(circle.points, circle.radius);
@@ -64,29 +80,53 @@ Descriptor::Descriptor(DescriptorSettings settings) : settings_(std::move(settin
   values_ = static_cast<int>(values);
 }
 
+// Adds the histograms of a band's cells to the regions that they are part of. Behind the cells' is room for
+// one more.
+void Descriptor::add_band(std::size_t band, std::size_t bins, std::uint16_t* cells,
+                          std::uint16_t* counts) const {
+  const auto add = [bins](const std::uint16_t* from, std::uint16_t* to) {
+    for (std::size_t bin = 0; bin < bins; ++bin) to[bin] = static_cast<std::uint16_t>(to[bin] + from[bin]);
+  };
+  std::uint16_t* const sum = cells + column_cells_.pixels.size() * bins;
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
+    const Span part = column_cells_.regions[column];
+    std::fill_n(sum, bins, std::uint16_t{0});
+    for (int cell = part.begin; cell < part.end; ++cell)
+      add(cells + static_cast<std::size_t>(cell) * bins, sum);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      const Span bands = row_cells_.regions[row];
+      if (static_cast<int>(band) >= bands.begin && static_cast<int>(band) < bands.end)
+        add(sum, counts + (row * columns_.size() + column) * bins);
+    }
+  }
+}
+
 template <typename Code>
 void Descriptor::count_circle(GrayView crop, std::size_t circle, AlignedBuffer<Code>& codes,
-                              AlignedBuffer<std::uint16_t>& bins, std::uint16_t* counts) const {
+                              AlignedBuffer<std::uint16_t>& histograms, std::uint16_t* counts) const {
   const int margin = settings_.margin;
-  const int width = crop.width() - 2 * margin;
-  codes.resize(static_cast<std::size_t>(width));
-  bins.resize(static_cast<std::size_t>(width));
   const LbpBins& mapping = bins_[circle];
-  const std::size_t bin_count = static_cast<std::size_t>(mapping.count());
-  const std::uint16_t* const table = mapping.table().empty() ? nullptr : mapping.table().data();
-  std::size_t first_row = 0;
-  for (int y = margin; y < crop.height() - margin; ++y) {
-    circular_lbp_row(crop, circles_[circle], y, margin, crop.width() - margin, codes.data());
-    for (int x = 0; x < width; ++x)
-      bins[x] = table ? table[codes[x]] : static_cast<std::uint16_t>(mapping.bin(codes[x]));
-    while (rows_[first_row].end <= y) ++first_row;
-    for (std::size_t row = first_row; row < rows_.size() && rows_[row].begin <= y; ++row) {
-      std::uint16_t* histogram = counts + row * columns_.size() * bin_count;
-      for (const Span& column : columns_) {
-        for (int x = column.begin - margin; x < column.end - margin; ++x) ++histogram[bins[x]];
-        histogram += bin_count;
+  const auto bins = static_cast<std::size_t>(mapping.count());
+  const std::uint16_t* const table = mapping.table().data();
+  codes.resize(static_cast<std::size_t>(crop.width()));
+  histograms.resize((column_cells_.pixels.size() + 1) * bins);
+  for (std::size_t band = 0; band < row_cells_.pixels.size(); ++band) {
+    std::fill_n(histograms.data(), column_cells_.pixels.size() * bins, std::uint16_t{0});
+    for (int y = row_cells_.pixels[band].begin; y < row_cells_.pixels[band].end; ++y) {
+      circular_lbp_row(crop, circles_[circle], y, margin, crop.width() - margin, codes.data() + margin);
+      std::uint16_t* histogram = histograms.data();
+      for (const Span& cell : column_cells_.pixels) {
+        for (int x = cell.begin; x < cell.end; ++x) {
+          if constexpr (sizeof(Code) <= sizeof(std::uint16_t)) {
+            ++histogram[table[codes[x]]];
+          } else {
+            ++histogram[mapping.bin(codes[x])];
+          }
+        }
+        histogram += bins;
       }
     }
+    add_band(band, bins, histograms.data(), counts);
   }
 }
 
@@ -96,13 +136,13 @@ void Descriptor::count(GrayView crop, Scratch& scratch, std::uint16_t* counts) c
     std::uint16_t* const own = counts + first_values_[i];
     switch (circles_[i].points()) {
       case 8:
-        count_circle(crop, i, scratch.bytes, scratch.bins, own);
+        count_circle(crop, i, scratch.bytes, scratch.histograms, own);
         break;
       case 16:
-        count_circle(crop, i, scratch.words, scratch.bins, own);
+        count_circle(crop, i, scratch.words, scratch.histograms, own);
         break;
       default:
-        count_circle(crop, i, scratch.wide, scratch.bins, own);
+        count_circle(crop, i, scratch.wide, scratch.histograms, own);
         break;
     }
   }

@@ -36,6 +36,13 @@ struct Span {
   int begin = 0, end = 0;
 };
 
+/// An axis cut wherever a region begins or ends: regions that overlap share cells, so that every pixel is
+/// counted once.
+struct Cells {
+  std::vector<Span> pixels;   ///< of each cell
+  std::vector<Span> regions;  ///< cells of each region
+};
+
 /// What is made of settings: circles, bins and the grid of regions, the last of which are clipped where the
 /// crop's inner part ends. Immutable.
 class Descriptor {
@@ -65,7 +72,7 @@ class Descriptor {
     AlignedBuffer<std::uint8_t> bytes;
     AlignedBuffer<std::uint16_t> words;
     AlignedBuffer<std::uint32_t> wide;
-    AlignedBuffer<std::uint16_t> bins;
+    AlignedBuffer<std::uint16_t> histograms;
   };
   /// Counts the patterns of a crop of the settings' size; writes values() counts.
   void count(GrayView crop, Scratch& scratch, std::uint16_t* counts) const;
@@ -73,10 +80,12 @@ class Descriptor {
  private:
   template <typename Code>
   void count_circle(GrayView crop, std::size_t circle, AlignedBuffer<Code>& codes,
-                    AlignedBuffer<std::uint16_t>& bins, std::uint16_t* counts) const;
+                    AlignedBuffer<std::uint16_t>& histograms, std::uint16_t* counts) const;
+  void add_band(std::size_t band, std::size_t bins, std::uint16_t* cells, std::uint16_t* counts) const;
 
   DescriptorSettings settings_;
   std::vector<Span> columns_, rows_;
+  Cells column_cells_, row_cells_;
   std::vector<CircularLbp> circles_;
   std::vector<LbpBins> bins_;
   std::vector<int> first_values_;

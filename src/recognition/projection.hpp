@@ -54,6 +54,10 @@ class Projector {
   /// As it was given.
   const Projection& projection() const { return projection_; }
 
+  /// Its weights with rows of stride() values, 0 behind those that there are: a multiple of 64.
+  const AlignedBuffer<std::int8_t>& padded_weights() const { return weights_; }
+  std::size_t stride() const { return stride_; }
+
   /// Memory for one face at a time.
   struct Scratch {
     AlignedBuffer<std::int16_t> roots;
@@ -64,7 +68,7 @@ class Projector {
 
  private:
   Projection projection_;
-  std::size_t stride_ = 0;  ///< values rounded up, with weights of 0
+  std::size_t stride_ = 0;
   AlignedBuffer<std::int8_t> weights_;
 };
 

@@ -8,6 +8,9 @@
 #include "kernels/kernel_test.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/descriptor.hpp"
+#include "recognition/face_descriptor.hpp"
+#include "recognition/normalisation.hpp"
+#include "recognition/projection.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -107,6 +110,193 @@ TEST_P(RecognitionKernel, DescriptorsAreTheDefinition) {
       EXPECT_TRUE(got.untouched_outside(0, descriptor.values()));
     }
   }
+}
+
+constexpr Normalisation kNormalisations[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}, {0, 1},
+                                             {0, 4}, {1, 2}, {2, 4}, {4, 1}, {2, 2}};
+
+TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
+  Normaliser normaliser;
+  for (const Size size : {Size{1, 1}, Size{2, 5}, Size{16, 3}, Size{33, 9}, Size{65, 31}}) {
+    for (const Pattern pattern : kPatterns) {
+      const Picture crop(size, pattern);
+      for (const Normalisation& normalisation : kNormalisations) {
+        SCOPED_TRACE(std::to_string(size.width) + " wide, " + std::to_string(normalisation.inner) + " - " +
+                     std::to_string(normalisation.outer));
+        Image<std::uint8_t> expected(size.width, size.height);
+        reference::normalise(crop.view(), normalisation, expected.view());
+        EXPECT_EQ(first_difference(std::as_const(expected).view(), normaliser.run(crop.view(), normalisation),
+                                   0, size.height),
+                  "");
+      }
+    }
+  }
+}
+
+std::vector<Channel> some_channels() {
+  const Size crop{34, 30};
+  return {{{1, 0}, {{{8, 2}}, LbpMapping::uniform, crop, 2, {10, 8}, {5, 5}}},
+          {{2, 4}, {{{8, 3}, {24, 1.5}}, LbpMapping::uniform, crop, 3, {14, 24}, {14, 24}}},
+          {{0, 0}, {{{16, 2}}, LbpMapping::rotation_uniform, crop, 2, {30, 5}, {30, 1}}}};
+}
+
+TEST_P(RecognitionKernel, FacesAreTheDefinition) {
+  const FaceDescriptor descriptor(some_channels());
+  FaceDescriptor::Scratch scratch;
+  for (const Pattern pattern : kPatterns) {
+    const Picture crop(descriptor.crop_size(), pattern);
+    const auto values = static_cast<std::size_t>(descriptor.values());
+    Guarded<std::uint16_t> got(values), expected(values);
+    descriptor.count(crop.view(), scratch, got.data());
+    reference::count(descriptor, crop.view(), expected.data());
+    EXPECT_EQ(first_difference(expected.data(), got.data(), values), "");
+    EXPECT_TRUE(got.untouched_outside(0, descriptor.values()));
+  }
+}
+
+Projection made_up_projection(int dims, int values, Numbers& numbers) {
+  Projection projection;
+  projection.dims = dims;
+  projection.values = values;
+  for (int i = 0; i < dims * values; ++i)
+    projection.weights.push_back(static_cast<std::int8_t>(numbers(-128, 127)));
+  for (int d = 0; d < dims; ++d) {
+    projection.bias.push_back(numbers(-200000, 200000));
+    projection.scale.push_back(static_cast<std::uint16_t>(numbers(0, 65535)));
+  }
+  return projection;
+}
+
+TEST_P(RecognitionKernel, ProjectionsAreTheDefinition) {
+  Projector::Scratch scratch;
+  for (const int values : {1, 31, 64, 65, 1000}) {
+    for (const int dims : {1, 3, 4, 9}) {
+      Numbers numbers(static_cast<unsigned>(values * dims));
+      Projection projection = made_up_projection(dims, values, numbers);
+      std::vector<std::uint16_t> counts(static_cast<std::size_t>(values));
+      // The last time, the largest sums.
+      for (int i = 0; i < 5; ++i) {
+        for (std::uint16_t& count : counts)
+          count = static_cast<std::uint16_t>(i < 4 ? numbers(0, kMostCount) : kMostCount);
+        if (i == 4) std::ranges::fill(projection.weights, std::int8_t{-128});
+        const Projector projector(projection);
+        Guarded<std::int8_t> got(static_cast<std::size_t>(dims));
+        std::vector<std::int8_t> expected(static_cast<std::size_t>(dims));
+        projector.project(counts.data(), scratch, got.data());
+        reference::project(projection, counts.data(), expected.data());
+        EXPECT_EQ(first_difference(expected.data(), got.data(), expected.size()), "")
+            << values << ", " << dims;
+        EXPECT_TRUE(got.untouched_outside(0, dims));
+      }
+    }
+  }
+}
+
+TEST(Normalisation, OfAFlatCropIsFlat) {
+  const Picture crop({20, 20}, Pattern::white);
+  Normaliser normaliser;
+  for (const Normalisation& normalisation : kNormalisations) {
+    const GrayView result = normaliser.run(crop.view(), normalisation);
+    EXPECT_EQ(result.at(7, 9), normalisation.outer == 0 ? 255 : 128);
+  }
+}
+
+TEST(Normalisation, HandWorked) {
+  // A bright pixel, blurred by one: a quarter of it, less a little, is left in its place, 102 * 102 / 65536.
+  std::vector<std::uint8_t> pixels(81, 0);
+  pixels[40] = 200;
+  Image<std::uint8_t> result(9, 9);
+  reference::normalise({pixels.data(), 9, 9, 9}, {1, 0}, result.view());
+  EXPECT_EQ(result.view().at(4, 4), 32);  // 31.75
+  EXPECT_EQ(result.view().at(5, 4), 19);  // 102 * 62 * 200 / 65536 = 19.3
+  EXPECT_EQ(result.view().at(5, 5), 12);  // 11.73
+  EXPECT_EQ(result.view().at(4, 0), 0);
+}
+
+TEST(Normalisation, OnlyBlursThatThereAre) {
+  EXPECT_THROW(check(Normalisation{3, 0}), Error);
+  EXPECT_THROW(check(Normalisation{0, -1}), Error);
+}
+
+TEST(Normalisation, FollowsTheContrastNotTheLight) {
+  // Half the contrast on another ground: the same but for what rounding takes.
+  Picture crop({40, 40}, Pattern::noise);
+  Picture dim = crop;
+  for (std::uint8_t& pixel : crop.pixels) pixel = static_cast<std::uint8_t>(pixel / 2 * 2);
+  for (std::size_t i = 0; i < dim.pixels.size(); ++i)
+    dim.pixels[i] = static_cast<std::uint8_t>(crop.pixels[i] / 2 + 100);
+  Normaliser first, second;
+  const GrayView a = first.run(crop.view(), {1, 4}), b = second.run(dim.view(), {1, 4});
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 40; ++x) EXPECT_NEAR(a.at(x, y), b.at(x, y), 2);
+  }
+}
+
+TEST(FaceDescriptor, IsTheSameForAFaceAndItsMirrorImage) {
+  const FaceDescriptor descriptor(some_channels());
+  const Picture crop(descriptor.crop_size(), Pattern::noise);
+  Picture mirrored = crop;
+  for (int y = 0; y < crop.size.height; ++y) {
+    const auto row = mirrored.pixels.begin() + y * crop.size.width;
+    std::reverse(row, row + crop.size.width);
+  }
+  FaceDescriptor::Scratch scratch;
+  std::vector<std::uint16_t> values(static_cast<std::size_t>(descriptor.values())), other = values;
+  descriptor.count(crop.view(), scratch, values.data());
+  descriptor.count(mirrored.view(), scratch, other.data());
+  EXPECT_EQ(values, other);
+}
+
+TEST(FaceDescriptor, HasTheValuesOfTheRecipe) {
+  const FaceDescriptor learned({{{1, 0}, {{{8, 2}}, LbpMapping::uniform, kCropSize, 2, {18, 20}, {9, 9}}},
+                                {{2, 4}, {{{8, 3}}, LbpMapping::uniform, kCropSize, 3, {16, 18}, {9, 9}}}});
+  EXPECT_EQ(learned.first_value(1), 6195);
+  EXPECT_EQ(learned.values(), 12390);
+  EXPECT_EQ(learned.regions(), 210);
+  EXPECT_EQ(learned.largest_count(), 720);
+  const FaceDescriptor plain({{{2, 4}, {{{8, 2}}, LbpMapping::uniform, kCropSize, 5, {10, 10}, {10, 10}}}});
+  EXPECT_EQ(plain.values(), 4956);
+  EXPECT_EQ(plain.largest_count(), 200);
+}
+
+TEST(FaceDescriptor, WhatHasNoMirrorImageIsRefused) {
+  EXPECT_THROW(FaceDescriptor({}), Error);
+  Channel clipped;
+  clipped.descriptor.region = clipped.descriptor.step = {26, 30};
+  EXPECT_THROW(FaceDescriptor({clipped}), Error);
+  Channel turned;
+  turned.descriptor.mapping = LbpMapping::rotation;
+  EXPECT_THROW(FaceDescriptor({turned}), Error);
+  Channel small = Channel{};
+  small.descriptor.crop = {22, 150};
+  EXPECT_THROW(FaceDescriptor({Channel{}, small}), Error);
+}
+
+TEST(Projection, RootsAreRounded) {
+  for (int count = 0; count <= kMostCount; ++count)
+    EXPECT_EQ(kRoots[static_cast<std::size_t>(count)], std::lround(kRootScale * std::sqrt(count)));
+}
+
+TEST(Projection, HandWorked) {
+  Projection projection;
+  projection.dims = 3;
+  projection.values = 2;
+  projection.weights = {1, 0, 0, -2, 5, 5};
+  projection.bias = {0, 0, 180};
+  projection.scale = {1 << 15, 1 << 15, 1 << 15};
+  projection.length = 100;
+  // Counts 4 and 16: roots 18 and 36; sums 18, -72, 270 - 180; an eighth of each, down: 2, -9, 11.
+  const std::uint16_t counts[] = {4, 16};
+  std::vector<std::int8_t> result(3);
+  reference::project(projection, counts, result.data());
+  // Their length is 14.35: 14.
+  EXPECT_EQ(result, (std::vector<std::int8_t>{14, -64, 79}));
+  const std::uint16_t none[] = {0, 0};
+  projection.bias = {0, 0, 0};
+  reference::project(projection, none, result.data());
+  EXPECT_EQ(result, (std::vector<std::int8_t>{0, 0, 0}));
+  projection.scale.pop_back();
+  EXPECT_THROW(Projector{projection}, std::invalid_argument);
 }
 
 TEST(Similarity, EyesInTheirPlacesLeaveTheFrameAsItIs) {
