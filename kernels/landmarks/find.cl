@@ -3,7 +3,7 @@
 
 #define POINTS 5
 #define COORDINATES 10
-#define LEAF_BYTES 16
+#define MOST_PIXELS 256
 #define PATCH_SIDE (BOX_PIXELS + 2 * PATCH_MARGIN)
 #define PIXEL_UNITS (2 * BOX_PIXELS)
 #define UNIT 256
@@ -74,15 +74,17 @@ inline int place_in_patch(int anchor, int offset) {
   return clamp((anchor + ((offset + (1 << (TURN_BITS - 1))) >> TURN_BITS)) >> 8, 0, PATCH_SIDE - 1);
 }
 
+// Sizes are arguments, not constants: one program serves all models, and no compiler unrolls loops over trees.
 // `squares` has x, y and side of the faces' boxes; `shapes` gets their points in units of the patch. A place is the
-// anchor, x and y.
+// anchor, x and y; leaves have 16 bytes.
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_points(
     global const uchar* restrict frame, int width, int height, int stride, global const int4* restrict squares,
     global const int* restrict mean, global const int* restrict centred, long norm,
     global const short4* restrict places, global const uchar* restrict shifts, global const Node* restrict nodes,
-    global const char* restrict leaves, global int* restrict shapes) {
+    global const char* restrict leaves, int stages, int trees, int node_count, int pixel_count,
+    global int* restrict shapes) {
   local uchar patch[PATCH_SIDE * PATCH_SIDE];
-  local uchar pixels[PIXELS];
+  local uchar pixels[MOST_PIXELS];
   local int shape[COORDINATES], sums[COORDINATES];
   local int2 turned;
   const int item = (int)get_local_id(0);
@@ -93,13 +95,13 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_points(
     shape[i] = mean[i];
     sums[i] = 0;
   }
-  for (int stage = 0; stage < STAGES; ++stage) {
+  for (int stage = 0; stage < stages; ++stage) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) turned = turn_to(shape, centred, norm);
     barrier(CLK_LOCAL_MEM_FENCE);
     const int2 turn = turned;
-    for (int k = item; k < PIXELS; k += ITEMS) {
-      const short4 place = places[stage * PIXELS + k];
+    for (int k = item; k < pixel_count; k += ITEMS) {
+      const short4 place = places[stage * pixel_count + k];
       const int x = place_in_patch(shape[2 * place.x], turn.x * place.y - turn.y * place.z);
       const int y = place_in_patch(shape[2 * place.x + 1], turn.y * place.y + turn.x * place.z);
       pixels[k] = patch[y * PATCH_SIDE + x];
@@ -107,14 +109,14 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_points(
     barrier(CLK_LOCAL_MEM_FENCE);
     int own[COORDINATES];
     for (int i = 0; i < COORDINATES; ++i) own[i] = 0;
-    for (int tree = stage * TREES + item; tree < (stage + 1) * TREES; tree += ITEMS) {
-      global const Node* tree_nodes = nodes + tree * NODES;
+    for (int tree = stage * trees + item; tree < (stage + 1) * trees; tree += ITEMS) {
+      global const Node* tree_nodes = nodes + tree * node_count;
       int node = 0;
-      while (node < NODES) {
+      while (node < node_count) {
         const Node one = tree_nodes[node];
         node = 2 * node + (pixels[one.first] - pixels[one.second] > one.threshold ? 2 : 1);
       }
-      const char16 leaf = vload16(tree * (NODES + 1) + node - NODES, leaves);
+      const char16 leaf = vload16(tree * (node_count + 1) + node - node_count, leaves);
       own[0] += leaf.s0;
       own[1] += leaf.s1;
       own[2] += leaf.s2;

@@ -119,6 +119,26 @@ TEST(LandmarkTrees, PixelsTurnWithThePoints) {
   EXPECT_EQ(patch_index(at, turn, {0, 3 * kUnit, 1 * kUnit}), (40 + 6) * kPatchSide + 40 - 2);
 }
 
+// Leaves that nothing decides between move all starts alike: they end as far apart as they began.
+TEST(LandmarkPoints, DoubtIsHowFarStartsEndApart) {
+  Model model = random_model(1, 1, 1, 2, 3);
+  model.leaves.assign(2, Leaf{5, 5, 5, 5, 5, 5, 5, 5, 5, 5});
+  const Finder finder(model);
+  const PaddedImage frame = test::padded_image({150, 110}, Pattern::noise, 1);
+  PatchSampler sampler;
+  double apart = 0;
+  for (int other = 0; other < 2; ++other) {
+    for (std::size_t i = 0; i < kCoordinates; ++i)
+      apart += std::abs(finder.other_start(other)[i] - model.mean[i]) / (2.0 * kCoordinates);
+  }
+  EXPECT_GT(apart, kUnit);
+  const FoundPoints found = finder.find_points(frame.view(), {40, 30, 64, 64}, sampler);
+  EXPECT_DOUBLE_EQ(found.doubt, apart / (kBoxPixels * kUnit));
+  Patch patch;
+  sampler.sample(frame.view(), {40, 30, 64}, patch);
+  EXPECT_EQ(found.points, frame_points(finder.find(patch), {40, 30, 64}));
+}
+
 TEST(LandmarkPoints, AreInFramePixels) {
   Shape shape{};
   shape[0] = kPatchMargin * kUnit;                 // the box's left edge

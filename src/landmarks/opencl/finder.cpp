@@ -20,11 +20,9 @@ static_assert(sizeof(DeviceSquare) == sizeof(cl_int4));
 constexpr std::size_t kLeafBytes = 16;
 constexpr int kGroup = 128;
 
-std::string build_options(const Model& model, int items) {
+std::string build_options(int items) {
   using opencl::define;
-  return define("ITEMS", items) + define("BOX_PIXELS", kBoxPixels) + define("PATCH_MARGIN", kPatchMargin) +
-         define("STAGES", model.stages) + define("TREES", model.trees) + define("NODES", model.nodes()) +
-         define("PIXELS", model.pixels);
+  return define("ITEMS", items) + define("BOX_PIXELS", kBoxPixels) + define("PATCH_MARGIN", kPatchMargin);
 }
 
 }  // namespace
@@ -32,7 +30,11 @@ std::string build_options(const Model& model, int items) {
 DeviceModel::DeviceModel(const opencl::Context& context, const Model& model, opencl::ProgramCache* cache)
     // One thread of a CPU's driver runs a work-group's items one after the other.
     : items_(context.device().type == opencl::DeviceType::cpu ? 1 : kGroup) {
-  program_ = opencl::Program(context, "landmarks/find.cl", build_options(model, items_), cache);
+  program_ = opencl::Program(context, "landmarks/find.cl", build_options(items_), cache);
+  stages_ = model.stages;
+  trees_ = model.trees;
+  nodes_of_tree_ = model.nodes();
+  pixels_ = model.pixels;
   const MeanShape mean(model.mean);
   norm_ = mean.norm();
   std::vector<cl_int> centred;
@@ -62,7 +64,8 @@ opencl::Event DeviceFinder::enqueue(opencl::Queue& queue, const opencl::Buffer& 
                                     const opencl::Buffer& squares, std::size_t count,
                                     const opencl::Buffer& shapes) {
   kernel_.arguments(luma, frame.width, frame.height, stride, squares, model_->mean_, model_->centred_,
-                    model_->norm_, model_->places_, model_->shifts_, model_->nodes_, model_->leaves_, shapes);
+                    model_->norm_, model_->places_, model_->shifts_, model_->nodes_, model_->leaves_,
+                    model_->stages_, model_->trees_, model_->nodes_of_tree_, model_->pixels_, shapes);
   return kernel_.enqueue(queue, opencl::groups(count, static_cast<std::size_t>(model_->items_)));
 }
 

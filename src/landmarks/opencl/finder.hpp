@@ -23,6 +23,7 @@ class DeviceModel {
   friend class DeviceFinder;
   opencl::Program program_;
   int items_;  ///< work-items that share a face
+  cl_int stages_, trees_, nodes_of_tree_, pixels_;
   cl_long norm_;
   opencl::Buffer mean_, centred_, places_, shifts_, nodes_, leaves_;
 };
