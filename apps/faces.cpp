@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 
@@ -105,6 +106,7 @@ int export_people(const PeopleArguments& a) {
   if (std::filesystem::exists(a.file, error))
     throw Error(ExitCode::usage, "'" + a.file + "' is there already, and is not replaced",
                 "choose another name");
+  require_writable(a.file);
   AtomicFile output(a.file);
   std::filesystem::remove(output.place(), error);  // what a process that was killed has left
   Imported exported;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "gallery/gallery.hpp"
 #include "support/program.hpp"
 
