@@ -30,6 +30,7 @@ void add_evaluate(CLI::App& app, Common& common);
 void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
 void add_evaluate_landmarks(CLI::App& evaluate, Common& common);
+void add_evaluate_recognition(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_faces(CLI::App& app, Common& common);
 void add_label(CLI::App& app, Common& common);

@@ -9,6 +9,7 @@ void add_evaluate(CLI::App& app, Common& common) {
   add_evaluate_frames(evaluate, common);
   add_evaluate_compare(evaluate, common);
   add_evaluate_landmarks(evaluate, common);
+  add_evaluate_recognition(evaluate, common);
 }
 
 }  // namespace sightline::apps

@@ -25,8 +25,9 @@ StoredCurves load_all(const std::vector<std::string>& files) {
     if (more.unit != all.unit) {
       throw Error(ExitCode::input,
                   "'" + files.front() + "' and '" + files[i] +
-                      "' do not compare: one counts false positives by window, the other by image",
-                  "give tables of `evaluate windows` alone, or of `evaluate frames`");
+                      "' do not compare: one counts false positives by " + unit_name(all.unit) +
+                      ", the other by " + unit_name(more.unit),
+                  "give tables of one command: `evaluate windows`, `frames`, `verify` or `identify`");
     }
     for (NamedCurve& curve : more.curves) all.curves.push_back(std::move(curve));
   }
@@ -34,15 +35,17 @@ StoredCurves load_all(const std::vector<std::string>& files) {
 }
 
 void print_table(const StoredCurves& stored) {
-  const bool windows = stored.unit == FalsePositiveUnit::per_window;
-  const std::vector<double> rates =
-      windows ? std::vector<double>{1e-2, 1e-3, 1e-4, 1e-5} : std::vector<double>{0.01, 0.1, 1};
-  std::printf("miss rates at these numbers of false positives per %s\n", windows ? "window" : "image");
+  const bool images = stored.unit == FalsePositiveUnit::per_image;
+  const std::vector<double> rates = images ? std::vector<double>{0.01, 0.1, 1}
+                                    : stored.unit == FalsePositiveUnit::per_window
+                                        ? std::vector<double>{1e-2, 1e-3, 1e-4, 1e-5}
+                                        : std::vector<double>{0.1, 0.01, 0.001};
+  std::printf("miss rates at these numbers of false positives per %s\n", unit_name(stored.unit));
   for (const double rate : rates) std::printf("%-8g", rate);
-  std::printf("%s\n", windows ? "curve" : "log-average  curve");
+  std::printf("%s\n", images ? "log-average  curve" : "curve");
   for (const NamedCurve& curve : stored.curves) {
     for (const double rate : rates) std::printf("%-8s", percent(miss_rate_at(curve.points, rate)).c_str());
-    if (!windows) std::printf("%-13.4f", log_average_miss_rate(curve.points));
+    if (images) std::printf("%-13.4f", log_average_miss_rate(curve.points));
     std::printf("%s\n", curve.name.c_str());
   }
 }
@@ -50,7 +53,7 @@ void print_table(const StoredCurves& stored) {
 // The detector whose best F1 over objects is the highest; per window there is no such thing, since the
 // windows without the object are as many as one likes.
 void print_best(const StoredCurves& stored) {
-  if (stored.unit == FalsePositiveUnit::per_window) return;
+  if (stored.unit != FalsePositiveUnit::per_image) return;
   const NamedCurve* best = nullptr;
   double highest = -1;
   std::printf("\n%-9s%-11s%-9s%-11s%s\n", "best F1", "precision", "recall", "at a score", "curve");

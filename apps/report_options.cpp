@@ -21,8 +21,8 @@ void write_reports(const ReportArguments& report, const std::vector<NamedCurve>&
                    FalsePositiveUnit unit) {
   if (!report.csv.empty()) write_report(report.csv, curves_as_csv(curves, unit));
   if (!report.svg.empty()) {
-    const std::string shown =
-        unit == FalsePositiveUnit::per_window ? "Miss rate per window" : "Miss rate per frame";
+    const bool frames = unit == FalsePositiveUnit::per_image;
+    const std::string shown = std::string("Miss rate per ") + (frames ? "frame" : unit_name(unit));
     write_report(report.svg, curves_as_svg(curves, unit, report.title.empty() ? shown : report.title));
   }
   for (const std::string* file : {&report.csv, &report.svg}) {

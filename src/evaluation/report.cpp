@@ -179,7 +179,7 @@ std::string percent(double share) {
 
 std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
                           const std::string& title) {
-  const bool windows = unit == FalsePositiveUnit::per_window;
+  const std::string one = unit_name(unit);
   const Axis x = horizontal_axis(curves);
   const Axis y = vertical_axis(curves);
   const double height = kLegendTop + kLegendRow * static_cast<double>(curves.size()) + 6;
@@ -199,14 +199,12 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
   svg += "</g>\n<rect x=\"" + at(kLeft) + "\" y=\"" + at(kTop) + "\" width=\"" + at(kRight - kLeft) +
          "\" height=\"" + at(kBottom - kTop) +
          "\" fill=\"none\" stroke=\"#6a737d\"/>\n<g fill=\"#1f2429\" font-size=\"14\">\n";
-  svg += text((kLeft + kRight) / 2, kBottom + 46, "middle",
-              windows ? "false positives per window" : "false positives per image");
+  svg += text((kLeft + kRight) / 2, kBottom + 46, "middle", "false positives per " + one);
   const std::string middle = at((kTop + kBottom) / 2);
   svg +=
       text(26, (kTop + kBottom) / 2, "middle", "miss rate", " transform=\"rotate(-90 26 " + middle + ")\"");
   svg += "</g>\n";
-  for (std::size_t i = 0; i < curves.size(); ++i)
-    svg += legend_row(curves[i], i, windows ? "windows" : "images");
+  for (std::size_t i = 0; i < curves.size(); ++i) svg += legend_row(curves[i], i, (one + 's').c_str());
   return svg + "</svg>\n";
 }
 

@@ -12,7 +12,11 @@
 namespace sightline {
 
 /// What the false positives are counted by.
-enum class FalsePositiveUnit { per_window, per_image };
+/// A stranger is a pair of photos of two people, or a face of nobody known.
+enum class FalsePositiveUnit { per_window, per_image, per_stranger };
+
+/// "window", "image" or "stranger".
+const char* unit_name(FalsePositiveUnit unit);
 
 /// A curve with what a reader needs to judge it.
 struct NamedCurve {
@@ -25,8 +29,8 @@ struct NamedCurve {
 };
 
 /// A table with the header `curve,threshold,false_positives_per_window,miss_rate,positives,windows`
-/// (`..._per_image` and `images`), a row a point; numbers in the shortest form that reads back as the same
-/// number.
+/// (`..._per_image` and `images`, `..._per_stranger` and `strangers`), a row a point; numbers in the shortest
+/// form that reads back as the same number.
 std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit);
 
 /// Curves of one table.
@@ -39,7 +43,8 @@ struct StoredCurves {
 /// holds no curve.
 StoredCurves load_curves(const std::filesystem::path& file);
 
-/// The figure that sums a curve up: its log-average miss rate per image, its miss rate at 1e-4 per window.
+/// The figure that sums a curve up: its log-average miss rate per image, its miss rate at 1e-4 per
+/// window or at 1% per stranger.
 std::string summary_of(std::span<const DetPoint> curve, FalsePositiveUnit unit);
 
 /// A detection error trade-off plot: both axes logarithmic, curves as the staircases they are, nothing

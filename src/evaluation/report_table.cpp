@@ -15,9 +15,8 @@ namespace {
 constexpr std::size_t kNumbers = 5;  // behind the curve's name
 
 std::string header(FalsePositiveUnit unit) {
-  return unit == FalsePositiveUnit::per_window
-             ? "curve,threshold,false_positives_per_window,miss_rate,positives,windows"
-             : "curve,threshold,false_positives_per_image,miss_rate,positives,images";
+  const std::string one = unit_name(unit);
+  return "curve,threshold,false_positives_per_" + one + ",miss_rate,positives," + one + 's';
 }
 
 NamedCurve& curve_named(const std::string& name, std::vector<NamedCurve>& curves) {
@@ -43,6 +42,17 @@ void add_point(std::string_view text, const Row& row, std::vector<NamedCurve>& c
 
 }  // namespace
 
+const char* unit_name(FalsePositiveUnit unit) {
+  switch (unit) {
+    case FalsePositiveUnit::per_window:
+      return "window";
+    case FalsePositiveUnit::per_stranger:
+      return "stranger";
+    default:
+      return "image";
+  }
+}
+
 std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit unit) {
   std::string table = header(unit) + '\n';
   for (const auto& curve : curves) {
@@ -63,11 +73,13 @@ StoredCurves load_curves(const std::filesystem::path& file) {
   for_each_row(file, "curves", [&](std::string_view text, const Row& row) {
     if (begun) return add_point(text, row, stored.curves);
     begun = true;
-    if (text == header(FalsePositiveUnit::per_window)) {
-      stored.unit = FalsePositiveUnit::per_window;
-    } else if (text != header(FalsePositiveUnit::per_image)) {
-      row.refuse("this is no table of curves; `evaluate ... --csv` writes such tables");
+    using enum FalsePositiveUnit;
+    for (const FalsePositiveUnit unit : {per_window, per_image, per_stranger}) {
+      if (text != header(unit)) continue;
+      stored.unit = unit;
+      return;
     }
+    row.refuse("this is no table of curves; `evaluate ... --csv` writes such tables");
   });
   if (stored.curves.empty()) throw Error(ExitCode::input, "'" + file.string() + "' holds no curve");
   for (NamedCurve& curve : stored.curves) curve.summary = summary_of(curve.points, stored.unit);
@@ -75,8 +87,14 @@ StoredCurves load_curves(const std::filesystem::path& file) {
 }
 
 std::string summary_of(std::span<const DetPoint> curve, FalsePositiveUnit unit) {
-  return unit == FalsePositiveUnit::per_window ? percent(miss_rate_at(curve, 1e-4)) + " at 10⁻⁴"
-                                               : "log-average " + percent(log_average_miss_rate(curve));
+  switch (unit) {
+    case FalsePositiveUnit::per_window:
+      return percent(miss_rate_at(curve, 1e-4)) + " at 10⁻⁴";
+    case FalsePositiveUnit::per_stranger:
+      return percent(miss_rate_at(curve, 0.01)) + " at 1%";
+    default:
+      return "log-average " + percent(log_average_miss_rate(curve));
+  }
 }
 
 }  // namespace sightline

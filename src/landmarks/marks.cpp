@@ -1,6 +1,5 @@
 #include "landmarks/marks.hpp"
 
-#include <map>
 #include <utility>
 
 #include "base/error.hpp"
@@ -46,22 +45,9 @@ std::vector<MarkedFace> faces_of_part(std::vector<MarkedFace> faces, const std::
 
 training::FileImageSet pictures_of(const std::vector<MarkedFace>& faces,
                                    const std::filesystem::path& folder) {
-  const training::FileImageSet all(folder);
-  std::map<std::string, std::filesystem::path> files;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    files.try_emplace(all.name(i), all.file(i));
-    files.try_emplace(all.file(i).stem().string(), all.file(i));
-  }
-  std::vector<std::filesystem::path> chosen;
-  for (const MarkedFace& face : faces) {
-    const auto found = files.find(face.picture);
-    if (found == files.end()) {
-      throw Error(ExitCode::input, "there is no picture '" + face.picture + "' in '" + folder.string() + "'",
-                  "marked faces name the pictures of this folder, with or without their endings");
-    }
-    chosen.push_back(found->second);
-  }
-  return training::FileImageSet(std::move(chosen));
+  std::vector<std::string> names;
+  for (const MarkedFace& face : faces) names.push_back(face.picture);
+  return training::pictures_named(names, folder);
 }
 
 }  // namespace sightline::landmarks

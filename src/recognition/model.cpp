@@ -25,16 +25,6 @@ std::string number(Number value) {
   return std::to_string(value);
 }
 
-Problem problem_of_targets(const FacePoints& targets) {
-  for (const Point& target : targets) {
-    if (!(target.x >= 0 && target.x <= kCropSize.width && target.y >= 0 && target.y <= kCropSize.height))
-      return {"a point's place lies outside of the crop", "places are pixels of the crop"};
-  }
-  if (std::hypot(targets[1].x - targets[0].x, targets[1].y - targets[0].y) < 1)
-    return {"the eyes are brought to one place", "they must be a pixel or more apart"};
-  return {};
-}
-
 Problem problem_of_channels(const FaceModel& model) {
   if (model.channels.empty() || model.channels.size() > kMostChannels)
     return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
@@ -111,8 +101,7 @@ Problem problem_of_strangers(const std::vector<StrangerRate>& strangers) {
 }
 
 Problem problem_of(const FaceModel& model) {
-  Problem problem = problem_of_targets(model.targets);
-  if (problem.what.empty()) problem = problem_of_channels(model);
+  Problem problem = problem_of_channels(model);
   if (problem.what.empty() && model.projection && !model.region_weights.empty())
     problem = {"both a projection and weights of regions", "a model has one of them"};
   if (problem.what.empty())
@@ -243,8 +232,6 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
   FaceModel model;
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
-  const auto targets = file.array<double>("targets", {std::int64_t{kFacePoints}, 2});
-  for (std::size_t i = 0; i < kFacePoints; ++i) model.targets[i] = {targets[2 * i], targets[2 * i + 1]};
   read_channels(file, header, model);
   const bool is_learned = file.contains("projection");
   if (is_learned) model.projection.emplace();  // decides how large regions may be
@@ -269,8 +256,7 @@ Safetensors container_of(const FaceModel& model) {
   Safetensors container;
   container.metadata = {{"kind", std::string(kFaceModelKind)}, {"version", std::string(kVersion)}};
   if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
-  std::vector<double> targets, circles;
-  for (const Point& target : model.targets) targets.insert(targets.end(), {target.x, target.y});
+  std::vector<double> circles;
   std::vector<std::int32_t> channels;
   for (std::size_t i = 0; i < model.channels.size(); ++i) {
     const auto& [light, descriptor] = model.channels[i];
@@ -284,7 +270,6 @@ Safetensors container_of(const FaceModel& model) {
   const auto rows = [](const auto& values, std::int64_t columns) {
     return TensorShape{static_cast<std::int64_t>(values.size()) / columns, columns};
   };
-  container.set<double>("targets", rows(targets, 2), targets);
   container.set<std::int32_t>("channels", rows(channels, kChannelNumbers), channels);
   container.set<double>("circles", rows(circles, kCircleNumbers), circles);
   if (model.projection) {

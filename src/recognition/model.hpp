@@ -26,10 +26,6 @@ namespace sightline::recognition {
 inline constexpr std::size_t kFacePoints = 5;
 using FacePoints = std::array<Point, kFacePoints>;
 
-/// Where they are brought to in a crop: symmetric about its middle, so that a mirrored face gives a mirrored
-/// crop.
-inline constexpr FacePoints kFaceTargets{{{39, 60}, {91, 60}, {65, 91.25}, {42, 117.75}, {88, 117.75}}};
-
 inline constexpr int kMostTemplateDims = 512;
 inline constexpr int kLongestTemplate = 2047;
 /// No sum of a projection reaches it, whatever is projected.
@@ -46,7 +42,6 @@ struct StrangerRate {
 /// Immutable once loaded.
 struct FaceModel {
   std::string name;  ///< of its file, for people
-  FacePoints targets = kFaceTargets;
   std::vector<Channel> channels;
   /// A weight a folded region, in the order of FaceDescriptor's values. Only of models without projection.
   std::vector<std::uint8_t> region_weights;
@@ -66,7 +61,7 @@ inline constexpr int kMaxFaceModelSize = 64;
 /// The text `kind` of the files.
 inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 
-/// Reads a model: a safetensors file. Arrays: `targets` F64 [5, 2]; `channels` I32 [C, 7] (inner, outer,
+/// Reads a model: a safetensors file. Arrays: `channels` I32 [C, 7] (inner, outer,
 /// margin, region's width and height, step's width and height); `circles` F64 [N, 3] (channel, points,
 /// radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales` I32 [dims], `length`
 /// I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and `stranger_distances`

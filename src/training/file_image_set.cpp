@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "media/reader.hpp"
@@ -63,6 +65,25 @@ Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' holds no picture");
   return media::to_gray(*frame);
+}
+
+FileImageSet pictures_named(const std::vector<std::string>& names, const fs::path& folder) {
+  const FileImageSet all(folder);
+  std::map<std::string, fs::path> files;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    files.try_emplace(all.name(i), all.file(i));
+    files.try_emplace(all.file(i).stem().string(), all.file(i));
+  }
+  std::vector<fs::path> chosen;
+  for (const std::string& name : names) {
+    const auto found = files.find(name);
+    if (found == files.end()) {
+      throw Error(ExitCode::input, "there is no picture '" + name + "' in '" + folder.string() + "'",
+                  "pictures are named as the files of this folder, with or without their endings");
+    }
+    chosen.push_back(found->second);
+  }
+  return FileImageSet(std::move(chosen));
 }
 
 }  // namespace sightline::training

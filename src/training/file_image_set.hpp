@@ -34,4 +34,8 @@ class FileImageSet : public ImageSet {
   std::vector<std::filesystem::path> files_;
 };
 
+/// Pictures of a folder by their file names, with or without their endings, in that order. Throws Error
+/// (input) where one is not there.
+FileImageSet pictures_named(const std::vector<std::string>& names, const std::filesystem::path& folder);
+
 }  // namespace sightline::training

@@ -1,0 +1,68 @@
+#pragma once
+/// How well faces are told apart: pairs of photos (verification), and photos of people who are known or not
+/// (identification).
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evaluation/curves.hpp"
+
+namespace sightline::recognition {
+
+/// Two photos by name.
+struct NamedPair {
+  std::string fold;
+  std::string first, second;
+  bool is_same = false;
+};
+
+/// Reads lines `fold photo photo same`, with 1 for one person and 0 for two. Throws Error (input): the file,
+/// the line and the reason; where there are not two folds, or one has not both kinds.
+std::vector<NamedPair> load_named_pairs(const std::filesystem::path& file);
+
+struct Verification {
+  double accuracy = 0;  ///< mean of the folds'
+  double error = 0;     ///< standard error of that mean
+  std::vector<double> folds;
+  double equal_error_rate = 0;  ///< where as many pairs of one person are refused as of two are accepted
+  std::vector<DetPoint> curve;  ///< false positives per pair of two people; thresholds are distances, negated
+};
+
+/// The accuracy of each fold is the share of its pairs that are on the right side of the distance which is
+/// best for the others together; of equally good ones the smallest. (The protocol of G. B. Huang et al.,
+/// "Labeled Faces in the Wild", 2007.)
+/// @param distances  by pair
+Verification verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances);
+
+/// A photo of somebody.
+struct NamedPhoto {
+  enum class Role { gallery, probe, unknown };
+  Role role = Role::gallery;
+  std::string person, photo;
+};
+
+/// Reads lines `gallery|probe|unknown person photo`. Throws Error (input): the file, the line and the reason;
+/// a probe of somebody who is not in the gallery, or somebody unknown who is; where there is no gallery or no
+/// probe.
+std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file);
+
+struct Identification {
+  std::size_t people = 0, gallery = 0, probes = 0, unknown = 0;
+  std::vector<double> cumulative;  ///< share of the probes whose person is among the first 1, 2, ...
+  /// Miss: a probe that is not named rightly or not near enough. False positives per unknown face; empty
+  /// without unknown ones.
+  std::vector<DetPoint> curve;
+};
+
+/// A person is as far as the nearest of that person's photos; of equally near people the one who comes first
+/// in the gallery is nearer.
+/// @param distance  of the photo with that index to the gallery's with that one, both in the list
+Identification identify(std::span<const NamedPhoto> photos,
+                        const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
+                        std::size_t ranks);
+
+}  // namespace sightline::recognition
