@@ -44,7 +44,7 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
   hash.add_all(points.shifts);
   hash.add_all(points.splits);
   hash.add_all(points.leaves);
-  for (const Point& target : model.targets) {
+  for (const Point& target : kCropPoints) {
     hash.add(target.x);
     hash.add(target.y);
   }

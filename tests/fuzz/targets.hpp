@@ -17,6 +17,8 @@ void waldboost(Bytes bytes);
 void census(Bytes bytes);
 /// Models of landmarks; what is taken looks at a patch.
 void landmarks(Bytes bytes);
+/// Models of recognition; what is taken describes a crop.
+void recognition(Bytes bytes);
 /// Models of the filter-bank detector.
 void model(Bytes bytes);
 /// Pipeline files.
