@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <limits>
+#include <span>
+#include <vector>
 
 #include "census/scan.hpp"
 
@@ -9,10 +10,23 @@ namespace {
 // Larger sums are told apart from it in a byte that saturates.
 constexpr std::int32_t kMostInBytes = 254;
 constexpr int kBlock = 16;  // bytes that vectors look up among
-constexpr int kMostInTable = std::numeric_limits<std::uint16_t>::max();
 
 std::int32_t offset_of(const WeakClassifier& weak) {
   return (weak.cell - 1) * PackedModel::kPlane + weak.y * PackedModel::kStride + weak.x;
+}
+
+OneByOne pack_one_by_one(std::span<const WeakClassifier> stage) {
+  OneByOne packed;
+  for (const WeakClassifier& weak : stage) {
+    packed.offsets.push_back(offset_of(weak));
+    packed.weights.push_back(weak.weight);
+    packed.sets.push_back({weak.codes});
+  }
+  const std::size_t count = (stage.size() + OneByOne::kAtOnce - 1) / OneByOne::kAtOnce * OneByOne::kAtOnce;
+  packed.offsets.resize(count);
+  packed.weights.resize(count);
+  packed.sets.resize(count);
+  return packed;
 }
 
 }  // namespace
@@ -20,13 +34,11 @@ std::int32_t offset_of(const WeakClassifier& weak) {
 PackedModel::PackedModel(const Model& model, std::span<const std::int32_t> lowest)
     : model_(&model), most_cell_(model.most_cell()), limits_(reference::limits_of(model, lowest)) {
   side_by_side_.resize(model.stages.size());
-  alone_.resize(model.stages.size());
-  tables_.resize(model.stages.size());
   for (int s = 0; s < static_cast<int>(model.stages.size()); ++s) {
     const bool is_last =
         std::ranges::any_of(model.views, [&](const View& view) { return view.end == s + 1; });
     if (!is_last && limit(s) <= kMostInBytes) pack_side_by_side(s);
-    pack_alone(s);
+    one_by_one_.push_back(pack_one_by_one(model.weak_of(s)));
   }
 }
 
@@ -39,32 +51,6 @@ void PackedModel::pack_side_by_side(int stage) {
       packed.steps[i] = static_cast<std::uint8_t>(weak.codes[i] ^ weak.codes[i - kBlock]);
     side_by_side_[static_cast<std::size_t>(stage)].push_back(packed);
   }
-}
-
-// Sums that were too large for a table go on in another one of the same place.
-void PackedModel::pack_alone(int stage) {
-  struct Place {
-    std::int32_t offset;
-    int most;  // that a sum in its table may be
-  };
-  std::vector<Place> places;
-  std::vector<std::uint16_t>& tables = tables_[static_cast<std::size_t>(stage)];
-  for (const WeakClassifier& weak : model_->weak_of(stage)) {
-    const std::int32_t offset = offset_of(weak);
-    auto place = std::ranges::find_if(
-        places, [&](const Place& p) { return p.offset == offset && p.most + weak.weight <= kMostInTable; });
-    if (place == places.end()) {
-      place = places.insert(places.end(), Place{offset, 0});
-      tables.resize(tables.size() + kCodeTable);
-    }
-    place->most += weak.weight;
-    std::uint16_t* const table = tables.data() + (place - places.begin()) * kCodeTable;
-    for (int code = 0; code < kCodeTable; ++code) {
-      if (contains(weak.codes, code)) table[code] = static_cast<std::uint16_t>(table[code] + weak.weight);
-    }
-  }
-  for (std::size_t i = 0; i < places.size(); ++i)
-    alone_[static_cast<std::size_t>(stage)].push_back({places[i].offset, tables.data() + i * kCodeTable});
 }
 
 }  // namespace sightline::census

@@ -8,7 +8,7 @@
 /// name a byte of a code set, and its lower three, as the one bit of that byte. Whether a code is in a set is
 /// then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at once. Windows go
 /// through the first stages so, side by side, each stage's sums in bytes that saturate. What is left of these
-/// goes on one by one: of each place that a stage looks at, a table has the sum of all weights by code.
+/// goes on in lists, in which a look of a window is a few instructions without a branch.
 
 #include <cstdint>
 #include <span>
@@ -37,25 +37,32 @@ struct SideBySide {
   std::uint8_t weight;  ///< or less, where that rejects as well
 };
 
-/// All weak classifiers of a stage at one place, as single windows look them up.
-struct Alone {
-  std::int32_t offset;         ///< of their code, see SideBySide
-  const std::uint16_t* table;  ///< kCodeTable sums of weights, by code
+/// A stage as single windows go through it, one array a property of its weak classifiers, so that sets fill
+/// cache lines.
+struct OneByOne {
+  /// Looks before sums are compared with the limit; the last ones may be there for their number only, with
+  /// sets of nothing.
+  static constexpr int kAtOnce = 8;
+  struct alignas(kSetBytes) Set {
+    CodeSet codes;
+  };
+  std::vector<std::int32_t> offsets, weights;  ///< see SideBySide
+  std::vector<Set> sets;
 };
-inline constexpr int kCodeTable = 512;
 
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
   /// A tile has at most so many windows across and down.
   static constexpr int kTileColumns = 384, kTileRows = 96;
-  /// Places of a plane: bytes from row to row, and of a plane. Rows have slack for vectors.
-  static constexpr int kStride = kTileColumns + 2 * kMaxWindow;
+  /// Places of a plane: bytes from row to row, and of a plane. Rows have slack for vectors, and an odd number
+  /// of cache lines, so that those of a window do not drive each other out of the cache.
+  static constexpr int kStride = kTileColumns + 3 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
-  /// Rows of windows that are in a list together: few enough for the caches.
-  static constexpr int kListRows = 32;
-  /// Stages that windows go through side by side, where nobody asks for others.
-  static constexpr int kEarlyStages = 2;
+  /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a look in a vector
+  /// takes one and a half times as long as one in a list. Two stages take a tenth longer, four as long as
+  /// three.
+  static constexpr int kEarlyStages = 3;
 
   PackedModel() = default;
   /// @param lowest  margin of a window that is reported, by view; below 0, the last stage is the more lenient
@@ -73,20 +80,18 @@ class PackedModel {
   std::span<const SideBySide> side_by_side(int stage) const {
     return side_by_side_[static_cast<std::size_t>(stage)];
   }
-  /// A stage for single windows, in the order in which its places first come in the model.
-  std::span<const Alone> alone(int stage) const { return alone_[static_cast<std::size_t>(stage)]; }
+  /// A stage for single windows.
+  const OneByOne& one_by_one(int stage) const { return one_by_one_[static_cast<std::size_t>(stage)]; }
 
  private:
   void pack_side_by_side(int stage);
-  void pack_alone(int stage);
 
   const Model* model_ = nullptr;
   int most_cell_ = 1;
   std::vector<std::int32_t> limits_;
-  // By stage; tables are those of `alone_`, and stay where they are when this is moved.
+  // By stage:
   std::vector<std::vector<SideBySide>> side_by_side_;
-  std::vector<std::vector<Alone>> alone_;
-  std::vector<std::vector<std::uint16_t>> tables_;
+  std::vector<OneByOne> one_by_one_;
 };
 
 /// What a thread needs for a tile, about 350 kB, and 300 more with cells.

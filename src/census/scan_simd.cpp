@@ -14,9 +14,7 @@ namespace sightline::census::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kStride = PackedModel::kStride;
-constexpr int kListRows = PackedModel::kListRows;
-constexpr int kLooksAtOnce = 16;  // of a window alone, before its sum is looked at
-constexpr int kBlock = 16;        // bytes that TableLookupBytes looks up among
+constexpr int kBlock = 16;  // bytes that TableLookupBytes looks up among
 
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
 using Words = hn::ScalableTag<std::uint16_t>;
@@ -161,17 +159,17 @@ HWY_INLINE void pass_two(const PackedModel& packed, int begin, int end, const Sc
   }
 }
 
-// Places of the windows of some rows that the stages [begin, end) leave; how many they are.
-int pass_rows(const PackedModel& packed, int begin, int end, const WindowTile& tile, int y_begin, int y_end,
-              ScanScratch& scratch, std::span<std::int64_t> left) {
+// Places of the tile's windows that the stages [begin, end) leave; how many they are.
+int pass_tile(const PackedModel& packed, int begin, int end, const WindowTile& tile, ScanScratch& scratch,
+              std::span<std::int64_t> left) {
   const int lanes = static_cast<int>(hn::Lanes(Bytes()));
   int count = 0;
-  for (int y = y_begin; y < y_end; y += 2) {
+  for (int y = 0; y < tile.rows; y += 2) {
     for (int x = 0; x < tile.columns; x += lanes) {
       const int here = std::min(lanes, tile.columns - x);
       const std::int32_t place = y * kStride + x;
       const std::uint64_t exist = ~std::uint64_t{0} >> (64 - here);
-      std::uint64_t passed[2] = {exist, y + 1 < y_end ? exist : 0};
+      std::uint64_t passed[2] = {exist, y + 1 < tile.rows ? exist : 0};
       pass_two(packed, begin, end, scratch, place, passed, left);
       for (int row = 0; row < 2; ++row) {
         for (std::uint64_t rest = passed[row]; rest != 0; rest &= rest - 1)
@@ -182,64 +180,61 @@ int pass_rows(const PackedModel& packed, int begin, int end, const WindowTile& t
   return count;
 }
 
-// What a window's weights add up to, or some of them where these are above the limit.
-HWY_INLINE std::int32_t sum_of(std::span<const Alone> looks, std::int32_t limit, const ScanScratch& scratch,
-                               std::int32_t place) {
-  const std::uint8_t* const bytes = scratch.bytes.data() + place;
-  const std::uint8_t* const bits = scratch.bits.data() + place;
-  const auto weights = [&](const Alone& look) {
-    const auto bit = static_cast<std::uint32_t>(bits[look.offset]);
-    return std::int32_t{look.table[8 * bytes[look.offset] + std::countr_zero(bit)]};
-  };
-  std::int32_t sum = 0;
-  const Alone* look = looks.data();
-  const Alone* const end = look + looks.size();
-  for (; end - look >= kLooksAtOnce; look += kLooksAtOnce) {
-    for (int i = 0; i < kLooksAtOnce; ++i) sum += weights(look[i]);
-    if (sum > limit) return sum;
-  }
-  for (; look < end; ++look) sum += weights(*look);
-  return sum;
-}
-
-// The list's windows through one stage, whose sums they then have; how many are left.
+// The list's windows through one stage, whose sums they then have; how many are left. A few looks at a time,
+// without a branch: which windows have a code, and which are left, is hard to foresee.
 int pass_stage(const PackedModel& packed, int stage, int count, ScanScratch& scratch) {
   const std::int32_t limit = packed.limit(stage);
-  int kept = 0;
-  for (int i = 0; i < count; ++i) {
-    const std::int32_t place = scratch.places[i];
-    const std::int32_t sum = sum_of(packed.alone(stage), limit, scratch, place);
-    scratch.places[kept] = place;
-    scratch.sums[kept] = sum;
-    kept += sum <= limit ? 1 : 0;
+  const OneByOne& looks = packed.one_by_one(stage);
+  std::int32_t* const places = scratch.places.data();
+  std::int32_t* const sums = scratch.sums.data();
+  std::fill_n(sums, count, 0);
+  for (std::size_t first = 0; first < looks.sets.size() && count > 0; first += OneByOne::kAtOnce) {
+    const std::int32_t* const offsets = looks.offsets.data() + first;
+    const std::int32_t* const weights = looks.weights.data() + first;
+    const OneByOne::Set* const sets = looks.sets.data() + first;
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+      const std::uint8_t* const bytes = scratch.bytes.data() + places[i];
+      const std::uint8_t* const bits = scratch.bits.data() + places[i];
+      std::int32_t sum = sums[i];
+      for (int k = 0; k < OneByOne::kAtOnce; ++k) {
+        const bool is_in = (sets[k].codes[bytes[offsets[k]]] & bits[offsets[k]]) != 0;
+        sum += -std::int32_t{is_in} & weights[k];
+      }
+      places[kept] = places[i];
+      sums[kept] = sum;
+      kept += sum <= limit ? 1 : 0;
+    }
+    count = kept;
   }
-  return kept;
+  return count;
 }
 
 void scan_whole_tile(const PackedModel& packed, GrayView image, const WindowTile& tile, int early_stages,
                      ScanScratch& scratch, std::vector<Accepted>& accepted, std::span<std::int64_t> left) {
   const Model& model = packed.model();
   make_all_codes(image, tile, model.window, packed.most_cell(), scratch);
-  scratch.places.resize(static_cast<std::size_t>(std::min(kListRows, tile.rows)) *
-                        static_cast<std::size_t>(tile.columns));
+  scratch.places.resize(static_cast<std::size_t>(tile.rows) * static_cast<std::size_t>(tile.columns));
   scratch.sums.resize(scratch.places.size());
   for (int view = 0; view < static_cast<int>(model.views.size()); ++view) {
     const int begin = model.first_stage(view), end = model.views[static_cast<std::size_t>(view)].end;
     const std::int32_t threshold = model.stages[static_cast<std::size_t>(end) - 1].threshold;
     int lists = begin;
     while (lists < std::min(begin + early_stages, end) && packed.fits_bytes(lists)) ++lists;
-    for (int y = 0; y < tile.rows; y += kListRows) {
-      int count = pass_rows(packed, begin, lists, tile, y, std::min(y + kListRows, tile.rows), scratch, left);
-      for (int s = lists; s < end && count > 0; ++s) {
-        count = pass_stage(packed, s, count, scratch);
-        if (!left.empty()) left[static_cast<std::size_t>(s)] += count;
-      }
-      for (int i = 0; i < count; ++i) {
-        const std::int32_t place = scratch.places[i];
-        accepted.push_back(
-            {view, tile.x + place % kStride, tile.y + place / kStride, threshold - scratch.sums[i]});
-      }
+    int count = pass_tile(packed, begin, lists, tile, scratch, left);
+    for (int s = lists; s < end && count > 0; ++s) {
+      count = pass_stage(packed, s, count, scratch);
+      if (!left.empty()) left[static_cast<std::size_t>(s)] += count;
     }
+    const auto first = static_cast<std::ptrdiff_t>(accepted.size());
+    for (int i = 0; i < count; ++i) {
+      const std::int32_t place = scratch.places[i];
+      accepted.push_back(
+          {view, tile.x + place % kStride, tile.y + place / kStride, threshold - scratch.sums[i]});
+    }
+    // Two rows have been in the list together.
+    std::sort(accepted.begin() + first, accepted.end(),
+              [](const Accepted& a, const Accepted& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
   }
 }
 

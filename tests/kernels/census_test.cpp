@@ -120,7 +120,7 @@ void expect_windows(const Case& one, const Model& model, std::int32_t lowest, in
   std::vector<std::int64_t> expected_left(model.stages.size()), left = expected_left;
   reference::scan_tile(model, margins, picture.view(), one.tile, expected, expected_left);
   GuardedScratch scratch(static_cast<std::size_t>(one.tile.columns) *
-                         static_cast<std::size_t>(std::min(one.tile.rows, PackedModel::kListRows)));
+                         static_cast<std::size_t>(one.tile.rows));
   scan_tile(packed, picture.view(), one.tile, early_stages, scratch, got, left);
   ASSERT_EQ(got, expected);
   ASSERT_EQ(left, expected_left);
@@ -175,6 +175,7 @@ TEST(CensusPacking, WeightsThatRejectAloneFitBytesToo) {
   const std::int32_t lowest[] = {0};
   const PackedModel packed(model, lowest);
   EXPECT_TRUE(packed.fits_bytes(0));
+  EXPECT_EQ(packed.side_by_side(0)[0].weight, 255);
   EXPECT_FALSE(packed.fits_bytes(1)) << "the last stage's sum is wanted";
   model.stages[0].threshold = 255;
   EXPECT_FALSE(PackedModel(model, lowest).fits_bytes(0));
