@@ -24,6 +24,9 @@ class Recogniser {
 
   const landmarks::Model& points_model() const { return points_; }
   const FaceModel& model() const { return model_; }
+  const FaceDescriptor& descriptor() const { return descriptor_; }
+  /// Null where templates are the descriptor's counts.
+  const Projector* projector() const { return projector_ ? &*projector_ : nullptr; }
   /// Both models, for people and for keys of what was measured.
   std::string description() const;
   /// Of all that templates depend on: where it differs, templates cannot be compared.

@@ -197,21 +197,28 @@ void DescribedFaces::fit(opencl::Queue& queue, std::size_t faces) {
 void DescribedFaces::enqueue(opencl::Queue& queue, const DeviceFrame& frame,
                              std::span<const Similarity> faces, const Launched& launched) {
   if (faces.empty()) return;
-  const OpenClDescriber& d = *describer_;
   faces_.assign(faces.begin(), faces.end());
   fit(queue, faces_.size());
   launched("crop", queue.write(similarities_, faces_.data(), faces_.size() * sizeof(Similarity)));
+  enqueue(queue, frame, similarities_, faces_.size(), launched);
+}
+
+void DescribedFaces::enqueue(opencl::Queue& queue, const DeviceFrame& frame, const opencl::Buffer& faces,
+                             std::size_t count, const Launched& launched) {
+  if (count == 0) return;
+  const OpenClDescriber& d = *describer_;
+  fit(queue, count);
   const Size crop = d.descriptor_->crop_size();
   constexpr std::size_t kCropItems = 16;
   crop_.arguments(*frame.luma, static_cast<cl_int>(frame.stride), static_cast<cl_int>(frame.size.width),
-                  static_cast<cl_int>(frame.size.height), similarities_, static_cast<cl_int>(crop.width),
+                  static_cast<cl_int>(frame.size.height), faces, static_cast<cl_int>(crop.width),
                   static_cast<cl_int>(crop.height), crops_);
   const std::size_t columns =
       (static_cast<std::size_t>(crop.width) + kCropItems - 1) / kCropItems * kCropItems;
-  launched("crop", crop_.enqueue(queue, {{columns, static_cast<std::size_t>(crop.height), faces_.size()},
-                                         {kCropItems, 1, 1}}));
-  describe(queue, faces_.size(), launched);
-  if (d.projector_) project(queue, faces_.size(), launched);
+  launched("crop", crop_.enqueue(
+                       queue, {{columns, static_cast<std::size_t>(crop.height), count}, {kCropItems, 1, 1}}));
+  describe(queue, count, launched);
+  if (d.projector_) project(queue, count, launched);
 }
 
 void DescribedFaces::describe(opencl::Queue& queue, std::size_t faces, const Launched& launched) {

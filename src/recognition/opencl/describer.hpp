@@ -68,6 +68,9 @@ class DescribedFaces {
   /// @param faces  may be none
   void enqueue(opencl::Queue& queue, const DeviceFrame& frame, std::span<const Similarity> faces,
                const Launched& launched);
+  /// The same for faces that are on the device: `count` Similarity.
+  void enqueue(opencl::Queue& queue, const DeviceFrame& frame, const opencl::Buffer& faces, std::size_t count,
+               const Launched& launched);
 
   /// [face][row][column] of bytes.
   const opencl::Buffer& crops() const { return crops_; }

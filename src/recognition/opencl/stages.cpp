@@ -5,13 +5,17 @@
 namespace sightline::recognition {
 
 FaceSlot::FaceSlot(const FaceStages& stages)
-    : OpenClSlotBase(stages), points(stages.points_), search(stages.search_, queue) {}
+    : OpenClSlotBase(stages),
+      points(stages.points_),
+      described(stages.describer_),
+      search(stages.search_, queue) {}
 
 FaceStages::FaceStages(const Identification& identification, const opencl::Context& context,
                        opencl::ProgramCache* cache)
-    : OpenClStagesOf(identification, context, cache, {kPoints, kIdentify}),
+    : OpenClStagesOf(identification, context, cache, {kPoints, kDescribe, kIdentify}),
       recogniser_(&identification.recogniser()),
       points_(context, recogniser_->points_model(), cache),
+      describer_(recogniser_->descriptor(), recogniser_->projector(), context, cache),
       search_(context, recogniser_->format(), cache, default_search_tuning(context.device())) {
   buffer(kBoxes, &FaceWorkspace::boxes);
   buffer(kShapes, &FaceWorkspace::shapes);
@@ -41,6 +45,20 @@ void FaceStages::enqueue(FaceSlot& slot, const FaceWorkspace& w, std::size_t sta
       slot.launched(slot.points.enqueue(slot.queue, slot.luma(), w.frame.size(), slot.luma_stride(),
                                         slot.buffer(kBoxes), w.faces(), slot.buffer(kShapes)));
       return;
+    case kDescribe: {
+      opencl::Event last;
+      slot.described.enqueue(slot.queue, {&slot.luma(), slot.luma_stride(), w.frame.size()},
+                             slot.buffer(kPlaces), w.faces(),
+                             [&](std::string_view part, opencl::Event event) {
+                               last = event;
+                               slot.launched(part, std::move(event));
+                             });
+      const bool is_wide = recogniser_->format().kind == TemplateFormat::Kind::counts16;
+      slot.launched(
+          slot.queue.copy_after(last, is_wide ? slot.described.counts() : slot.described.templates(),
+                                slot.buffer(kTemplates), w.faces() * recogniser_->template_bytes()));
+      return;
+    }
     default:
       if (w.per_face() == 0) return;
       slot.templates = templates_of(slot, w);

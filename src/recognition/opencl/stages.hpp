@@ -7,6 +7,7 @@
 #include "landmarks/opencl/finder.hpp"
 #include "processing/opencl_stages.hpp"
 #include "recognition/identification.hpp"
+#include "recognition/opencl/describer.hpp"
 #include "recognition/opencl/search.hpp"
 
 namespace sightline::recognition {
@@ -19,6 +20,7 @@ class FaceSlot : public OpenClSlotBase {
   explicit FaceSlot(const FaceStages& stages);
 
   landmarks::DeviceFinder points;
+  DescribedFaces described;
   DeviceSearch search;
   std::shared_ptr<const DeviceTemplates> templates;  ///< of the people of this frame
   opencl::Event found;                               ///< when the search is done; empty: there was none
@@ -43,6 +45,7 @@ class FaceStages : public OpenClStagesOf<FaceWorkspace, FaceSlot> {
 
   const Recogniser* recogniser_;
   landmarks::DeviceModel points_;
+  OpenClDescriber describer_;
   SearchProgram search_;
   /// The people who were last searched for: others come with a gallery that has changed.
   mutable std::mutex mutex_;

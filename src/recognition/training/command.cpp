@@ -54,7 +54,7 @@ constexpr training::VariationBounds kRelit{
 // What training costs, in seconds of some machine's core.
 constexpr double kPhotoCost = 2e-3, kProductCost = 1e-10, kPairCost = 1e-5;
 constexpr std::size_t kRegionPairs = 8000;  // by which regions are ranked
-constexpr std::uint32_t kParts = 5;         // of the people; each is judged by what the others teach
+constexpr std::uint32_t kPeopleParts = 5;   // of the people; each is judged by what the others teach
 constexpr std::size_t kMostStrangers = 1000;
 
 struct Photos {
@@ -242,9 +242,9 @@ std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t
                                           const std::vector<std::uint32_t>& people, std::size_t photos,
                                           const DiscriminantOptions& options) {
   std::vector<std::uint32_t> distances;
-  for (std::uint32_t part = 0; part < kParts; ++part) {
+  for (std::uint32_t part = 0; part < kPeopleParts; ++part) {
     std::vector<bool> is_used(people.size());
-    for (std::size_t i = 0; i < people.size(); ++i) is_used[i] = people[i] % kParts != part;
+    for (std::size_t i = 0; i < people.size(); ++i) is_used[i] = people[i] % kPeopleParts != part;
     const Discriminant directions = find_discriminant(axes.parts, count, people, is_used, options);
     std::vector<std::vector<std::int8_t>> templates;
     std::vector<std::uint32_t> own;
