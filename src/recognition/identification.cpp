@@ -17,25 +17,25 @@ constexpr StageInfo kFaceStages[] = {
 
 }  // namespace
 
-Identification::Identification(std::shared_ptr<const Recogniser> recogniser,
-                               std::shared_ptr<const PeopleSource> people, int face_label)
+FaceIdentification::FaceIdentification(std::shared_ptr<const Recogniser> recogniser,
+                                       std::shared_ptr<const PeopleSource> people, int face_label)
     : recogniser_(std::move(recogniser)), people_(std::move(people)), face_label_(face_label) {}
 
-std::span<const std::string_view> Identification::resources() const {
+std::span<const std::string_view> FaceIdentification::resources() const {
   return kFaceResources;
 }
 
-std::span<const StageInfo> Identification::stages() const {
+std::span<const StageInfo> FaceIdentification::stages() const {
   return kFaceStages;
 }
 
-void Identification::extend(DetectorInfo& info) {
+void FaceIdentification::extend(DetectorInfo& info) {
   info.model += "; " + recogniser_->description();
   info.cost_key += "; " + recogniser_->description();
   info.names_objects = true;
 }
 
-std::unique_ptr<Workspace> Identification::make_workspace() const {
+std::unique_ptr<Workspace> FaceIdentification::make_workspace() const {
   auto workspace = std::make_unique<FaceWorkspace>();
   const auto plan = [](InterStageBuffer& buffer, std::size_t bytes) {
     buffer.plan(static_cast<std::int64_t>(bytes * kMostFaces));
@@ -47,7 +47,7 @@ std::unique_ptr<Workspace> Identification::make_workspace() const {
   return workspace;
 }
 
-bool Identification::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {
+bool FaceIdentification::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {
   auto& w = static_cast<FaceWorkspace&>(workspace);
   w.begin(
       frame, {}, [] {}, [] {});
@@ -57,7 +57,7 @@ bool Identification::prepare(Workspace& workspace, PictureView frame, Partition 
   return true;
 }
 
-void Identification::set_objects(Workspace& workspace, std::vector<Detection> objects) const {
+void FaceIdentification::set_objects(Workspace& workspace, std::vector<Detection> objects) const {
   auto& w = static_cast<FaceWorkspace&>(workspace);
   w.detections = std::move(objects);
   for (std::size_t i = 0; i < w.detections.size() && w.faces() < kMostFaces; ++i) {
@@ -68,7 +68,7 @@ void Identification::set_objects(Workspace& workspace, std::vector<Detection> ob
     boxes[face] = landmarks::device_square(landmarks::square_of(w.detections[w.face_of[face]].box));
 }
 
-void Identification::run_stage(std::size_t stage, Workspace& workspace) const {
+void FaceIdentification::run_stage(std::size_t stage, Workspace& workspace) const {
   auto& w = static_cast<FaceWorkspace&>(workspace);
   if (w.faces() == 0) return;
   switch (stage) {
@@ -83,7 +83,7 @@ void Identification::run_stage(std::size_t stage, Workspace& workspace) const {
   }
 }
 
-void Identification::find_points(FaceWorkspace& w) const {
+void FaceIdentification::find_points(FaceWorkspace& w) const {
   w.make_luma();
   const auto boxes = FaceWorkspace::all<landmarks::DeviceSquare>(w.boxes, w.faces());
   const auto shapes = FaceWorkspace::all<landmarks::Shape>(w.shapes, w.faces());
@@ -95,7 +95,7 @@ void Identification::find_points(FaceWorkspace& w) const {
       &w.work);
 }
 
-void Identification::align(FaceWorkspace& w) const {
+void FaceIdentification::align(FaceWorkspace& w) const {
   const auto shapes = FaceWorkspace::all<landmarks::Shape>(w.shapes, w.faces());
   const auto places = FaceWorkspace::all<Similarity>(w.places, w.faces());
   for (std::size_t i = 0; i < w.faces(); ++i) {
@@ -109,7 +109,7 @@ void Identification::align(FaceWorkspace& w) const {
   }
 }
 
-void Identification::describe(FaceWorkspace& w) const {
+void FaceIdentification::describe(FaceWorkspace& w) const {
   w.make_luma();
   const auto places = FaceWorkspace::all<Similarity>(w.places, w.faces());
   const std::size_t bytes = recogniser_->template_bytes();
@@ -120,14 +120,14 @@ void Identification::describe(FaceWorkspace& w) const {
       &w.work);
 }
 
-void Identification::identify(FaceWorkspace& w) const {
+void FaceIdentification::identify(FaceWorkspace& w) const {
   if (w.per_face() == 0) return;
   const auto templates =
       FaceWorkspace::all<const std::uint8_t>(w.templates, w.faces() * recogniser_->template_bytes());
   w.search.find(w.people->templates, templates, static_cast<int>(w.per_face()), w.found, &w.work);
 }
 
-std::vector<Detection> Identification::take_objects(Workspace& workspace) const {
+std::vector<Detection> FaceIdentification::take_objects(Workspace& workspace) const {
   auto& w = static_cast<FaceWorkspace&>(workspace);
   const auto matches = std::span<const Match>(w.found.all);
   const auto to_real = [&](std::uint32_t distance) { return recogniser_->real_distance(distance); };

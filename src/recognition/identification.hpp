@@ -50,11 +50,11 @@ class FaceWorkspace : public SlidingWindowWorkspace {
 };
 
 /// Thread-safety: as FrameProcessor.
-class Identification : public ObjectProcessor {
+class FaceIdentification : public ObjectProcessor {
  public:
   /// @param face_label  of the detector: what other labels stand for has no face
-  Identification(std::shared_ptr<const Recogniser> recogniser, std::shared_ptr<const PeopleSource> people,
-                 int face_label);
+  FaceIdentification(std::shared_ptr<const Recogniser> recogniser, std::shared_ptr<const PeopleSource> people,
+                     int face_label);
 
   std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;

@@ -34,7 +34,7 @@ std::shared_ptr<const Recogniser> load_recogniser(const Settings& settings) {
 std::unique_ptr<ObjectProcessor> make_identification(const Settings& settings, int face_label) {
   auto recogniser = load_recogniser(settings);
   auto people = people_of(settings.gallery, recogniser, settings.limit, settings.follow);
-  return std::make_unique<Identification>(std::move(recogniser), std::move(people), face_label);
+  return std::make_unique<FaceIdentification>(std::move(recogniser), std::move(people), face_label);
 }
 
 }  // namespace sightline::recognition

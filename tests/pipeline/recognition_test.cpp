@@ -73,8 +73,9 @@ class FixedPeople : public recognition::PeopleSource {
 class Recognition : public testing::TestWithParam<bool> {
  protected:
   std::shared_ptr<const Recogniser> make_recogniser() const {
-    return std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
-                                        GetParam() ? sightline::test::random_learned_model(9) : sightline::test::plain_model());
+    return std::make_shared<Recogniser>(
+        landmarks::random_model(3, 2, 4, 50, 7),
+        GetParam() ? sightline::test::random_learned_model(9) : sightline::test::plain_model());
   }
   // A person for each face of a picture but the last; the limit is between.
   KnownPeople people_of(const Recogniser& recogniser, GrayView picture, std::size_t faces) const {
@@ -100,9 +101,9 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
   const auto recogniser = make_recogniser();
   const auto picture = sightline::test::random_picture({260, 190}, 3);
   KnownPeople people = people_of(*recogniser, picture.view(), 4);
-  const ExtendedDetector detector(
-      std::make_unique<PlacesDetector>(some_places(4)),
-      std::make_unique<recognition::Identification>(recogniser, std::make_shared<FixedPeople>(people), 1));
+  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(4)),
+                                  std::make_unique<recognition::FaceIdentification>(
+                                      recogniser, std::make_shared<FixedPeople>(people), 1));
   EXPECT_TRUE(detector.info().names_objects);
   const auto workspace = detector.make_workspace();
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
@@ -121,9 +122,9 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
 TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
   const auto recogniser = make_recogniser();
   const KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
-  const ExtendedDetector detector(
-      std::make_unique<PlacesDetector>(some_places(2)),
-      std::make_unique<recognition::Identification>(recogniser, std::make_shared<FixedPeople>(nobody), 1));
+  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
+                                  std::make_unique<recognition::FaceIdentification>(
+                                      recogniser, std::make_shared<FixedPeople>(nobody), 1));
   const auto workspace = detector.make_workspace();
   const auto picture = sightline::test::random_picture({120, 90}, 3);
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
@@ -136,7 +137,7 @@ TEST_P(Recognition, OnlySoManyFacesOfAFrameAreNamed) {
   const auto picture = sightline::test::random_picture({120, 90}, 3);
   const ExtendedDetector detector(
       std::make_unique<PlacesDetector>(std::vector<Box>(recognition::kMostFaces + 3, {10, 10, 50, 50})),
-      std::make_unique<recognition::Identification>(
+      std::make_unique<recognition::FaceIdentification>(
           recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, picture.view(), 3)), 1));
   const auto workspace = detector.make_workspace();
   const std::vector<std::string> names = names_of(detect(detector, *workspace, picture.view()));
@@ -152,7 +153,7 @@ TEST_P(Recognition, IsTheSameUnderEverySchedule) {
   const auto first = sightline::test::random_picture({200, 150}, 1);
   const ExtendedDetector detector(
       std::make_unique<PlacesDetector>(some_places(5)),
-      std::make_unique<recognition::Identification>(
+      std::make_unique<recognition::FaceIdentification>(
           recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, first.view(), 5)), 1));
   const auto workspace = detector.make_workspace();
   for (const Size size : {Size{200, 150}, {65, 190}, {20, 90}, {203, 101}}) {
@@ -196,8 +197,8 @@ NewTemplate template_of(const gallery::FaceTemplate& face) {
 
 TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
   const sightline::test::TempDir folder;
-  const auto recogniser =
-      std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7), sightline::test::random_learned_model(9));
+  const auto recogniser = std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
+                                                       sightline::test::random_learned_model(9));
   const auto people = recognition::people_of(folder / "new.gallery", recogniser, {}, true);
   EXPECT_TRUE(people->current()->names.empty()) << "there is no file yet";
   FaceReader reader(std::make_unique<PlacesDetector>(some_places(3)), 1, recogniser);
@@ -206,13 +207,13 @@ TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
   {
     Gallery gallery = Gallery::open_or_make(folder / "new.gallery", reader.kind());
     gallery.add("Ada", std::vector{template_of(faces[0])});
-    EXPECT_TRUE(
-        sightline::test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Ada"}; }));
+    EXPECT_TRUE(sightline::test::becomes_true(
+        [&] { return people->current()->names == std::vector<std::string>{"Ada"}; }));
     gallery.add("Bob", std::vector{template_of(faces[1]), template_of(faces[2])});
     EXPECT_TRUE(sightline::test::becomes_true([&] { return people->current()->owners.size() == 3; }));
     gallery.remove({"Ada"});
-    EXPECT_TRUE(
-        sightline::test::becomes_true([&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
+    EXPECT_TRUE(sightline::test::becomes_true(
+        [&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
   }
 }
 

@@ -10,7 +10,7 @@ FaceSlot::FaceSlot(const FaceStages& stages)
       described(stages.describer_),
       search(stages.search_, queue) {}
 
-FaceStages::FaceStages(const Identification& identification, const opencl::Context& context,
+FaceStages::FaceStages(const FaceIdentification& identification, const opencl::Context& context,
                        opencl::ProgramCache* cache)
     : OpenClStagesOf(identification, context, cache, {kPoints, kDescribe, kIdentify}),
       recogniser_(&identification.recogniser()),
@@ -76,7 +76,7 @@ void FaceStages::take(FaceSlot& slot, FaceWorkspace& workspace, std::size_t /*re
   if (slot.found) slot.search.matches(workspace.found);
 }
 
-std::unique_ptr<DeviceStages> Identification::make_stages_on(
+std::unique_ptr<DeviceStages> FaceIdentification::make_stages_on(
     std::shared_ptr<opencl::OpenedDevice> device) const {
   return std::make_unique<StagesOnDevice<FaceStages>>(*this, std::move(device));
 }

@@ -30,7 +30,7 @@ class FaceSlot : public OpenClSlotBase {
 class FaceStages : public OpenClStagesOf<FaceWorkspace, FaceSlot> {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
-  FaceStages(const Identification& identification, const opencl::Context& context,
+  FaceStages(const FaceIdentification& identification, const opencl::Context& context,
              opencl::ProgramCache* cache);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<FaceSlot>(*this); }
