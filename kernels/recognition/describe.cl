@@ -42,9 +42,9 @@ typedef struct {
 inline uint sum_of_group(uint value, local uint* sums) {
   const int item = get_local_id(0);
   sums[item] = value;
-  for (int half = GROUP / 2; half > 0; half /= 2) {
+  for (int upper = GROUP / 2; upper > 0; upper /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < half) sums[item] += sums[item + half];
+    if (item < upper) sums[item] += sums[item + upper];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   return sums[0];
@@ -200,9 +200,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void finish(
     square += (ulong)(scaled * scaled);
   }
   squares[item] = square;
-  for (int half = GROUP / 2; half > 0; half /= 2) {
+  for (int upper = GROUP / 2; upper > 0; upper /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < half) squares[item] += squares[item + half];
+    if (item < upper) squares[item] += squares[item + upper];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   const long norm = (long)square_root(squares[0]);

@@ -260,7 +260,7 @@ TEST(FaceDescriptor, HasTheValuesOfTheRecipe) {
 }
 
 TEST(FaceDescriptor, WhatHasNoMirrorImageIsRefused) {
-  EXPECT_THROW(FaceDescriptor({}), Error);
+  EXPECT_THROW(FaceDescriptor(std::vector<Channel>{}), Error);
   Channel clipped;
   clipped.descriptor.region = clipped.descriptor.step = {26, 30};
   EXPECT_THROW(FaceDescriptor({clipped}), Error);
