@@ -1,15 +1,16 @@
 // From eyes to template, step by step on one thread: crop, local binary patterns, histograms, normalisation
-// and projection; beside them OpenCV's LBPH recogniser on the same crop, where it is installed.
+// and projection (with its share of the float multiply-add peak, measured in the same run); beside them
+// OpenCV's LBPH recogniser on the same crop, where it is installed.
 //
 //   bench_recognition [INSTRUCTION_SET]    no more than ssse3, sse4, avx2, ... (default: the best)
 #include <benchmark/benchmark.h>
 
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
 #include "base/hardware.hpp"
+#include "peak.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/face_descriptor.hpp"
 #include "recognition/projection.hpp"
@@ -124,29 +125,20 @@ void face_values(benchmark::State& state) {
   for (auto _ : state) descriptor.count(bench().face_crop(), scratch, values.data());
 }
 
-void report_weights(benchmark::State& state) {
-  const double bytes = static_cast<double>(bench().projector.padded_weights().size());
-  state.counters["GB/s"] = benchmark::Counter(bytes * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
-}
-
 void projection(benchmark::State& state) {
   const Projector& projector = bench().projector;
+  const double peak = benchmarks::peak_multiply_adds();
   Random random(4);
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(projector.values()));
   for (std::uint16_t& count : counts) count = static_cast<std::uint16_t>(random.below(30));
   Projector::Scratch scratch;
   std::vector<std::int8_t> result(kDims);
   for (auto _ : state) projector.project(counts.data(), scratch, result.data());
-  report_weights(state);
-}
-
-// The projection's bound: its weights are read, and that is all.
-void read_weights(benchmark::State& state) {
-  const AlignedBuffer<std::int8_t>& weights = bench().projector.padded_weights();
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(weights.data());
-  for (auto _ : state)
-    benchmark::DoNotOptimize(std::accumulate(words, words + weights.size() / 8, std::uint64_t{0}));
-  report_weights(state);
+  const double operations = static_cast<double>(projector.values()) * projector.dims();
+  state.counters["GMAC/s"] =
+      benchmark::Counter(operations * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["float_peak_share"] =
+      benchmark::Counter(operations / peak, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 // A face of a frame, whose eyes are 80 pixels apart, to its template.
@@ -176,7 +168,6 @@ BENCHMARK(histograms)
 BENCHMARK(normalisation)->Args({1, 0})->Args({2, 4})->Unit(benchmark::kMicrosecond);
 BENCHMARK(face_values)->Unit(benchmark::kMicrosecond);
 BENCHMARK(projection)->Unit(benchmark::kMicrosecond);
-BENCHMARK(read_weights)->Unit(benchmark::kMicrosecond);
 BENCHMARK(face_template)->Unit(benchmark::kMicrosecond);
 
 #ifdef SIGHTLINE_OPENCV_FACE

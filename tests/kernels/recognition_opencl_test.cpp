@@ -13,6 +13,8 @@ using test::Numbers;
 using test::Pattern;
 
 class OpenClRecognition : public test::ExactDevicesTest {};
+/// On crops so small that a simulator gets through them, see tools/check-kernels.
+using OpenClSmallRecognition = OpenClRecognition;
 
 Projection random_projection(int dims, int values) {
   Numbers numbers(static_cast<unsigned>(dims));
@@ -119,6 +121,14 @@ TEST_F(OpenClRecognition, EveryMappingIsTheCpus) {
        {{0, 2}, {{{24, 3}}, LbpMapping::rotation_uniform, crop, 3, {25, 21}, {25, 21}}},
        {{4, 0}, {{{8, 2}}, LbpMapping::plain, crop, 4, {23, 9}, {23, 4}}}});
   for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, nullptr);
+}
+
+TEST_F(OpenClSmallRecognition, TemplatesAreTheCpus) {
+  const Size crop{20, 18};
+  const FaceDescriptor descriptor({{{1, 0}, {{{8, 2}}, LbpMapping::uniform, crop, 2, {10, 8}, {6, 6}}},
+                                   {{2, 4}, {{{16, 1}}, LbpMapping::uniform, crop, 1, {18, 16}, {18, 16}}}});
+  const Projector projector(random_projection(5, descriptor.values()));
+  for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, &projector);
 }
 
 TEST_F(OpenClRecognition, AProjectionOfOtherValuesIsRefused) {
