@@ -1,0 +1,64 @@
+#include "face_templates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "base/error.hpp"
+#include "media/reader.hpp"
+#include "recognition/crop.hpp"
+#include "recognition/descriptor.hpp"
+
+namespace sightline::benchmarks {
+
+std::vector<std::vector<std::uint8_t>> made_up_faces(int count, unsigned seed) {
+  constexpr int kBins = 59, kRegions = kFaceValues / kBins, kPixels = 378;
+  std::mt19937 random(seed);
+  std::vector<std::vector<std::uint8_t>> faces(static_cast<std::size_t>(count));
+  // How common a pattern is: alike in all faces, with differences.
+  std::vector<double> common(kFaceValues);
+  std::lognormal_distribution<double> spread(0, 1.1), difference(0, 0.5);
+  for (double& c : common) c = spread(random);
+  for (auto& face : faces) {
+    for (int region = 0; region < kRegions; ++region) {
+      std::array<double, kBins> shares;
+      for (int b = 0; b < kBins; ++b) shares[b] = common[region * kBins + b] * difference(random);
+      std::discrete_distribution<int> bins(shares.begin(), shares.end());
+      std::array<int, kBins> counts{};
+      for (int i = 0; i < kPixels; ++i) ++counts[bins(random)];
+      for (const int c : counts) face.push_back(static_cast<std::uint8_t>(std::min(c, 255)));
+    }
+  }
+  return faces;
+}
+
+std::vector<std::vector<std::uint8_t>> faces_of_photos(const std::string& folder,
+                                                       const std::string& landmarks, int count) {
+  std::ifstream lines(landmarks);
+  if (!lines) throw Error(ExitCode::input, "'" + landmarks + "' cannot be read");
+  const recognition::Descriptor descriptor;
+  recognition::Descriptor::Scratch scratch;
+  recognition::Cropper cropper;
+  Image<std::uint8_t> crop(recognition::kCropSize.width, recognition::kCropSize.height);
+  std::vector<std::uint16_t> counts(static_cast<std::size_t>(descriptor.values()));
+  std::vector<std::vector<std::uint8_t>> faces;
+  std::string name;
+  std::array<recognition::Point, 2> eyes;
+  while (static_cast<int>(faces.size()) < count &&
+         lines >> name >> eyes[0].x >> eyes[0].y >> eyes[1].x >> eyes[1].y) {
+    lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    media::Reader reader(folder + "/" + name + ".webp");
+    const auto frame = reader.read();
+    if (!frame) throw Error(ExitCode::input, "'" + name + "' has no picture");
+    cropper.crop(frame->gray(), recognition::similarity_of(eyes), crop.view());
+    descriptor.count(crop.view(), scratch, counts.data());
+    auto& face = faces.emplace_back();
+    for (const std::uint16_t c : counts) face.push_back(static_cast<std::uint8_t>(std::min<int>(c, 255)));
+  }
+  return faces;
+}
+
+}  // namespace sightline::benchmarks
