@@ -59,11 +59,14 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"evaluate", "frames"},
                                                       {"evaluate", "compare"},
                                                       {"evaluate", "landmarks"},
+                                                      {"evaluate", "verify"},
+                                                      {"evaluate", "identify"},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
                                                       {"train", "census"},
                                                       {"train", "cascade"},
                                                       {"train", "landmarks"},
+                                                      {"train", "recognition"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -127,7 +130,8 @@ TEST(CommandLine, PagesAreGoodRoff) {
 
 TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"de"}), (std::vector<std::string>{"detect", "devices"}));
-  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare", "landmarks"}));
+  EXPECT_EQ(offered({"evaluate", ""}),
+            (std::vector<std::string>{"windows", "frames", "compare", "landmarks", "verify", "identify"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
   EXPECT_EQ(all.size(), 10u) << "and none that --help does not list";
@@ -252,7 +256,8 @@ TEST(CommandLine, BashCompletes) {
   EXPECT_EQ(completed("detect --schedule sp"), (std::vector<std::string>{"specialized", "split"}));
   // Of "--schedule=sp", bash replaces what is behind the sign.
   EXPECT_EQ(completed("detect --schedule=sp"), (std::vector<std::string>{"specialized", "split"}));
-  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census", "cascade", "landmarks"}));
+  EXPECT_EQ(completed("train "), (std::vector<std::string>{"filterbank", "waldboost", "census", "cascade",
+                                                           "landmarks", "recognition"}));
   EXPECT_EQ(completed("detect "), (std::vector<std::string>{})) << "files are bash's own";
 }
 

@@ -172,8 +172,8 @@ std::string RecognitionTrainer::signature(const Photos& photos) const {
 }
 
 // Roots of the counts of all photos, followed by those of their copies.
-Descriptions describe(const FaceModel& model, const Photos& photos, const training::ImageSet& pictures,
-                      int copies, std::uint64_t seed, training::ProgressClock& clock) {
+Descriptions describe_photos(const FaceModel& model, const Photos& photos, const training::ImageSet& pictures,
+                             int copies, std::uint64_t seed, training::ProgressClock& clock) {
   Descriptions result;
   result.values = static_cast<std::size_t>(FaceDescriptor(model.channels).values());
   const std::size_t count = photos.names.size();
@@ -273,7 +273,7 @@ void RecognitionTrainer::train_projection(const Photos& photos, const training::
     clock.skip(described + products);
   } else {
     clock.enter("photos", described);
-    const Descriptions descriptions = describe(model, photos, pictures, copies_, seed_, clock);
+    const Descriptions descriptions = describe_photos(model, photos, pictures, copies_, seed_, clock);
     clock.enter("axes", products);
     axes = principal_axes(descriptions, wanted, seed_, clock);
     state.save("axes", container_of(*axes));
