@@ -12,14 +12,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kPeople = 24, kPhotos = 4, kSide = 96;
+constexpr int kPeopleInPhotos = 24, kPhotos = 4, kSide = 96;
 
 class RecognitionProgram : public testing::Test {
  protected:
   RecognitionProgram() {
     std::filesystem::create_directory(folder_ / "photos");
     std::string points, people, pairs, list;
-    for (int person = 0; person < kPeople; ++person) {
+    for (int person = 0; person < kPeopleInPhotos; ++person) {
       const std::string name = "p" + std::to_string(person);
       if (person < 16) people += name + "\n";
       for (int photo = 0; photo < kPhotos; ++photo) {
@@ -34,7 +34,7 @@ class RecognitionProgram : public testing::Test {
                                         : "probe",
                             name, file);
         pairs += fmt::format("{} {} {}_{} 1\n", person % 2, file, name, (photo + 1) % kPhotos);
-        pairs += fmt::format("{} {} p{}_{} 0\n", person % 2, file, (person + 1) % kPeople, photo);
+        pairs += fmt::format("{} {} p{}_{} 0\n", person % 2, file, (person + 1) % kPeopleInPhotos, photo);
       }
     }
     store(folder_ / "points.txt", points);

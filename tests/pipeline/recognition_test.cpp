@@ -103,7 +103,7 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
   KnownPeople people = people_of(*recogniser, picture.view(), 4);
   const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(4)),
                                   std::make_unique<recognition::FaceIdentification>(
-                                      recogniser, std::make_shared<FixedPeople>(people), 1));
+                                      recogniser, std::make_shared<FixedPeople>(std::move(people)), 1));
   EXPECT_TRUE(detector.info().names_objects);
   const auto workspace = detector.make_workspace();
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
@@ -121,10 +121,10 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
 
 TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
   const auto recogniser = make_recogniser();
-  const KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
+  KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
   const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
                                   std::make_unique<recognition::FaceIdentification>(
-                                      recogniser, std::make_shared<FixedPeople>(nobody), 1));
+                                      recogniser, std::make_shared<FixedPeople>(std::move(nobody)), 1));
   const auto workspace = detector.make_workspace();
   const auto picture = sightline::test::random_picture({120, 90}, 3);
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
