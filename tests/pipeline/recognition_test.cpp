@@ -44,7 +44,7 @@ class PlacesDetector : public Detector {
   }
 
  private:
-  static constexpr std::string_view kPlacesResources[] = {"frame", "places"};
+  static constexpr std::string_view kPlacesResources[] = {"frame", "what is told"};
   static constexpr StageInfo kPlacesStages[] = {{"place", {kFrameResource}, {1}}};
   std::vector<Box> places_;
   DetectorInfo info_;
