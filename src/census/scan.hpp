@@ -60,7 +60,7 @@ class PackedModel {
   static constexpr int kStride = kTileColumns + 3 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
   /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a look in a vector
-  /// takes one and a half times as long as one in a list. Two stages take a tenth longer, four as long as
+  /// takes one and a half times as long as one in a list. Two stages take a twentieth longer, four as long as
   /// three.
   static constexpr int kEarlyStages = 3;
 
@@ -107,8 +107,7 @@ struct ScanScratch {
 
 /// Appends the windows of a tile that pass all stages of a view, view after view, each in the order of rows.
 /// @param image         of the level; all pixels of the tile's windows lie in it, and 64 bytes behind each
-/// row of
-///                      these may be read
+///                      of their rows may be read
 /// @param early_stages  that windows go through side by side where they can, of each view; at least 1
 /// @param left          adds how many windows each stage leaves; empty: not counted
 void scan_tile(const PackedModel& model, GrayView image, const WindowTile& tile, int early_stages,
