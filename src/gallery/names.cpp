@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "detection/attributes.hpp"
 
 namespace sightline::gallery {
 namespace {
@@ -41,7 +42,7 @@ void check_name(std::string_view name) {
   if (std::ranges::all_of(*points, is_blank)) refuse("a name is empty", "give one with --name");
   if (is_blank(points->front()) || is_blank(points->back()))
     refuse("the name '" + std::string(name) + "' begins or ends with a blank", "leave it out");
-  if (name == kUnknown)
+  if (name == kUnknownName)
     refuse("nobody can be called '" + std::string(name) + "', which is what strangers are called",
            "choose another name");
 }

@@ -183,7 +183,7 @@ TEST_P(Recognition, IsTheSameUnderEverySchedule) {
   if (!device) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
   for (const char* map : {"points=gpu", "describe=gpu", "identify=gpu",
                           "points=gpu,describe=gpu,identify=gpu", "points=gpu,identify=gpu"}) {
-    const ScheduleRequest request{"cpu", map, 0, 3, ""};
+    const ScheduleRequest request{"cpu", map, 3, 0, ""};
     expect_same(resolve(request, detector, device.get(), 2), device.get());
   }
 }
