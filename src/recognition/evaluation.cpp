@@ -85,7 +85,7 @@ std::vector<NamedPair> load_named_pairs(const std::filesystem::path& file) {
   return pairs;
 }
 
-Verification verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances) {
+VerificationResult verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances) {
   std::map<std::string, std::vector<Scored>> folds;
   ImageScores scores;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -93,7 +93,7 @@ Verification verify(std::span<const NamedPair> pairs, std::span<const std::uint3
     scores.detections.push_back({-static_cast<double>(distances[i]), pairs[i].is_same});
     ++(pairs[i].is_same ? scores.positives : scores.images);
   }
-  Verification result;
+  VerificationResult result;
   for (const auto& [name, own] : folds) {
     std::vector<Scored> others;
     for (const auto& [other, some] : folds) {
@@ -145,9 +145,9 @@ std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file) {
   return photos;
 }
 
-Identification identify(std::span<const NamedPhoto> photos,
-                        const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
-                        std::size_t ranks) {
+IdentificationResult identify(std::span<const NamedPhoto> photos,
+                              const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
+                              std::size_t ranks) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::size_t> gallery, owners, looked_up;
   for (std::size_t i = 0; i < photos.size(); ++i) {
@@ -175,7 +175,7 @@ Identification identify(std::span<const NamedPhoto> photos,
       lookups[i].rank += of_people[person] < right || (of_people[person] == right && person < own->second);
     }
   });
-  Identification result;
+  IdentificationResult result;
   result.people = numbers.size();
   result.gallery = gallery.size();
   result.cumulative.assign(std::min(ranks, numbers.size()), 0);

@@ -24,7 +24,7 @@ struct NamedPair {
 /// the line and the reason; where there are not two folds, or one has not both kinds.
 std::vector<NamedPair> load_named_pairs(const std::filesystem::path& file);
 
-struct Verification {
+struct VerificationResult {
   double accuracy = 0;  ///< mean of the folds'
   double error = 0;     ///< standard error of that mean
   std::vector<double> folds;
@@ -36,7 +36,7 @@ struct Verification {
 /// best for the others together; of equally good ones the smallest. (The protocol of G. B. Huang et al.,
 /// "Labeled Faces in the Wild", 2007.)
 /// @param distances  by pair
-Verification verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances);
+VerificationResult verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances);
 
 /// A photo of somebody.
 struct NamedPhoto {
@@ -50,7 +50,7 @@ struct NamedPhoto {
 /// probe.
 std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file);
 
-struct Identification {
+struct IdentificationResult {
   std::size_t people = 0, gallery = 0, probes = 0, unknown = 0;
   std::vector<double> cumulative;  ///< share of the probes whose person is among the first 1, 2, ...
   /// Miss: a probe that is not named rightly or not near enough. False positives per unknown face; empty
@@ -61,8 +61,8 @@ struct Identification {
 /// A person is as far as the nearest of that person's photos; of equally near people the one who comes first
 /// in the gallery is nearer.
 /// @param distance  of the photo with that index to the gallery's with that one, both in the list
-Identification identify(std::span<const NamedPhoto> photos,
-                        const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
-                        std::size_t ranks);
+IdentificationResult identify(std::span<const NamedPhoto> photos,
+                              const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
+                              std::size_t ranks);
 
 }  // namespace sightline::recognition

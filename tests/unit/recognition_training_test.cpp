@@ -35,11 +35,11 @@ Descriptions made_up(std::vector<std::uint32_t>& people) {
   result.values = kValues;
   for (std::uint32_t person = 0; person < kPeople; ++person) {
     double own[5];
-    for (double& value : own) value = 15 * normal();
+    for (double& value : own) value = 25 * normal();
     for (std::size_t photo = 0; photo < kPhotos; ++photo) {
       people.push_back(person);
       for (std::size_t i = 0; i < kValues; ++i) {
-        const double value = i < 5 ? own[i] + 4 * normal() : i < 10 ? 30 * normal() : 2 * normal();
+        const double value = i < 5 ? own[i] + normal() : i < 10 ? 30 * normal() : 2 * normal();
         result.rows.push_back(static_cast<std::uint8_t>(std::clamp(std::lround(127 + value), 0L, 255L)));
       }
     }
@@ -204,7 +204,7 @@ TEST(Verification, TakesAFoldsThresholdFromTheOthers) {
   for (const std::uint32_t distance : {30U, 40U}) add("a", false, distance);
   for (const std::uint32_t distance : {5U, 10U}) add("b", true, distance);
   for (const std::uint32_t distance : {11U, 40U}) add("b", false, distance);
-  const Verification found = verify(pairs, distances);
+  const VerificationResult found = verify(pairs, distances);
   EXPECT_THAT(found.folds, ElementsAre(0.75, 0.75));
   EXPECT_DOUBLE_EQ(found.accuracy, 0.75);
   EXPECT_DOUBLE_EQ(found.error, 0);
@@ -219,7 +219,7 @@ TEST(Identification, RanksPeopleAndKnowsStrangers) {
                                        {Role::probe, "b", "4"},   {Role::unknown, "c", "5"}};
   // Of the probes and the unknown face to the gallery.
   const std::uint32_t distances[3][3] = {{9, 2, 5}, {4, 8, 4}, {7, 7, 3}};
-  const Identification found = identify(
+  const IdentificationResult found = identify(
       photos, [&](std::size_t probe, std::size_t known) { return distances[probe - 3][known]; }, 5);
   EXPECT_EQ(found.people, 2U);
   // The second probe is as near to "a", who comes first.
