@@ -115,7 +115,7 @@ int run_verify(const RecognitionArguments& a) {
     std::vector<std::uint32_t> distances;
     for (const recognition::NamedPair& pair : pairs)
       distances.push_back(templates.distance(pair.first, pair.second));
-    const recognition::Verification found = recognition::verify(pairs, distances);
+    const recognition::VerificationResult found = recognition::verify(pairs, distances);
     const std::string name = name_of(a, models[i], i);
     std::printf("\n%s: accuracy %.4f +- %.4f over %zu folds (%.4f to %.4f), equal error rate %s\n",
                 name.c_str(), found.accuracy, found.error, found.folds.size(),
@@ -146,7 +146,7 @@ int run_identify(const RecognitionArguments& a) {
   const std::vector<FaceModel> models = load_models(a);
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Templates templates(models[i], photos, a);
-    const recognition::Identification found = recognition::identify(
+    const recognition::IdentificationResult found = recognition::identify(
         list,
         [&](std::size_t one, std::size_t other) { return templates.distance(photos[one], photos[other]); },
         kRanks);
