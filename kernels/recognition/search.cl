@@ -16,6 +16,7 @@
 //   QUERIES                        at once
 //   SLICES                         of a template
 //   UNROLL                         rows that a work-item has under way at once
+//   SELECT_ITEMS                   work-items that sort a chunk
 //   QUOTIENT_PTX                   quotients of bytes by NVIDIA's approximate reciprocal, else divided; exact either way
 //   DOT_PTX, DOT_KHR, DOT_INTEGER  how four products are summed
 
@@ -23,7 +24,6 @@
 #define LANES 16
 #define ITEMS (LANES * SLICES)
 #define PREPARE_ITEMS 256
-#define SELECT_ITEMS 256
 #define CHUNK 1024
 
 // A plan: how many rows it has, a part of the distance for each query, then the rows.

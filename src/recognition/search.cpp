@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "recognition/chi_square.hpp"
@@ -67,13 +68,20 @@ void QueryPlan::make(const TemplateFormat& format, std::span<const std::uint8_t>
   };
   for (std::int32_t dim = 0; dim < format.dims; ++dim) {
     const int count = template_value(format, query, static_cast<std::size_t>(dim));
-    if (count > 0 && weight_of(dim) > 0) active.push_back({dim, count});
+    if (count == 0 || weight_of(dim) == 0) continue;
+    const auto value = static_cast<float>(count);
+    active.push_back({dim, count, value, 16 * value * value + (count <= kSmallCount ? kSmallUp : kUp)});
   }
+  // Runs of few rows in turn, so that memory is read from front to back.
+  constexpr std::int32_t kSpan = 512;
+  const auto run_of = [&](const Active& a) {
+    return std::tuple(weight_of(a.dim), a.dim / kSpan, a.count > kSmallCount);
+  };
   std::stable_sort(active.begin(), active.end(),
-                   [&](const Active& a, const Active& b) { return weight_of(a.dim) < weight_of(b.dim); });
+                   [&](const Active& a, const Active& b) { return run_of(a) < run_of(b); });
   for (std::size_t i = 0; i < active.size(); ++i) {
-    const std::uint32_t weight = weight_of(active[i].dim);
-    if (runs.empty() || runs.back().weight != weight) runs.push_back({weight, i});
+    if (i == 0 || run_of(active[i]) != run_of(active[i - 1]))
+      runs.push_back({weight_of(active[i].dim), active[i].count <= kSmallCount, i});
     runs.back().end = i + 1;
   }
 }

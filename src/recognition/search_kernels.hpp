@@ -14,15 +14,23 @@ namespace sightline::recognition {
 struct QueryPlan {
   /// A dimension of counts that has to be looked at: the query's count is not 0, and neither is its weight.
   struct Active {
-    std::int32_t dim;
-    std::int32_t count;
+    std::int32_t dim = 0;
+    std::int32_t count = 0;
+    // Of bytes, as kernels want them.
+    float value = 0;      ///< count
+    float numerator = 0;  ///< 16 count^2, and what makes it round as it is to: see search_simd.cpp
   };
-  /// Dimensions of one weight: those of `active` from the end of the run before to here.
+  /// Counts up to here need no more than an approximate reciprocal; see search_simd.cpp.
+  static constexpr int kSmallCount = 6;
+  static constexpr float kSmallUp = 0.25F, kUp = 0.3125F;
+  /// Dimensions of one weight that lie together, all with small counts or all with larger ones: those of
+  /// `active` from the end of the run before to here.
   struct Run {
     std::uint32_t weight;
+    bool small;
     std::size_t end;
   };
-  std::vector<Active> active;  ///< by weight, then by dimension
+  std::vector<Active> active;  ///< by run, then by dimension
   std::vector<Run> runs;
   std::vector<std::int32_t> words;  ///< of a vector: four values each, the first in the lowest byte
   std::uint32_t constant = 0;       ///< part of the distance to all templates, modulo 2^32

@@ -28,8 +28,9 @@ constexpr std::ptrdiff_t kBlock = TemplateSet::kBlock;
 constexpr std::ptrdiff_t kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(I32()));
 constexpr std::ptrdiff_t kVectors = std::min<std::ptrdiff_t>(8, kBlock / kLanes);
 constexpr std::ptrdiff_t kAtOnce = kVectors * kLanes;
-// Rows of a query's dimensions are not quite one after the other, and there is little to do for each.
-constexpr std::ptrdiff_t kPrefetch = 4096;
+// Rows of a query's dimensions are not one after the other, and there is little to do for each: rows ahead
+// that are fetched.
+constexpr std::size_t kAhead = 24;
 
 // Adds weight * (sum - offset) to sums.
 HWY_INLINE void add_run(const VI32 (&sum)[kVectors], std::uint32_t offset, std::uint32_t weight,
@@ -46,42 +47,57 @@ HWY_INLINE void add_run(const VI32 (&sum)[kVectors], std::uint32_t offset, std::
 constexpr float kRound = 12582912.0F;
 constexpr std::uint32_t kRoundBits = 0x4B400000;
 
-// In the lower bits, 16 a^2 / sum to the nearest integer, halves up. `numerator` is 16 a^2 + 5/16, exact for
-// bytes: quotients of integers by `sum` are at least 1 / (2 sum) from the middle between two integers or in
-// it, so 5/16 moves those in the middle up and none across; and the error of either way, below 2^-21.9 or
-// 2^-24 of the quotient, is below what remains on both sides, 5/16 and 3/16 of 1 / sum.
+// In the lower bits, 16 a^2 / sum to the nearest integer, halves up. `numerator` is 16 a^2 + kUp or kSmallUp
+// (QueryPlan), exact for bytes. Quotients of integers by `sum` lie in the middle between two integers or at
+// least 1 / (2 sum) from it: kUp / sum moves those in the middle up and none across, and so do, in spite of
+// their errors, quotients that are off by less than the smaller of kUp / sum and (1/2 - kUp) / sum, which is
+//   by Newton's step   16 * 255^2 * 2^-21.9 = 0.27 at most below and 0.13 above (the step errs to below)
+//   by division        16 * 255^2 * 2^-24 = 0.07
+//   of small counts    16 * 6^2 * 1.5 * 2^-12 = 0.22: a reciprocal as it is
+template <bool kSmall>
 HWY_INLINE VF32 rounded_quotient(VF32 numerator, VF32 sum) {
   const F32 d;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  // One step of Newton's from a reciprocal that is good to 1.5 * 2^-12, with fused operations.
+  // Good to 1.5 * 2^-12. Fused operations.
   const VF32 near = hn::ApproximateReciprocal(sum);
+  if constexpr (kSmall) return hn::MulAdd(numerator, near, hn::Set(d, kRound));
   return hn::MulAdd(hn::Mul(numerator, near), hn::NegMulAdd(sum, near, hn::Set(d, 2.0F)), hn::Set(d, kRound));
 #else
   return hn::Add(hn::Div(numerator, sum), hn::Set(d, kRound));
 #endif
 }
 
-HWY_INLINE void add_rests8_at(const std::uint8_t* block, const QueryPlan& plan, std::uint32_t* sums) {
+// Of dimensions [begin, end) of the plan.
+template <bool kSmall>
+HWY_INLINE void add_rests8_of(const std::uint8_t* block, const QueryPlan& plan, std::size_t begin,
+                              const QueryPlan::Run& run, std::uint32_t* sums) {
   const I32 d;
   const F32 df;
   const hn::Rebind<std::uint8_t, I32> d8;
-  std::size_t i = 0;
-  for (const QueryPlan::Run& run : plan.runs) {
-    const std::size_t begin = i;
-    VI32 sum[kVectors];
-    for (VI32& s : sum) s = hn::Zero(d);
-    for (; i < run.end; ++i) {
-      const std::uint8_t* row = block + plan.active[i].dim * kBlock;
-      const auto a = static_cast<float>(plan.active[i].count);
-      const VF32 count = hn::Set(df, a);
-      const VF32 numerator = hn::Set(df, 16 * a * a + 0.3125F);
-      hwy::Prefetch(row + kPrefetch);
-      for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
-        const VF32 b = hn::ConvertTo(df, hn::PromoteTo(d, hn::LoadU(d8, row + v * kLanes)));
-        sum[v] = hn::Add(sum[v], hn::BitCast(d, rounded_quotient(numerator, hn::Add(b, count))));
-      }
+  VI32 sum[kVectors];
+  for (VI32& s : sum) s = hn::Zero(d);
+  for (std::size_t i = begin; i < run.end; ++i) {
+    const std::uint8_t* row = block + plan.active[i].dim * kBlock;
+    const VF32 value = hn::Set(df, plan.active[i].value);
+    const VF32 numerator = hn::Set(df, plan.active[i].numerator);
+    hwy::Prefetch(block + plan.active[std::min(i + kAhead, plan.active.size() - 1)].dim * kBlock);
+    for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
+      const VF32 b = hn::ConvertTo(df, hn::PromoteTo(d, hn::LoadU(d8, row + v * kLanes)));
+      sum[v] = hn::Add(sum[v], hn::BitCast(d, rounded_quotient<kSmall>(numerator, hn::Add(b, value))));
     }
-    add_run(sum, static_cast<std::uint32_t>(i - begin) * kRoundBits, run.weight, sums);
+  }
+  add_run(sum, static_cast<std::uint32_t>(run.end - begin) * kRoundBits, run.weight, sums);
+}
+
+HWY_INLINE void add_rests8_at(const std::uint8_t* block, const QueryPlan& plan, std::uint32_t* sums) {
+  std::size_t begin = 0;
+  for (const QueryPlan::Run& run : plan.runs) {
+    if (run.small) {
+      add_rests8_of<true>(block, plan, begin, run, sums);
+    } else {
+      add_rests8_of<false>(block, plan, begin, run, sums);
+    }
+    begin = run.end;
   }
 }
 

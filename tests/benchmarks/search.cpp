@@ -2,7 +2,8 @@
 // of templates and of queries at once.
 //
 //   bench_search [--device DEVICE] [--threads N] [--templates N,N,...] [--photos FOLDER --landmarks FILE]
-//                [--faces FILE] [--write FILE] [--repeats N]
+//                [--faces FILE] [--write FILE] [--repeats N] [--queries N] [--slices N] [--unroll N] [--items
+//                N]
 //
 // Three kinds of templates: histograms of faces (2,891 counts: made up, or of photos, or from a file of
 // templates one after the other, as --write leaves them), counts at random, none of which is 0 (the worst
@@ -43,6 +44,7 @@ struct Arguments {
   std::vector<int> templates{1000, 5000, 10'000, 20'000};
   int threads = hardware_threads();
   int repeats = 20;
+  int queries = 0, slices = 0, unroll = 0, items = 0;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -56,12 +58,13 @@ Arguments parse(int argc, char** argv) {
                                                     {"--landmarks", &a.landmarks},
                                                     {"--faces", &a.faces},
                                                     {"--write", &a.write}};
+    const std::map<std::string, int*> numbers{{"--threads", &a.threads}, {"--repeats", &a.repeats},
+                                              {"--queries", &a.queries}, {"--slices", &a.slices},
+                                              {"--unroll", &a.unroll},   {"--items", &a.items}};
     if (const auto text = texts.find(name); text != texts.end()) {
       *text->second = value;
-    } else if (name == "--threads") {
-      a.threads = std::max(std::atoi(value.c_str()), 1);
-    } else if (name == "--repeats") {
-      a.repeats = std::max(std::atoi(value.c_str()), 1);
+    } else if (const auto number = numbers.find(name); number != numbers.end()) {
+      *number->second = std::max(std::atoi(value.c_str()), 1);
     } else if (name == "--templates") {
       a.templates.clear();
       for (std::size_t at = 0; at < value.size(); at = std::min(value.find(',', at), value.size() - 1) + 1)
@@ -163,11 +166,16 @@ void run_cpu(const TemplateSet& set, const std::vector<std::uint8_t>& queries, s
 
 class Device {
  public:
-  explicit Device(const opencl::ChosenDevice& chosen) : context_(chosen), queue_(context_) {}
+  Device(const opencl::ChosenDevice& chosen, const Arguments& a)
+      : context_(chosen), queue_(context_), tuning_(default_search_tuning(context_.device())) {
+    if (a.queries > 0) tuning_.queries = a.queries;
+    if (a.slices > 0) tuning_.slices = a.slices;
+    if (a.unroll > 0) tuning_.unroll = a.unroll;
+    if (a.items > 0) tuning_.select_items = a.items;
+  }
 
   void load(const TemplateSet& set) {
-    program_ = std::make_unique<SearchProgram>(context_, set.format(), nullptr,
-                                               default_search_tuning(context_.device()));
+    program_ = std::make_unique<SearchProgram>(context_, set.format(), nullptr, tuning_);
     templates_ = std::make_unique<DeviceTemplates>(context_);
     templates_->update(queue_, set);
   }
@@ -210,6 +218,7 @@ class Device {
  private:
   opencl::Context context_;
   opencl::Queue queue_;
+  SearchTuning tuning_;
   std::unique_ptr<SearchProgram> program_;
   std::unique_ptr<DeviceTemplates> templates_;
 };
@@ -217,7 +226,7 @@ class Device {
 void run(const Arguments& a) {
   const auto chosen = opencl::choose_device(opencl::parse_device_choice(a.device), opencl::list_devices());
   std::unique_ptr<Device> device;
-  if (chosen) device = std::make_unique<Device>(*chosen);
+  if (chosen) device = std::make_unique<Device>(*chosen, a);
   std::printf("%s, %s, %d threads%s%s\n", cpu_name().c_str(), instruction_set().c_str(), a.threads,
               chosen ? "; " : "", chosen ? chosen->device.name.c_str() : "");
   struct Case {

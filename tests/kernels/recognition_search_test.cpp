@@ -39,13 +39,12 @@ TEST(ChiSquare, IsTheFormulaToTheNearestQuarter) {
 // A dimension for each count that the query may have, with every count against it.
 TEST_P(RecognitionSearch, AllPairsOfBytes) {
   TemplateSet set({Kind::counts8, 256, {}});
-  std::vector<std::uint8_t> query(256);
-  for (int a = 0; a < 256; ++a) query[static_cast<std::size_t>(a)] = static_cast<std::uint8_t>(a);
   for (int i = 0; i < 256; ++i) set.append(std::vector<std::uint8_t>(256, static_cast<std::uint8_t>(i)));
   QueryPlan plan;
   for (std::uint32_t a = 1; a < 256; ++a) {
-    plan.active = {{static_cast<std::int32_t>(a), static_cast<std::int32_t>(a)}};
-    plan.runs = {{1, 1}};
+    std::vector<std::uint8_t> query(256);
+    query[a] = static_cast<std::uint8_t>(a);
+    plan.make(set.format(), query);
     for (std::size_t block = 0; block < set.blocks(); ++block) {
       std::vector<std::uint32_t> rests(TemplateSet::kBlock, 1000);
       add_rests8(set.block(block), plan, rests.data());
@@ -60,7 +59,7 @@ TEST_P(RecognitionSearch, AllPairsOfBytes) {
 TEST_P(RecognitionSearch, LargeCountsAndTheirMiddles) {
   Numbers numbers(7);
   QueryPlan plan;
-  plan.runs = {{1, 1}};
+  plan.runs = {{1, false, 1}};
   std::vector<std::uint16_t> row(TemplateSet::kBlock);
   const auto one_of = [&](int low, int high) { return numbers(0, 3) == 0 ? high : numbers(low, high); };
   for (int trial = 0; trial < 20000; ++trial) {

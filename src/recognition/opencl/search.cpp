@@ -15,7 +15,6 @@ using Kind = TemplateFormat::Kind;
 // As in kernels/recognition/search.cl.
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kPrepareItems = 256;
-constexpr std::size_t kSelectItems = 256;
 constexpr std::size_t kChunk = 1024;
 static_assert(kChunk >= 2 * kMostNearest, "a selection must leave fewer keys than there were");
 
@@ -36,7 +35,8 @@ std::string options_of(const TemplateFormat& format, const SearchTuning& tuning,
          define_if(format.kind == Kind::vector8, "VECTOR8") + define_if(!format.weights.empty(), "WEIGHTED") +
          define("DIMS", format.dims) + define("WORDS", static_cast<int>(words_of(format))) +
          define("QUERIES", queries) + define("SLICES", tuning.slices) + define("UNROLL", tuning.unroll) +
-         define_variant("QUOTIENT", tuning.quotient) + define_variant("DOT", tuning.dot);
+         define("SELECT_ITEMS", tuning.select_items) + define_variant("QUOTIENT", tuning.quotient) +
+         define_variant("DOT", tuning.dot);
 }
 
 // A buffer that is large enough for what comes; its contents may be lost.
@@ -59,7 +59,10 @@ SearchTuning default_search_tuning(const opencl::DeviceInfo& device) {
     tuning.dot = "khr";
   }
   // Work-items of a group take turns there, and compilers take long for what is unrolled.
-  if (device.type == opencl::DeviceType::cpu) tuning.queries = tuning.slices = tuning.unroll = 1;
+  if (device.type == opencl::DeviceType::cpu) return {1, 1, 1, 256, tuning.quotient, tuning.dot};
+  const auto largest = static_cast<int>(std::min<std::uint64_t>(device.largest_work_group, 512));
+  tuning.slices = std::min(tuning.slices, largest / static_cast<int>(kLanes));
+  tuning.select_items = std::min(tuning.select_items, largest);
   return tuning;
 }
 
@@ -152,6 +155,7 @@ opencl::Event DeviceSearch::enqueue_selection(std::size_t keys) {
   const std::size_t bytes = count_ * per_query_ * sizeof(cl_ulong);
   if (result_.bytes() < bytes) result_ = opencl::SharedBuffer(*queue_, bytes);
   result_.to_device_unwritten();
+  const auto items = static_cast<std::size_t>(program_->tuning_.select_items);
   std::size_t from = 0;
   for (std::size_t stride = keys;; from = 1 - from) {
     const std::size_t chunks = chunks_of(keys);
@@ -160,8 +164,7 @@ opencl::Event DeviceSearch::enqueue_selection(std::size_t keys) {
     select.arguments(keys_[from], static_cast<cl_uint>(stride), static_cast<cl_uint>(keys),
                      chunks == 1 ? result_.device() : keys_[1 - from], static_cast<cl_uint>(left),
                      static_cast<cl_uint>(per_query_));
-    steps_.push_back(
-        {"select", select.enqueue(*queue_, {{chunks * kSelectItems, count_, 1}, {kSelectItems, 1, 1}})});
+    steps_.push_back({"select", select.enqueue(*queue_, {{chunks * items, count_, 1}, {items, 1, 1}})});
     if (chunks == 1) return result_.to_host();
     keys = stride = left;
   }

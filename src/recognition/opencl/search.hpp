@@ -19,9 +19,10 @@ namespace sightline::recognition {
 
 /// How kernels are built. Results do not depend on it.
 struct SearchTuning {
-  int queries = 4;                    ///< that are looked for at once where there are several
-  int slices = 16;                    ///< parts of a template that are summed apart
-  int unroll = 4;                     ///< rows of a part that a work-item reads ahead
+  int queries = 2;                    ///< that are looked for at once where there are several
+  int slices = 32;                    ///< parts of a template that are summed apart, by 16 work-items each
+  int unroll = 8;                     ///< rows of a part that a work-item reads ahead
+  int select_items = 512;             ///< work-items that sort 1,024 distances
   std::string quotient = "division";  ///< or "ptx": NVIDIA's reciprocal
   std::string dot = "integer";        ///< or "ptx", "khr": instructions for four products
 };
