@@ -4,12 +4,16 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "evaluation/report.hpp"
+#include "face_finder.hpp"
 #include "recognition/evaluation.hpp"
 #include "recognition/photos.hpp"
 #include "recognition/search.hpp"
+#include "recognition/section.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
 #include "training/file_image_set.hpp"
@@ -27,23 +31,59 @@ struct RecognitionArguments {
   std::string photos;
   std::string list;
   std::string landmarks;
+  std::string config = "recognise";
   std::vector<std::string> models;
   std::string json;
   ReportArguments report;
 };
 
+// Photos with the points of their faces, each once.
+struct AlignedPhotos {
+  AlignedPhotos(const std::vector<std::string>& photos, const RecognitionArguments& a)
+      : AlignedPhotos(a, different_of(photos)) {}
+
+  std::map<std::string, std::size_t> indices;
+  training::FileImageSet pictures;
+  std::vector<recognition::FacePoints> points;
+
+ private:
+  AlignedPhotos(const RecognitionArguments& a, const std::vector<std::string>& different)
+      : pictures(training::pictures_named(different, a.photos)) {
+    for (const std::string& photo : different) indices.emplace(photo, indices.size());
+    if (!a.landmarks.empty()) {
+      points = points_of(different, recognition::load_face_points(a.landmarks), a.landmarks);
+      return;
+    }
+    const Config config = recognition_config(a.config);
+    const NamedFaces faces = make_face_detector(config);
+    const recognition::Settings settings = recognition::read_section(config);
+    recognition::FoundPoints found = recognition::find_face_points(
+        *faces.detector, faces.label,
+        landmarks::load_model(settings.points, std::uint64_t{landmarks::kMaxModelSize} << 20), pictures,
+        throw_if_stopped);
+    if (found.without_face > 0)
+      spdlog::warn("no face is found in {} of {} photos: their middle is taken for one", found.without_face,
+                   different.size());
+    points = std::move(found.points);
+  }
+
+  static std::vector<std::string> different_of(const std::vector<std::string>& photos) {
+    std::vector<std::string> different;
+    std::set<std::string> seen;
+    for (const std::string& photo : photos) {
+      if (seen.insert(photo).second) different.push_back(photo);
+    }
+    return different;
+  }
+};
+
 // Templates of photos, found by their names.
 class Templates {
  public:
-  Templates(const FaceModel& model, const std::vector<std::string>& photos, const RecognitionArguments& a)
-      : format_(template_format(model)) {
-    std::vector<std::string> different;
-    for (const std::string& photo : photos) {
-      if (indices_.try_emplace(photo, different.size()).second) different.push_back(photo);
-    }
-    const auto points = points_of(different, recognition::load_face_points(a.landmarks), a.landmarks);
-    templates_ = templates_of(model, training::pictures_named(different, a.photos), points, throw_if_stopped);
-  }
+  Templates(const FaceModel& model, const AlignedPhotos& photos)
+      : format_(template_format(model)),
+        indices_(photos.indices),
+        templates_(templates_of(model, photos.pictures, photos.points, throw_if_stopped)) {}
   std::uint32_t distance(const std::string& first, const std::string& second) const {
     return recognition::reference::distance(format_, templates_[indices_.at(first)],
                                             templates_[indices_.at(second)]);
@@ -57,7 +97,9 @@ class Templates {
 
 std::vector<FaceModel> load_models(const RecognitionArguments& a) {
   std::vector<FaceModel> models;
-  for (const std::string& model : a.models)
+  std::vector<std::string> files = a.models;
+  if (files.empty()) files = {recognition::read_section(recognition_config(a.config)).model};
+  for (const std::string& model : files)
     models.push_back(
         recognition::load_face_model(model, std::uint64_t{recognition::kMaxFaceModelSize} << 20));
   return models;
@@ -95,7 +137,7 @@ void write_results(const RecognitionArguments& a, const nlohmann::json& results,
 }
 
 void check_outputs(const RecognitionArguments& a) {
-  check_report(a.report, a.models.size());
+  check_report(a.report, std::max<std::size_t>(a.models.size(), 1));
   require_writable(a.json);
 }
 
@@ -110,8 +152,9 @@ int run_verify(const RecognitionArguments& a) {
   nlohmann::json results = nlohmann::json::array();
   std::vector<NamedCurve> curves;
   const std::vector<FaceModel> models = load_models(a);
+  const AlignedPhotos aligned(photos, a);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const Templates templates(models[i], photos, a);
+    const Templates templates(models[i], aligned);
     std::vector<std::uint32_t> distances;
     for (const recognition::NamedPair& pair : pairs)
       distances.push_back(templates.distance(pair.first, pair.second));
@@ -144,8 +187,9 @@ int run_identify(const RecognitionArguments& a) {
   nlohmann::json results = nlohmann::json::array();
   std::vector<NamedCurve> curves;
   const std::vector<FaceModel> models = load_models(a);
+  const AlignedPhotos aligned(photos, a);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const Templates templates(models[i], photos, a);
+    const Templates templates(models[i], aligned);
     const recognition::IdentificationResult found = recognition::identify(
         list,
         [&](std::size_t one, std::size_t other) { return templates.distance(photos[one], photos[other]); },
@@ -184,13 +228,17 @@ void add(CLI::App& evaluate, Common& common, const std::string& name, const std:
   OptionSet options;
   options.add("photos", &a->photos, "Folder of the photos").require();
   options.add(list_option, &a->list, list_help).require();
+  options.add(
+      "--landmarks", &a->landmarks,
+      "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
+      "nose, corners of the mouth; without them, they are found as recognition itself finds them");
   options
-      .add("--landmarks", &a->landmarks,
-           "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
-           "nose, corners of the mouth")
-      .require();
+      .add("-c,--config", &a->config,
+           "Pipeline whose detector and points find faces without --landmarks, and whose model is judged "
+           "without --model")
+      .suggest(config_choices)
+      .show_default();
   options.add("-m,--model", &a->models, "Model of `train recognition`; several times: one after the other")
-      .require()
       .one_at_a_time();
   options.add("--json", &a->json, "Write the figures as JSON");
   add_report_options(options, a->report);

@@ -2,6 +2,7 @@
 /// Finding and describing faces, as the command line asks for it.
 
 #include <memory>
+#include <string>
 
 #include "detector_options.hpp"
 #include "gallery/face_finder.hpp"
@@ -11,7 +12,19 @@ namespace sightline::apps {
 /// Where faces are recognised if nobody says how.
 inline constexpr char kFacesConfig[] = "recognise";
 
-/// Throws as DetectorOptions::make does, and Error (usage) for a configuration without recognition.
+/// A configuration with recognition, by its name or file. Throws Error (usage).
+Config recognition_config(const std::string& name);
+
+struct NamedFaces {
+  std::unique_ptr<Detector> detector;  ///< nobody is named by it
+  int label = 0;                       ///< of faces
+};
+
+/// The detector of a configuration with recognition. Throws as make_detector does, and Error (usage) where
+/// it recognises nobody or finds no faces.
+NamedFaces make_face_detector(const Config& config);
+
+/// Throws as DetectorOptions::make does, and as make_face_detector.
 std::unique_ptr<gallery::FaceFinder> make_face_finder(const DetectorOptions& detector);
 
 }  // namespace sightline::apps

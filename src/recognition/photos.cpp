@@ -3,11 +3,13 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "evaluation/text_rows.hpp"
+#include "landmarks/finder.hpp"
 
 namespace sightline::recognition {
 
@@ -39,6 +41,62 @@ std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const 
                   "give the points of all photos");
     result.push_back(found->second);
   }
+  return result;
+}
+
+namespace {
+
+// The box of the face that a photo is of; none where there is no face.
+std::optional<Box> middle_face(const std::vector<Detection>& found, int face_label, Size photo) {
+  std::optional<Box> best;
+  double least = 0;
+  for (const Detection& one : found) {  // by falling score
+    if (one.label != face_label) continue;
+    const double x = one.box.x + (one.box.width - photo.width) / 2;
+    const double y = one.box.y + (one.box.height - photo.height) / 2;
+    const double distance = x * x + y * y;
+    if (best && distance >= least) continue;
+    best = one.box;
+    least = distance;
+  }
+  return best;
+}
+
+Box middle_of(Size photo) {
+  const double side = 2.0 / 3 * std::min(photo.width, photo.height);
+  return {(photo.width - side) / 2, (photo.height - side) / 2, side, side};
+}
+
+struct PointSearch {
+  explicit PointSearch(const Detector& faces) : workspace(faces.make_workspace()) {}
+  std::unique_ptr<Workspace> workspace;
+  landmarks::PatchSampler sampler;
+  landmarks::Patch patch;
+};
+
+}  // namespace
+
+FoundPoints find_face_points(const Detector& faces, int face_label, const landmarks::Model& points,
+                             const training::ImageSet& photos,
+                             const std::function<void()>& throw_if_stopped) {
+  FoundPoints result{std::vector<FacePoints>(photos.size()), 0};
+  std::atomic<std::size_t> without_face = 0;
+  const landmarks::Finder finder(points);
+  oneapi::tbb::enumerable_thread_specific<PointSearch> searches([&] { return PointSearch(faces); });
+  parallel_for_isolated(photos.size(), [&](std::size_t i) {
+    throw_if_stopped();
+    PointSearch& search = searches.local();
+    const Image<std::uint8_t> photo = photos.load(i);
+    const Size size = photo.view().size();
+    const std::optional<Box> face =
+        middle_face(detect(faces, *search.workspace, photo.view()), face_label, size);
+    if (!face) ++without_face;
+    const landmarks::Square square = landmarks::square_of(face.value_or(middle_of(size)));
+    search.sampler.sample(photo.view(), square, search.patch);
+    const landmarks::Points found = landmarks::frame_points(finder.find(search.patch), square);
+    for (std::size_t p = 0; p < kFacePoints; ++p) result.points[i][p] = {found[p].x, found[p].y};
+  });
+  result.without_face = without_face;
   return result;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "detection/detector.hpp"
+#include "landmarks/model.hpp"
 #include "recognition/model.hpp"
 #include "training/image_set.hpp"
 
@@ -25,6 +27,19 @@ PointsOfPhotos load_face_points(const std::filesystem::path& file);
 /// Those of the photos, in their order. Throws Error (input), naming the file, where one is missing.
 std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const PointsOfPhotos& points,
                                   const std::filesystem::path& file);
+
+struct FoundPoints {
+  std::vector<FacePoints> points;  ///< of the photos, in their order
+  std::size_t without_face = 0;    ///< photos in which none was found
+};
+
+/// The points of the face in each photo, as recognition itself finds them: of several faces, of the one
+/// nearest to the photo's middle (ties: the surer); where none is found, in a square of two thirds of the
+/// shorter side in the middle. On all threads.
+/// @param face_label       of the detector
+/// @param throw_if_stopped  is called before every photo, from several threads at once
+FoundPoints find_face_points(const Detector& faces, int face_label, const landmarks::Model& points,
+                             const training::ImageSet& photos, const std::function<void()>& throw_if_stopped);
 
 /// Who is in a photo, by its name: "Ada_Lovelace" of "Ada_Lovelace_0002", the whole of a name without number.
 std::string person_of(const std::string& photo);

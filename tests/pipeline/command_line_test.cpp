@@ -67,6 +67,16 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"train", "cascade"},
                                                       {"train", "landmarks"},
                                                       {"train", "recognition"},
+                                                      {"faces"},
+                                                      {"faces", "add"},
+                                                      {"faces", "list"},
+                                                      {"faces", "show"},
+                                                      {"faces", "rename"},
+                                                      {"faces", "merge"},
+                                                      {"faces", "delete"},
+                                                      {"faces", "export"},
+                                                      {"faces", "import"},
+                                                      {"faces", "calibrate"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -134,7 +144,7 @@ TEST(CommandLine, CompletesSubcommands) {
             (std::vector<std::string>{"windows", "frames", "compare", "landmarks", "verify", "identify"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
-  EXPECT_EQ(all.size(), 10u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 11u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {
