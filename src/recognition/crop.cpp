@@ -78,9 +78,9 @@ Similarity similarity_of(std::span<const Point> found) {
 }
 
 Similarity similarity_of(const Box& face) {
-  const double height = face.y + 0.36 * face.height;
+  const double height = face.y + 0.39 * face.height;
   const std::array<Point, 2> eyes{
-      {{face.x + 0.29 * face.width, height}, {face.x + 0.71 * face.width, height}}};
+      {{face.x + 0.31 * face.width, height}, {face.x + 0.69 * face.width, height}}};
   return similarity_of(eyes);
 }
 

@@ -354,7 +354,7 @@ TEST(Similarity, OfFivePointsIsTheOneThatMadeThem) {
 }
 
 TEST(Similarity, OfABoxHasTheEyesWhereTheyAreInFaces) {
-  EXPECT_EQ(similarity_of(Box{100, 50, 200, 200}), of_eyes(158, 122, 242, 122));
+  EXPECT_EQ(similarity_of(Box{100, 50, 200, 200}), of_eyes(162, 128, 238, 128));
 }
 
 TEST(Similarity, PointsTooFarOutAreRefused) {
