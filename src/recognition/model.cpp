@@ -206,6 +206,21 @@ TemplateFormat template_format(const FaceModel& model) {
   return format;
 }
 
+void write_template(const TemplateFormat& format, const Projector* projector,
+                    std::span<const std::uint16_t> counts, Projector::Scratch& scratch,
+                    std::span<std::uint8_t> target) {
+  if (projector) {
+    projector->project(counts.data(), scratch, reinterpret_cast<std::int8_t*>(target.data()));
+    return;
+  }
+  // A byte a count, or two, the lower first.
+  const std::size_t bytes = format.kind == TemplateFormat::Kind::counts16 ? 2 : 1;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::size_t byte = 0; byte < bytes; ++byte)
+      target[bytes * i + byte] = static_cast<std::uint8_t>(counts[i] >> (8 * byte));
+  }
+}
+
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate) {
   const auto above =
       std::ranges::find_if(model.strangers, [&](const StrangerRate& known) { return known.rate > rate; });

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,12 @@ struct FaceModel {
 
 /// What templates are and how they are compared.
 TemplateFormat template_format(const FaceModel& model);
+/// Writes the template of a face's counts (FaceDescriptor::count): projected, or as they are.
+/// @param projector  null where templates are counts
+/// @param target     bytes_per_template(format) of them
+void write_template(const TemplateFormat& format, const Projector* projector,
+                    std::span<const std::uint16_t> counts, Projector::Scratch& scratch,
+                    std::span<std::uint8_t> target);
 /// The largest distance that no more than this share of pairs of different people have, as far as the model
 /// knows; between two known rates in proportion, below the least none.
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate);

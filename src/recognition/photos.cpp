@@ -127,17 +127,7 @@ std::span<const std::uint16_t> PhotoDescriber::counts(GrayView crop) {
 
 std::vector<std::uint8_t> PhotoDescriber::make_template(std::span<const std::uint16_t> counts) {
   std::vector<std::uint8_t> bytes(bytes_per_template(format_));
-  if (projector_) {
-    projector_->project(counts.data(), projector_scratch_, reinterpret_cast<std::int8_t*>(bytes.data()));
-  } else if (format_.kind == TemplateFormat::Kind::counts8) {
-    std::ranges::transform(counts, bytes.begin(),
-                           [](std::uint16_t n) { return static_cast<std::uint8_t>(n); });
-  } else {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      bytes[2 * i] = static_cast<std::uint8_t>(counts[i]);
-      bytes[2 * i + 1] = static_cast<std::uint8_t>(counts[i] >> 8);
-    }
-  }
+  write_template(format_, projector_ ? &*projector_ : nullptr, counts, projector_scratch_, bytes);
   return bytes;
 }
 

@@ -69,16 +69,6 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
   return hash.text();
 }
 
-// A byte a count, or two, the lower first.
-void write_counts(const TemplateFormat& format, std::span<const std::uint16_t> counts,
-                  std::span<std::uint8_t> target) {
-  const std::size_t bytes = format.kind == TemplateFormat::Kind::counts16 ? 2 : 1;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    for (std::size_t byte = 0; byte < bytes; ++byte)
-      target[bytes * i + byte] = static_cast<std::uint8_t>(counts[i] >> (8 * byte));
-  }
-}
-
 }  // namespace
 
 Recogniser::Recogniser(landmarks::Model points, FaceModel model)
@@ -136,12 +126,7 @@ void Recogniser::describe(GrayView frame, const Similarity& place, std::span<std
   memory.cropper.crop(frame, place, memory.crop.view());
   memory.counts.resize(static_cast<std::size_t>(descriptor_.values()));
   descriptor_.count(std::as_const(memory.crop).view(), memory.descriptor, memory.counts.data());
-  if (projector_) {
-    projector_->project(memory.counts.data(), memory.projection,
-                        reinterpret_cast<std::int8_t*>(target.data()));
-  } else {
-    write_counts(format_, memory.counts, target);
-  }
+  write_template(format_, projector(), memory.counts, memory.projection, target);
 }
 
 }  // namespace sightline::recognition
