@@ -43,14 +43,14 @@ struct Outcome {
 // A face's box, and the middles of the two surest eyes in it, from left to right.
 struct FoundFace {
   std::optional<Box> box;
-  std::vector<landmarks::FramePoint> eyes;
+  std::vector<Point> eyes;
 };
 
-landmarks::FramePoint middle(const Box& box) {
+Point middle(const Box& box) {
   return {box.x + box.width / 2, box.y + box.height / 2};
 }
 
-bool lies_in(const landmarks::FramePoint& point, const Box& box) {
+bool lies_in(const Point& point, const Box& box) {
   return point.x >= box.x && point.y >= box.y && point.x <= box.x + box.width &&
          point.y <= box.y + box.height;
 }
@@ -58,8 +58,8 @@ bool lies_in(const landmarks::FramePoint& point, const Box& box) {
 // Of the boxes around the middle of the marked points, the surest.
 FoundFace find_face(const std::vector<Detection>& objects, const std::vector<std::string>& labels,
                     const MarkedFace& face) {
-  landmarks::FramePoint centre;
-  for (const landmarks::FramePoint& point : face.points) {
+  Point centre;
+  for (const Point& point : face.points) {
     centre.x += point.x / landmarks::kPoints;
     centre.y += point.y / landmarks::kPoints;
   }

@@ -51,7 +51,7 @@ struct AlignedPhotos {
       : pictures(training::pictures_named(different, a.photos)) {
     for (const std::string& photo : different) indices.emplace(photo, indices.size());
     if (!a.landmarks.empty()) {
-      points = points_of(different, recognition::load_face_points(a.landmarks), a.landmarks);
+      points = recognition::points_of(different, recognition::load_face_points(a.landmarks), a.landmarks);
       return;
     }
     const Config config = recognition_config(a.config);

@@ -192,7 +192,7 @@ class Labeller {
   // --- what the user does
 
   void take(const PointerInput& input) {
-    const labelling::Point at{input.x, input.y};
+    const Point at{input.x, input.y};
     at_ = at;
     is_inside_ = input.kind != PointerInput::Kind::leave;
     if (input.kind == PointerInput::Kind::press) {
@@ -367,9 +367,9 @@ class Labeller {
     is_over_ = true;
   }
 
-  labelling::Point zoom_centre() const {
+  Point zoom_centre() const {
     const Size output = viewport_.output();
-    return is_inside_ ? at_ : labelling::Point{output.width / 2.0, output.height / 2.0};
+    return is_inside_ ? at_ : Point{output.width / 2.0, output.height / 2.0};
   }
 
   void say(const std::string& message) {
@@ -428,7 +428,7 @@ class Labeller {
           fmt::format("{}x{}, {:.0f} %", frame_.size().width, frame_.size().height, 100 * viewport_.scale());
     if (Clock::now() < message_until_) o.message = message_;
     add_state(o);
-    const labelling::Point on = viewport_.to_picture(at_);
+    const Point on = viewport_.to_picture(at_);
     const bool is_on_picture =
         on.x >= 0 && on.y >= 0 && on.x <= frame_.size().width && on.y <= frame_.size().height;
     const bool draws = (grip.kind == Grip::Kind::none && is_on_picture) || pointer_.is_dragging();
@@ -467,7 +467,7 @@ class Labeller {
   bool is_help_ = false;
   bool is_over_ = false;
   bool is_warned_ = false;  // that quitting leaves boxes unsaved
-  labelling::Point at_;     // the pointer
+  Point at_;                // the pointer
   bool is_inside_ = false;
   std::optional<std::string> typing_;
   std::string message_;

@@ -2,15 +2,10 @@
 /// Which part of a picture is seen where in a window, at which scale.
 
 #include "detection/detection.hpp"
+#include "image/point.hpp"
 #include "image/view.hpp"
 
 namespace sightline::labelling {
-
-struct Point {
-  double x = 0;
-  double y = 0;
-  friend bool operator==(const Point&, const Point&) = default;
-};
 
 /// Maps between pixels of a picture and pixels of an output. At first, and after `fit`, the whole picture is
 /// seen as large as it can be, with a margin. Thread-safety: none.

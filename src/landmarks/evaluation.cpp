@@ -7,7 +7,7 @@
 namespace sightline::landmarks {
 namespace {
 
-double distance(const FramePoint& a, const FramePoint& b) {
+double distance(const Point& a, const Point& b) {
   return std::hypot(a.x - b.x, a.y - b.y);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "detection/detection.hpp"
+#include "image/point.hpp"
 #include "image/view.hpp"
 #include "landmarks/model.hpp"
 #include "landmarks/patch.hpp"
@@ -13,14 +14,8 @@
 
 namespace sightline::landmarks {
 
-/// In pixels of the frame, whose upper left corner is (0, 0): the middle of its first pixel is (0.5, 0.5).
-/// May lie outside it.
-struct FramePoint {
-  double x = 0, y = 0;
-  friend bool operator==(const FramePoint&, const FramePoint&) = default;
-};
-/// By kPointNames.
-using Points = std::array<FramePoint, kPoints>;
+/// In pixels of the frame, by kPointNames.
+using Points = std::array<Point, kPoints>;
 
 /// Points in frame pixels; exact, as both scale and units are powers of two.
 Points frame_points(const Shape& shape, const Square& square);

@@ -16,7 +16,7 @@ struct MarkedFace {
   std::string picture;  ///< file name, with or without its ending
   std::string part;     ///< of the collection: "train", "test"
   Box box;              ///< pixels of the frame
-  Points points;        ///< pixels of the frame, see FramePoint
+  Points points;        ///< pixels of the frame
 };
 
 /// Reads lines `picture part left top right bottom` and five points `x y`, in the order of kPointNames. Whole

@@ -7,17 +7,13 @@
 #include <span>
 
 #include "detection/detection.hpp"
+#include "image/point.hpp"
 #include "image/view.hpp"
 
 namespace sightline::recognition {
 
 /// The crop of the CSU face identification evaluation system, pixels.
 inline constexpr Size kCropSize{130, 150};
-
-/// In pixels of a picture whose upper left corner is (0, 0): the middle of its first pixel is (0.5, 0.5).
-struct Point {
-  double x = 0, y = 0;
-};
 
 /// Where the left eye (as it is in the picture), the right one, the nose and the corners of the mouth lie in
 /// a crop. Symmetric about its middle, so that a mirrored face gives a mirrored crop. The eyes are those of

@@ -93,8 +93,7 @@ FoundPoints find_face_points(const Detector& faces, int face_label, const landma
     if (!face) ++without_face;
     const landmarks::Square square = landmarks::square_of(face.value_or(middle_of(size)));
     search.sampler.sample(photo.view(), square, search.patch);
-    const landmarks::Points found = landmarks::frame_points(finder.find(search.patch), square);
-    for (std::size_t p = 0; p < kFacePoints; ++p) result.points[i][p] = {found[p].x, found[p].y};
+    result.points[i] = landmarks::frame_points(finder.find(search.patch), square);
   });
   result.without_face = without_face;
   return result;

@@ -108,11 +108,12 @@ landmarks::Shape Recogniser::find_points(GrayView frame, const landmarks::Square
   return finder_.find(memory.patch);
 }
 
-Similarity Recogniser::align(const landmarks::Points& points) const {
-  FacePoints found;
-  const auto within = [](double value) { return std::clamp(value, -double{kFarthest}, double{kFarthest}); };
-  for (std::size_t i = 0; i < found.size(); ++i) found[i] = {within(points[i].x), within(points[i].y)};
-  return similarity_of(found);
+Similarity Recogniser::align(landmarks::Points points) const {
+  for (Point& point : points) {
+    for (double* const coordinate : {&point.x, &point.y})
+      *coordinate = std::clamp(*coordinate, -double{kFarthest}, double{kFarthest});
+  }
+  return similarity_of(points);
 }
 
 void Recogniser::crop(GrayView frame, const Similarity& place, ImageView<std::uint8_t> target) const {

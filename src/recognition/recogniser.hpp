@@ -42,7 +42,7 @@ class Recogniser {
 
   landmarks::Shape find_points(GrayView frame, const landmarks::Square& box) const;
   /// Where the pixels of a face's crop come from. Points beyond kFarthest count as there.
-  Similarity align(const landmarks::Points& points) const;
+  Similarity align(landmarks::Points points) const;
   /// @param target  template_bytes() of them
   void describe(GrayView frame, const Similarity& place, std::span<std::uint8_t> target) const;
   /// The crop alone, for people to look at; kCropSize.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "image/point.hpp"
 #include "image/view.hpp"
 #include "training/random.hpp"
 
@@ -42,10 +43,6 @@ struct Variation {
 };
 
 Variation draw_variation(const VariationBounds& bounds, Random& random);
-
-struct Point {
-  double x = 0, y = 0;
-};
 
 /// The object as a flat picture, turned in space about its middle and seen from kDistance of its heights
 /// away. Thread-safety: constant after construction.

@@ -46,7 +46,7 @@ std::vector<std::vector<std::uint8_t>> faces_of_photos(const std::string& folder
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(descriptor.values()));
   std::vector<std::vector<std::uint8_t>> faces;
   std::string name;
-  std::array<recognition::Point, 2> eyes;
+  std::array<Point, 2> eyes;
   while (static_cast<int>(faces.size()) < count &&
          lines >> name >> eyes[0].x >> eyes[0].y >> eyes[1].x >> eyes[1].y) {
     lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n');

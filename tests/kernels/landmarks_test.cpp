@@ -144,8 +144,8 @@ TEST(LandmarkPoints, AreInFramePixels) {
   shape[0] = kPatchMargin * kUnit;                 // the box's left edge
   shape[1] = (kPatchMargin + kBoxPixels) * kUnit;  // its lower one
   const Points points = frame_points(shape, {30, 40, 100});
-  EXPECT_EQ(points[0], (FramePoint{30, 140}));
-  EXPECT_EQ(points[1], (FramePoint{30 - 12.5, 40 - 12.5}));
+  EXPECT_EQ(points[0], (Point{30, 140}));
+  EXPECT_EQ(points[1], (Point{30 - 12.5, 40 - 12.5}));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ class LabelInWindow : public Label {
   // With the mouse, in pixels of the picture.
   void drag(double x1, double y1, double x2, double y2) {
     const auto from = view_.to_output({x1, y1}), to = view_.to_output({x2, y2});
-    const auto at = [](labelling::Point point) {
+    const auto at = [](Point point) {
       return std::vector<std::string>{"mousemove", std::to_string(std::lround(point.x)),
                                       std::to_string(std::lround(point.y))};
     };

@@ -23,7 +23,7 @@ class LandmarksProgram : public testing::Test {
       const Box& box = spots.face.box;
       lines += fmt::format("{} {} {} {} {} {}", name, i < 30 ? "train" : "test", box.x, box.y,
                            box.x + box.width, box.y + box.height);
-      for (const landmarks::FramePoint& point : spots.face.points)
+      for (const Point& point : spots.face.points)
         lines += fmt::format(" {} {}", point.x - 0.5, point.y - 0.5);
       lines += "\n";
     }

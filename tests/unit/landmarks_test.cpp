@@ -83,7 +83,7 @@ TEST(LandmarkMarks, AreRead) {
   ASSERT_EQ(faces.size(), 2u);
   EXPECT_EQ(faces[0].picture, "a_1");
   EXPECT_EQ(faces[0].box, (Box{10, 20, 20, 22}));
-  EXPECT_EQ(faces[0].points[2], (FramePoint{19, 30.5}));
+  EXPECT_EQ(faces[0].points[2], (Point{19, 30.5}));
   EXPECT_EQ(faces_of_part(faces, "test", "")[0].picture, "b");
   test::expect_error(ExitCode::input, "no faces of part 'all'",
                      [&] { faces_of_part(faces, "all", "faces.txt"); });

@@ -90,7 +90,7 @@ std::string LandmarkTrainer::signature(const std::vector<MarkedFace>& faces) con
   for (const MarkedFace& face : faces) {
     text += fmt::format("; {} {} {} {} {}", face.picture, face.box.x, face.box.y, face.box.width,
                         face.box.height);
-    for (const FramePoint& point : face.points) text += fmt::format(" {} {}", point.x, point.y);
+    for (const Point& point : face.points) text += fmt::format(" {} {}", point.x, point.y);
   }
   return fmt::format("landmarks {:016x}", fnv1a(text.data(), text.size()));
 }

@@ -28,18 +28,16 @@ Shape to_patch(const Points& points, const Square& square) {
 }
 
 struct Turned {
-  FramePoint middle;
+  Point middle;
   double cosine, sine;
   // Where a point of the turned picture comes from.
-  FramePoint source(double x, double y) const {
+  Point source(double x, double y) const {
     x -= middle.x;
     y -= middle.y;
     return {middle.x + cosine * x - sine * y, middle.y + sine * x + cosine * y};
   }
   // Where a point of the picture goes.
-  FramePoint target(const FramePoint& point) const {
-    return Turned{middle, cosine, -sine}.source(point.x, point.y);
-  }
+  Point target(const Point& point) const { return Turned{middle, cosine, -sine}.source(point.x, point.y); }
 };
 
 // Bilinear, the edges repeated.
@@ -47,7 +45,7 @@ Image<std::uint8_t> turn(GrayView picture, const Turned& turned) {
   Image<std::uint8_t> result(picture.width(), picture.height());
   for (int y = 0; y < picture.height(); ++y) {
     for (int x = 0; x < picture.width(); ++x) {
-      const FramePoint from = turned.source(x + 0.5, y + 0.5);
+      const Point from = turned.source(x + 0.5, y + 0.5);
       const double left = std::floor(from.x - 0.5), top = std::floor(from.y - 0.5);
       const double right = from.x - 0.5 - left, down = from.y - 0.5 - top;
       const auto pixel = [&](int dx, int dy) {
@@ -86,9 +84,9 @@ Sample make_varied_sample(GrayView picture, const MarkedFace& face, const traini
                           training::Random& random, PatchSampler& sampler) {
   const training::Variation v = training::draw_variation(bounds, random);
   MarkedFace varied = face;
-  const FramePoint middle{face.box.x + face.box.width / 2, face.box.y + face.box.height / 2};
+  const Point middle{face.box.x + face.box.width / 2, face.box.y + face.box.height / 2};
   const Turned turned{middle, std::cos(v.turn_z), std::sin(v.turn_z)};
-  for (FramePoint& point : varied.points) point = turned.target(point);
+  for (Point& point : varied.points) point = turned.target(point);
   const double width = face.box.width * v.zoom, height = face.box.height * v.zoom;
   varied.box = {middle.x + v.shift_x * face.box.height - width / 2,
                 middle.y + v.shift_y * face.box.height - height / 2, width, height};
