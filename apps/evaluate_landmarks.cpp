@@ -79,12 +79,10 @@ void add(Outcome& outcome, const FoundFace& found, const MarkedFace& face, GrayV
   if (!found.box) return;
   ++outcome.found;
   const landmarks::Square square = landmarks::square_of(*found.box);
-  landmarks::Patch patch;
-  sampler.sample(picture, square, patch);
   const auto errors = [&](const landmarks::Shape& shape) {
     return landmarks::errors_of(landmarks::frame_points(shape, square), face.points);
   };
-  outcome.points.add(errors(finder.find(patch)));
+  outcome.points.add(errors(finder.find(picture, square, sampler)));
   outcome.mean_shape.add(errors(finder.mean()));
   if (found.eyes.size() != 2) return;
   Points eyes = face.points;

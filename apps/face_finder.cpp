@@ -1,7 +1,5 @@
 #include "face_finder.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "config_lookup.hpp"
 #include "detector_families.hpp"
@@ -21,15 +19,13 @@ NamedFaces make_face_detector(const Config& config) {
     throw Error(ExitCode::usage, "the configuration '" + config.name() + "' recognises nobody",
                 "name one that does with --config");
   }
-  NamedFaces faces{make_detector_alone(config), 0};
-  const std::vector<std::string>& labels = faces.detector->info().labels;
-  const auto face = std::ranges::find(labels, recognition::kFaceLabel);
-  if (face == labels.end()) {
+  std::unique_ptr<Detector> detector = make_detector_alone(config);
+  const std::optional<int> label = recognition::face_label_of(detector->info());
+  if (!label) {
     throw Error(ExitCode::usage, "the detector of '" + config.name() + "' finds no faces",
                 "name one whose objects are labelled 'face'");
   }
-  faces.label = static_cast<int>(face - labels.begin());
-  return faces;
+  return {std::move(detector), *label};
 }
 
 std::unique_ptr<gallery::FaceFinder> make_face_finder(const DetectorOptions& detector) {

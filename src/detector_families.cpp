@@ -1,6 +1,5 @@
 #include "detector_families.hpp"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -127,12 +126,10 @@ std::unique_ptr<Detector> make_detector(const Config& config) {
   std::unique_ptr<Detector> detector = make_detector_alone(config);
   if (!recognition::recognises(config)) return detector;
   // Of several detectors in a file with one section, those of faces.
-  const std::vector<std::string>& labels = detector->info().labels;
-  const auto face = std::ranges::find(labels, recognition::kFaceLabel);
-  if (face == labels.end()) return detector;
+  const std::optional<int> face_label = recognition::face_label_of(detector->info());
+  if (!face_label) return detector;
   return std::make_unique<ExtendedDetector>(
-      std::move(detector), recognition::make_identification(recognition::read_section(config),
-                                                            static_cast<int>(face - labels.begin())));
+      std::move(detector), recognition::make_identification(recognition::read_section(config), *face_label));
 }
 
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {

@@ -84,6 +84,12 @@ Shape Finder::find(const Patch& patch, const Shape& start) const {
   return shape;
 }
 
+Shape Finder::find(GrayView frame, const Square& square, PatchSampler& sampler) const {
+  Patch patch;
+  sampler.sample(frame, square, patch);
+  return find(patch);
+}
+
 Shape Finder::other_start(int other) const {
   // A tenth larger or smaller about the patch's middle, a twentieth of the box's side to the right or left.
   const int sign = other == 0 ? 1 : -1;

@@ -43,6 +43,11 @@ class Finder {
   Shape find(const Patch& patch) const { return find(patch, mean_); }
   Shape find(const Patch& patch, const Shape& start) const;
 
+  /// The same in a square of a frame.
+  /// @param frame    not empty, sides up to 65,536
+  /// @param sampler  of the calling thread
+  Shape find(GrayView frame, const Square& square, PatchSampler& sampler) const;
+
   const Shape& mean() const { return mean_; }
 
   /// Of the two other starts that doubt looks at, `other` 0 or 1.

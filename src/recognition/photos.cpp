@@ -71,7 +71,6 @@ struct PointSearch {
   explicit PointSearch(const Detector& faces) : workspace(faces.make_workspace()) {}
   std::unique_ptr<Workspace> workspace;
   landmarks::PatchSampler sampler;
-  landmarks::Patch patch;
 };
 
 }  // namespace
@@ -92,8 +91,7 @@ FoundPoints find_face_points(const Detector& faces, int face_label, const landma
         middle_face(detect(faces, *search.workspace, photo.view()), face_label, size);
     if (!face) ++without_face;
     const landmarks::Square square = landmarks::square_of(face.value_or(middle_of(size)));
-    search.sampler.sample(photo.view(), square, search.patch);
-    result.points[i] = landmarks::frame_points(finder.find(search.patch), square);
+    result.points[i] = landmarks::frame_points(finder.find(photo.view(), square, search.sampler), square);
   });
   result.without_face = without_face;
   return result;

@@ -103,9 +103,7 @@ std::uint32_t Recogniser::distance_within(double real) const {
 }
 
 landmarks::Shape Recogniser::find_points(GrayView frame, const landmarks::Square& box) const {
-  Memory& memory = memory_.local();
-  memory.patches.sample(frame, box, memory.patch);
-  return finder_.find(memory.patch);
+  return finder_.find(frame, box, memory_.local().sampler);
 }
 
 Similarity Recogniser::align(landmarks::Points points) const {

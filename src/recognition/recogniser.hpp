@@ -58,8 +58,7 @@ class Recogniser {
   std::size_t bytes_;
   std::string hash_;
   struct Memory {
-    landmarks::PatchSampler patches;
-    landmarks::Patch patch;
+    landmarks::PatchSampler sampler;
     Cropper cropper;
     Image<std::uint8_t> crop;
     FaceDescriptor::Scratch descriptor;

@@ -1,5 +1,7 @@
 #include "recognition/section.hpp"
 
+#include <algorithm>
+
 #include "model/size_limit.hpp"
 
 namespace sightline::recognition {
@@ -8,6 +10,12 @@ namespace {
 constexpr double kFarthestDistance = 1e9;
 
 }  // namespace
+
+std::optional<int> face_label_of(const DetectorInfo& detector) {
+  const auto face = std::ranges::find(detector.labels, kFaceLabel);
+  if (face == detector.labels.end()) return std::nullopt;
+  return static_cast<int>(face - detector.labels.begin());
+}
 
 bool recognises(const Config& config) {
   return !config.text(kSection, "model", "").empty();

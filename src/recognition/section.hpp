@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/config.hpp"
 #include "recognition/gallery_people.hpp"
@@ -13,6 +14,9 @@ namespace sightline::recognition {
 inline constexpr const char* kSection = "recognition";
 /// The label of detectors' objects that can be recognised.
 inline constexpr const char* kFaceLabel = "face";
+
+/// The label of a detector's faces; none where it finds no faces.
+std::optional<int> face_label_of(const DetectorInfo& detector);
 
 /// Whether a configuration recognises: whether it has key `model` in the section.
 bool recognises(const Config& config);
