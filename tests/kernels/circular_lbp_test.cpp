@@ -16,6 +16,7 @@ using test::Guarded;
 using test::kPatterns;
 using test::Numbers;
 using test::Pattern;
+using test::Picture;
 
 constexpr int kPoints[] = {8, 16, 24};
 constexpr double kRadii[] = {1, 1.5, 2, 3, 5, 32};
@@ -23,20 +24,6 @@ constexpr double kRadii[] = {1, 1.5, 2, 3, 5, 32};
 class CircularLbpKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, CircularLbpKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
-
-// As many pixels as are read, and no others: a sanitizer sees every read outside.
-struct Picture {
-  Picture(Size s, Pattern pattern) : size(s), pixels(static_cast<std::size_t>(s.width * s.height)) {
-    Numbers numbers(static_cast<unsigned>(s.width));
-    for (int y = 0; y < s.height; ++y) {
-      for (int x = 0; x < s.width; ++x)
-        pixels[static_cast<std::size_t>(y * s.width + x)] = test::pixel_of(pattern, x, y, numbers);
-    }
-  }
-  GrayView view() const { return {pixels.data(), size.width, size.height, size.width}; }
-  Size size;
-  std::vector<std::uint8_t> pixels;
-};
 
 template <typename Code>
 void expect_row(const Picture& picture, const CircularLbp& circle) {

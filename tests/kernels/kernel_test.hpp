@@ -146,4 +146,18 @@ std::string first_difference(const T* a, const T* b, std::size_t count) {
   return "";
 }
 
+/// A picture with as many pixels as it has, and no others: a sanitizer sees every read outside.
+struct Picture {
+  Picture(Size s, Pattern pattern) : size(s), pixels(static_cast<std::size_t>(s.width * s.height)) {
+    Numbers numbers(static_cast<unsigned>(s.width));
+    for (int y = 0; y < s.height; ++y) {
+      for (int x = 0; x < s.width; ++x)
+        pixels[static_cast<std::size_t>(y * s.width + x)] = pixel_of(pattern, x, y, numbers);
+    }
+  }
+  GrayView view() const { return {pixels.data(), size.width, size.height, size.width}; }
+  Size size;
+  std::vector<std::uint8_t> pixels;
+};
+
 }  // namespace sightline::test

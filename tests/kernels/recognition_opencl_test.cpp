@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
 #include "recognition/opencl/describer.hpp"
+#include "support/recognition.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -18,16 +19,7 @@ using OpenClSmallRecognition = OpenClRecognition;
 
 Projection random_projection(int dims, int values) {
   Numbers numbers(static_cast<unsigned>(dims));
-  Projection projection;
-  projection.dims = dims;
-  projection.values = values;
-  for (int i = 0; i < dims * values; ++i)
-    projection.weights.push_back(static_cast<std::int8_t>(numbers(-128, 127)));
-  for (int d = 0; d < dims; ++d) {
-    projection.bias.push_back(numbers(-200000, 200000));
-    projection.scale.push_back(static_cast<std::uint16_t>(numbers(0, 65535)));
-  }
-  return projection;
+  return test::made_up_projection(dims, values, numbers);
 }
 
 // In every octave, inside and beyond the edges of a frame.

@@ -11,6 +11,7 @@
 #include "recognition/face_descriptor.hpp"
 #include "recognition/normalisation.hpp"
 #include "recognition/projection.hpp"
+#include "support/recognition.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -19,26 +20,14 @@ using test::first_difference;
 using test::Guarded;
 using test::GuardedImage;
 using test::kPatterns;
+using test::made_up_projection;
 using test::Numbers;
 using test::Pattern;
+using test::Picture;
 
 class RecognitionKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, RecognitionKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
-
-// As many pixels as the picture has: a sanitizer sees every read outside.
-struct Picture {
-  Picture(Size s, Pattern pattern) : size(s), pixels(static_cast<std::size_t>(s.width * s.height)) {
-    Numbers numbers(static_cast<unsigned>(s.width));
-    for (int y = 0; y < s.height; ++y) {
-      for (int x = 0; x < s.width; ++x)
-        pixels[static_cast<std::size_t>(y * s.width + x)] = test::pixel_of(pattern, x, y, numbers);
-    }
-  }
-  GrayView view() const { return {pixels.data(), size.width, size.height, size.width}; }
-  Size size;
-  std::vector<std::uint8_t> pixels;
-};
 
 Similarity of_eyes(double left_x, double left_y, double right_x, double right_y) {
   const std::array<Point, 2> eyes{{{left_x, left_y}, {right_x, right_y}}};
@@ -152,19 +141,6 @@ TEST_P(RecognitionKernel, FacesAreTheDefinition) {
     EXPECT_EQ(first_difference(expected.data(), got.data(), values), "");
     EXPECT_TRUE(got.untouched_outside(0, descriptor.values()));
   }
-}
-
-Projection made_up_projection(int dims, int values, Numbers& numbers) {
-  Projection projection;
-  projection.dims = dims;
-  projection.values = values;
-  for (int i = 0; i < dims * values; ++i)
-    projection.weights.push_back(static_cast<std::int8_t>(numbers(-128, 127)));
-  for (int d = 0; d < dims; ++d) {
-    projection.bias.push_back(numbers(-200000, 200000));
-    projection.scale.push_back(static_cast<std::uint16_t>(numbers(0, 65535)));
-  }
-  return projection;
 }
 
 TEST_P(RecognitionKernel, ProjectionsAreTheDefinition) {

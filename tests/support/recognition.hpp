@@ -20,22 +20,27 @@ inline recognition::FaceModel plain_model() {
   return model;
 }
 
-/// A projection of random weights.
+/// A projection of random numbers, all that a file may have.
+inline recognition::Projection made_up_projection(int dims, int values, Numbers& numbers) {
+  recognition::Projection projection;
+  projection.dims = dims;
+  projection.values = values;
+  for (int i = 0; i < dims * values; ++i)
+    projection.weights.push_back(static_cast<std::int8_t>(numbers(-128, 127)));
+  for (int d = 0; d < dims; ++d) {
+    projection.bias.push_back(numbers(-200000, 200000));
+    projection.scale.push_back(static_cast<std::uint16_t>(numbers(0, 65535)));
+  }
+  return projection;
+}
+
+/// Histograms through such a projection.
 inline recognition::FaceModel random_learned_model(unsigned seed, int dims = 64) {
   recognition::FaceModel model = plain_model();
   model.name = "learned";
   model.region_weights.clear();
   Numbers numbers(seed);
-  recognition::Projection projection;
-  projection.dims = dims;
-  projection.values = recognition::FaceDescriptor(model.channels).values();
-  for (int i = 0; i < dims * projection.values; ++i)
-    projection.weights.push_back(static_cast<std::int8_t>(numbers(-30, 30)));
-  for (int i = 0; i < dims; ++i) {
-    projection.bias.push_back(numbers(-1000, 1000));
-    projection.scale.push_back(static_cast<std::uint16_t>(numbers(1000, 60'000)));
-  }
-  model.projection = std::move(projection);
+  model.projection = made_up_projection(dims, recognition::FaceDescriptor(model.channels).values(), numbers);
   return model;
 }
 
