@@ -61,19 +61,6 @@ void check_pyramid_size(Size frame, std::int64_t pixels) {
               "give a larger --min-size or a larger --scale-step");
 }
 
-void SlidingWindowWorkspace::make_luma() {
-  if (frame.is_gray() || has_luma_) return;
-  const PackedView& colour = frame.colour();
-  converted_.resize(colour.width, colour.height);
-  const ImageView<std::uint8_t> target = converted_.view();
-  for_each_rows(colour.height, *this, [&](int begin, int end) { to_gray(colour, target, begin, end); });
-  has_luma_ = true;
-}
-
-GrayView SlidingWindowWorkspace::luma() const {
-  return frame.is_gray() ? frame.gray() : converted_.view();
-}
-
 void SlidingWindowWorkspace::plan_octaves(int count) {
   octaves_.resize(count);
   for (int i = 0; i < count; ++i)

@@ -17,6 +17,7 @@
 #include "detection/window.hpp"
 #include "image/pyramid.hpp"
 #include "image/view.hpp"
+#include "processing/frame_luma.hpp"
 #include "processing/planned_frame.hpp"
 
 namespace sightline {
@@ -47,15 +48,6 @@ template <typename Work>
 void for_each_band(const std::vector<Band>& bands, Workspace& workspace, const Work& work) {
   parallel_for_isolated(
       bands.size(), [&](std::size_t i) { work(bands[i]); }, &workspace.work);
-}
-
-/// Runs `work(begin, end)` for rows [0, height), a few at a time, on all threads: for images that are not cut
-/// into bands beforehand.
-template <typename Work>
-void for_each_rows(int height, Workspace& workspace, const Work& work) {
-  constexpr int kRows = 32;
-  const auto rows_of = [&](int task) { work(task * kRows, std::min((task + 1) * kRows, height)); };
-  parallel_for_isolated((height + kRows - 1) / kRows, rows_of, &workspace.work);
 }
 
 /// What tasks find, each into a list of its own, put one after the other in the order of the tasks: the
@@ -123,16 +115,17 @@ class SlidingWindowWorkspace : public Workspace {
   /// the partition has. After one of them has thrown, the next frame is planned anew.
   void begin(PictureView new_frame, Partition partition, const auto& lay_out, const auto& plan_partition) {
     frame = new_frame;
-    has_luma_ = has_octaves_ = false;
+    luma_.begin(new_frame);
+    has_octaves_ = false;
     candidates.clear();
     detections.clear();
     planned.update(frame.size(), partition, lay_out, plan_partition);
   }
 
   /// Makes the luma of a frame in colour, once a frame, on all threads.
-  void make_luma();
+  void make_luma() { luma_.make(*this); }
   /// The frame's luma: the frame itself where that is gray, else what `make_luma` made.
-  GrayView luma() const;
+  GrayView luma() const { return luma_.view(); }
 
   /// For pyramids that are resized from octaves (image/pyramid.hpp): the frame halved `count` times; for
   /// `lay_out`.
@@ -150,10 +143,9 @@ class SlidingWindowWorkspace : public Workspace {
   std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
 
  private:
-  Image<std::uint8_t> converted_;             ///< luma of a frame in colour
+  FrameLuma luma_;
   std::vector<Image<std::uint8_t>> octaves_;  ///< the frame halved once, twice, ...
-  bool has_luma_ = false;                     ///< of this frame
-  bool has_octaves_ = false;                  ///< likewise
+  bool has_octaves_ = false;                  ///< of this frame
 };
 
 /// A detector whose workspaces are SlidingWindowWorkspaces. Thread-safety: as Detector.

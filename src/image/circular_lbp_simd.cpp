@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "image/circular_lbp.hpp"
+#include "image/circular_lbp_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::HWY_NAMESPACE {
@@ -57,10 +57,6 @@ HWY_INLINE void make_bits(const std::uint8_t* pixel, std::ptrdiff_t stride, cons
   }
 }
 
-HWY_INLINE void store(VBits bits, std::uint8_t* codes) {
-  const hn::Rebind<std::uint8_t, Sums> d;
-  hn::StoreU(hn::DemoteTo(d, hn::BitCast(Sums(), bits)), d, codes);
-}
 HWY_INLINE void store(VBits bits, std::uint16_t* codes) {
   hn::StoreU(bits, Bits(), codes);
 }
@@ -109,9 +105,19 @@ HWY_INLINE int make_row(const std::uint8_t* pixel, std::ptrdiff_t stride, const 
   return count;
 }
 
-int lbp_row_8(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points,
+int lbp_row_8(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int /*points*/,
               int count, std::uint8_t* codes) {
-  return make_row(pixel, stride, samples, points, count, codes);
+  const hn::ScalableTag<std::uint8_t> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (count < lanes) return 0;
+  return with_circle_codes(d, PreparedCircle(samples, stride), [&](const auto& codes_at) HWY_ATTR {
+    // The last vector overlaps the one before it rather than to reach past the end.
+    for (int x = 0; x < count; x += lanes) {
+      if (x + lanes > count) x = count - lanes;
+      hn::StoreU(codes_at(pixel + x), d, codes + x);
+    }
+    return count;
+  });
 }
 int lbp_row_16(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples, int points,
                int count, std::uint16_t* codes) {

@@ -1,0 +1,164 @@
+// Counts of the local binary patterns of a frame's inside, and its label image.
+//
+// Work-items take WIDTH neighbouring pixels of one row after the other (ROWS of them), and then the next such block of
+// theirs. HISTOGRAM says where counts are added up:
+//   GLOBAL     in the frame's bins, by atomics
+//   LOCAL      in bins of the work-group, by atomics; at the end these go to the frame's
+//   MAPREDUCE  likewise, but the groups' bins are kept, and kernel `reduce` adds them up
+//   BANKED     in COPIES of the group's bins side by side, one for every COPIES-th work-item: neighbours never meet in
+//              one bin, nor in one bank of local memory
+//   SERIAL     in bins of a group that is a single work-item, without atomics
+// WRITES_ONLY counts without reading the picture: what the increments alone cost.
+#include "image/circular_lbp.clh"
+#include "texture/pixels.clh"
+
+// The mapping is applied to the counts where codes are few, to the codes elsewhere.
+#if POINTS == 8
+#define LOCAL_BINS 256
+#define FINAL_BIN(bin) (map[bin])
+#else
+#define LOCAL_BINS BINS
+#define FINAL_BIN(bin) (bin)
+#endif
+
+// The bin of a code, by table where there is one.
+inline uint final_bin(uint code, global const ushort* map) {
+#if POINTS <= 16
+  return map[code];
+#elif defined(MAPPING_U2)
+  return uniform_lbp_bin(code, POINTS);
+#else
+  return rotation_uniform_lbp_bin(code, POINTS);
+#endif
+}
+
+#if POINTS == 8
+#define COUNTED_BIN(code) (code)
+#else
+#define COUNTED_BIN(code) final_bin(code, map)
+#endif
+
+#if defined(HISTOGRAM_BANKED)
+#define ADD(bin) atomic_inc(&bins[(bin) * COPIES + copy])
+#elif defined(HISTOGRAM_LOCAL) || defined(HISTOGRAM_MAPREDUCE)
+#define COPIES 1
+#define ADD(bin) atomic_inc(&bins[bin])
+#elif defined(HISTOGRAM_SERIAL)
+#define COPIES 1
+#define ADD(bin) ++bins[bin]
+#else
+#define ADD(bin) atomic_inc(&counts[FINAL_BIN(bin)])
+#endif
+
+kernel void count(global const uchar* frame, int stride, int width, int height, int border, global const ushort* map,
+                  global uint* counts, int counts_at, global LABEL* labels, int labels_at, global uint* partial) {
+  counts += counts_at;
+#if !defined(HISTOGRAM_GLOBAL)
+  local uint bins[LOCAL_BINS * COPIES];
+  for (int i = get_local_id(0); i < LOCAL_BINS * COPIES; i += get_local_size(0)) bins[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#if defined(HISTOGRAM_BANKED)
+  const int copy = get_local_id(0) % COPIES;
+#endif
+  // Blocks begin at whole words of the frame, so that the first and the last of a row may hold some of its border.
+  const int first = border / WIDTH;
+  const int columns = (border + width - 1) / WIDTH - first + 1;
+  const int blocks = columns * ((height + ROWS - 1) / ROWS);
+  for (int block = get_global_id(0); block < blocks; block += get_global_size(0)) {
+    const int x = (first + block % columns) * WIDTH - border;
+    const int y = block / columns * ROWS;
+    const int end = min(y + ROWS, height);
+    for (int row = y; row < end; ++row) {
+#ifdef WRITES_ONLY
+      const uint any = (uint)(block * 29 + row * 7);
+      for (int i = 0; i < WIDTH; ++i) ADD((any + 67u * i) % LOCAL_BINS);
+#else
+      global const uchar* const pixel = frame + (row + border) * stride + x + border;
+      if (x < 0 && row == 0) {  // some of the block's neighbours lie before the frame's memory
+        for (int i = -x; i < min(WIDTH, width - x); ++i) {
+          const uint code = code_at(pixel + i, stride);
+          ADD(COUNTED_BIN(code));
+#ifdef LABELS
+          labels[labels_at + x + i] = final_bin(code, map);
+#endif
+        }
+        continue;
+      }
+      const Codes codes = codes_at(pixel, stride);
+#if !defined(LABELS)
+      if (x >= 0 && x + WIDTH <= width) {
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) ADD(COUNTED_BIN(CODE(codes, i)));
+        continue;
+      }
+#endif
+      for (int i = 0; i < WIDTH; ++i) {
+        if (x + i < 0 || x + i >= width) continue;
+        const uint code = CODE(codes, i);
+        ADD(COUNTED_BIN(code));
+#ifdef LABELS
+        labels[labels_at + row * width + x + i] = final_bin(code, map);
+#endif
+      }
+#endif
+    }
+  }
+#if !defined(HISTOGRAM_GLOBAL)
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int bin = get_local_id(0); bin < LOCAL_BINS; bin += get_local_size(0)) {
+    uint sum = 0;
+    // Each work-item begins with another copy, and so with another bank.
+    for (int i = 0; i < COPIES; ++i) sum += bins[bin * COPIES + (i + bin) % COPIES];
+#if defined(HISTOGRAM_MAPREDUCE)
+    partial[get_group_id(0) * LOCAL_BINS + bin] = sum;
+#else
+    if (sum != 0) atomic_add(&counts[FINAL_BIN(bin)], sum);
+#endif
+  }
+#endif
+}
+
+// A work-item adds up a bin of all groups.
+kernel void reduce(global const uint* partial, int groups, global const ushort* map, global uint* counts,
+                   int counts_at) {
+  const int bin = get_global_id(0);
+  if (bin >= LOCAL_BINS) return;
+  uint sum = 0;
+  for (int group = 0; group < groups; ++group) sum += partial[group * LOCAL_BINS + bin];
+  if (sum != 0) atomic_add(&counts[counts_at + FINAL_BIN(bin)], sum);
+}
+
+// A work-group counts a cell.
+kernel void cells(global const uchar* frame, int stride, int width, int height, int border, int cell, int cells_x,
+                  global const ushort* map, global uint* counts, int cells_at) {
+  local uint bins[BINS];
+  for (int i = get_local_id(0); i < BINS; i += get_local_size(0)) bins[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int group = get_group_id(0);
+  const int x0 = group % cells_x * cell, y0 = group / cells_x * cell;
+  const int columns = min(cell, width - x0), rows = min(cell, height - y0);
+  for (int i = get_local_id(0); i < columns * rows; i += get_local_size(0)) {
+    const int x = x0 + i % columns + border, y = y0 + i / columns + border;
+    atomic_inc(&bins[final_bin(code_at(frame + y * stride + x, stride), map)]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int bin = get_local_id(0); bin < BINS; bin += get_local_size(0)) 
+    counts[cells_at + group * BINS + bin] = bins[bin];
+}
+
+// Counts of contrasts, in bins of the group first.
+kernel void contrasts(global const uchar* frame, int stride, int width, int height, int border, global uint* counts,
+                      int first) {
+  local uint bins[CONTRASTS];
+  for (int i = get_local_id(0); i < CONTRASTS; i += get_local_size(0)) bins[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int pixels = width * height;
+  for (int i = get_global_id(0); i < pixels; i += get_global_size(0)) {
+    const int x = i % width + border, y = i / width + border;
+    atomic_inc(&bins[contrast_at(frame + y * stride + x, stride)]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int i = get_local_id(0); i < CONTRASTS; i += get_local_size(0))
+    if (bins[i] != 0) atomic_add(&counts[first + i], bins[i]);
+}

@@ -1,0 +1,59 @@
+#pragma once
+/// The counting of patterns on an OpenCL device; the kernels are under kernels/texture. Each operator has a
+/// program of its own, in which its points are constants. Counts are whole numbers: they are the CPU's,
+/// whatever the order.
+
+#include <memory>
+#include <vector>
+
+#include "processing/opencl_stages.hpp"
+#include "texture/opencl/tuning.hpp"
+#include "texture/processor.hpp"
+
+namespace sightline::texture {
+
+class TextureStages;
+
+/// The kernels and buffers of one frame in flight on one device.
+class TextureSlot : public OpenClSlotBase {
+ public:
+  explicit TextureSlot(const TextureStages& stages);
+
+  struct Operator {
+    opencl::Kernel count, reduce, cells, contrasts;
+  };
+  std::vector<Operator> operators;
+  opencl::Buffer partial;  ///< uint32 [group][bin], of variant mapreduce
+};
+
+/// Stage `count` on one device. Spans have the names upload, count, reduce, cells, contrasts, download.
+class TextureStages : public OpenClStagesOf<TextureWorkspace, TextureSlot> {
+ public:
+  /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,
+  /// and Error (usage) for variants that do not exist.
+  TextureStages(const TextureProcessor& processor, const opencl::Context& context,
+                opencl::ProgramCache* cache, const KernelTuning& tuning);
+
+  std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<TextureSlot>(*this); }
+
+  /// As asked for, or changed to what the device allows.
+  const KernelTuning& tuning() const { return tuning_; }
+
+ private:
+  friend class TextureSlot;
+
+  void settle();
+  void build();
+  std::size_t work_groups() const;
+  int counted_bins(std::size_t index) const;
+  void make_scratch(TextureSlot& slot, const TextureWorkspace& workspace, std::size_t stage) const override;
+  void enqueue(TextureSlot& slot, const TextureWorkspace& workspace, std::size_t stage) const override;
+  void enqueue_operator(TextureSlot& slot, const TextureWorkspace& workspace, std::size_t index) const;
+
+  const TextureProcessor* texture_;
+  KernelTuning tuning_;
+  std::vector<opencl::Program> programs_;  ///< by operator
+  std::vector<opencl::Buffer> maps_;       ///< likewise: ushort [code], or nothing
+};
+
+}  // namespace sightline::texture

@@ -1,0 +1,108 @@
+#include "texture/opencl/tuning.hpp"
+
+#include "texture/opencl/stages.hpp"
+
+namespace sightline::texture {
+namespace {
+
+using opencl::DeviceInfo;
+using opencl::TuningTable;
+using opencl::TuningValue;
+using opencl::TuningValues;
+using Devices = opencl::TuningSweep::Devices;
+
+constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
+    {"histogram", &KernelTuning::histogram}, {"pixels", &KernelTuning::pixels},
+    {"group", &KernelTuning::group},         {"rows", &KernelTuning::rows},
+    {"copies", &KernelTuning::copies},       {"groups_a_unit", &KernelTuning::groups_a_unit},
+};
+
+TuningTable make_table() {
+  TuningTable table;
+  // On a CPU, a thread runs a work-group's items one after the other: one that needs no atomics is best.
+  table.parameters = {
+      {"histogram", "banked", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
+      {"pixels", "word", "vector", {"word", "vector"}},
+      {"group", 256, 1, {}, 1, 1024},
+      {"rows", 8, 32, {}, 1, 64},
+      {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
+      {"groups_a_unit", 8, 4, {}, 1, 64},
+  };
+  table.fit_together = [](const TuningValues& values) {
+    return std::get<std::string>(values.at("histogram")) != "serial" ||
+           std::get<int>(values.at("group")) == 1;
+  };
+  const auto sweep = [](Devices devices, const char* histogram, std::vector<TuningValue> groups,
+                        std::vector<TuningValue> rows, std::vector<TuningValue> copies,
+                        std::vector<TuningValue> groups_a_unit) {
+    return opencl::TuningSweep{{{"histogram", {histogram}},
+                                {"group", std::move(groups)},
+                                {"rows", std::move(rows)},
+                                {"copies", std::move(copies)},
+                                {"groups_a_unit", std::move(groups_a_unit)}},
+                               devices};
+  };
+  table.stages = {
+      {"count",
+       "count {histogram}, {copies} copies, {group} work-items, {rows} rows, {groups_a_unit} groups a unit",
+       {sweep(Devices::cpu, "serial", {1}, {8, 32}, {1}, {1, 4}),
+        sweep(Devices::cpu, "global", {16}, {8}, {1}, {4}), sweep(Devices::cpu, "local", {16}, {8}, {1}, {4}),
+        sweep(Devices::cpu, "mapreduce", {16}, {8}, {1}, {4}),
+        sweep(Devices::others, "global", {128, 256}, {8}, {1}, {8}),
+        sweep(Devices::others, "local", {128, 256, 512, 1024}, {4, 8}, {1}, {4, 8}),
+        sweep(Devices::others, "mapreduce", {256, 512}, {8}, {1}, {4, 8}),
+        sweep(Devices::others, "banked", {128, 256, 512}, {4, 8, 16}, {8, 16, 32}, {4, 6, 8})}},
+  };
+  return table;
+}
+
+}  // namespace
+
+const TuningTable& tuning_table() {
+  static const TuningTable table = make_table();
+  return table;
+}
+
+TuningValues values_of(const KernelTuning& tuning) {
+  return opencl::values_of(tuning, kMembers);
+}
+KernelTuning tuning_of(const TuningValues& values) {
+  return opencl::settings_of(values, kMembers);
+}
+
+KernelTuning default_tuning(const DeviceInfo& device) {
+  return tuning_of(default_values(tuning_table(), device));
+}
+
+KernelTuning variant_tuning(std::string_view histogram, const DeviceInfo& device) {
+  KernelTuning tuning = default_tuning(device);
+  tuning.histogram = histogram;
+  if (histogram == "serial") {
+    tuning.group = 1;
+  } else if (tuning.group == 1) {
+    tuning.group = 16;
+  }
+  if (histogram == "banked" && tuning.copies == 1) tuning.copies = 4;
+  return tuning;
+}
+
+std::string tuning_problem(const TextureSettings& settings) {
+  std::string text = "texture";
+  for (const LbpOperator& one : settings.operators) text += ", " + one.name();
+  return text + ", " + to_string(settings.mapping);
+}
+
+KernelTuning best_tuning(const DeviceInfo& device, const TextureSettings& settings) {
+  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+  const auto stored = database.find(device, tuning_problem(settings), tuning_table());
+  return stored ? tuning_of(*stored) : default_tuning(device);
+}
+
+TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+  const auto& texture = static_cast<const TextureProcessor&>(processor);
+  return tune_kernels<TextureStages>(texture, context, cache, tuning_table(), tuning_of,
+                                     tuning_problem(texture.settings()), frame, report);
+}
+
+}  // namespace sightline::texture

@@ -1,0 +1,49 @@
+#pragma once
+/// How the kernels that count patterns can be built, and which of it is fastest on a device.
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "opencl/tuning.hpp"
+#include "processing/opencl_tuner.hpp"
+#include "texture/settings.hpp"
+
+namespace sightline::texture {
+
+/// Where counts are added up; see kernels/texture/count.cl.
+inline constexpr std::array<const char*, 5> kHistogramVariants{"global", "local", "mapreduce", "banked",
+                                                               "serial"};
+
+/// How the kernels are built for a device. Every choice gives the same results, but for the last.
+struct KernelTuning {
+  std::string histogram = "banked";  ///< one of kHistogramVariants
+  std::string pixels = "word";       ///< word: four pixels a work-item; vector: sixteen
+  int group = 256;                   ///< work-items of a work-group
+  int rows = 8;                      ///< that a work-item takes one after the other
+  int copies = 32;                   ///< of the bins, of variant banked
+  int groups_a_unit = 8;             ///< work-groups a compute unit, which take all there is among them
+  bool writes_only = false;          ///< counts without reading the picture: a measurement, not a result
+  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
+};
+
+/// The same as data: parameters, defaults, and what the tuner tries.
+const opencl::TuningTable& tuning_table();
+opencl::TuningValues values_of(const KernelTuning& tuning);
+KernelTuning tuning_of(const opencl::TuningValues& values);
+
+/// What works well on devices of this kind without having been tuned.
+KernelTuning default_tuning(const opencl::DeviceInfo& device);
+/// The best for these of a variant, one of kHistogramVariants.
+KernelTuning variant_tuning(std::string_view histogram, const opencl::DeviceInfo& device);
+
+/// What the results of tuning are stored under.
+std::string tuning_problem(const TextureSettings& settings);
+/// What has been stored for a device, or else the default.
+KernelTuning best_tuning(const opencl::DeviceInfo& device, const TextureSettings& settings);
+
+/// Tunes the kernels of a TextureProcessor; see TuneFunction.
+TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
+
+}  // namespace sightline::texture

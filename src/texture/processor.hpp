@@ -1,0 +1,72 @@
+#pragma once
+/// The frame processor that counts local binary patterns.
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "processing/frame_luma.hpp"
+#include "processing/frame_processor.hpp"
+#include "processing/inter_stage_buffer.hpp"
+#include "processing/planned_frame.hpp"
+#include "texture/layout.hpp"
+#include "texture/output.hpp"
+#include "texture/settings.hpp"
+
+namespace sightline::texture {
+
+/// The processor's stages, in order, and what they hand to each other.
+enum TextureStage : std::size_t { kCount, kCollect };
+enum TextureResource : std::size_t { kCounts = kFrameResource + 1, kLabels, kTexture };
+
+/// One frame in flight.
+class TextureWorkspace : public Workspace {
+ public:
+  TextureWorkspace();
+  ~TextureWorkspace() override;
+
+  PictureView frame;  ///< with its border; not owned; valid until the last stage has run
+  FrameLuma luma;
+  PlannedFrame planned;
+  TextureLayout layout;
+  InterStageBuffer counts;  ///< uint32, as the layout says
+  InterStageBuffer labels;  ///< bytes, likewise; none where no labels are asked for
+  std::shared_ptr<TextureOutput> output;
+
+  class Threads;  ///< counts that threads keep to themselves
+  std::unique_ptr<Threads> threads;
+};
+
+/// Counts the patterns of frames that have a border of settings.reach() pixels around what is counted: of
+/// tiles with their halo, or of pictures without their edge. A frame that is all border is skipped. Colour is
+/// taken by its luma. The result is a TextureOutput. Immutable; thread-safety as FrameProcessor.
+class TextureProcessor : public FrameProcessor {
+ public:
+  /// Throws Error (usage) as `check` does.
+  explicit TextureProcessor(TextureSettings settings);
+
+  const TextureSettings& settings() const { return settings_; }
+  /// Of an operator.
+  const LbpBins& bins(std::size_t index) const { return bins_[index]; }
+
+  const ProcessorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override;
+  std::span<const StageInfo> stages() const override;
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  void take_result(Workspace& workspace, FrameResult& result) const override;
+
+ private:
+  void count(TextureWorkspace& workspace) const;
+  void collect(TextureWorkspace& workspace) const;
+
+  TextureSettings settings_;
+  std::vector<LbpBins> bins_;  ///< by operator
+  ProcessorInfo info_;
+};
+
+}  // namespace sightline::texture
