@@ -36,6 +36,7 @@ void add_faces(CLI::App& app, Common& common);
 void add_label(CLI::App& app, Common& common);
 void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);
+void add_measure_texture(CLI::App& measure, Common& common);
 void add_model(CLI::App& app, Common& common);
 void add_samples(CLI::App& app, Common& common);
 void add_tune(CLI::App& app, Common& common);

@@ -249,6 +249,8 @@ int run_variants(const MeasureArguments& a, int verbosity) {
 }
 
 int run(const MeasureArguments& a, int verbosity) {
+  if (a.input.empty())
+    throw Error(ExitCode::usage, "no video, picture or folder is named", "write `sightline measure INPUT`");
   check_outputs(a);
   if (!a.variants.empty()) return run_variants(a, verbosity);
   std::vector<KernelSweep> sweeps;
@@ -370,7 +372,7 @@ void add_measure(CLI::App& app, Common& common) {
   auto a = std::make_shared<MeasureArguments>();
   a->compared = compared_keys();
   OptionSet options;
-  options.add("input", &a->input, "Video, picture or folder, read again and again").require();
+  options.add("input", &a->input, "Video, picture or folder, read again and again");
   add_measurement_options(options, *a);
   options.group("Output");
   options.add("--json", &a->json, "Write the results as JSON");
@@ -380,8 +382,10 @@ void add_measure(CLI::App& app, Common& common) {
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());
   a->detector.add_to(options, left_out);
-  add_command(app, common, "measure", "Run schedules side by side: rates, latencies, overlap, bounds, energy",
-              options, [a, &common] { return run(*a, common.verbosity); });
+  CLI::App& command = add_command(app, common, "measure",
+                                  "Run schedules side by side: rates, latencies, overlap, bounds, energy",
+                                  options, [a, &common] { return run(*a, common.verbosity); });
+  add_measure_texture(command, common);
 }
 
 }  // namespace sightline::apps

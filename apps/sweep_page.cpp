@@ -18,7 +18,7 @@ using report_parts::kColours;
 constexpr double kChartWidth = 860, kChartHeight = 420, kChartLeft = 60, kChartRight = 700, kChartTop = 20,
                  kChartBottom = 360;
 
-constexpr const char* kGuide =
+constexpr const char* kSweepGuide =
     R"(<dt>Score from</dt><dd>Pictures with a detection of at least this score are taken for ones with the object; the
 table has the score of the highest F1.</dd>
 <dt>Chosen</dt><dd>Models and thresholds were chosen on these pictures: what the chosen one is worth shows on others.</dd>
@@ -92,11 +92,6 @@ std::string table(const SweptOption& swept, std::span<const SweptModel> models, 
   return rows + "</tbody></table>\n";
 }
 
-std::string card(const std::string& title, const std::string& content) {
-  return "<section class=\"card\"><h2>" + title + "</h2><div class=\"scroll\">" + content +
-         "</div></section>\n";
-}
-
 }  // namespace
 
 std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best,
@@ -110,13 +105,14 @@ std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> mod
           "</h1>\n<p class=\"subject\">Best by F1: {:g}. Judged on {}, {} pictures with {} objects.</p>\n",
           best.value, escape_markup(fmt::format("{}", fmt::join(judged, ", "))), best.curve.trials,
           best.curve.positives) +
-      card("Pictures with objects told from those without", table(swept, models, best)) +
-      card("Accuracy, precision, recall and F1, each model at its best threshold",
-           figures_svg(swept, models)) +
-      card("Objects: miss rate against false positives a picture",
-           curves_as_svg(curves, FalsePositiveUnit::per_image, title)) +
+      pipeline::report_card("Pictures with objects told from those without", table(swept, models, best)) +
+      pipeline::report_card("Accuracy, precision, recall and F1, each model at its best threshold",
+                            figures_svg(swept, models)) +
+      pipeline::report_card("Objects: miss rate against false positives a picture",
+                            curves_as_svg(curves, FalsePositiveUnit::per_image, title)) +
       "</article>\n";
-  return pipeline::report_page(title, sections, kGuide, {{"measurements", nlohmann::ordered_json::array()}});
+  return pipeline::report_page(title, sections, kSweepGuide,
+                               {{"measurements", nlohmann::ordered_json::array()}});
 }
 
 }  // namespace sightline::apps

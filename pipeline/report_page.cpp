@@ -364,6 +364,12 @@ longer in the run shares caches, memory bandwidth, power or cores with others.</
 
 }  // namespace
 
+std::string report_card(const std::string& title, const std::string& content) {
+  if (content.empty()) return "";
+  return "<section class=\"card\"><h2>" + escape_markup(title) + "</h2><div class=\"scroll\">" + content +
+         "</div></section>\n";
+}
+
 std::string report_page(const std::string& title, const std::string& sections, const std::string& guide,
                         const nlohmann::ordered_json& data) {
   const std::string escaped = escape_markup(title), json = script_json(data);

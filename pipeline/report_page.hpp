@@ -11,6 +11,11 @@ namespace sightline::pipeline {
 /// std::out_of_range for any other name.
 std::string_view report_page_file(const std::string& name);
 
+/// A part of a page under a heading, as wide as it has to be.
+/// @param title    text
+/// @param content  markup; empty: no part at all
+std::string report_card(const std::string& title, const std::string& content);
+
 /// A page of HTML that needs no other file and no network.
 /// @param title     text
 /// @param sections  markup

@@ -162,3 +162,10 @@ kernel void contrasts(global const uchar* frame, int stride, int width, int heig
   for (int i = get_local_id(0); i < CONTRASTS; i += get_local_size(0))
     if (bins[i] != 0) atomic_add(&counts[first + i], bins[i]);
 }
+
+// Reads the frame and does next to nothing with it: what memory allows.
+kernel void read_only(global const uint4* frame, int count, global uint* partial) {
+  uint4 sum = 0;
+  for (int i = get_global_id(0); i < count; i += get_global_size(0)) sum ^= frame[i];
+  if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 0x9e3779b9u) partial[0] = 1;  // so that it is not left out
+}

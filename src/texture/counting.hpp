@@ -32,6 +32,9 @@ struct CodeTables {
 /// least its reach from every edge. SIMD, dispatched at run time. Thread-safety: pure but for the tables.
 void count_codes(const LbpOperator& one, GrayView image, int y, int x_begin, int x_end, CodeTables& tables);
 
+/// Adds codes that somebody has made already: what the counting alone costs.
+void count_bytes(const std::uint8_t* codes, int count, CodeTables& tables);
+
 /// Writes the codes of such pixels, of any operator.
 /// @param codes  of as many bits as the operator has points, or more
 template <typename Code>

@@ -72,6 +72,14 @@ int count_circle(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSamp
   });
 }
 
+struct LoadCodes {
+  HWY_INLINE VBytes operator()(const std::uint8_t* codes) const { return hn::LoadU(Bytes(), codes); }
+};
+
+int count_made(const std::uint8_t* codes, int count, std::uint32_t* counts) {
+  return count_row(codes, count, LoadCodes(), counts);
+}
+
 int grid_codes(const std::uint8_t* pixel, std::ptrdiff_t stride, int count, std::uint8_t* codes) {
   const Bytes d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -149,6 +157,7 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::texture {
 HWY_EXPORT(count_grid);
 HWY_EXPORT(count_circle);
+HWY_EXPORT(count_made);
 HWY_EXPORT(grid_codes);
 HWY_EXPORT(grid_contrasts);
 HWY_EXPORT(circle_contrasts);
@@ -170,6 +179,11 @@ void count_codes(const LbpOperator& one, GrayView image, int y, int x_begin, int
           ? HWY_DYNAMIC_DISPATCH(count_grid)(pixel, image.stride(), nullptr, count, counts)
           : HWY_DYNAMIC_DISPATCH(count_circle)(pixel, image.stride(), samples_of(one), count, counts);
   for (int x = x_begin + done; x < x_end; ++x) ++counts[one.code(image, x, y)];
+}
+
+void count_bytes(const std::uint8_t* codes, int count, CodeTables& tables) {
+  std::uint32_t* const counts = tables.counts.data();
+  for (int i = HWY_DYNAMIC_DISPATCH(count_made)(codes, count, counts); i < count; ++i) ++counts[codes[i]];
 }
 
 template <typename Code>

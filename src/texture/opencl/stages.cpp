@@ -42,6 +42,7 @@ TextureSlot::TextureSlot(const TextureStages& stages) : OpenClSlotBase(stages) {
   for (const opencl::Program& program : stages.programs_)
     operators.push_back(
         {{program, "count"}, {program, "reduce"}, {program, "cells"}, {program, "contrasts"}});
+  read_only = {stages.programs_.front(), "read_only"};
 }
 
 TextureStages::TextureStages(const TextureProcessor& processor, const opencl::Context& context,
@@ -151,6 +152,17 @@ void TextureStages::enqueue_operator(TextureSlot& slot, const TextureWorkspace& 
                                 static_cast<cl_int>(layout.contrast_at));
     slot.launch("contrasts", kernels.contrasts, opencl::groups(work_groups(), group));
   }
+}
+
+double TextureStages::seconds_to_read(TextureSlot& slot, const TextureWorkspace& w) const {
+  constexpr int kItemBytes = 16;
+  const auto bytes = std::int64_t{slot.luma_stride()} * w.frame.height();
+  const std::size_t group = std::min<std::size_t>(slot.read_only.largest_work_group(), 256);
+  const auto groups = static_cast<std::size_t>(std::max(context().device().compute_units, 1)) * 8;
+  slot.read_only.arguments(slot.luma(), opencl::checked(bytes / kItemBytes), slot.partial);
+  const opencl::Event event = slot.read_only.enqueue(slot.queue, opencl::groups(groups, group));
+  slot.queue.wait(event);
+  return seconds_between(event, event, context().name());
 }
 
 }  // namespace sightline::texture

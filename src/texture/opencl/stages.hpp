@@ -22,6 +22,7 @@ class TextureSlot : public OpenClSlotBase {
   struct Operator {
     opencl::Kernel count, reduce, cells, contrasts;
   };
+  opencl::Kernel read_only;  ///< reads the frame, for measurements
   std::vector<Operator> operators;
   opencl::Buffer partial;  ///< uint32 [group][bin], of variant mapreduce
 };
@@ -38,6 +39,10 @@ class TextureStages : public OpenClStagesOf<TextureWorkspace, TextureSlot> {
 
   /// As asked for, or changed to what the device allows.
   const KernelTuning& tuning() const { return tuning_; }
+
+  /// Seconds of a kernel that reads the frame of the slot's last `run` and does nothing with it: what the
+  /// device's memory allows. Waits. Throws DeviceError.
+  double seconds_to_read(TextureSlot& slot, const TextureWorkspace& workspace) const;
 
  private:
   friend class TextureSlot;

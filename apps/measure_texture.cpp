@@ -1,0 +1,104 @@
+// `sightline measure texture`: what counting patterns costs.
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "base/error.hpp"
+#include "choices.hpp"
+#include "commands.hpp"
+#include "engine.hpp"
+#include "media/reader.hpp"
+#include "stop.hpp"
+#include "texture/measurement.hpp"
+#include "texture_page.hpp"
+#include "writable.hpp"
+
+namespace sightline::apps {
+namespace {
+
+struct MeasureTextureArguments {
+  std::string input;
+  std::vector<std::string> operators{"grid"};
+  std::string mapping = "plain";
+  texture::MeasurementOptions options;
+  std::string device = "auto";
+  std::string json, report;
+};
+
+int run(MeasureTextureArguments a, int verbosity) {
+  for (const std::string& file : {a.json, a.report}) {
+    require_writable(file);
+    refuse_input(a.input, file);
+  }
+  refuse_same_outputs({a.json, a.report});
+  a.options.settings.operators.clear();
+  for (const std::string& name : a.operators)
+    a.options.settings.operators.push_back(LbpOperator::parse(name));
+  a.options.settings.mapping = *parse_lbp_mapping(a.mapping);
+  texture::check(a.options.settings);
+  std::ranges::sort(a.options.sizes);
+  pipeline::ScheduleRequest schedule;
+  schedule.devices = a.device;
+  const std::vector<opencl::ChosenDevice> devices = choose_devices(schedule);
+  media::Reader reader(a.input);
+  const auto frame = reader.read();
+  if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
+  const Image<std::uint8_t> picture = to_gray(*frame);
+  a.options.stop = &stop_requested();
+  if (verbosity >= 0) a.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
+  measurement.picture = a.input;
+  std::fputs(as_text(measurement).c_str(), stdout);
+  const auto write = [](const std::string& file, const std::string& text) {
+    if (file.empty()) return;
+    write_report(file, text);
+    spdlog::info("wrote {}", file);
+  };
+  write(a.json, as_json(measurement));
+  write(a.report, texture_page(measurement));
+  return 0;
+}
+
+}  // namespace
+
+void add_measure_texture(CLI::App& measure, Common& common) {
+  auto a = std::make_shared<MeasureTextureArguments>();
+  OptionSet options;
+  options.add("picture", &a->input, "Picture that those measured are made of, by repeating it").require();
+  options
+      .add("--operator", &a->operators,
+           "grid, or points and radius of a circle, as 8,1; several times for several")
+      .one_at_a_time()
+      .show_default();
+  options.add("--mapping", &a->mapping, "How codes are put together: plain, u2, ri or riu2")
+      .one_of({"plain", "u2", "ri", "riu2"})
+      .show_default();
+  options.add("--sizes", &a->options.sizes, "Sides of the square pictures")
+      .separated_by(',')
+      .between(16, 32768)
+      .show_default();
+  options.add("--groups", &a->options.groups, "Work-items of a work-group, for the largest of them")
+      .separated_by(',')
+      .between(1, 1024)
+      .show_default();
+  options
+      .add("--variants", &a->options.variants,
+           "Of global, local, mapreduce, banked and serial, separated by commas: where counts are added up "
+           "(default: all that suit the device)")
+      .separated_by(',');
+  options.add("--repeats", &a->options.runs, "Runs of each, of which the fastest counts")
+      .between(1, 1000)
+      .show_default();
+  options.add("--threads", &a->options.threads, "Threads of the CPU (default: all)").between(1, 1024);
+  options.add("--device", &a->device, "OpenCL devices, as in detect").suggest(device_choices).show_default();
+  options.group("Output");
+  options.add("--json", &a->json, "Write the results as JSON");
+  options.add("--report", &a->report, "Write a page (HTML) with plots");
+  add_command(measure, common, "texture",
+              "What counting local binary patterns costs: variants of the kernels, sizes of pictures and of "
+              "work-groups, with plain code and the machine's bounds beside them",
+              options, [a, &common] { return run(*a, common.verbosity); });
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,79 @@
+#pragma once
+/// What counting patterns costs: variants of the kernels, work-group sizes and picture sizes side by side,
+/// with plain serial code and the machine's bounds beside them.
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "image/view.hpp"
+#include "opencl/device.hpp"
+#include "texture/settings.hpp"
+
+namespace sightline::texture {
+
+struct MeasurementOptions {
+  TextureSettings settings;
+  std::vector<int> sizes{1024, 2048, 4096, 8336};    ///< sides of the square pictures, rising
+  std::vector<int> groups{64, 128, 256, 512, 1024};  ///< work-items, of the largest picture
+  std::vector<std::string> variants;                 ///< of kHistogramVariants; none: all
+  int runs = 9;                                      ///< of which the fastest counts
+  int threads = 0;                                   ///< of the CPU; 0: all
+  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  const std::atomic<bool>* stop = nullptr;           ///< may be null
+};
+
+/// Seconds that the CPU takes for a picture of one size; each the fastest of several runs, by turns.
+struct CpuTimes {
+  int size = 0;           ///< side
+  double serial = 0;      ///< the definition, in plain code on one thread
+  double one_thread = 0;  ///< SIMD
+  double threads = 0;     ///< likewise on all threads
+  double read = 0;        ///< all threads read the picture: a bound
+  /// All threads count codes that are there already: another bound. Of the first operator; 0 where that has
+  /// other than eight points.
+  double increments = 0;
+};
+
+/// Seconds of one variant on a device; likewise.
+struct DeviceTimes {
+  std::string variant;  ///< one of kHistogramVariants, or "global, writes only", "local, writes only"
+  int group = 0;        ///< work-items of a work-group
+  int size = 0;
+  double kernel = 0;  ///< of all kernels together
+  double upload = 0;
+  double download = 0;
+  double host =
+      0;  ///< from the picture in the host's memory to the histogram there, with buffers that are there
+  double whole = 0;  ///< likewise with the making of the buffers
+};
+
+struct DeviceMeasurement {
+  std::string name;
+  std::vector<DeviceTimes> by_size;   ///< size by size, each variant with the work-group it has by default
+  std::vector<DeviceTimes> by_group;  ///< of the largest picture
+  /// Seconds of a kernel that reads the picture and does nothing else, by size: a bound.
+  std::vector<double> read;
+};
+
+struct TextureMeasurement {
+  std::string texture;  ///< what is counted, for people
+  std::string picture;  ///< what pictures are cut from, likewise
+  int threads = 0;      ///< of the CPU
+  std::vector<int> sizes;
+  std::vector<CpuTimes> cpu;  ///< by size
+  std::vector<DeviceMeasurement> devices;
+};
+
+/// Measures pictures that repeat `picture` until they are large enough, on the CPU and on the devices one
+/// after the other. Every result is compared with the CPU's (but for writes only): another one is an Error
+/// (failed), and so is being stopped. Throws DeviceError.
+TextureMeasurement measure(GrayView picture, const MeasurementOptions& options,
+                           const std::vector<opencl::ChosenDevice>& devices);
+
+/// Tables for a terminal.
+std::string as_text(const TextureMeasurement& measurement);
+std::string as_json(const TextureMeasurement& measurement);
+
+}  // namespace sightline::texture
