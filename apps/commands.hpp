@@ -17,7 +17,7 @@ struct Common {
 };
 
 /// Adds a subcommand. `run` is what it does, once it is chosen; the options' targets must live as long as the
-/// program's parser, most simply in what `run` owns.
+/// program's parser, most simply in what `run` owns. Where one of its own subcommands is chosen, that runs.
 CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
                       const std::string& description, const OptionSet& options, std::function<int()> run);
 

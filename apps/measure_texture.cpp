@@ -1,4 +1,5 @@
 // `sightline measure texture`: what counting patterns costs.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -26,6 +27,11 @@ struct MeasureTextureArguments {
   std::string json, report;
 };
 
+void print_trial(const opencl::TuningTrial& trial) {
+  std::printf("%s %-90s %9s\n", trial.best ? " *" : "  ", trial.variant.c_str(),
+              trial.failure.empty() ? fmt::format("{:.3f}", 1e3 * trial.seconds).c_str() : "-");
+}
+
 int run(MeasureTextureArguments a, int verbosity) {
   for (const std::string& file : {a.json, a.report}) {
     require_writable(file);
@@ -47,6 +53,7 @@ int run(MeasureTextureArguments a, int verbosity) {
   const Image<std::uint8_t> picture = to_gray(*frame);
   a.options.stop = &stop_requested();
   if (verbosity >= 0) a.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  a.options.report = print_trial;
   texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
   measurement.picture = a.input;
   std::fputs(as_text(measurement).c_str(), stdout);
@@ -87,6 +94,9 @@ void add_measure_texture(CLI::App& measure, Common& common) {
            "Of global, local, mapreduce, banked and serial, separated by commas: where counts are added up "
            "(default: all that suit the device)")
       .separated_by(',');
+  options.add("--tune", &a->options.tune,
+              "First time all forms of the kernels for the largest of the pictures, and use the fastest from "
+              "then on");
   options.add("--repeats", &a->options.runs, "Runs of each, of which the fastest counts")
       .between(1, 1000)
       .show_default();

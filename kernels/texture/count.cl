@@ -12,6 +12,8 @@
 #include "image/circular_lbp.clh"
 #include "texture/pixels.clh"
 
+#define AT_ONCE 4
+
 // The mapping is applied to the counts where codes are few, to the codes elsewhere.
 #if POINTS == 8
 #define LOCAL_BINS 256
@@ -69,25 +71,65 @@ kernel void count(global const uchar* frame, int stride, int width, int height, 
     const int x = (first + block % columns) * WIDTH - border;
     const int y = block / columns * ROWS;
     const int end = min(y + ROWS, height);
-    for (int row = y; row < end; ++row) {
 #ifdef WRITES_ONLY
+    for (int row = y; row < end; ++row) {
       const uint any = (uint)(block * 29 + row * 7);
       for (int i = 0; i < WIDTH; ++i) ADD((any + 67u * i) % LOCAL_BINS);
+    }
 #else
-      global const uchar* const pixel = frame + (row + border) * stride + x + border;
-      if (x < 0 && row == 0) {  // some of the block's neighbours lie before the frame's memory
-        for (int i = -x; i < min(WIDTH, width - x); ++i) {
-          const uint code = code_at(pixel + i, stride);
-          ADD(COUNTED_BIN(code));
+    const bool is_whole = x >= 0 && x + WIDTH <= width;
+    int row = y;
+    if (x < 0 && row == 0) {  // some of the block's neighbours lie before the frame's memory
+      global const uchar* const pixel = frame + border * stride + x + border;
+      for (int i = -x; i < min(WIDTH, width - x); ++i) {
+        const uint code = code_at(pixel + i, stride);
+        ADD(COUNTED_BIN(code));
 #ifdef LABELS
-          labels[labels_at + x + i] = final_bin(code, map);
+        labels[labels_at + x + i] = final_bin(code, map);
 #endif
-        }
-        continue;
       }
-      const Codes codes = codes_at(pixel, stride);
+      ++row;
+    }
+    global const uchar* pixel = frame + (row + border) * stride + x + border;
+#if !defined(LABELS) && !defined(PIXELS_VECTOR)
+    // Whole blocks: several rows before any is counted, so that what they have in common is made once.
+#ifdef MARCHES
+    if (is_whole && row + ROWS == end) {
+      Row above = row_at(pixel - stride), here = row_at(pixel);
+#pragma unroll
+      for (int j = 0; j < ROWS; ++j) {
+        const Row below = row_at(pixel + (j + 1) * stride);
+        const Codes codes = codes_of(&above, &here, &below);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) ADD(CODE(codes, i));
+        above = here;
+        here = below;
+      }
+      continue;
+    }
+#else
+    for (; is_whole && row + AT_ONCE <= end; row += AT_ONCE, pixel += AT_ONCE * stride) {
+      Codes codes[AT_ONCE];
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; ++j) make_codes(pixel + j * stride, stride, &codes[j]);
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; ++j) {
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) ADD(COUNTED_BIN(CODE(codes[j], i)));
+      }
+    }
+#endif
+#endif
+    for (; row < end; ++row, pixel += stride) {
+      Codes codes;
+#ifdef MARCHES
+      const Row above = row_at(pixel - stride), here = row_at(pixel), below = row_at(pixel + stride);
+      codes = codes_of(&above, &here, &below);
+#else
+      make_codes(pixel, stride, &codes);
+#endif
 #if !defined(LABELS)
-      if (x >= 0 && x + WIDTH <= width) {
+      if (is_whole) {
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) ADD(COUNTED_BIN(CODE(codes, i)));
         continue;
@@ -101,8 +143,8 @@ kernel void count(global const uchar* frame, int stride, int width, int height, 
         labels[labels_at + row * width + x + i] = final_bin(code, map);
 #endif
       }
-#endif
     }
+#endif
   }
 #if !defined(HISTOGRAM_GLOBAL)
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -164,7 +206,7 @@ kernel void contrasts(global const uchar* frame, int stride, int width, int heig
 }
 
 // Reads the frame and does next to nothing with it: what memory allows.
-kernel void read_only(global const uint4* frame, int count, global uint* partial) {
+kernel void reading(global const uint4* frame, int count, global uint* partial) {
   uint4 sum = 0;
   for (int i = get_global_id(0); i < count; i += get_global_size(0)) sum ^= frame[i];
   if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 0x9e3779b9u) partial[0] = 1;  // so that it is not left out

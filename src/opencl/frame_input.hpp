@@ -7,6 +7,11 @@
 
 namespace sightline::opencl {
 
+/// The commands that copy a frame, one after the other: the first and the last of them.
+struct FrameUpload {
+  Event first, last;
+};
+
 /// What one frame in flight needs for that. The luma lies at the start of a buffer of the caller's, with
 /// `stride` bytes a row, which is at least the width rounded up to a multiple of 4. Thread-safety: one thread
 /// at a time.
@@ -20,8 +25,9 @@ class FrameInput {
   /// (failed) where the frame is too large for the kernels' indices.
   void prepare(Queue& queue, const PictureView& frame, int stride);
   /// Enqueues the copy of gray pixels to `luma`, or of colour to a buffer of this object's. The pixels must
-  /// stay until the event is complete. Throws DeviceError.
-  Event upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
+  /// stay until the last event is complete. A large frame goes in several parts, each on its way while the
+  /// next is made ready. Throws DeviceError.
+  FrameUpload upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
   /// For a frame in colour that `upload` has copied: enqueues what makes its luma. Throws DeviceError.
   Event convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
 

@@ -213,8 +213,10 @@ void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& fr
              slot.queue.copy_after(shared->ready, *shared->luma, slot.luma(), bytes));
     return;
   }
-  opencl::Event ready = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
-  slot.add(DeviceSpan::Kind::upload, stage, "upload", ready);
+  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(upload.first));
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", upload.last);
+  opencl::Event ready = std::move(upload.last);
   if (!frame.is_gray()) {
     ready = slot.input_.convert(slot.queue, frame, slot.luma(), slot.luma_stride());
     slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);

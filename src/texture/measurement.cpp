@@ -93,12 +93,17 @@ class Measurer {
     opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
     DeviceMeasurement result;
     result.name = context.name();
+    if (options_.tune) tune_for(context, cache);
+    const KernelTuning tuned = best_tuning(context.device(), options_.settings);
+    result.tuned = to_string(tuned);
     for (const int size : options_.sizes) {
       begin(size);
       expect();
       Least read;
       for (const KernelTuning& tuning : variants(context.device()))
         result.by_size.push_back(time(context, cache, tuning, size, &read));
+      result.by_size.push_back(time(context, cache, tuned, size, &read));
+      result.by_size.back().variant = "tuned";
       result.read.push_back(read.seconds());
     }
     for (const KernelTuning& tuning : variants(context.device())) {
@@ -127,6 +132,17 @@ class Measurer {
                   "give larger --sizes");
     expected_ = FrameResult();
     processor_.take_result(*workspace, expected_);
+  }
+
+  void tune_for(const opencl::Context& context, opencl::ProgramCache& cache) {
+    begin(options_.sizes.back());
+    const TuningOutcome outcome = tune(processor_, context, &cache, std::as_const(image_).view(),
+                                       [&](const opencl::TuningTrial& trial) {
+                                         stop_if_asked();
+                                         if (options_.report) options_.report(trial);
+                                       });
+    const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
+    database.store(context.device(), outcome.problem, outcome.best);
   }
 
   std::vector<KernelTuning> variants(const opencl::DeviceInfo& device) const {

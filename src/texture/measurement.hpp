@@ -9,6 +9,7 @@
 
 #include "image/view.hpp"
 #include "opencl/device.hpp"
+#include "opencl/tuning.hpp"
 #include "texture/settings.hpp"
 
 namespace sightline::texture {
@@ -18,8 +19,10 @@ struct MeasurementOptions {
   std::vector<int> sizes{1024, 2048, 4096, 8336};    ///< sides of the square pictures, rising
   std::vector<int> groups{64, 128, 256, 512, 1024};  ///< work-items, of the largest picture
   std::vector<std::string> variants;                 ///< of kHistogramVariants; none: all
-  int runs = 9;                                      ///< of which the fastest counts
-  int threads = 0;                                   ///< of the CPU; 0: all
+  bool tune = false;            ///< find each device's fastest form first, and remember it for it
+  opencl::TuningReport report;  ///< told of the trials of that; may be empty
+  int runs = 9;                 ///< of which the fastest counts
+  int threads = 0;              ///< of the CPU; 0: all
   std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
@@ -38,8 +41,9 @@ struct CpuTimes {
 
 /// Seconds of one variant on a device; likewise.
 struct DeviceTimes {
-  std::string variant;  ///< one of kHistogramVariants, or "global, writes only", "local, writes only"
-  int group = 0;        ///< work-items of a work-group
+  /// One of kHistogramVariants; "global, writes only", "local, writes only"; or "tuned", what counting takes.
+  std::string variant;
+  int group = 0;  ///< work-items of a work-group
   int size = 0;
   double kernel = 0;  ///< of all kernels together
   double upload = 0;
@@ -51,6 +55,7 @@ struct DeviceTimes {
 
 struct DeviceMeasurement {
   std::string name;
+  std::string tuned;                  ///< the form that counting takes, for people
   std::vector<DeviceTimes> by_size;   ///< size by size, each variant with the work-group it has by default
   std::vector<DeviceTimes> by_group;  ///< of the largest picture
   /// Seconds of a kernel that reads the picture and does nothing else, by size: a bound.

@@ -90,6 +90,7 @@ std::string as_json(const TextureMeasurement& m) {
     Json read = Json::array();
     for (const double seconds : device.read) read.push_back(1e3 * seconds);
     json["devices"].push_back({{"name", device.name},
+                               {"tuned", device.tuned},
                                {"sizes", m.sizes},
                                {"read_ms", read},
                                {"by_size", json_of(device.by_size)},

@@ -42,7 +42,7 @@ TextureSlot::TextureSlot(const TextureStages& stages) : OpenClSlotBase(stages) {
   for (const opencl::Program& program : stages.programs_)
     operators.push_back(
         {{program, "count"}, {program, "reduce"}, {program, "cells"}, {program, "contrasts"}});
-  read_only = {stages.programs_.front(), "read_only"};
+  reading = {stages.programs_.front(), "reading"};
 }
 
 TextureStages::TextureStages(const TextureProcessor& processor, const opencl::Context& context,
@@ -63,6 +63,7 @@ void TextureStages::settle() {
       std::clamp(t.group, 1, static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, 1024)));
   if (t.histogram == "serial") t.group = 1;
   if (t.histogram != "banked") t.copies = 1;
+  if (t.pixels != "word" && t.pixels != "words") t.pixels = "vector";
   int most = 0;
   for (std::size_t i = 0; i < texture_->settings().operators.size(); ++i)
     most = std::max(most, counted_bins(i));
@@ -134,7 +135,7 @@ void TextureStages::enqueue_operator(TextureSlot& slot, const TextureWorkspace& 
     const auto bins = static_cast<std::size_t>(counted_bins(i));
     kernels.reduce.arguments(slot.partial, static_cast<cl_int>(work_groups()), maps_[i], counts,
                              static_cast<cl_int>(layout.bins_at));
-    slot.launch("reduce", kernels.reduce,
+    slot.launch("count", kernels.reduce,
                 opencl::groups((bins + kReduceGroup - 1) / kReduceGroup,
                                std::min(kReduceGroup, kernels.reduce.largest_work_group())));
   }
@@ -157,10 +158,10 @@ void TextureStages::enqueue_operator(TextureSlot& slot, const TextureWorkspace& 
 double TextureStages::seconds_to_read(TextureSlot& slot, const TextureWorkspace& w) const {
   constexpr int kItemBytes = 16;
   const auto bytes = std::int64_t{slot.luma_stride()} * w.frame.height();
-  const std::size_t group = std::min<std::size_t>(slot.read_only.largest_work_group(), 256);
+  const std::size_t group = std::min<std::size_t>(slot.reading.largest_work_group(), 256);
   const auto groups = static_cast<std::size_t>(std::max(context().device().compute_units, 1)) * 8;
-  slot.read_only.arguments(slot.luma(), opencl::checked(bytes / kItemBytes), slot.partial);
-  const opencl::Event event = slot.read_only.enqueue(slot.queue, opencl::groups(groups, group));
+  slot.reading.arguments(slot.luma(), opencl::checked(bytes / kItemBytes), slot.partial);
+  const opencl::Event event = slot.reading.enqueue(slot.queue, opencl::groups(groups, group));
   slot.queue.wait(event);
   return seconds_between(event, event, context().name());
 }

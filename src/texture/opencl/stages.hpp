@@ -22,12 +22,12 @@ class TextureSlot : public OpenClSlotBase {
   struct Operator {
     opencl::Kernel count, reduce, cells, contrasts;
   };
-  opencl::Kernel read_only;  ///< reads the frame, for measurements
+  opencl::Kernel reading;  ///< reads the frame, for measurements
   std::vector<Operator> operators;
   opencl::Buffer partial;  ///< uint32 [group][bin], of variant mapreduce
 };
 
-/// Stage `count` on one device. Spans have the names upload, count, reduce, cells, contrasts, download.
+/// Stage `count` on one device. Spans have the names upload, count, cells, contrasts, download.
 class TextureStages : public OpenClStagesOf<TextureWorkspace, TextureSlot> {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,

@@ -21,9 +21,9 @@ TuningTable make_table() {
   TuningTable table;
   // On a CPU, a thread runs a work-group's items one after the other: one that needs no atomics is best.
   table.parameters = {
-      {"histogram", "banked", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
-      {"pixels", "word", "vector", {"word", "vector"}},
-      {"group", 256, 1, {}, 1, 1024},
+      {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
+      {"pixels", "word", "vector", {"word", "words", "vector"}},
+      {"group", 512, 1, {}, 1, 1024},
       {"rows", 8, 32, {}, 1, 64},
       {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
       {"groups_a_unit", 8, 4, {}, 1, 64},
@@ -32,10 +32,11 @@ TuningTable make_table() {
     return std::get<std::string>(values.at("histogram")) != "serial" ||
            std::get<int>(values.at("group")) == 1;
   };
-  const auto sweep = [](Devices devices, const char* histogram, std::vector<TuningValue> groups,
-                        std::vector<TuningValue> rows, std::vector<TuningValue> copies,
-                        std::vector<TuningValue> groups_a_unit) {
+  const auto sweep = [](Devices devices, const char* histogram, std::vector<TuningValue> pixels,
+                        std::vector<TuningValue> groups, std::vector<TuningValue> rows,
+                        std::vector<TuningValue> copies, std::vector<TuningValue> groups_a_unit) {
     return opencl::TuningSweep{{{"histogram", {histogram}},
+                                {"pixels", std::move(pixels)},
                                 {"group", std::move(groups)},
                                 {"rows", std::move(rows)},
                                 {"copies", std::move(copies)},
@@ -44,19 +45,29 @@ TuningTable make_table() {
   };
   table.stages = {
       {"count",
-       "count {histogram}, {copies} copies, {group} work-items, {rows} rows, {groups_a_unit} groups a unit",
-       {sweep(Devices::cpu, "serial", {1}, {8, 32}, {1}, {1, 4}),
-        sweep(Devices::cpu, "global", {16}, {8}, {1}, {4}), sweep(Devices::cpu, "local", {16}, {8}, {1}, {4}),
-        sweep(Devices::cpu, "mapreduce", {16}, {8}, {1}, {4}),
-        sweep(Devices::others, "global", {128, 256}, {8}, {1}, {8}),
-        sweep(Devices::others, "local", {128, 256, 512, 1024}, {4, 8}, {1}, {4, 8}),
-        sweep(Devices::others, "mapreduce", {256, 512}, {8}, {1}, {4, 8}),
-        sweep(Devices::others, "banked", {128, 256, 512}, {4, 8, 16}, {8, 16, 32}, {4, 6, 8})}},
+       "count {histogram}, {copies} copies, {pixels} of pixels, {group} work-items, {rows} rows, "
+       "{groups_a_unit} groups a unit",
+       {sweep(Devices::cpu, "serial", {"vector"}, {1}, {8, 32}, {1}, {1, 4}),
+        sweep(Devices::cpu, "global", {"vector"}, {16}, {8}, {1}, {4}),
+        sweep(Devices::cpu, "local", {"vector"}, {16}, {8}, {1}, {4}),
+        sweep(Devices::cpu, "mapreduce", {"vector"}, {16}, {8}, {1}, {4}),
+        sweep(Devices::others, "global", {"word"}, {256}, {8}, {1}, {8}),
+        sweep(Devices::others, "local", {"word", "words"}, {128, 256, 512}, {8, 16}, {1}, {4, 8}),
+        sweep(Devices::others, "mapreduce", {"word"}, {256, 512}, {8}, {1}, {4, 8}),
+        sweep(Devices::others, "banked", {"word", "words"}, {256, 512}, {8, 16}, {8, 32}, {4, 6})}},
   };
   return table;
 }
 
 }  // namespace
+
+std::string to_string(const KernelTuning& t) {
+  std::string text = t.histogram + ", " + t.pixels + " of pixels, " + std::to_string(t.group) +
+                     " work-items, " + std::to_string(t.rows) + " rows, " + std::to_string(t.groups_a_unit) +
+                     " groups a unit";
+  if (t.histogram == "banked") text += ", " + std::to_string(t.copies) + " copies";
+  return text;
+}
 
 const TuningTable& tuning_table() {
   static const TuningTable table = make_table();
