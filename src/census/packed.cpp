@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,17 +16,30 @@ std::int32_t offset_of(const WeakClassifier& weak) {
   return (weak.cell - 1) * PackedModel::kPlane + weak.y * PackedModel::kStride + weak.x;
 }
 
-OneByOne pack_one_by_one(std::span<const WeakClassifier> stage) {
-  OneByOne packed;
-  for (const WeakClassifier& weak : stage) {
-    packed.offsets.push_back(offset_of(weak));
+PackedSet pack(const CodeSet& codes) {
+  PackedSet packed{codes};
+  for (int i = kBlock; i < kSetBytes; ++i)
+    packed.steps[i] = static_cast<std::uint8_t>(codes[i] ^ codes[i - kBlock]);
+  return packed;
+}
+
+Gathered pack_gathered(std::span<const WeakClassifier> stage) {
+  std::vector<WeakClassifier> sorted(stage.begin(), stage.end());
+  std::ranges::stable_sort(sorted, {}, offset_of);
+  Gathered packed;
+  std::int32_t room = 0;  // for weights in the last run
+  for (const WeakClassifier& weak : sorted) {
+    const std::int32_t offset = offset_of(weak);
+    if (weak.weight > room || offset - packed.runs.back().offset >= Gathered::kRun) {
+      packed.runs.push_back({offset, 0});
+      room = std::numeric_limits<std::uint16_t>::max();
+    }
+    room -= weak.weight;
+    packed.sets.push_back(pack(weak.codes));
     packed.weights.push_back(weak.weight);
-    packed.sets.push_back({weak.codes});
+    packed.columns.push_back(static_cast<std::uint8_t>(offset - packed.runs.back().offset));
+    packed.runs.back().end = static_cast<int>(packed.sets.size());
   }
-  const std::size_t count = (stage.size() + OneByOne::kAtOnce - 1) / OneByOne::kAtOnce * OneByOne::kAtOnce;
-  packed.offsets.resize(count);
-  packed.weights.resize(count);
-  packed.sets.resize(count);
   return packed;
 }
 
@@ -38,7 +52,7 @@ PackedModel::PackedModel(const Model& model, std::span<const std::int32_t> lowes
     const bool is_last =
         std::ranges::any_of(model.views, [&](const View& view) { return view.end == s + 1; });
     if (!is_last && limit(s) <= kMostInBytes) pack_side_by_side(s);
-    one_by_one_.push_back(pack_one_by_one(model.weak_of(s)));
+    gathered_.push_back(pack_gathered(model.weak_of(s)));
   }
 }
 
@@ -46,10 +60,7 @@ void PackedModel::pack_side_by_side(int stage) {
   for (const WeakClassifier& weak : model_->weak_of(stage)) {
     // A weight above the limit rejects by itself, as limit + 1 does.
     const auto weight = static_cast<std::uint8_t>(std::min<std::int32_t>(weak.weight, limit(stage) + 1));
-    SideBySide packed{weak.codes, offset_of(weak), weight};
-    for (int i = kBlock; i < kSetBytes; ++i)
-      packed.steps[i] = static_cast<std::uint8_t>(weak.codes[i] ^ weak.codes[i - kBlock]);
-    side_by_side_[static_cast<std::size_t>(stage)].push_back(packed);
+    side_by_side_[static_cast<std::size_t>(stage)].push_back({pack(weak.codes), offset_of(weak), weight});
   }
 }
 

@@ -6,9 +6,10 @@
 /// A level is scanned in tiles, whose census codes are made first, of pixels and, where the model has them,
 /// of cells of 2x2 pixels. Codes of either are kept in two planes of bytes: a code's upper six bits, which
 /// name a byte of a code set, and its lower three, as the one bit of that byte. Whether a code is in a set is
-/// then one look-up among 64 bytes and one AND, for a vector of neighbouring windows at once. Windows go
-/// through the first stages so, side by side, each stage's sums in bytes that saturate. What is left of these
-/// goes on in lists, in which a look of a window is a few instructions without a branch.
+/// then one look-up among 64 bytes and one AND, for a vector of windows at once. Windows go through the first
+/// stages side by side, in vectors of neighbours, of which a stage leaves a list, each stage's sums in bytes
+/// that saturate. The windows that are left of these go on in lists, and their codes are gathered into
+/// vectors for every stage.
 
 #include <cstdint>
 #include <span>
@@ -28,26 +29,33 @@ struct Accepted {
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
-/// A weak classifier as vectors of windows look it up.
+/// A set of codes as vectors look codes up in it: each 16 bytes XOR the 16 before. The byte that a number
+/// names is the XOR of one of each of the blocks up to its own, at the number's lower half.
+struct alignas(kSetBytes) PackedSet {
+  CodeSet steps;
+};
+
+/// A weak classifier as vectors of windows that are neighbours look it up.
 struct SideBySide {
-  /// Its set, each 16 bytes XOR the 16 before. The byte that a number names is the XOR of one of each of the
-  /// blocks up to its own, at the number's lower half.
-  alignas(kSetBytes) CodeSet steps;
+  PackedSet set;
   std::int32_t offset;  ///< of its code, in places from that of the window's corner
   std::uint8_t weight;  ///< or less, where that rejects as well
 };
 
-/// A stage as single windows go through it, one array a property of its weak classifiers, so that sets fill
-/// cache lines.
-struct OneByOne {
-  /// Looks before sums are compared with the limit; the last ones may be there for their number only, with
-  /// sets of nothing.
-  static constexpr int kAtOnce = 8;
-  struct alignas(kSetBytes) Set {
-    CodeSet codes;
+/// A stage as windows from anywhere in a tile go through it together, a vector of them at a time. Their codes
+/// are gathered for that, those of some places next to each other at once, and weak classifiers are in the
+/// order of their places.
+struct Gathered {
+  static constexpr int kRun = 8;  ///< places that are gathered at once
+  struct Run {
+    std::int32_t offset;  ///< of its first place; see SideBySide
+    int end;              ///< of its weak classifiers, one past; they begin where those of the one before end
   };
-  std::vector<std::int32_t> offsets, weights;  ///< see SideBySide
-  std::vector<Set> sets;
+  std::vector<Run> runs;  ///< of which each one's weights add up to no more than 16 bits have room for
+  // Of each weak classifier; sets by themselves, so that they fill cache lines:
+  std::vector<PackedSet> sets;
+  std::vector<std::uint16_t> weights;
+  std::vector<std::uint8_t> columns;  ///< its place in its run
 };
 
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
@@ -59,9 +67,8 @@ class PackedModel {
   /// of cache lines, so that those of a window do not drive each other out of the cache.
   static constexpr int kStride = kTileColumns + 3 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
-  /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a look in a vector
-  /// takes one and a half times as long as one in a list. Two stages take a twentieth longer, four as long as
-  /// three.
+  /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a scan of two
+  /// takes a twentieth longer, and one of four as long.
   static constexpr int kEarlyStages = 3;
 
   PackedModel() = default;
@@ -80,8 +87,8 @@ class PackedModel {
   std::span<const SideBySide> side_by_side(int stage) const {
     return side_by_side_[static_cast<std::size_t>(stage)];
   }
-  /// A stage for single windows.
-  const OneByOne& one_by_one(int stage) const { return one_by_one_[static_cast<std::size_t>(stage)]; }
+  /// A stage for windows in lists.
+  const Gathered& gathered(int stage) const { return gathered_[static_cast<std::size_t>(stage)]; }
 
  private:
   void pack_side_by_side(int stage);
@@ -91,7 +98,7 @@ class PackedModel {
   std::vector<std::int32_t> limits_;
   // By stage:
   std::vector<std::vector<SideBySide>> side_by_side_;
-  std::vector<OneByOne> one_by_one_;
+  std::vector<Gathered> gathered_;
 };
 
 /// What a thread needs for a tile, about 350 kB, and 300 more with cells.
@@ -101,6 +108,8 @@ struct ScanScratch {
   AlignedBuffer<std::uint8_t> cells;         ///< their means: one at each pixel
   AlignedBuffer<std::uint16_t> column_sums;  ///< of three pixels, of a row
   AlignedBuffer<std::uint8_t> means;         ///< of neighbourhoods, rounded down, of a row
+  AlignedBuffer<std::int32_t> corners;       ///< places of the first windows of the vectors in a list
+  AlignedBuffer<std::uint64_t> passed;       ///< which of each vector's windows are left
   AlignedBuffer<std::int32_t> places, sums;  ///< of the windows in a list
   std::vector<Accepted> accepted;            ///< for the caller: keeps its memory from tile to tile
 };

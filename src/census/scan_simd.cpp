@@ -115,16 +115,15 @@ void make_all_codes(GrayView image, const WindowTile& tile, Size window, int mos
              scratch.bytes.data() + PackedModel::kPlane, scratch.bits.data() + PackedModel::kPlane, scratch);
 }
 
-// The weights of a weak classifier at codes whose bytes' numbers, 0..63, are `index`; see SideBySide.
+// Of codes whose bytes' numbers, 0..63, are `index`: not 0 where they are in a set.
 template <class V>
-HWY_INLINE V weights_of(Bytes d, const SideBySide& look, V index, V bits) {
+HWY_INLINE V look_up(Bytes d, const PackedSet& set, V index, V bits) {
   // Of an index below a block, the highest bit is set then, and there is nothing.
   const auto part = [&](int block) HWY_ATTR {
     const V own = hn::Sub(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
-    return hn::TableLookupBytesOr0(hn::LoadDup128(d, look.steps.data() + block * kBlock), own);
+    return hn::TableLookupBytesOr0(hn::LoadDup128(d, set.steps.data() + block * kBlock), own);
   };
-  const V bytes = hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3)));
-  return hn::IfThenZeroElse(hn::Eq(hn::And(bytes, bits), hn::Zero(d)), hn::Set(d, look.weight));
+  return hn::And(hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3))), bits);
 }
 
 // Of a vector of sums: where they do not exceed a limit.
@@ -136,78 +135,153 @@ HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
   return kept;
 }
 
-// Of two vectors of windows, one below the other, whose corners' codes are at `place`: those that the stages
-// [begin, end) leave. `passed`, those that exist at first.
-HWY_INLINE void pass_two(const PackedModel& packed, int begin, int end, const ScanScratch& scratch,
-                         std::int32_t place, std::uint64_t (&passed)[2], std::span<std::int64_t> left) {
+// The list's vectors of windows through one stage; how many have a window left. Two at a time, which share
+// what is read of the stage.
+int pass_vectors(const PackedModel& packed, int stage, int count, ScanScratch& scratch,
+                 std::span<std::int64_t> left) {
   const Bytes d;
-  const std::uint8_t* const bytes = scratch.bytes.data() + place;
-  const std::uint8_t* const bits = scratch.bits.data() + place;
-  for (int s = begin; s < end && (passed[0] | passed[1]) != 0; ++s) {
-    auto upper = hn::Zero(d), lower = hn::Zero(d);
-    for (const SideBySide& look : packed.side_by_side(s)) {
-      const std::ptrdiff_t at = look.offset;
-      upper = hn::SaturatedAdd(upper, weights_of(d, look, hn::LoadU(d, bytes + at), hn::LoadU(d, bits + at)));
-      lower = hn::SaturatedAdd(
-          lower, weights_of(d, look, hn::LoadU(d, bytes + at + kStride), hn::LoadU(d, bits + at + kStride)));
+  std::int32_t* const corners = scratch.corners.data();
+  std::uint64_t* const passed = scratch.passed.data();
+  const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(stage)));
+  // The last one may need another beside it.
+  corners[count] = corners[0];
+  passed[count] = 0;
+  int kept = 0;
+  for (int i = 0; i < count; i += 2) {
+    const std::int32_t corner[] = {corners[i], corners[i + 1]};
+    auto first = hn::Zero(d), second = hn::Zero(d);
+    for (const SideBySide& look : packed.side_by_side(stage)) {
+      const auto add = [&](auto sum, std::ptrdiff_t place) HWY_ATTR {
+        const auto found = look_up(d, look.set, hn::LoadU(d, scratch.bytes.data() + place),
+                                   hn::LoadU(d, scratch.bits.data() + place));
+        const auto weight = hn::IfThenZeroElse(hn::Eq(found, hn::Zero(d)), hn::Set(d, look.weight));
+        return hn::SaturatedAdd(sum, weight);
+      };
+      first = add(first, corner[0] + look.offset);
+      second = add(second, corner[1] + look.offset);
     }
-    const auto limit = hn::Set(d, static_cast<std::uint8_t>(packed.limit(s)));
-    passed[0] &= not_above(d, upper, limit);
-    passed[1] &= not_above(d, lower, limit);
-    if (!left.empty())
-      left[static_cast<std::size_t>(s)] += std::popcount(passed[0]) + std::popcount(passed[1]);
+    const std::uint64_t rest[] = {passed[i] & not_above(d, first, limit),
+                                  passed[i + 1] & not_above(d, second, limit)};
+    for (int k = 0; k < 2; ++k) {
+      corners[kept] = corner[k];
+      passed[kept] = rest[k];
+      kept += rest[k] != 0 ? 1 : 0;
+      if (!left.empty()) left[static_cast<std::size_t>(stage)] += std::popcount(rest[k]);
+    }
   }
+  return kept;
 }
 
-// Places of the tile's windows that the stages [begin, end) leave; how many they are.
+// Places of the tile's windows that the stages [begin, end) leave, row by row; how many they are.
 int pass_tile(const PackedModel& packed, int begin, int end, const WindowTile& tile, ScanScratch& scratch,
               std::span<std::int64_t> left) {
   const int lanes = static_cast<int>(hn::Lanes(Bytes()));
-  int count = 0;
-  for (int y = 0; y < tile.rows; y += 2) {
+  const int most = tile.rows * ((tile.columns + lanes - 1) / lanes) + 1;  // see pass_vectors
+  scratch.corners.resize(static_cast<std::size_t>(most));
+  scratch.passed.resize(static_cast<std::size_t>(most));
+  int vectors = 0;
+  for (int y = 0; y < tile.rows; ++y) {
     for (int x = 0; x < tile.columns; x += lanes) {
-      const int here = std::min(lanes, tile.columns - x);
-      const std::int32_t place = y * kStride + x;
-      const std::uint64_t exist = ~std::uint64_t{0} >> (64 - here);
-      std::uint64_t passed[2] = {exist, y + 1 < tile.rows ? exist : 0};
-      pass_two(packed, begin, end, scratch, place, passed, left);
-      for (int row = 0; row < 2; ++row) {
-        for (std::uint64_t rest = passed[row]; rest != 0; rest &= rest - 1)
-          scratch.places[count++] = place + row * kStride + std::countr_zero(rest);
-      }
+      scratch.corners[vectors] = y * kStride + x;
+      scratch.passed[vectors++] = ~std::uint64_t{0} >> (64 - std::min(lanes, tile.columns - x));
     }
+  }
+  for (int s = begin; s < end; ++s) vectors = pass_vectors(packed, s, vectors, scratch, left);
+  int count = 0;
+  for (int i = 0; i < vectors; ++i) {
+    for (std::uint64_t rest = scratch.passed[i]; rest != 0; rest &= rest - 1)
+      scratch.places[count++] = scratch.corners[i] + std::countr_zero(rest);
   }
   return count;
 }
 
-// The list's windows through one stage, whose sums they then have; how many are left. A few looks at a time,
-// without a branch: which windows have a code, and which are left, is hard to foresee.
-int pass_stage(const PackedModel& packed, int stage, int count, ScanScratch& scratch) {
-  const std::int32_t limit = packed.limit(stage);
-  const OneByOne& looks = packed.one_by_one(stage);
-  std::int32_t* const places = scratch.places.data();
-  std::int32_t* const sums = scratch.sums.data();
-  std::fill_n(sums, count, 0);
-  for (std::size_t first = 0; first < looks.sets.size() && count > 0; first += OneByOne::kAtOnce) {
-    const std::int32_t* const offsets = looks.offsets.data() + first;
-    const std::int32_t* const weights = looks.weights.data() + first;
-    const OneByOne::Set* const sets = looks.sets.data() + first;
-    int kept = 0;
-    for (int i = 0; i < count; ++i) {
-      const std::uint8_t* const bytes = scratch.bytes.data() + places[i];
-      const std::uint8_t* const bits = scratch.bits.data() + places[i];
-      std::int32_t sum = sums[i];
-      for (int k = 0; k < OneByOne::kAtOnce; ++k) {
-        const bool is_in = (sets[k].codes[bytes[offsets[k]]] & bits[offsets[k]]) != 0;
-        sum += -std::int32_t{is_in} & weights[k];
-      }
-      places[kept] = places[i];
-      sums[kept] = sum;
-      kept += sum <= limit ? 1 : 0;
-    }
-    count = kept;
+// Eight bytes of each of as many windows as a vector has room for: a block of 16 bytes has those of one
+// window and of the next, the block after it those of the windows 16 further on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* bytes, const std::int32_t* places) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  if constexpr (kLanes == Gathered::kRun) {
+    return hn::LoadU(d, bytes + *places);
+  } else {
+    const hn::Half<D> half;
+    const std::int32_t* const others = places + (kLanes == kBlock ? 1 : kLanes / 2);
+    return hn::Combine(d, load_pieces(half, bytes, others), load_pieces(half, bytes, places));
   }
-  return count;
+}
+
+// Codes of a run of places in a vector of windows: into `run`, a vector for each place.
+HWY_INLINE void gather_run(const std::uint8_t* bytes, const std::int32_t* places, std::uint8_t* run) {
+  const Bytes d;
+  constexpr int kRun = Gathered::kRun;
+  hn::Vec<Bytes> in[kRun], out[kRun];
+  for (int i = 0; i < kRun; ++i) out[i] = load_pieces(d, bytes, places + 2 * i);
+  // The byte of window w and place p is the one with the number 8 w + p, a number of seven bits, in the same
+  // block of all vectors. To interleave their halves turns the bits of all numbers by one; after four times,
+  // it is 16 p + w.
+  for (int turn = 0; turn < 4; ++turn) {
+    std::copy_n(out, kRun, in);
+    for (int i = 0; i < kRun / 2; ++i) {
+      out[2 * i] = hn::InterleaveLower(d, in[i], in[i + kRun / 2]);
+      out[2 * i + 1] = hn::InterleaveUpper(d, in[i], in[i + kRun / 2]);
+    }
+  }
+  for (int i = 0; i < kRun; ++i) hn::Store(out[i], d, run + i * hn::Lanes(d));
+}
+
+// The sums of a vector of windows.
+HWY_INLINE void sum_gathered(const Gathered& stage, const ScanScratch& scratch, const std::int32_t* places,
+                             std::int32_t* sums) {
+  const Bytes d;
+  const hn::RepartitionToWide<Bytes> d16;
+  const hn::RepartitionToWide<decltype(d16)> d32;
+  const std::size_t lanes = hn::Lanes(d);
+  alignas(64) std::uint8_t bytes[Gathered::kRun * hn::MaxLanes(Bytes())];
+  alignas(64) std::uint8_t bits[Gathered::kRun * hn::MaxLanes(Bytes())];
+  hn::Vec<decltype(d32)> all[4] = {hn::Zero(d32), hn::Zero(d32), hn::Zero(d32), hn::Zero(d32)};
+  int look = 0;
+  for (const Gathered::Run& run : stage.runs) {
+    gather_run(scratch.bytes.data() + run.offset, places, bytes);
+    gather_run(scratch.bits.data() + run.offset, places, bits);
+    auto lower = hn::Zero(d16), upper = hn::Zero(d16);
+    for (; look < run.end; ++look) {
+      const std::size_t at = stage.columns[look] * lanes;
+      const auto found = look_up(d, stage.sets[look], hn::Load(d, bytes + at), hn::Load(d, bits + at));
+      const auto none = hn::VecFromMask(d, hn::Eq(found, hn::Zero(d)));
+      const auto weight = hn::Set(d16, stage.weights[look]);
+      lower = hn::Add(lower, hn::AndNot(hn::BitCast(d16, hn::InterleaveLower(d, none, none)), weight));
+      upper = hn::Add(upper, hn::AndNot(hn::BitCast(d16, hn::InterleaveUpper(d, none, none)), weight));
+    }
+    const auto zero = hn::Zero(d16);
+    all[0] = hn::Add(all[0], hn::BitCast(d32, hn::InterleaveLower(d16, lower, zero)));
+    all[1] = hn::Add(all[1], hn::BitCast(d32, hn::InterleaveUpper(d16, lower, zero)));
+    all[2] = hn::Add(all[2], hn::BitCast(d32, hn::InterleaveLower(d16, upper, zero)));
+    all[3] = hn::Add(all[3], hn::BitCast(d32, hn::InterleaveUpper(d16, upper, zero)));
+  }
+  // A block of 16 windows has become a block in each of the four.
+  alignas(64) std::uint32_t parts[4][hn::MaxLanes(d32)];
+  for (int part = 0; part < 4; ++part) hn::Store(all[part], d32, parts[part]);
+  for (std::size_t i = 0; i < lanes; ++i)
+    sums[i] = static_cast<std::int32_t>(parts[i % kBlock / 4][i / kBlock * 4 + i % 4]);
+}
+
+// The list's windows through one stage, whose sums they then have; how many are left.
+int pass_list(const PackedModel& packed, int stage, int count, ScanScratch& scratch) {
+  const int lanes = static_cast<int>(hn::Lanes(Bytes()));
+  const std::int32_t limit = packed.limit(stage);
+  int kept = 0;
+  for (int first = 0; first < count; first += lanes) {
+    std::int32_t places[hn::MaxLanes(Bytes())], sums[hn::MaxLanes(Bytes())];
+    const int here = std::min(lanes, count - first);
+    std::copy_n(scratch.places.data() + first, here, places);
+    std::fill(places + here, places + lanes, places[0]);
+    sum_gathered(packed.gathered(stage), scratch, places, sums);
+    for (int i = 0; i < here; ++i) {
+      scratch.places[kept] = places[i];
+      scratch.sums[kept] = sums[i];
+      kept += sums[i] <= limit ? 1 : 0;
+    }
+  }
+  return kept;
 }
 
 void scan_whole_tile(const PackedModel& packed, GrayView image, const WindowTile& tile, int early_stages,
@@ -223,18 +297,14 @@ void scan_whole_tile(const PackedModel& packed, GrayView image, const WindowTile
     while (lists < std::min(begin + early_stages, end) && packed.fits_bytes(lists)) ++lists;
     int count = pass_tile(packed, begin, lists, tile, scratch, left);
     for (int s = lists; s < end && count > 0; ++s) {
-      count = pass_stage(packed, s, count, scratch);
+      count = pass_list(packed, s, count, scratch);
       if (!left.empty()) left[static_cast<std::size_t>(s)] += count;
     }
-    const auto first = static_cast<std::ptrdiff_t>(accepted.size());
     for (int i = 0; i < count; ++i) {
       const std::int32_t place = scratch.places[i];
       accepted.push_back(
           {view, tile.x + place % kStride, tile.y + place / kStride, threshold - scratch.sums[i]});
     }
-    // Two rows have been in the list together.
-    std::sort(accepted.begin() + first, accepted.end(),
-              [](const Accepted& a, const Accepted& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
   }
 }
 

@@ -152,6 +152,15 @@ TEST_P(CensusKernel, WeightsOfAnySizeAreTheReferences) {
   EXPECT_GT(found, 1000U);
 }
 
+// More weights of neighbouring places than sums of a few bits have room for.
+TEST_P(CensusKernel, ManyHeavyWeightsAreTheReferences) {
+  std::size_t found = 0;
+  const Case one{{8, 8}, {3, 1, 90, 40}};
+  for (const int weight : {255, 4000, kMaxWeight})
+    expect_windows(one, drawn_model(5, {{60, 200}, {8, 8}, 2, 2, weight}), 0, 3, found);
+  EXPECT_GT(found, 1000U);
+}
+
 // Memory that served a model with cells serves one without, and the other way round.
 TEST_P(CensusKernel, ModelsWithAndWithoutCellsShareAScratch) {
   const Case one{{24, 24}, {3, 1, 90, 40}};
