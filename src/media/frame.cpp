@@ -80,6 +80,32 @@ Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
   return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
 }
 
+Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_t number, double time) {
+  FramePtr picture = make_av_frame();
+  const GrayView view = gray->view();
+  picture->format = AV_PIX_FMT_GRAY8;
+  picture->width = view.width();
+  picture->height = view.height();
+  picture->color_range = AVCOL_RANGE_JPEG;
+  // FFmpeg's pointers are to what may be changed; the flag says that this may not.
+  picture->data[0] = const_cast<std::uint8_t*>(view.data());
+  picture->linesize[0] = static_cast<int>(view.stride());
+  using Owner = std::shared_ptr<const Image<std::uint8_t>>;
+  auto owner = std::make_unique<Owner>(std::move(gray));
+  picture->buf[0] = av_buffer_create(
+      picture->data[0], static_cast<std::size_t>(view.stride()) * static_cast<std::size_t>(view.height()),
+      [](void* opaque, std::uint8_t*) { delete static_cast<Owner*>(opaque); }, owner.get(),
+      AV_BUFFER_FLAG_READONLY);
+  if (!picture->buf[0]) throw std::bad_alloc();
+  owner.release();  // NOLINT(bugprone-unused-return-value): the buffer's from here on
+  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+}
+
+bool has_colour(const Frame& frame) {
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.picture()->format));
+  return format && (format->nb_components >= 3 || (format->flags & AV_PIX_FMT_FLAG_PAL) != 0);
+}
+
 Image<std::uint8_t> to_gray(const Frame& frame) {
   const Size size = frame.size();
   Image<std::uint8_t> luma(size.width, size.height);

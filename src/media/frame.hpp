@@ -117,6 +117,12 @@ Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number = 1
 /// A frame of gray pixels (full range), copied.
 Frame frame_from_gray(GrayView gray, std::int64_t number = 1, double time = 0);
 
+/// A frame of gray pixels (full range) that nobody changes from here on: shared, not copied.
+Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_t number, double time);
+
+/// Whether a frame is anything but shades of gray.
+bool has_colour(const Frame& frame);
+
 /// The luma of a frame, copied. Packed colour becomes BT.601 luma of full range by the integer formula of
 /// image/gray.hpp, as in a detector; it may differ by a few levels from what swscale makes of the same
 /// picture.

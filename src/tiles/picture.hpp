@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "image/border.hpp"
 #include "image/view.hpp"
 
 namespace sightline::tiles {
@@ -22,12 +24,13 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// A plane of 8 bits. Luma is BT.601 of full range (image/gray.hpp), and the picture's own samples where it
-/// is gray.
+/// A plane of 8 bits. Luma is BT.601 of full range: by image/gray.hpp of red, green and blue; the file's own
+/// where FFmpeg decodes luma and chroma (JPEG and WebP files); the picture's samples where it is gray.
 enum class Channel { luma, red, green, blue };
 const char* to_string(Channel channel);
 
 struct PictureInfo {
+  std::string name;        ///< of the file, for messages
   std::int64_t width = 0;  ///< pixels
   std::int64_t height = 0;
   bool has_colour = false;
@@ -36,28 +39,36 @@ struct PictureInfo {
   Size block;
 };
 
-/// A part of a picture that could not be read.
+/// A part of a picture that could not be read: all that was decoded at once.
 struct Damage {
   Region where;
-  std::string reason;
+  std::string reason;  ///< the decoder's words
+  friend bool operator==(const Damage&, const Damage&) = default;
 };
+/// "x 512, y 1024, 256x256: reason".
+std::string to_string(const Damage& damage);
 
 struct OpenOptions {
   int page = 0;  ///< of a file that has several: a resolution or a picture
   /// Which samples of more than 8 bits, or of floating point, are black and white: those between are spread
-  /// over 0 to 255 (rounded to the nearest, clamped). None: such pictures are refused.
+  /// over 0 to 255 (rounded to the nearest, clamped; no number is black). The first may be larger than the
+  /// second. None: such pictures are refused. Of no effect on others.
   std::optional<std::pair<double, double>> range;
-  std::size_t cache_bytes = std::size_t{256} << 20;  ///< of decoded blocks that several reads share
+  /// Of decoded blocks that several reads share. Reading tiles row by row, every block is decoded once where
+  /// this holds the blocks of a row of tiles of a picture in strips, or a row of blocks of a tiled one: their
+  /// pixels, times three where colours are read .
+  std::size_t cache_bytes = std::size_t{512} << 20;
 };
 
-/// A picture that regions are read from. Thread-safety: `read` from several threads at once.
+/// A picture that regions are read from. As it is stored: a tag that says how to turn it is not looked at.
+/// Thread-safety: `read` from several threads at once.
 class Picture {
  public:
   virtual ~Picture() = default;
   const PictureInfo& info() const { return info_; }
 
   /// Reads a region, which lies within the picture, into planes of its size: one for each channel. What
-  /// cannot be decoded is zero and returned.
+  /// cannot be decoded is zero (or, where the decoder could go on, what it made of it) and returned.
   /// @throws Error (input) where the file cannot be read any more, or has changed since it was opened
   virtual std::vector<Damage> read(const Region& region, std::span<const Channel> channels,
                                    std::span<const ImageView<std::uint8_t>> planes) = 0;
@@ -65,6 +76,13 @@ class Picture {
  protected:
   PictureInfo info_;
 };
+
+/// Reads a region that may reach outside of the picture, by any distance: what is there, the rule says, which
+/// is not `skip` then. Damage is returned once, even where it shows at several places.
+/// @throws as Picture::read
+std::vector<Damage> read_with_border(Picture& picture, const Region& region, BorderRule border,
+                                     std::span<const Channel> channels,
+                                     std::span<const ImageView<std::uint8_t>> planes);
 
 /// Opens a TIFF (tiled or in strips, BigTIFF, pages), a slide, or a picture of any format that FFmpeg
 /// decodes, which is then kept in memory.

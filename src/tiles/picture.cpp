@@ -1,0 +1,33 @@
+#include "tiles/picture.hpp"
+
+#include "base/error.hpp"
+#include "tiles/memory_picture.hpp"
+#include "tiles/slide_picture.hpp"
+#include "tiles/tiff_picture.hpp"
+
+namespace sightline::tiles {
+
+const char* to_string(Channel channel) {
+  constexpr const char* kNames[] = {"luma", "red", "green", "blue"};
+  return kNames[static_cast<std::size_t>(channel)];
+}
+
+std::string to_string(const Damage& damage) {
+  const Region& where = damage.where;
+  return "x " + std::to_string(where.x) + ", y " + std::to_string(where.y) + ", " +
+         std::to_string(where.width) + "x" + std::to_string(where.height) + ": " + damage.reason;
+}
+
+std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options) {
+  if (options.page < 0) throw Error(ExitCode::usage, "pages are counted from 0");
+  if (options.range && options.range->first == options.range->second)
+    throw Error(ExitCode::usage, "a range has two different ends");
+  const FileStamp exists(file);
+  if (std::filesystem::is_directory(file))
+    throw Error(ExitCode::input, "'" + file.string() + "' is a folder", "give a picture");
+  if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);
+  if (is_tiff(file)) return std::make_unique<TiffPicture>(file, options);
+  return std::make_unique<MemoryPicture>(file, options);
+}
+
+}  // namespace sightline::tiles

@@ -1,0 +1,28 @@
+#pragma once
+/// Internal to src/tiles: TIFF files.
+
+#include "tiles/block_picture.hpp"
+#include "tiles/tiff_layout.hpp"
+
+namespace sightline::tiles {
+
+class TiffPicture : public BlockPicture {
+ public:
+  /// Throws Error (input).
+  TiffPicture(const std::filesystem::path& file, const OpenOptions& options);
+
+ private:
+  TiffPicture(const std::filesystem::path& file, const OpenOptions& options, TiffFile first);
+  void decode(std::int64_t column, std::int64_t row, bool colour, Block& block) override;
+  void decode_part(TiffPool::Reader& reader, std::int64_t column, std::int64_t row, int strip, Block& block,
+                   std::uint8_t* pixels, int samples);
+  std::string decode_raw(TiffFile& tiff, std::uint32_t part, std::uint8_t* raw, std::int64_t bytes);
+
+  const TiffLayout layout_;
+  TiffPool pool_;
+};
+
+/// By its first bytes.
+bool is_tiff(const std::filesystem::path& file);
+
+}  // namespace sightline::tiles

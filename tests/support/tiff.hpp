@@ -1,0 +1,44 @@
+#pragma once
+// TIFF files of every kind, made at test time through libtiff, and what is in them.
+
+#include <tiffio.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tiles/picture.hpp"
+
+namespace sightline::test {
+
+/// How a made picture is stored. Samples are those of `made_sample`, converted.
+struct TiffKind {
+  std::string name;
+  int samples = 3;
+  int bits = 8;
+  int format = SAMPLEFORMAT_UINT;
+  int photometric = PHOTOMETRIC_RGB;
+  int compression = COMPRESSION_NONE;
+  Size tile{64, 48};  ///< 0x0: strips
+  int strip_rows = 7;
+  bool planar = false;
+  int predictor = PREDICTOR_NONE;
+  std::string mode = "w";  ///< of TIFFOpen: "w8" for a BigTIFF, "wb" for the other byte order
+};
+
+/// Sample `channel` (0 to 3) of a pixel: no tile, row or channel is like another.
+inline std::uint8_t made_sample(std::int64_t x, std::int64_t y, int channel) {
+  return static_cast<std::uint8_t>((x * (3 + channel) + y * (5 - channel) + x * y % 23 + channel * 40) % 256);
+}
+
+/// Adds a page to a file, or makes it. Throws std::runtime_error.
+void write_tiff(const std::string& file, const TiffKind& kind, Size size, bool append = false);
+
+/// The planes of a region, read in one call.
+std::vector<Image<std::uint8_t>> read_planes(tiles::Picture& picture, const tiles::Region& region,
+                                             std::vector<tiles::Channel> channels,
+                                             std::vector<tiles::Damage>* damage = nullptr);
+/// The luma of all of it.
+Image<std::uint8_t> read_luma(tiles::Picture& picture, std::vector<tiles::Damage>* damage = nullptr);
+
+}  // namespace sightline::test
