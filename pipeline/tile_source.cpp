@@ -94,6 +94,7 @@ void TileSource::read_tile(std::int64_t index, Tile& tile) {
     views.push_back(tile.planes.back()->view());
   }
   tile.damage = tiles::read_with_border(picture_, region, grid_.border(), options_.channels, views);
+  picture_.passed(region, 2 * grid_.halo());
 }
 
 // Whether there is one. Looks at `stop` now and then: a signal handler cannot wake it.

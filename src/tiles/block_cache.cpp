@@ -35,8 +35,7 @@ class BlockCache::Memory {
 
 BlockCache::BlockCache(std::size_t bytes)
     : limit_(bytes),
-      // What a few readers at once share with their neighbours.
-      spent_limit_(std::min(bytes / 4, std::size_t{64} << 20)),
+      spent_limit_(bytes / 4),  // for readers who are behind others
       memory_(std::make_shared<Memory>()) {}
 
 std::shared_ptr<const Block> BlockCache::get(std::int64_t key, const std::function<void(Block&)>& decode) {

@@ -38,8 +38,7 @@ class BlockCache {
   /// The block, made by `decode` where it is not there. Others who want the same wait for it. Throws what
   /// `decode` throws.
   std::shared_ptr<const Block> get(std::int64_t key, const std::function<void(Block&)>& decode);
-  /// The reader takes the block for one that nobody needs any more: such go first. In reading row by row,
-  /// those used last are just the ones that are not needed for longest.
+  /// The block will hardly be asked for again: such go first.
   void spent(std::int64_t key);
 
  private:

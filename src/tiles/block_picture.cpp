@@ -14,7 +14,12 @@ namespace sightline::tiles {
 
 namespace {
 
-/// `pixels` of the block from (x, y) on, which the plane takes at `target`.
+// The end of the last block that reaches to `end`.
+std::int64_t whole_blocks(std::int64_t end, std::int64_t block) {
+  return (end + block - 1) / block * block;
+}
+
+/// Pixels of the block from (x, y) on, which the plane takes at `target`.
 void copy_channel(const Block& block, int x, int y, Channel channel, ImageView<std::uint8_t> target) {
   if (block.samples == 3 && channel == Channel::luma) {
     const PackedView source{block.at(x, y), target.width(), target.height(),
@@ -60,19 +65,40 @@ Region BlockPicture::inside(std::int64_t column, std::int64_t row) const {
           static_cast<int>(std::min<std::int64_t>(info_.block.height, info_.height - y))};
 }
 
+std::int64_t BlockPicture::key(std::int64_t column, std::int64_t row, bool colour) const {
+  const std::int64_t columns = (info_.width + info_.block.width - 1) / info_.block.width;
+  return (row * columns + column) * 2 + (colour ? 1 : 0);
+}
+
+void BlockPicture::passed(const Region& region, int overlap) {
+  const std::int64_t block_width = info_.block.width, block_height = info_.block.height;
+  const std::int64_t right = std::min(region.x + region.width, info_.width);
+  const std::int64_t bottom = std::min(region.y + region.height, info_.height);
+  // Up to where blocks must end: to the right and below there are others, or the picture ends.
+  const std::int64_t end_x = right < info_.width ? right - overlap : whole_blocks(right, block_width);
+  const std::int64_t end_y = bottom < info_.height ? bottom - overlap : whole_blocks(bottom, block_height);
+  for (std::int64_t row = std::max<std::int64_t>(region.y, 0) / block_height;
+       (row + 1) * block_height <= end_y; ++row) {
+    for (std::int64_t column = std::max<std::int64_t>(region.x, 0) / block_width;
+         (column + 1) * block_width <= end_x; ++column) {
+      cache_.spent(key(column, row, false));
+      if (info_.has_colour) cache_.spent(key(column, row, true));
+    }
+  }
+}
+
 std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Channel> channels,
                                        std::span<const ImageView<std::uint8_t>> planes) {
   const bool colour = info_.has_colour && std::any_of(channels.begin(), channels.end(),
                                                       [](Channel one) { return one != Channel::luma; });
   const std::int64_t block_width = info_.block.width, block_height = info_.block.height;
-  const std::int64_t columns = (info_.width + block_width - 1) / block_width;
   const std::int64_t right = region.x + region.width, bottom = region.y + region.height;
   const std::int64_t last_column = (right - 1) / block_width, last_row = (bottom - 1) / block_height;
   std::vector<Damage> damage;
   for (std::int64_t row = region.y / block_height; row <= last_row; ++row) {
     for (std::int64_t column = region.x / block_width; column <= last_column; ++column) {
-      const std::int64_t key = (row * columns + column) * 2 + (colour ? 1 : 0);
-      const auto block = cache_.get(key, [&](Block& fresh) { decode(column, row, colour, fresh); });
+      const auto block =
+          cache_.get(key(column, row, colour), [&](Block& fresh) { decode(column, row, colour, fresh); });
       const std::int64_t from_x = std::max(region.x, column * block_width);
       const std::int64_t from_y = std::max(region.y, row * block_height);
       const int width = static_cast<int>(std::min(right, (column + 1) * block_width) - from_x);
@@ -85,8 +111,6 @@ std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Cha
                      static_cast<int>(from_y - row * block_height), channels[i], target);
       }
       damage.insert(damage.end(), block->damage.begin(), block->damage.end());
-      // The regions beside and below begin in the last ones.
-      if (column != last_column && row != last_row) cache_.spent(key);
     }
   }
   if (FileStamp(file_) != stamp_) {

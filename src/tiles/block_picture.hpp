@@ -23,6 +23,7 @@ class BlockPicture : public Picture {
  public:
   std::vector<Damage> read(const Region& region, std::span<const Channel> channels,
                            std::span<const ImageView<std::uint8_t>> planes) override;
+  void passed(const Region& region, int overlap) override;
 
  protected:
   BlockPicture(const std::filesystem::path& file, std::size_t cache_bytes);
@@ -36,6 +37,8 @@ class BlockPicture : public Picture {
   const std::filesystem::path file_;
 
  private:
+  std::int64_t key(std::int64_t column, std::int64_t row, bool colour) const;
+
   const FileStamp stamp_;
   BlockCache cache_;
 };

@@ -54,9 +54,9 @@ struct OpenOptions {
   /// over 0 to 255 (rounded to the nearest, clamped; no number is black). The first may be larger than the
   /// second. None: such pictures are refused. Of no effect on others.
   std::optional<std::pair<double, double>> range;
-  /// Of decoded blocks that several reads share. Reading tiles row by row, every block is decoded once where
-  /// this holds the blocks of a row of tiles of a picture in strips, or a row of blocks of a tiled one: their
-  /// pixels, times three where colours are read .
+  /// Of decoded blocks that several reads share. Reading tiles row by row (`Picture::passed`), every block is
+  /// decoded once where this holds the strips of a row of tiles, or two rows of a tiled picture's blocks: a
+  /// byte for each of their pixels, three where colours are read; and as much for what is in use.
   std::size_t cache_bytes = std::size_t{512} << 20;
 };
 
@@ -72,6 +72,9 @@ class Picture {
   /// @throws Error (input) where the file cannot be read any more, or has changed since it was opened
   virtual std::vector<Damage> read(const Region& region, std::span<const Channel> channels,
                                    std::span<const ImageView<std::uint8_t>> planes) = 0;
+  /// A hint of who reads row by row: the region has been read, and those to come reach into it for `overlap`
+  /// pixels at its right and lower edge at most. The region may reach outside of the picture.
+  virtual void passed(const Region&, int /*overlap*/) {}
 
  protected:
   PictureInfo info_;

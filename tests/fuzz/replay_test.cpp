@@ -21,10 +21,16 @@ struct Target {
   void (*run)(Bytes);
 };
 
-constexpr Target kTargets[] = {
-    {"cascade", cascade},          {"waldboost", waldboost}, {"census", census}, {"landmarks", landmarks},
-    {"recognition", recognition},  {"model", model},         {"config", config}, {"truth", truth},
-    {"command_line", command_line}};
+constexpr Target kTargets[] = {{"cascade", cascade},
+                               {"waldboost", waldboost},
+                               {"census", census},
+                               {"landmarks", landmarks},
+                               {"recognition", recognition},
+                               {"model", model},
+                               {"tiles", tiles},
+                               {"config", config},
+                               {"truth", truth},
+                               {"command_line", command_line}};
 
 std::vector<std::uint8_t> bytes_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);

@@ -21,6 +21,8 @@ void landmarks(Bytes bytes);
 void recognition(Bytes bytes);
 /// Models of the filter-bank detector.
 void model(Bytes bytes);
+/// TIFF files; of what is taken, the corners are decoded.
+void tiles(Bytes bytes);
 /// Pipeline files.
 void config(Bytes bytes);
 /// Ground truth, read as all of its formats.

@@ -13,7 +13,7 @@ namespace sightline::test {
 
 /// How a made picture is stored. Samples are those of `made_sample`, converted.
 struct TiffKind {
-  std::string name;
+  std::string name = {};
   int samples = 3;
   int bits = 8;
   int format = SAMPLEFORMAT_UINT;

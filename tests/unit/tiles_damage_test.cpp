@@ -1,0 +1,168 @@
+// Damaged TIFF files: what can be read is read, and what cannot is named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/errors.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tiff.hpp"
+#include "tiles/picture.hpp"
+
+namespace sightline::tiles {
+namespace {
+
+using test::TiffKind;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr Size kWhole{200, 150};
+
+class TiffDamage : public testing::Test {
+ protected:
+  struct Part {
+    std::size_t begin = 0, bytes = 0;
+  };
+  std::string file() const { return folder_ / "a.tif"; }
+
+  /// Where a tile or strip lies in the file.
+  Part part(std::uint32_t number) const {
+    TIFF* const tiff = TIFFOpen(file().c_str(), "r");
+    const Part found{TIFFGetStrileOffset(tiff, number), TIFFGetStrileByteCount(tiff, number)};
+    TIFFClose(tiff);
+    return found;
+  }
+  void change(const std::function<void(std::vector<char>&)>& change) const {
+    std::vector<char> bytes = test::load(file());
+    change(bytes);
+    test::store(file(), bytes);
+  }
+  /// Reads all before and after: outside of `where`, nothing may differ.
+  std::vector<Damage> expect_same_but(const Image<std::uint8_t>& whole, const Region& where,
+                                      bool zero) const {
+    std::vector<Damage> damage;
+    const auto picture = open_picture(file());
+    const Image<std::uint8_t> luma = test::read_luma(*picture, &damage);
+    for (int y = 0; y < kWhole.height; ++y) {
+      for (int x = 0; x < kWhole.width; ++x) {
+        const bool inside =
+            x >= where.x && x < where.x + where.width && y >= where.y && y < where.y + where.height;
+        if (!inside) {
+          EXPECT_EQ(luma.view().at(x, y), whole.view().at(x, y)) << x << ", " << y;
+        } else if (zero) {
+          EXPECT_EQ(luma.view().at(x, y), 0) << x << ", " << y;
+        }
+      }
+    }
+    return damage;
+  }
+  Image<std::uint8_t> make(const TiffKind& kind) const {
+    test::write_tiff(file(), kind, kWhole);
+    return test::read_luma(*open_picture(file()));
+  }
+
+  test::TempDir folder_;
+};
+
+TEST_F(TiffDamage, ATileOfWrongBytesIsZeroAndNamed) {
+  const Image<std::uint8_t> whole = make({.compression = COMPRESSION_ADOBE_DEFLATE});
+  const Part tile = part(5);  // of 4 across: the second of the second row
+  change([&](std::vector<char>& bytes) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(tile.begin), tile.bytes, '\x55');
+  });
+  const Region where{64, 48, 64, 48};
+  const std::vector<Damage> damage = expect_same_but(whole, where, true);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].where, where);
+  EXPECT_THAT(to_string(damage[0]), HasSubstr("x 64, y 48, 64x48: Decoding error"));
+}
+
+TEST_F(TiffDamage, AStripIsNamedAlone) {
+  const Image<std::uint8_t> whole = make({.compression = COMPRESSION_LZW, .tile = {0, 0}});
+  const Part strip = part(3);
+  change([&](std::vector<char>& bytes) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(strip.begin), strip.bytes, '\xff');
+  });
+  const Region where{0, 21, 200, 7};
+  const std::vector<Damage> damage = expect_same_but(whole, where, true);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].where, where);
+}
+
+TEST_F(TiffDamage, AJpegThatEndsEarlyIsNamed) {
+  const Image<std::uint8_t> whole = make({.photometric = PHOTOMETRIC_YCBCR, .compression = COMPRESSION_JPEG});
+  const Part tile = part(2);
+  // Zeros to the end: the decoder goes on with what it takes them for, and warns.
+  change([&](std::vector<char>& bytes) {
+    const auto half = bytes.begin() + static_cast<std::ptrdiff_t>(tile.begin + tile.bytes / 2);
+    std::fill_n(half, tile.bytes - tile.bytes / 2, '\0');
+  });
+  const Region where{128, 0, 64, 48};
+  const std::vector<Damage> damage = expect_same_but(whole, where, false);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].where, where);
+  EXPECT_THAT(damage[0].reason, HasSubstr("JPEG"));
+}
+
+TEST_F(TiffDamage, ATileThatIsNotInTheFileIsNamed) {
+  test::write_tiff(file(), {.mode = "w8"}, kWhole);
+  const Image<std::uint8_t> whole = test::read_luma(*open_picture(file()));
+  // The picture claims another row of tiles, which nobody has written.
+  TIFF* const tiff = TIFFOpen((folder_ / "b.tif").c_str(), "w8");
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 100);
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 64);
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 64);
+  TIFFSetField(tiff, TIFFTAG_TILELENGTH, 64);
+  std::vector<std::uint8_t> tile(64 * 64, 9);
+  TIFFWriteEncodedTile(tiff, 0, tile.data(), static_cast<tmsize_t>(tile.size()));
+  TIFFClose(tiff);
+  std::vector<Damage> damage;
+  const Image<std::uint8_t> luma = test::read_luma(*open_picture(folder_ / "b.tif"), &damage);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].where, (Region{64, 0, 36, 64}));
+  EXPECT_THAT(damage[0].reason, HasSubstr("not in the file"));
+  EXPECT_EQ(luma.view().at(63, 63), 9);
+  EXPECT_EQ(luma.view().at(64, 63), 0);
+}
+
+// Wherever it is cut or changed: refused with words, or read with what is damaged named; never anything else.
+TEST_F(TiffDamage, NoDamageEndsTheProgram) {
+  for (const TiffKind& kind : {TiffKind{.compression = COMPRESSION_ADOBE_DEFLATE, .mode = "w8"},
+                               TiffKind{.photometric = PHOTOMETRIC_YCBCR, .compression = COMPRESSION_JPEG},
+                               TiffKind{.compression = COMPRESSION_LZW,
+                               .tile = {0, 0},
+                               .planar = true,
+                               .predictor = PREDICTOR_HORIZONTAL}}) {
+    test::write_tiff(file(), kind, kWhole);
+    const std::vector<char> whole = test::load(file());
+    const auto read = [&] {
+      try {
+        const auto picture = open_picture(file());
+        if (picture->info().width <= 1000 && picture->info().height <= 1000) test::read_luma(*picture);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::input) << error.what();
+      }
+    };
+    int cut_short = 0;
+    for (std::size_t i = 0; i < whole.size(); i += whole.size() / 60 + 1) {
+      test::store(file(), std::vector<char>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)));
+      read();
+      std::vector<char> changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ (1 + cut_short++ % 255));
+      test::store(file(), changed);
+      read();
+    }
+    for (std::size_t i = whole.size() - 400; i < whole.size(); i += 3) {  // the tags
+      std::vector<char> changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ (1 + i % 255));
+      test::store(file(), changed);
+      read();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sightline::tiles
