@@ -13,6 +13,7 @@
 #include "gallery/gallery.hpp"
 #include "media/library_versions.hpp"
 #include "opencl/loader_version.hpp"
+#include "tiles/library_versions.hpp"
 
 namespace sightline {
 namespace {
@@ -45,6 +46,7 @@ std::vector<LibraryVersion> library_versions() {
        dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH), ""});
   all.push_back({"pugixml", pugixml_version(), ""});
   all.push_back(gallery::library_version());
+  for (LibraryVersion& one : tiles::library_versions()) all.push_back(std::move(one));
   return all;
 }
 

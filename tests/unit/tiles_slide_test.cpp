@@ -1,0 +1,83 @@
+// Slides that OpenSlide reads. It reads tiled TIFF files, too, which are made here for want of a slide.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/errors.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tiff.hpp"
+#include "tiles/slide_picture.hpp"
+#include "tiles/tiff_picture.hpp"
+
+namespace sightline::tiles {
+namespace {
+
+using testing::SizeIs;
+
+constexpr Size kSlide{1100, 700};
+
+class SlideTest : public testing::Test {
+ protected:
+  std::string file() const { return folder_ / "slide.tif"; }
+  test::TempDir folder_;
+};
+
+TEST_F(SlideTest, RegionsAreThoseOfTheTiff) {
+  test::write_tiff(file(), {}, kSlide);
+  EXPECT_FALSE(needs_openslide(file())) << "libtiff reads it";
+  SlidePicture slide(file(), {});
+  TiffPicture tiff(file(), {});
+  EXPECT_EQ(slide.info().width, kSlide.width);
+  EXPECT_EQ(slide.info().height, kSlide.height);
+  const std::vector channels{Channel::luma, Channel::red, Channel::green, Channel::blue};
+  for (const Region& region : {Region{0, 0, 1100, 700}, Region{500, 505, 30, 20}, Region{1099, 699, 1, 1}}) {
+    for (const auto& wanted : {std::vector{Channel::luma}, channels}) {
+      std::vector<Damage> damage;
+      const auto expected = test::read_planes(tiff, region, wanted);
+      const auto planes = test::read_planes(slide, region, wanted, &damage);
+      EXPECT_THAT(damage, SizeIs(0));
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        for (int y = 0; y < region.height; ++y) {
+          for (int x = 0; x < region.width; ++x)
+            ASSERT_EQ(planes[i].view().at(x, y), expected[i].view().at(x, y))
+                << to_string(wanted[i]) << " at " << region.x + x << ", " << region.y + y;
+        }
+      }
+    }
+  }
+}
+
+// OpenSlide's handle fails for good with the first damage; blocks without any are read all the same.
+TEST_F(SlideTest, DamageIsNamedAndTheRestRead) {
+  test::write_tiff(file(), {.compression = COMPRESSION_ADOBE_DEFLATE}, kSlide);
+  std::vector<char> bytes = test::load(file());
+  TIFF* const tiff = TIFFOpen(file().c_str(), "r");
+  const auto begin = static_cast<std::ptrdiff_t>(TIFFGetStrileOffset(tiff, 0));
+  std::fill_n(bytes.begin() + begin, TIFFGetStrileByteCount(tiff, 0), '\x55');
+  TIFFClose(tiff);
+  test::store(file(), bytes);
+  SlidePicture slide(file(), {});
+  std::vector<Damage> damage;
+  const Image<std::uint8_t> luma = test::read_luma(slide, &damage);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].where, (Region{0, 0, 512, 512}));
+  EXPECT_EQ(luma.view().at(300, 300), 0);
+  TiffPicture whole(file(), {});
+  const Image<std::uint8_t> expected = test::read_luma(whole);
+  for (int y = 0; y < kSlide.height; ++y) {
+    for (int x = y < 512 ? 512 : 0; x < kSlide.width; ++x)
+      ASSERT_EQ(luma.view().at(x, y), expected.view().at(x, y)) << x << ", " << y;
+  }
+}
+
+TEST_F(SlideTest, LevelsAreCounted) {
+  test::write_tiff(file(), {}, kSlide);
+  OpenOptions options;
+  options.page = 1;
+  test::expect_error(ExitCode::input, "its levels of resolution are 0 to 0",
+                     [&] { SlidePicture(file(), options); });
+  test::store(file(), "no slide");
+  test::expect_error(ExitCode::input, "cannot be read as a slide", [&] { SlidePicture(file(), {}); });
+}
+
+}  // namespace
+}  // namespace sightline::tiles
