@@ -25,6 +25,9 @@ std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const O
   const FileStamp exists(file);
   if (std::filesystem::is_directory(file))
     throw Error(ExitCode::input, "'" + file.string() + "' is a folder", "give a picture");
+  if (!std::filesystem::is_regular_file(file))
+    throw Error(ExitCode::input, "'" + file.string() + "' is no ordinary file",
+                "pictures are read at any place");
   if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);
   if (is_tiff(file)) return std::make_unique<TiffPicture>(file, options);
   return std::make_unique<MemoryPicture>(file, options);

@@ -61,6 +61,12 @@ SlidePicture::SlidePicture(const std::filesystem::path& file, const OpenOptions&
 }
 
 SlidePicture::Slide SlidePicture::open() const {
+  // OpenSlide's own handles of libtiff would print what we are told anyway; ours have handlers of their own.
+  static std::once_flag silent;
+  std::call_once(silent, [] {
+    TIFFSetErrorHandler(nullptr);
+    TIFFSetWarningHandler(nullptr);
+  });
   Slide slide(fault::strikes(fault::Kind::open, "openslide_open") ? nullptr : openslide_open(file_.c_str()),
               [](_openslide* one) {
                 if (one) Close()(one);

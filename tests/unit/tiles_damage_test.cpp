@@ -105,9 +105,7 @@ TEST_F(TiffDamage, AJpegThatEndsEarlyIsNamed) {
 }
 
 TEST_F(TiffDamage, ATileThatIsNotInTheFileIsNamed) {
-  test::write_tiff(file(), {.mode = "w8"}, kWhole);
-  const Image<std::uint8_t> whole = test::read_luma(*open_picture(file()));
-  // The picture claims another row of tiles, which nobody has written.
+  // Two tiles across, of which one is written.
   TIFF* const tiff = TIFFOpen((folder_ / "b.tif").c_str(), "w8");
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 100);
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 64);
@@ -147,7 +145,7 @@ TEST_F(TiffDamage, NoDamageEndsTheProgram) {
       }
     };
     int cut_short = 0;
-    for (std::size_t i = 0; i < whole.size(); i += whole.size() / 60 + 1) {
+    for (std::size_t i = 0; i < whole.size(); i += whole.size() / 30 + 1) {
       test::store(file(), std::vector<char>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)));
       read();
       std::vector<char> changed = whole;
@@ -155,7 +153,7 @@ TEST_F(TiffDamage, NoDamageEndsTheProgram) {
       test::store(file(), changed);
       read();
     }
-    for (std::size_t i = whole.size() - 400; i < whole.size(); i += 3) {  // the tags
+    for (std::size_t i = whole.size() - 400; i < whole.size(); i += 5) {  // the tags
       std::vector<char> changed = whole;
       changed[i] = static_cast<char>(changed[i] ^ (1 + i % 255));
       test::store(file(), changed);
