@@ -110,18 +110,11 @@ class DetectRun {
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
     std::optional<pipeline::Adaptive> adaptive;
-    const std::optional<std::int64_t> frames = inputs.front().source.frames();
-    const bool asked = engine_.explain || engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
-    const bool worthwhile = asked || !frames || *frames >= kWorthPlanning;
-    if (engine_.is_auto() && !worthwhile) {
-      pipeline_.set_schedule(pipeline::named_schedule(engine_.device_stages.empty() ? "cpu" : "gpu",
-                                                      *engine_.detector, engine_.devices(),
-                                                      pipeline_.threads()));
-    } else if (const auto peeked = inputs.front().source.peeked(); engine_.is_auto() && !peeked.empty()) {
-      const pipeline::Planned planned = engine_.plan(pipeline_, peeked, stop_);
+    if (const auto planned =
+            engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_)) {
       const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
       if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
-        adaptive.emplace(pipeline_, *engine_.detector, engine_.devices(), planned, goal,
+        adaptive.emplace(pipeline_, *engine_.detector, engine_.devices(), *planned, goal,
                          engine_.schedule.in_flight);
         options.traces.push_back(&*adaptive);
       }

@@ -145,39 +145,14 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   }
   all.add("--gallery", &gallery_,
           "Who can be recognised (--config recognise): a file made by `sightline faces`; default: your own");
-  all.add("--false-accepts", &false_accepts_,
-          "Share of strangers who may be taken for somebody; fewer leaves more faces unknown (default: as the "
-          "gallery was calibrated)")
+  all.add(
+         "--false-accepts", &false_accepts_,
+         "Share of strangers who may be taken for somebody; fewer leaves more faces unknown (default: as the "
+         "gallery was calibrated)")
       .between(0, 1);
-  all.add("--device", &schedule_.devices,
-          "OpenCL devices: auto (a GPU if there is one), none, all, gpus, cpu, gpu, an index or part of a "
-          "name "
-          "(see `sightline devices`), or several with commas: 0,1. cpu:1 takes one compute unit")
-      .suggest(device_choices)
-      .show_default("auto");
-  all.add("--buffers", &schedule_.buffers,
-          "How pictures and results get to OpenCL devices and back: copied, mapped, or auto (mapped where "
-          "host "
-          "and device share memory); to compare them")
-      .one_of({"auto", "copied", "mapped"})
-      .show_default("auto");
+  add_device_options(all, schedule_);
   all.group("Schedule");
-  all.add("--schedule", &schedule_.name,
-          "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all on "
-          "the device), specialized, overlap, split")
-      .suggest(schedule_choices);
-  all.add("--map", &schedule_.map,
-          "Changes to it, stage by stage: filter=gpu,classify=cpu (gpu is the OpenCL device)")
-      .free_text();
-  all.add("--split", &schedule_.split,
-          "Share of the device, 0 to 1, of each frame that both work on (--schedule split)")
-      .between(0.01, 0.99);
-  all.add("--in-flight", &schedule_.in_flight, "Frames worked on at once (default: the schedule's own)")
-      .between(1, 64);
-  all.add("--goal", &schedule_.goal, "Of schedule auto: throughput, latency or energy")
-      .one_of({"throughput", "latency", "energy"});
-  all.add("--explain", &explain_, "Show what schedule auto weighed");
-  all.add("--threads", &threads_, "CPU threads (default: all)").between(1, 1024);
+  add_schedule_options(all, schedule_);
   for (const Option& option : all.all()) {
     if (left_out.contains(option.long_name())) continue;
     options.group(option.group);
@@ -290,9 +265,9 @@ Engine DetectorOptions::make(Wanted wanted) const {
   std::vector<Config> configs = load_configs();
   check_options(configs);
   Engine engine;
-  engine.schedule = schedule_;
-  engine.threads = threads_;
-  engine.explain = explain_;
+  engine.schedule = schedule_.request;
+  engine.threads = schedule_.threads;
+  engine.explain = schedule_.explain;
   for (Config& config : configs) {
     pipeline::ScheduleRequest unused;  // of several, the first says how all are run
     pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
@@ -301,7 +276,7 @@ Engine DetectorOptions::make(Wanted wanted) const {
   engine.detector = make_detector(configs);
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
-  pipeline::ScheduleRequest asked = schedule_;
+  pipeline::ScheduleRequest asked = schedule_.request;
   asked.devices = engine.schedule.devices;
   asked.buffers = engine.schedule.buffers;
   engine.device_stages = make_devices(asked, *engine.detector);

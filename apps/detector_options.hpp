@@ -12,6 +12,7 @@
 #include "config_lookup.hpp"
 #include "engine.hpp"
 #include "family/family.hpp"
+#include "schedule_options.hpp"
 
 namespace sightline::apps {
 
@@ -55,7 +56,7 @@ class DetectorOptions {
   /// Whether the user has named a detector.
   bool is_named() const { return !config_.empty() || !model_.empty(); }
   /// `make` opens no device: of commands that run the detector on the CPU.
-  void use_no_device() { schedule_.devices = "none"; }
+  void use_no_device() { schedule_.request.devices = "none"; }
   /// A gallery's changes count while the detector runs.
   void follow_gallery() { follows_gallery_ = true; }
 
@@ -85,9 +86,7 @@ class DetectorOptions {
   std::string gallery_;
   std::optional<double> false_accepts_;
   bool follows_gallery_ = false;
-  pipeline::ScheduleRequest schedule_;
-  int threads_ = 0;
-  bool explain_ = false;
+  ScheduleArguments schedule_;
 };
 
 }  // namespace sightline::apps

@@ -20,11 +20,11 @@ std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest
 }
 
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
-                                                        const Detector& detector) {
+                                                        const FrameProcessor& processor) {
   const auto choices = opencl::parse_device_choices(schedule.devices.empty() ? "auto" : schedule.devices);
   const std::string& what = choices.front().what;
   if (what == "none" || (schedule.name == "cpu" && schedule.map.empty())) return {};
-  if (const std::string& cpu_only = detector.info().cpu_only; !cpu_only.empty()) {
+  if (const std::string& cpu_only = processor.info().cpu_only; !cpu_only.empty()) {
     const bool named = !schedule.name.empty() && schedule.name != "auto" && schedule.name != "cpu";
     if (what != "auto" || named || !schedule.map.empty() || schedule.split > 0)
       throw Error(ExitCode::usage, cpu_only, "use --device none and --schedule cpu");
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
   std::vector<std::unique_ptr<DeviceStages>> all;
   for (const opencl::ChosenDevice& device : choose_devices(schedule)) {
     try {
-      auto stages = detector.make_device_stages(device);
+      auto stages = processor.make_device_stages(device);
       if (!stages) continue;
       spdlog::info("OpenCL device {}: {}, driver {} ({})", device.device.index, stages->context().name(),
                    device.device.driver_version, device.why);
@@ -48,51 +48,72 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
   return all;
 }
 
-pipeline::Devices Engine::devices() const {
+pipeline::Devices ProcessorEngine::devices() const {
   std::vector<const DeviceStages*> all;
   for (const auto& one : device_stages) all.push_back(one.get());
   return pipeline::Devices(all);
 }
 
-bool Engine::is_auto() const {
+bool ProcessorEngine::is_auto() const {
   const bool nothing_asked = schedule.name.empty() && schedule.map.empty() && schedule.split == 0;
   return schedule.name == "auto" ||
          (nothing_asked && (!device_stages.empty() || explain || !schedule.goal.empty()));
 }
 
-pipeline::Schedule Engine::resolve() const {
+pipeline::Schedule ProcessorEngine::resolve() const {
   pipeline::ScheduleRequest request = schedule;
   if (is_auto()) request.name = "cpu";
-  return pipeline::resolve(request, *detector, devices(), threads > 0 ? threads : hardware_threads());
+  return pipeline::resolve(request, processor(), devices(), threads > 0 ? threads : hardware_threads());
 }
 
-pipeline::Planned Engine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
-                               const std::atomic<bool>& stop) const {
+pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                                        const std::atomic<bool>& stop) const {
   pipeline::PlanOptions options;
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
   options.stop = &stop;
-  pipeline::Planned planned = pipeline::plan_schedule(pipeline, *detector, devices(), frames, options);
-  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, *detector),
+  pipeline::Planned planned = pipeline::plan_schedule(pipeline, processor(), devices(), frames, options);
+  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
-  if (explain) std::fputs(pipeline::explain(planned, *detector).c_str(), stderr);
+  if (explain) std::fputs(pipeline::explain(planned, processor()).c_str(), stderr);
   return planned;
 }
 
-void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
+std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::Pipeline& pipeline,
+                                                                     const pipeline::PeekedSource& source,
+                                                                     std::int64_t enough_frames,
+                                                                     const std::atomic<bool>& stop) const {
+  if (!is_auto()) return std::nullopt;
+  const std::optional<std::int64_t> frames = source.frames();
+  const bool asked = explain || schedule.name == "auto" || !schedule.goal.empty();
+  if (!asked && frames && *frames < enough_frames) {
+    pipeline.set_schedule(pipeline::named_schedule(device_stages.empty() ? "cpu" : "gpu", processor(),
+                                                   devices(), pipeline.threads()));
+    return std::nullopt;
+  }
+  const std::vector<media::Frame> peeked = source.peeked();
+  if (peeked.empty()) return std::nullopt;
+  return plan(pipeline, peeked, stop);
+}
+
+void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {
   const BuildInfo build = build_info();
-  const Detector& detector = *engine.detector;
   const pipeline::Schedule schedule = pipeline.schedule();
   spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
                instruction_set(), pipeline.threads());
   if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
   if (!engine.is_auto()) {
     spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-                 pipeline::describe(schedule, detector), schedule.in_flight);
+                 pipeline::describe(schedule, engine.processor()), schedule.in_flight);
   }
-  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", detector.info().model,
-               detector.info().smallest_object, detector.info().threshold);
+}
+
+void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
+  describe_engine(static_cast<const ProcessorEngine&>(engine), pipeline);
+  const DetectorInfo& info = engine.detector->info();
+  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", info.model,
+               info.smallest_object, info.threshold);
 }
 
 }  // namespace sightline::apps

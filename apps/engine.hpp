@@ -1,8 +1,11 @@
 #pragma once
-/// A detector that is ready to run, as the command line and the configuration ask for it.
+/// A detector, or another frame processor, that is ready to run, as the command line and the configuration
+/// ask for it.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +13,23 @@
 #include "opencl/device.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
+#include "pipeline/sources.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline::apps {
 
-/// A detector, its stages on the devices that were asked for, and how the user wants them to be run.
-struct Engine {
-  std::unique_ptr<Detector> detector;
+/// A frame processor, its stages on the devices that were asked for, and how the user wants them to be run.
+struct ProcessorEngine {
   std::vector<std::unique_ptr<DeviceStages>> device_stages;  ///< by device; none: the CPU alone
   pipeline::ScheduleRequest schedule;                        ///< of the command line and the configuration
   int threads = 0;                                           ///< 0: all
   bool explain = false;                                      ///< print what `auto` weighed
+
+  ProcessorEngine() = default;
+  ProcessorEngine(ProcessorEngine&&) = default;
+  ProcessorEngine& operator=(ProcessorEngine&&) = default;
+  virtual ~ProcessorEngine() = default;
+  virtual const FrameProcessor& processor() const = 0;
 
   pipeline::Devices devices() const;
   /// Whether the schedule is to be found by measuring.
@@ -31,18 +40,34 @@ struct Engine {
   /// @param stop  ends the measuring early, with what is known by then
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                          const std::atomic<bool>& stop) const;
+  /// The same for a run over a source, where that is worth its time: where the user asks for it, or the
+  /// source has as many frames as that, or does not know. Else all stages go to the device, if there is one.
+  /// None where nothing was planned. Throws Error (usage).
+  std::optional<pipeline::Planned> plan_if_worthwhile(pipeline::Pipeline& pipeline,
+                                                      const pipeline::PeekedSource& source,
+                                                      std::int64_t enough_frames,
+                                                      const std::atomic<bool>& stop) const;
+};
+
+/// A detector that is ready to run.
+struct Engine : ProcessorEngine {
+  std::unique_ptr<Detector> detector;
+
+  const FrameProcessor& processor() const override { return *detector; }
 };
 
 /// The devices that a schedule asks for. Throws as opencl::choose_devices does.
 std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest& schedule);
 
-/// The detector's stages on the devices that a schedule asks for; none where the CPU does all. A device that
+/// The processor's stages on the devices that a schedule asks for; none where the CPU does all. A device that
 /// the user named and that does not work is an Error (device); one that was chosen automatically is left out
 /// with a warning.
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
-                                                        const Detector& detector);
+                                                        const FrameProcessor& processor);
 
-/// Tells the user what runs: build, threads, schedule, model.
+/// Tells the user what runs: build, threads, schedule.
+void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline);
+/// The same, and the model.
 void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
 
 }  // namespace sightline::apps
