@@ -15,13 +15,6 @@ using namespace report_parts;
 
 namespace {
 
-/// "2,160,000"
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
 std::string power_of_ten(int exponent) {
   if (exponent == 0) return "1";
   if (exponent == 1) return "10";

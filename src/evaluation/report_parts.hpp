@@ -3,6 +3,7 @@
 /// top left.
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 namespace sightline::report_parts {
@@ -12,6 +13,9 @@ std::string shortest(double value);
 
 /// A coordinate: a tenth of a unit is finer than a screen shows.
 std::string at(double value);
+
+/// "2,160,000".
+std::string grouped(std::uint64_t value);
 
 /// A field of a CSV row, quoted where it must be.
 std::string csv_field(const std::string& text);
