@@ -1,0 +1,230 @@
+#include "texture/record.hpp"
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "evaluation/report_parts.hpp"
+
+namespace sightline::texture {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double share_of(std::uint64_t count, std::uint64_t pixels) {
+  return pixels == 0 ? 0 : static_cast<double>(count) / static_cast<double>(pixels);
+}
+
+Json contrast_json(const ContrastSummary& contrast) {
+  Json percentiles = Json::object();
+  for (std::size_t i = 0; i < kContrastPercentiles.size(); ++i)
+    percentiles[std::to_string(kContrastPercentiles[i])] = contrast.percentiles[i];
+  return {{"mean", contrast.mean}, {"variance", contrast.variance}, {"percentiles", std::move(percentiles)}};
+}
+
+Json histogram_json(const HistogramRecord& histogram, bool shares) {
+  const std::uint64_t pixels = histogram.pixels();
+  Json json{{"channel", histogram.channel},
+            {"operator", histogram.op},
+            {"pixels", pixels},
+            {"bins", histogram.bins}};
+  if (shares) {
+    Json& list = json["shares"] = Json::array();
+    for (const std::uint64_t count : histogram.bins) list.push_back(share_of(count, pixels));
+  }
+  if (histogram.contrast) json["contrast"] = contrast_json(*histogram.contrast);
+  return json;
+}
+
+Json cells_json(const CellsRecord& cells) {
+  return {{"file", cells.file},
+          {"cell", cells.cell},
+          {"columns", cells.columns},
+          {"rows", cells.rows},
+          {"features", cells.features}};
+}
+
+Json damage_json(const std::vector<tiles::Damage>& damage) {
+  Json list = Json::array();
+  for (const tiles::Damage& one : damage) {
+    list.push_back({{"x", one.where.x},
+                    {"y", one.where.y},
+                    {"width", one.where.width},
+                    {"height", one.where.height},
+                    {"reason", one.reason}});
+  }
+  return list;
+}
+
+// A record's head, and its lists after it with an entry a line: thousands of bins, each on a line of its own,
+// would be for nobody.
+std::string record_text(const TextureRecord& record, bool shares) {
+  const auto line = [](const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  Json head{{"picture", record.picture},
+            {"page", record.page},
+            {"width", record.width},
+            {"height", record.height},
+            {"border", to_string(record.border)},
+            {"left_out", record.left_out},
+            {"mapping", to_string(record.mapping)}};
+  std::string text = "  " + line(head);
+  text.pop_back();
+  const auto add_list = [&](const char* key, const Json& list) {
+    text += std::string(",\n   \"") + key + "\": [";
+    for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "\n    " : ",\n    ") + line(list[i]);
+    text += "]";
+  };
+  Json histograms = Json::array();
+  for (const HistogramRecord& one : record.histograms) histograms.push_back(histogram_json(one, shares));
+  add_list("histograms", histograms);
+  if (record.cells) text += ",\n   \"cells\": " + line(cells_json(*record.cells));
+  if (!record.damage.empty()) add_list("damage", damage_json(record.damage));
+  return text + "}";
+}
+
+ContrastSummary contrast_of(const Json& json) {
+  ContrastSummary contrast{json.at("mean").get<double>(), json.at("variance").get<double>(), {}};
+  for (std::size_t i = 0; i < kContrastPercentiles.size(); ++i)
+    contrast.percentiles[i] =
+        json.at("percentiles").at(std::to_string(kContrastPercentiles[i])).get<double>();
+  return contrast;
+}
+
+template <typename T>
+T need(const std::optional<T>& value, const char* key, const std::string& text) {
+  if (value) return *value;
+  throw Error(ExitCode::input, std::string("'") + key + "' is '" + text + "', which is none");
+}
+
+// A number that is negative, or has a fraction, would be made one that is not without a word.
+std::uint64_t count_of(const Json& json) {
+  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json.dump() + "' is no count");
+  return json.get<std::uint64_t>();
+}
+
+HistogramRecord histogram_of(const Json& json, LbpMapping mapping) {
+  HistogramRecord histogram{
+      json.at("channel").get<std::string>(), json.at("operator").get<std::string>(), {}, {}};
+  for (const Json& count : json.at("bins")) histogram.bins.push_back(count_of(count));
+  const int bins = bins_of(LbpOperator::parse(histogram.op), mapping);
+  if (histogram.bins.size() != static_cast<std::size_t>(bins)) {
+    throw Error(ExitCode::input, "'bins' of operator " + histogram.op + " are " +
+                                     std::to_string(histogram.bins.size()) + " and not " +
+                                     std::to_string(bins));
+  }
+  if (json.contains("contrast")) histogram.contrast = contrast_of(json.at("contrast"));
+  return histogram;
+}
+
+TextureRecord record_of(const Json& json) {
+  TextureRecord record;
+  record.picture = json.at("picture").get<std::string>();
+  record.page = json.at("page").get<int>();
+  record.width = json.at("width").get<std::int64_t>();
+  record.height = json.at("height").get<std::int64_t>();
+  const auto border = json.at("border").get<std::string>();
+  record.border = need(parse_border_rule(border), "border", border);
+  record.left_out = json.at("left_out").get<int>();
+  const auto mapping = json.at("mapping").get<std::string>();
+  record.mapping = need(parse_lbp_mapping(mapping), "mapping", mapping);
+  for (const Json& one : json.at("histograms"))
+    record.histograms.push_back(histogram_of(one, record.mapping));
+  if (json.contains("cells")) {
+    const Json& cells = json.at("cells");
+    record.cells = CellsRecord{cells.at("file").get<std::string>(), cells.at("cell").get<int>(),
+                               cells.at("columns").get<std::int64_t>(), cells.at("rows").get<std::int64_t>(),
+                               cells.at("features").get<std::int64_t>()};
+  }
+  if (!json.contains("damage")) return record;
+  for (const Json& one : json.at("damage")) {
+    record.damage.push_back({{one.at("x").get<std::int64_t>(), one.at("y").get<std::int64_t>(),
+                              one.at("width").get<int>(), one.at("height").get<int>()},
+                             one.at("reason").get<std::string>()});
+  }
+  return record;
+}
+
+}  // namespace
+
+std::uint64_t HistogramRecord::pixels() const {
+  return std::accumulate(bins.begin(), bins.end(), std::uint64_t{0});
+}
+
+std::string TextureRecord::kind() const {
+  std::string text;
+  for (const HistogramRecord& one : histograms)
+    text += (text.empty() ? "" : ", ") + one.op + " of " + one.channel;
+  return text + " by " + to_string(mapping);
+}
+
+TextureRecord make_record(const TextureSettings& settings, const std::vector<std::string>& channels,
+                          const TextureTotals& totals) {
+  TextureRecord record;
+  record.mapping = settings.mapping;
+  for (std::size_t channel = 0; channel < channels.size(); ++channel) {
+    for (std::size_t op = 0; op < settings.operators.size(); ++op) {
+      const OperatorTotals& one = totals.of(channel, op);
+      HistogramRecord& histogram = record.histograms.emplace_back(
+          HistogramRecord{channels[channel], settings.operators[op].name(), one.bins, {}});
+      if (settings.contrast) histogram.contrast = summarise_contrast(one.contrast);
+    }
+  }
+  return record;
+}
+
+std::string to_json(const std::vector<TextureRecord>& records, bool shares) {
+  std::string text = "{\"textures\": [\n";
+  for (const TextureRecord& record : records) {
+    text += record_text(record, shares);
+    text += &record == &records.back() ? "\n" : ",\n";
+  }
+  return text + "]}\n";
+}
+
+std::vector<TextureRecord> parse_records(const std::string& text, const std::string& name) {
+  const auto refuse = [&](const std::string& reason) {
+    return Error(ExitCode::input, "'" + name + "' holds no textures: " + reason,
+                 "name a file that `sightline texture --output FILE.json` has written");
+  };
+  try {
+    const Json json = Json::parse(text);
+    std::vector<TextureRecord> records;
+    for (const Json& one : json.at("textures")) records.push_back(record_of(one));
+    return records;
+  } catch (const Error& error) {
+    throw refuse(error.what());
+  } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  }
+}
+
+std::vector<TextureRecord> load_records(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
+  return parse_records(text, file.string());
+}
+
+std::string to_csv(const std::vector<TextureRecord>& records) {
+  std::string text = "picture,channel,operator,bin,count,share\n";
+  for (const TextureRecord& record : records) {
+    for (const HistogramRecord& histogram : record.histograms) {
+      const std::uint64_t pixels = histogram.pixels();
+      const std::string start = report_parts::csv_field(record.picture) + ',' + histogram.channel + ',' +
+                                report_parts::csv_field(histogram.op) + ',';
+      for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
+        const std::uint64_t count = histogram.bins[bin];
+        text += start + std::to_string(bin) + ',' + std::to_string(count) + ',' +
+                report_parts::shortest(share_of(count, pixels)) + '\n';
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace sightline::texture

@@ -1,0 +1,56 @@
+#pragma once
+/// Histograms of whole pictures, added up of those of their tiles.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "texture/output.hpp"
+#include "texture/settings.hpp"
+
+namespace sightline::texture {
+
+/// What a histogram of contrast comes to. In gray levels: 0 to 255.
+struct ContrastSummary {
+  double mean = 0;
+  double variance = 0;  ///< of all pixels: the mean square less the square of the mean
+  /// By kContrastPercentiles: the least value that so many percent of the pixels do not exceed.
+  std::array<double, 7> percentiles{};
+  friend bool operator==(const ContrastSummary&, const ContrastSummary&) = default;
+};
+inline constexpr std::array<int, 7> kContrastPercentiles{1, 5, 25, 50, 75, 95, 99};
+
+/// Of a histogram over 1/kContrastOne of a gray level ([kContrastValues]). Sums are whole numbers, so that
+/// each figure is rounded once. All 0 where there are no pixels.
+ContrastSummary summarise_contrast(std::span<const std::uint64_t> counts);
+
+/// Of one operator in one channel.
+struct OperatorTotals {
+  std::vector<std::uint64_t> bins;      ///< by the mapping
+  std::vector<std::uint64_t> contrast;  ///< [kContrastValues] where contrast is asked for, else empty
+};
+
+/// Adds up tiles, in whatever order they come: whole numbers of 64 bits. Thread-safety: none.
+class TextureTotals {
+ public:
+  TextureTotals(const TextureSettings& settings, std::size_t channels);
+
+  /// One channel of a tile. Throws std::logic_error where it is of other settings.
+  void add(std::size_t channel, const TextureOutput& tile);
+
+  std::size_t channels() const { return channels_; }
+  std::size_t operators() const { return totals_.size() / channels_; }
+  const OperatorTotals& of(std::size_t channel, std::size_t op) const {
+    return totals_[channel * operators() + op];
+  }
+
+ private:
+  std::size_t channels_;
+  std::vector<OperatorTotals> totals_;  ///< [channel][operator]
+};
+
+/// Bins of an operator under a mapping. Throws Error (usage) as LbpBins does.
+int bins_of(const LbpOperator& op, LbpMapping mapping);
+
+}  // namespace sightline::texture
