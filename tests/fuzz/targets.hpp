@@ -27,6 +27,8 @@ void tiles(Bytes bytes);
 void config(Bytes bytes);
 /// Ground truth, read as all of its formats.
 void truth(Bytes bytes);
+/// Results of `sightline texture`; what is taken is written, read again and compared.
+void textures(Bytes bytes);
 /// Command lines, a word on each line: parsed, explained where they are wrong, and completed; what they ask
 /// for is not run.
 void command_line(Bytes bytes);
