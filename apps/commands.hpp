@@ -31,6 +31,7 @@ void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
 void add_evaluate_landmarks(CLI::App& evaluate, Common& common);
 void add_evaluate_recognition(CLI::App& evaluate, Common& common);
+void add_evaluate_texture(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_faces(CLI::App& app, Common& common);
 void add_label(CLI::App& app, Common& common);
@@ -39,6 +40,8 @@ void add_measure(CLI::App& app, Common& common);
 void add_measure_texture(CLI::App& measure, Common& common);
 void add_model(CLI::App& app, Common& common);
 void add_samples(CLI::App& app, Common& common);
+void add_texture(CLI::App& app, Common& common);
+void add_texture_compare(CLI::App& texture, Common& common);
 void add_tune(CLI::App& app, Common& common);
 void add_train(CLI::App& app, Common& common);
 

@@ -138,8 +138,7 @@ std::string complete(const CLI::App& app, const Suggestions& suggestions,
     if (!option || !takes_value(*option)) return "";
     return values(choices_of(*option, suggestions), last.substr(0, sign + 1), last.substr(sign + 1));
   }
-  return place.command->get_require_subcommand_min() > 0 ? commands(*place.command, last)
-                                                         : positional(*place.command, suggestions);
+  return commands(*place.command, last) + positional(*place.command, suggestions);
 }
 
 }  // namespace sightline::apps

@@ -49,6 +49,22 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
       {"sightline faces delete",
        {{"sightline faces delete Ada", "Forgets somebody, to the last byte"},
         {"sightline faces delete Ada --picture 3", "Forgets one picture of somebody"}}},
+      {"sightline texture",
+       {{"sightline texture slide.tif --output histogram.json --labels codes.tif",
+         "Writes the histogram of a picture of any size, and a picture of its codes"},
+        {"sightline texture slide.tif --operator grid --operator 16,2 --mapping riu2 --output plot.svg",
+         "Draws the histograms of two operators"},
+        {"sightline texture slide.tif --cells 64 --cells-output cells.npy",
+         "Writes a histogram for each cell of 64x64 pixels"}}},
+      {"sightline texture compare",
+       {{"sightline texture compare a.jpg b.jpg c.jpg", "How far each is from each other"}}},
+      {"sightline texture nearest",
+       {{"sightline texture nearest unknown.jpg --known samples/",
+         "Names the textures that are most like it; folders in samples/ give theirs to the pictures in "
+         "them"}}},
+      {"sightline evaluate texture",
+       {{"sightline evaluate texture textures/ --tiles 128",
+         "Says how often a tile is nearest to another one of its own picture"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };
@@ -78,6 +94,11 @@ std::vector<std::string> manual_paragraphs(const std::string& name) {
        {"Without an output, what is found goes to standard output, one JSON object a frame. Messages go to "
         "standard error. Ctrl-C ends the run after the frames that are being searched, and leaves whole "
         "files."}},
+      {"sightline texture",
+       {"Pictures are worked on in tiles, in bounded memory; results do not depend on the tiles, nor on what "
+        "runs where. A part of a picture that cannot be read counts as black and is named in the results; "
+        "the "
+        "exit code is then 1, or, with --strict, 3 at once. Ctrl-C leaves no file behind."}},
       {"sightline live",
        {"What is on the screen is what happens now: capture never waits for the detector, which takes the "
         "newest "

@@ -31,6 +31,7 @@ Parser::Parser()
   add_evaluate(app, common_);
   add_measure(app, common_);
   add_faces(app, common_);
+  add_texture(app, common_);
   add_label(app, common_);
   add_samples(app, common_);
   add_train(app, common_);

@@ -1,5 +1,6 @@
 #include "progress.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +22,10 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   }
   next_ = progress.seconds + (terminal_ ? kTerminalInterval : kPlainInterval);
   const double rate = static_cast<double>(progress.frames) / std::max(progress.seconds, 1e-9);
+  const char* const what = pixels_ > 0 ? "tile" : "frame";
+  const std::string speed = pixels_ > 0 ? fmt::format("{:.1f} Mpixel/s", rate * pixels_ / 1e6)
+                                        : fmt::format("{:.1f} frames/s", rate);
   std::string line;
-  char part[96];
   if (progress.total && *progress.total > 0) {
     const double share =
         std::min(1.0, static_cast<double>(progress.frames) / static_cast<double>(*progress.total));
@@ -33,14 +36,11 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
     }
     const double left =
         std::max(0.0, static_cast<double>(*progress.total - progress.frames)) / std::max(rate, 1e-9);
-    std::snprintf(part, sizeof part, "%3.0f%%  frame %lld of %lld  %.1f frames/s  %s left", 100 * share,
-                  static_cast<long long>(progress.frames), static_cast<long long>(*progress.total), rate,
-                  duration_text(left).c_str());
+    line += fmt::format("{:3.0f}%  {} {} of {}  {}  {} left", 100 * share, what, progress.frames,
+                        *progress.total, speed, duration_text(left));
   } else {
-    std::snprintf(part, sizeof part, "frame %lld  %.1f frames/s  %s", static_cast<long long>(progress.frames),
-                  rate, duration_text(progress.seconds).c_str());
+    line += fmt::format("{} {}  {}  {}", what, progress.frames, speed, duration_text(progress.seconds));
   }
-  line += part;
   std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
   shown_ = true;
 }

@@ -12,6 +12,8 @@ namespace sightline::apps {
 class ProgressDisplay {
  public:
   explicit ProgressDisplay(bool enabled);
+  /// Frames are tiles of a picture, and so many pixels each: the rate is told in pixels.
+  void count_pixels(double of_a_frame) { pixels_ = of_a_frame; }
   void show(const pipeline::Progress& progress);
   /// Ends the bar's line, if there is one.
   void end();
@@ -20,7 +22,8 @@ class ProgressDisplay {
   bool enabled_;
   bool terminal_;
   bool shown_ = false;
-  double next_ = 0;  ///< seconds at which to show again
+  double pixels_ = 0;  ///< of a frame; 0: frames are counted
+  double next_ = 0;    ///< seconds at which to show again
 };
 
 }  // namespace sightline::apps

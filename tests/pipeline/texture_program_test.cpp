@@ -1,0 +1,323 @@
+// `sightline texture` and what goes with it, from the outside: the same files whatever the tiles, what is in
+// them, and misuse.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "image/border.hpp"
+#include "image/lbp_operator.hpp"
+#include "media/gray_png.hpp"
+#include "support/media.hpp"
+#include "support/program.hpp"
+#include "support/tiff.hpp"
+#include "training/random.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// Stripes and noise: all codes appear, and no two corners are alike.
+Image<std::uint8_t> made_up_texture(Size size, int period, std::uint64_t seed) {
+  Image<std::uint8_t> picture(size.width, size.height);
+  training::Random random(seed);
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const int stripe = (x + y / 2) % period * 200 / period;
+      picture.view().at(x, y) = static_cast<std::uint8_t>(stripe + static_cast<int>(random.below(40)));
+    }
+  }
+  return picture;
+}
+
+class TextureProgram : public testing::Test {
+ protected:
+  TextureProgram() : picture_(made_up_texture({157, 111}, 9, 5)) {
+    media::write_gray_png(folder_ / "p.png", picture_.view());
+  }
+
+  static Json load_json(const std::string& file) { return Json::parse(bytes_of(file)); }
+  std::string p() const { return folder_ / "p.png"; }
+
+  // Counts by the definition, with an own look at what is outside.
+  std::vector<std::uint64_t> count(const LbpOperator& op, LbpMapping mapping, BorderRule border,
+                                   int halo) const {
+    const GrayView view = picture_.view();
+    const int left_out = border == BorderRule::skip ? halo : 0;
+    const LbpBins bins(op.points(), mapping);
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(bins.count()));
+    const int side = 2 * op.reach() + 1;
+    Image<std::uint8_t> around(side, side);
+    for (int y = left_out; y < view.height() - left_out; ++y) {
+      for (int x = left_out; x < view.width() - left_out; ++x) {
+        for (int j = 0; j < side; ++j) {
+          for (int i = 0; i < side; ++i) {
+            const BorderRule rule = border == BorderRule::skip ? BorderRule::clamp : border;
+            around.view().at(i, j) =
+                view.at(static_cast<int>(inside_index(x + i - op.reach(), view.width(), rule)),
+                        static_cast<int>(inside_index(y + j - op.reach(), view.height(), rule)));
+          }
+        }
+        ++counts[static_cast<std::size_t>(
+            bins.bin(op.code(std::as_const(around).view(), op.reach(), op.reach())))];
+      }
+    }
+    return counts;
+  }
+
+  static void store_texture(const std::string& file, Size size, int period, std::uint64_t seed) {
+    const Image<std::uint8_t> picture = made_up_texture(size, period, seed);
+    media::write_gray_png(file, picture.view());
+  }
+
+  TempDir folder_;
+  const Image<std::uint8_t> picture_;
+};
+
+TEST_F(TextureProgram, HistogramsAreThoseOfTheDefinition) {
+  for (const BorderRule border :
+       {BorderRule::reflect, BorderRule::clamp, BorderRule::wrap, BorderRule::skip}) {
+    const Outcome outcome = expect_run(0, "",
+                                       {"-q", "texture", p(), "--operator", "grid", "--operator", "8,2.5",
+                                        "--border", to_string(border), "--output", "-", "--tile", "40"});
+    const Json record = Json::parse(outcome.out).at("textures").at(0);
+    EXPECT_EQ(record.at("border"), to_string(border));
+    EXPECT_EQ(record.at("left_out"), border == BorderRule::skip ? 3 : 0);
+    ASSERT_EQ(record.at("histograms").size(), 2u);
+    EXPECT_EQ(record.at("histograms").at(0).at("bins").get<std::vector<std::uint64_t>>(),
+              count(LbpOperator(), LbpMapping::uniform, border, 3));
+    EXPECT_EQ(record.at("histograms").at(1).at("bins").get<std::vector<std::uint64_t>>(),
+              count(LbpOperator(8, 2.5), LbpMapping::uniform, border, 3));
+  }
+}
+
+TEST_F(TextureProgram, NoFileTellsHowItWasComputed) {
+  std::vector<std::vector<std::string>> ways{{"--tile", "1024"},
+                                             {"--tile", "32", "--threads", "1"},
+                                             {"--tile", "64", "--in-flight", "7"},
+                                             {"--device", "none"}};
+  if (has_cpu_device()) ways.push_back({"--tile", "64", "--device", "cpu", "--schedule", "gpu"});
+  const std::vector<std::string> names{"h.json", "h.csv", "h.svg", "cells.npy", "l-grid.tif", "l-16,2.tif"};
+  std::vector<std::string> expected;
+  for (const auto& way : ways) {
+    const TempDir out;
+    const std::vector<std::string> command{
+        "-q",       "texture",     p(),        "--operator",   "grid",           "--operator",
+        "16,2",     "--contrast",  "--output", out / "h.json", "--output",       out / "h.csv",
+        "--output", out / "h.svg", "--cells",  "16",           "--cells-output", out / "cells.npy",
+        "--labels", out / "l.tif"};
+    expect_run(0, "", command + way);
+    std::vector<std::string> found;
+    for (const std::string& name : names) {
+      found.push_back(bytes_of(out / name));
+      EXPECT_GT(found.back().size(), 100u) << name;
+    }
+    EXPECT_EQ(std::distance(fs::directory_iterator(out.path()), {}), 6);
+    if (expected.empty()) expected = found;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      EXPECT_TRUE(found[i] == expected[i]) << names[i] << " differs with " << testing::PrintToString(way);
+  }
+}
+
+TEST_F(TextureProgram, CellsAddUpToThePicture) {
+  expect_run(0, "",
+             {"-q", "texture", p(), "--output", folder_ / "h.json", "--cells", "10", "--cells-output",
+              folder_ / "c.npy"});
+  const Json record = load_json(folder_ / "h.json").at("textures").at(0);
+  EXPECT_EQ(record.at("cells"),
+            (Json{{"file", "c.npy"}, {"cell", 10}, {"columns", 16}, {"rows", 12}, {"features", 59}}));
+  const std::string bytes = bytes_of(folder_ / "c.npy");
+  ASSERT_EQ(bytes.size(), 128 + 12 * 16 * 59 * 4u);
+  std::vector<std::uint64_t> sums(59);
+  for (std::size_t i = 0; i < 12 * 16 * 59u; ++i) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes.data() + 128 + 4 * i, 4);
+    sums[i % 59] += value;
+  }
+  EXPECT_EQ(record.at("histograms").at(0).at("bins").get<std::vector<std::uint64_t>>(), sums);
+}
+
+TEST_F(TextureProgram, LabelsAreEachPixelsBin) {
+  expect_run(0, "",
+             {"-q", "texture", p(), "--output", folder_ / "h.json", "--labels", folder_ / "l.tif", "--border",
+              "skip", "--tile", "50"});
+  const auto labels = tiles::open_picture(folder_ / "l.tif");
+  ASSERT_EQ(labels->info().width, 155);
+  ASSERT_EQ(labels->info().height, 109);
+  const Image<std::uint8_t> bins = read_luma(*labels);
+  const LbpOperator op(8, 1);
+  const LbpBins mapping(8, LbpMapping::uniform);
+  for (int y = 0; y < 109; ++y) {
+    for (int x = 0; x < 155; ++x)
+      ASSERT_EQ(bins.view().at(x, y), mapping.bin(op.code(picture_.view(), x + 1, y + 1))) << x << ", " << y;
+  }
+}
+
+TEST_F(TextureProgram, DamagedPartsAreNamedAndTheRestIsDone) {
+  TiffKind kind;
+  kind.samples = 1;
+  kind.photometric = PHOTOMETRIC_MINISBLACK;
+  kind.compression = COMPRESSION_ADOBE_DEFLATE;
+  kind.tile = {64, 64};
+  write_tiff(folder_ / "d.tif", kind, {300, 200});
+  std::vector<char> bytes = load(folder_ / "d.tif");
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 200, '\xff');
+  store(folder_ / "d.tif", bytes);
+  const std::vector<std::string> command{"texture", folder_ / "d.tif", "--output", folder_ / "h.json"};
+  const Outcome outcome = expect_run(1, "could not be read and count as black", command);
+  const Json record = load_json(folder_ / "h.json").at("textures").at(0);
+  ASSERT_FALSE(record.at("damage").empty());
+  EXPECT_EQ(record.at("damage")[0].at("width"), 64);
+  EXPECT_EQ(record.at("damage")[0].at("x").get<int>() % 64, 0);
+  EXPECT_EQ(record.at("histograms")[0].at("pixels"), 60'000);
+  EXPECT_THAT(outcome.out, HasSubstr("60,000 pixels"));
+  expect_run(1, "could not be read", {"texture", "compare", folder_ / "h.json", p()});
+  fs::remove(folder_ / "h.json");
+  expect_run(3, "d.tif", command + std::vector<std::string>{"--strict"});
+  EXPECT_FALSE(fs::exists(folder_ / "h.json"));
+}
+
+TEST_F(TextureProgram, SeveralPicturesAndChannels) {
+  media::test::make_clip(folder_ / "c.png", "testsrc2=size=90x60,trim=end_frame=1");
+  const Outcome outcome = expect_run(
+      0, "",
+      {"texture", folder_ / "c.png", p(), "--channels", "rgb", "--output", folder_ / "h.json", "--shares"});
+  EXPECT_THAT(outcome.out, HasSubstr("c.png: 5,400 pixels, u2, border reflect"));
+  EXPECT_THAT(outcome.out, HasSubstr("p.png: 17,427 pixels, u2, border reflect"));
+  const Json textures = load_json(folder_ / "h.json").at("textures");
+  ASSERT_EQ(textures.size(), 2u);
+  const Json& colour = textures[0].at("histograms");
+  ASSERT_EQ(colour.size(), 3u);
+  EXPECT_NE(colour[0].at("bins"), colour[2].at("bins")) << "red and blue";
+  const Json& gray = textures[1].at("histograms");
+  EXPECT_EQ(gray[0].at("bins"), gray[2].at("bins"));
+  EXPECT_EQ(gray[0].at("bins").get<std::vector<std::uint64_t>>(),
+            count(LbpOperator(8, 1), LbpMapping::uniform, BorderRule::reflect, 1));
+  EXPECT_NEAR(gray[0].at("shares")[1].get<double>(), gray[0].at("bins")[1].get<double>() / 17427, 1e-12);
+}
+
+TEST_F(TextureProgram, ComparesPicturesAndResults) {
+  store_texture(folder_ / "q.png", {140, 120}, 9, 6);
+  store_texture(folder_ / "r.png", {140, 120}, 3, 7);
+  const auto compare = [&](const std::vector<std::string>& what) {
+    return Json::parse(
+        expect_run(0, "", std::vector<std::string>{"-q", "texture", "compare", "--json", "-"} + what).out);
+  };
+  const Json of_pictures = compare({p(), folder_ / "q.png", folder_ / "r.png"});
+  EXPECT_EQ(of_pictures.at("names"), (Json{"p", "q", "r"}));
+  const Json& d = of_pictures.at("distances");
+  EXPECT_EQ(d[0][0], 0);
+  EXPECT_EQ(d[0][1], d[1][0]);
+  EXPECT_LT(d[0][1].get<double>(), 0.2 * d[0][2].get<double>());
+  // Pictures are described as the results in a file are, which here is not the default of either command.
+  expect_run(0, "",
+             {"-q", "texture", p(), "--operator", "8,3", "--mapping", "ri", "--border", "skip", "--output",
+              folder_ / "p.json"});
+  const Json mixed = compare({folder_ / "p.json", p(), folder_ / "q.png"});
+  EXPECT_EQ(mixed.at("histograms"), "8,3 of luma by ri");
+  EXPECT_EQ(mixed.at("distances")[0][1], 0);
+  EXPECT_GT(mixed.at("distances")[0][2].get<double>(), 0);
+  expect_run(2, "were computed with the same operators",
+             {"texture", "compare", folder_ / "p.json", p(), "--mapping", "u2"});
+  expect_run(2, "there is one texture only", {"texture", "compare", p()});
+}
+
+TEST_F(TextureProgram, NearestIsNamedByItsFolder) {
+  for (const char* kind : {"coarse", "fine"}) {
+    fs::create_directories(folder_ / ("known/" + std::string(kind)));
+    for (int i = 0; i < 2; ++i) {
+      store_texture(folder_ / ("known/" + std::string(kind) + "/" + std::to_string(i) + ".png"), {100, 90},
+                    kind[0] == 'c' ? 9 : 3, 40 + i);
+    }
+  }
+  const Outcome outcome = expect_run(0, "",
+                                     {"-q", "texture", "nearest", p(), "--known", folder_ / "known",
+                                      "--count", "2", "--json", folder_ / "n.json"});
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("p\\.png:  coarse 0\\.[0-9]+  coarse 0\\.[0-9]+\n"));
+  const Json found = load_json(folder_ / "n.json").at("queries").at(0).at("nearest");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].at("name"), "coarse");
+  // Results of all kinds can be mixed, and one that is known is at 0.
+  expect_run(0, "", {"-q", "texture", folder_ / "known/fine/0.png", "--output", folder_ / "fine.json"});
+  const Outcome same = expect_run(
+      0, "",
+      {"-q", "texture", "nearest", folder_ / "known/fine/0.png", "--known", folder_ / "fine.json", p()});
+  EXPECT_THAT(same.out, HasSubstr("0.png:  0 0.00000  p "));
+}
+
+TEST_F(TextureProgram, EvaluateCountsWhatIsNearest) {
+  fs::create_directories(folder_ / "textures");
+  for (const int period : {3, 5, 9}) {
+    store_texture(folder_ / ("textures/t" + std::to_string(period) + ".png"), {130, 100}, period,
+                  50 + period);
+  }
+  const Outcome outcome = expect_run(
+      0, "", {"evaluate", "texture", folder_ / "textures", "--tiles", "32", "--json", folder_ / "e.json"});
+  EXPECT_THAT(outcome.out, HasSubstr("3 textures, 18 known tiles of 32x32 and 18 others"));
+  EXPECT_THAT(outcome.out, HasSubstr("18 of 18 right, 100%"));
+  const Json json = load_json(folder_ / "e.json");
+  EXPECT_EQ(json.at("others").at("confusion"), (Json{{6, 0, 0}, {0, 6, 0}, {0, 0, 6}}));
+  const Outcome known =
+      expect_run(0, "", {"evaluate", "texture", folder_ / "textures", "--tiles", "32", "--known-only"});
+  EXPECT_THAT(known.out, testing::Not(HasSubstr("the other tiles")));
+  expect_run(3, "has no two tiles of 128 pixels", {"evaluate", "texture", folder_ / "textures"});
+}
+
+TEST_F(TextureProgram, Misuse) {
+  const std::vector<std::string> texture{"texture", p()};
+  using Words = std::vector<std::string>;
+  expect_run(2, "no picture is named", {"texture"});
+  expect_run(3, "cannot open", {"texture", folder_ / "none.tif"});
+  expect_run(2, "--tile 96",
+             texture + Words{"--tile", "100", "--cells", "32", "--cells-output", folder_ / "c.npy"});
+  expect_run(2, "--cells-output", texture + Words{"--cells", "32"});
+  expect_run(2, "of 7 points", texture + Words{"--operator", "7,1"});
+  expect_run(2, "'yellow'", texture + Words{"--channels", "red,yellow"});
+  expect_run(2, "'5' is no range", texture + Words{"--range", "5"});
+  expect_run(2, "end in .json, .csv or .svg", texture + Words{"--output", folder_ / "h.xml"});
+  expect_run(2, "two outputs", texture + Words{"--output", folder_ / "h.csv", "--output", folder_ / "h.csv"});
+  expect_run(1, "cannot write", texture + Words{"--output", "/nowhere/h.json"});
+  expect_run(2, "is the input", texture + Words{"--labels", p()});
+  expect_run(2, "of one picture", texture + Words{p(), "--labels", folder_ / "l.tif"});
+  expect_run(2, "'texture compare' has no use for it", {"texture", "compare", p(), p(), "--contrast"});
+  expect_run(2, "--operator", {"texture", "--operator", "8,1", "compare", p(), p()});
+  store_texture(folder_ / "tiny.png", {6, 40}, 3, 1);
+  expect_run(3, "all of which are at its edge",
+             {"texture", folder_ / "tiny.png", "--operator", "8,3", "--border", "skip"});
+  EXPECT_FALSE(fs::exists(folder_ / "c.npy"));
+}
+
+TEST_F(TextureProgram, StoppedRunsLeaveNothing) {
+  store_texture(folder_ / "large.png", {4000, 4000}, 9, 3);
+  std::vector<std::string> command{"texture",
+                                   folder_ / "large.png",
+                                   "--tile",
+                                   "64",
+                                   "--contrast",
+                                   "--cells",
+                                   "16",
+                                   "--threads",
+                                   "1",
+                                   "--cells-output",
+                                   folder_ / "out/c.npy",
+                                   "--output",
+                                   folder_ / "out/h.json",
+                                   "--labels",
+                                   folder_ / "out/l.tif"};
+  for (const char* one : {"grid", "8,1", "8,2", "16,2", "16,3", "16,4"})
+    command.insert(command.end(), {"--operator", one});
+  fs::create_directories(folder_ / "out");
+  Program program(command);
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(folder_ / "out/c.npy.part"); }));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
+  EXPECT_TRUE(fs::is_empty(folder_ / "out"));
+}
+
+}  // namespace
+}  // namespace sightline::test
