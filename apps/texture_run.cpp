@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanTiles = 4;                // of the picture, that schedule `auto` measures with
+constexpr int kPlanTiles = 4;              // of the picture, that schedule `auto` measures with
 constexpr std::int64_t kEnoughTiles = 64;  // tiles: to work through fewer is quicker than to measure
 
 struct TextureEngine : ProcessorEngine {
