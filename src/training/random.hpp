@@ -2,7 +2,9 @@
 /// Random numbers whose sequence is the same with every standard library (the distributions of <random> are
 /// not).
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <random>
 
 namespace sightline::training {
@@ -32,5 +34,12 @@ class Random {
  private:
   std::mt19937_64 engine_;
 };
+
+/// Of a normal distribution with mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, "A Note on the
+/// Generation of Random Normal Deviates", 1958).
+inline double normal(Random& random) {
+  const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
+  return radius * std::cos(2 * std::numbers::pi * random.unit());
+}
 
 }  // namespace sightline::training

@@ -22,12 +22,6 @@ std::uint8_t level(double value) {
   return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
 }
 
-// G. E. P. Box and M. E. Muller, "A Note on the Generation of Random Normal Deviates", 1958.
-double normal(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
-  return radius * std::cos(2 * std::numbers::pi * random.unit());
-}
-
 }  // namespace
 
 Variation draw_variation(const VariationBounds& bounds, Random& random) {
