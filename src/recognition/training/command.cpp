@@ -15,12 +15,12 @@
 #include "recognition/tools.hpp"
 #include "recognition/training/axes.hpp"
 #include "recognition/training/discriminant.hpp"
+#include "recognition/training/lamp.hpp"
 #include "recognition/training/regions.hpp"
 #include "recognition/training/strangers.hpp"
 #include "training/file_image_set.hpp"
 #include "training/for_each_image.hpp"
 #include "training/state.hpp"
-#include "training/variation.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -46,10 +46,6 @@ std::vector<Channel> plain_channels() {
   even.descriptor.step = {10, 10};
   return {even};
 }
-
-// The light of copies: gradients of which the dark side is nearly black.
-constexpr training::VariationBounds kRelit{
-    .contrast = 0.6, .brightness = 20, .gamma = 0.8, .gradient = 1.9, .blur = 0, .noise = 3};
 
 // What training costs, in seconds of some machine's core.
 constexpr double kPhotoCost = 2e-3, kProductCost = 1e-10, kPairCost = 1e-5;
@@ -129,7 +125,9 @@ OptionSet RecognitionTrainer::options() {
   options.add("--length", &discriminant_.length, "Of a template's vector, before it is cut off at 127")
       .between(64, kLongestTemplate)
       .show_default();
-  options.add("--copies", &copies_, "Copies of each photo in other light").between(0, 16).show_default();
+  options.add("--copies", &copies_, "Copies of each photo under one lamp each, somewhere around the face")
+      .between(0, 16)
+      .show_default();
   options.add("--seed", &seed_, "Of all random choices").show_default();
   options.add("--provenance", &provenance_, "What it was trained on, kept in the model").free_text();
   return options;
@@ -185,11 +183,7 @@ Descriptions describe_photos(const FaceModel& model, const Photos& photos, const
         training::Random random(seed, i);
         for (std::size_t copy = 0; copy <= static_cast<std::size_t>(copies); ++copy) {
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
-          if (copy > 0) {
-            const training::Variation light = training::draw_variation(kRelit, random);
-            training::relight(crop, light, {kCropSize.width / 2.0, kCropSize.height / 2.0}, kCropSize.height);
-            training::add_noise(crop, light.noise, random);
-          }
+          if (copy > 0) light_by_lamp(crop, draw_lamp_scene(random), random);
           std::uint8_t* row = result.rows.data() + (copy * count + i) * result.values;
           for (const std::uint16_t value : describer.counts(crop)) *row++ = kRoots[value];
         }
