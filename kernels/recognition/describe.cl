@@ -16,6 +16,7 @@
 typedef struct {
   int reach[2];                      // of the inner and the outer blur; of the outer one -1: there is none
   int weights[2][MOST_REACH + 1];    // from the middle outwards
+  int is_relative;                   // to the outer blur
 } Channel;
 
 // Mirrors struct DeviceCircle on the host.
@@ -91,6 +92,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void blur_columns(
     if (channel->reach[1] >= 0) {
       const int outer = blur_column(rows + PIXELS, channel->weights[1], channel->reach[1], x, y);
       result = (inner - outer + 128) >> 8;
+      if (channel->is_relative) result = clamp((result << 14) / ((outer >> 8) + (2 << 8)), -0xFFFF, 0xFFFF);
       magnitude = abs(result);
     }
     differences[at * PIXELS + pixel] = result;

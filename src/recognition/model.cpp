@@ -12,9 +12,9 @@
 namespace sightline::recognition {
 namespace {
 
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2", kFirstVersion = "1";
 constexpr std::size_t kMostChannels = 8, kMostCircles = 8, kMostRates = 64;
-constexpr std::int64_t kChannelNumbers = 7, kCircleNumbers = 3;
+constexpr std::int64_t kChannelNumbers = 8, kCircleNumbers = 3;
 
 struct Problem {
   std::string what, remedy;
@@ -122,15 +122,18 @@ std::int64_t length(const Safetensors& file, const ModelHeader& header, const st
 void read_channels(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
   const auto count = length(file, header, "channels", kMostChannels);
   const auto circles = length(file, header, "circles", kMostChannels * kMostCircles);
-  const auto channels = file.array<std::int32_t>("channels", {count, kChannelNumbers});
+  const std::int64_t numbers =
+      header.text("version") == kFirstVersion ? kChannelNumbers - 1 : kChannelNumbers;
+  const auto channels = file.array<std::int32_t>("channels", {count, numbers});
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto n = channels.subspan(static_cast<std::size_t>(i * kChannelNumbers), kChannelNumbers);
+    const auto n = channels.subspan(static_cast<std::size_t>(i * numbers), static_cast<std::size_t>(numbers));
     for (const std::int32_t value : n) {
       if (value < 0 || value > kCropSize.height)
         header.fail("a channel with a length of " + number(value), "lengths are pixels of the crop");
     }
     Channel channel;
-    channel.normalisation = {n[0], n[1]};
+    const bool is_relative = numbers == kChannelNumbers && n[kChannelNumbers - 1] != 0;
+    channel.normalisation = {n[0], n[1], is_relative};
     channel.descriptor.circles.clear();
     channel.descriptor.margin = n[2];
     channel.descriptor.region = {n[3], n[4]};
@@ -243,7 +246,8 @@ bool looks_like_face_model(const std::filesystem::path& file) {
 FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& path) {
   const ModelHeader header(file, path);
   header.expect("kind", kFaceModelKind, "choose a model of `train recognition`");
-  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  if (header.text("version") != kFirstVersion)
+    header.expect("version", kVersion, "train it again, or use the program that it was made for");
   FaceModel model;
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
@@ -275,9 +279,9 @@ Safetensors container_of(const FaceModel& model) {
   std::vector<std::int32_t> channels;
   for (std::size_t i = 0; i < model.channels.size(); ++i) {
     const auto& [light, descriptor] = model.channels[i];
-    channels.insert(channels.end(),
-                    {light.inner, light.outer, descriptor.margin, descriptor.region.width,
-                     descriptor.region.height, descriptor.step.width, descriptor.step.height});
+    channels.insert(channels.end(), {light.inner, light.outer, descriptor.margin, descriptor.region.width,
+                                     descriptor.region.height, descriptor.step.width, descriptor.step.height,
+                                     light.is_relative ? 1 : 0});
     for (const Circle& circle : descriptor.circles)
       circles.insert(circles.end(),
                      {static_cast<double>(i), static_cast<double>(circle.points), circle.radius});

@@ -68,12 +68,12 @@ inline constexpr int kMaxFaceModelSize = 64;
 /// The text `kind` of the files.
 inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 
-/// Reads a model: a safetensors file. Arrays: `channels` I32 [C, 7] (inner, outer,
-/// margin, region's width and height, step's width and height); `circles` F64 [N, 3] (channel, points,
-/// radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales` I32 [dims], `length`
-/// I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and `stranger_distances`
-/// I64 [K]. Texts: `kind`, `version` ("1"), and perhaps `provenance`. Throws Error (model): the file, the
-/// place and the reason.
+/// Reads a model: a safetensors file. Arrays: `channels` I32 [C, 8] (inner, outer, margin, region's width and
+/// height, step's width and height, 1 if relative; of version 1, without the last); `circles` F64 [N, 3]
+/// (channel, points, radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales`
+/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and
+/// `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1" or "2"), and perhaps `provenance`. Throws
+/// Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.
 bool looks_like_face_model(const std::filesystem::path& file);

@@ -55,6 +55,8 @@ void check(const Normalisation& normalisation) {
       throw Error(ExitCode::usage, "there is no blur of " + std::to_string(deviation) + " pixels for faces",
                   "there are 0 (none), 1, 2 and 4");
   }
+  if (normalisation.is_relative && normalisation.outer == 0)
+    throw Error(ExitCode::usage, "no difference of blurs that could be relative to the outer one");
 }
 
 std::span<const std::uint8_t> blur_weights(int deviation) {
@@ -88,7 +90,12 @@ void normalise(GrayView crop, const Normalisation& normalisation, ImageView<std:
   std::vector<std::int64_t> differences = blurred(crop, normalisation.outer);
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < inner.size(); ++i) {
-    differences[i] = (inner[i] - differences[i] + 128) >> 8;
+    const std::int64_t away = differences[i];
+    differences[i] = (inner[i] - away + 128) >> 8;
+    if (normalisation.is_relative) {
+      differences[i] = std::clamp<std::int64_t>(
+          (differences[i] * (1 << kRelativeBits)) / ((away >> 8) + kDarkness), -kMostRelative, kMostRelative);
+    }
     sum += std::abs(differences[i]);
   }
   const std::int64_t mean = std::max<std::int64_t>(sum / static_cast<std::int64_t>(inner.size()), kLeastMean);

@@ -90,12 +90,29 @@ void round_row(const std::int16_t* sums, std::ptrdiff_t stride, Size size, int y
   }
 }
 
+// Differences relative to what they were taken from, in 2^16 a level.
+HWY_INLINE VWords relative(VWords differences, VWords away) {
+  const Words dw;
+  const auto numerator = hn::ShiftLeft<kRelativeBits>(differences);
+  const auto denominator = hn::Add(hn::ShiftRight<8>(away), hn::Set(dw, kDarkness));
+  // Doubles hold both exactly, and no quotient of theirs is rounded up to a whole number that it is below.
+  const hn::Half<Words> dh;
+  const hn::Rebind<double, decltype(dh)> df;
+  const auto lower = hn::Div(hn::PromoteTo(df, hn::LowerHalf(dh, numerator)),
+                             hn::PromoteTo(df, hn::LowerHalf(dh, denominator)));
+  const auto upper = hn::Div(hn::PromoteTo(df, hn::UpperHalf(dh, numerator)),
+                             hn::PromoteTo(df, hn::UpperHalf(dh, denominator)));
+  const auto quotient = hn::Combine(dw, hn::DemoteTo(dh, upper), hn::DemoteTo(dh, lower));
+  const auto most = hn::Set(dw, kMostRelative);
+  return hn::Min(hn::Max(quotient, hn::Neg(most)), most);
+}
+
 // A row of differences, in the order of Pair; returns the sum of their magnitudes. `crop` is the row's pixels
 // where there is no inner blur, else null.
 std::uint32_t difference_row(const std::int16_t* inner, const std::uint8_t* inner_weights, int inner_reach,
                              const std::uint8_t* crop, const std::int16_t* outer,
-                             const std::uint8_t* outer_weights, int outer_reach, std::ptrdiff_t stride,
-                             Size size, int y, std::int32_t* differences) {
+                             const std::uint8_t* outer_weights, int outer_reach, bool is_relative,
+                             std::ptrdiff_t stride, Size size, int y, std::int32_t* differences) {
   const Sums d;
   const Words dw;
   const hn::Rebind<std::uint8_t, Sums> d8;
@@ -112,8 +129,12 @@ std::uint32_t difference_row(const std::int16_t* inner, const std::uint8_t* inne
       from = blur_columns(inner + x, stride, size.height, y, inner_weights, inner_reach);
     }
     const Pair away = blur_columns(outer + x, stride, size.height, y, outer_weights, outer_reach);
-    const auto lower = hn::ShiftRight<8>(hn::Add(hn::Sub(from.lower, away.lower), rounding));
-    const auto upper = hn::ShiftRight<8>(hn::Add(hn::Sub(from.upper, away.upper), rounding));
+    auto lower = hn::ShiftRight<8>(hn::Add(hn::Sub(from.lower, away.lower), rounding));
+    auto upper = hn::ShiftRight<8>(hn::Add(hn::Sub(from.upper, away.upper), rounding));
+    if (is_relative) {
+      lower = relative(lower, away.lower);
+      upper = relative(upper, away.upper);
+    }
     hn::Store(lower, dw, differences + x);
     hn::Store(upper, dw, differences + x + lanes / 2);
     sum = hn::Add(sum, hn::Add(hn::Abs(lower), hn::Abs(upper)));
@@ -193,9 +214,10 @@ GrayView Normaliser::run(GrayView crop, const Normalisation& normalisation) {
       std::memcpy(middle, crop.row(y), static_cast<std::size_t>(width));
       std::fill(middle + width, row_.data() + row_.size(), std::uint8_t{128});
     }
-    sum += HWY_DYNAMIC_DISPATCH(difference_row)(
-        inner_.data(), inner.data(), inner_reach, normalisation.inner == 0 ? middle : nullptr, outer_.data(),
-        outer.data(), outer_reach, stride, crop.size(), y, differences_.data() + y * stride);
+    sum += HWY_DYNAMIC_DISPATCH(difference_row)(inner_.data(), inner.data(), inner_reach,
+                                                normalisation.inner == 0 ? middle : nullptr, outer_.data(),
+                                                outer.data(), outer_reach, normalisation.is_relative, stride,
+                                                crop.size(), y, differences_.data() + y * stride);
   }
   const auto pixels = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
   const auto mean = static_cast<std::int32_t>(std::max<std::uint64_t>(sum / pixels, kLeastMean));

@@ -110,15 +110,16 @@ TEST_F(OpenClRecognition, EveryMappingIsTheCpus) {
   const Size crop{31, 27};
   const FaceDescriptor descriptor(
       {{{0, 0}, {{{8, 1}, {16, 2}, {24, 2.5}}, LbpMapping::uniform, crop, 3, {5, 7}, {5, 7}}},
-       {{0, 2}, {{{24, 3}}, LbpMapping::rotation_uniform, crop, 3, {25, 21}, {25, 21}}},
+       {{0, 2, true}, {{{24, 3}}, LbpMapping::rotation_uniform, crop, 3, {25, 21}, {25, 21}}},
        {{4, 0}, {{{8, 2}}, LbpMapping::plain, crop, 4, {23, 9}, {23, 4}}}});
   for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, nullptr);
 }
 
 TEST_F(OpenClSmallRecognition, TemplatesAreTheCpus) {
   const Size crop{20, 18};
-  const FaceDescriptor descriptor({{{1, 0}, {{{8, 2}}, LbpMapping::uniform, crop, 2, {10, 8}, {6, 6}}},
-                                   {{2, 4}, {{{16, 1}}, LbpMapping::uniform, crop, 1, {18, 16}, {18, 16}}}});
+  const FaceDescriptor descriptor(
+      {{{1, 0}, {{{8, 2}}, LbpMapping::uniform, crop, 2, {10, 8}, {6, 6}}},
+       {{2, 4, true}, {{{16, 1}}, LbpMapping::uniform, crop, 1, {18, 16}, {18, 16}}}});
   const Projector projector(random_projection(5, descriptor.values()));
   for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, &projector);
 }

@@ -101,8 +101,9 @@ TEST_P(RecognitionKernel, DescriptorsAreTheDefinition) {
   }
 }
 
-constexpr Normalisation kNormalisations[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}, {0, 1},
-                                             {0, 4}, {1, 2}, {2, 4}, {4, 1}, {2, 2}};
+constexpr Normalisation kNormalisations[] = {{0, 0},       {1, 0},       {2, 0},       {4, 0},      {0, 1},
+                                             {0, 4},       {1, 2},       {2, 4},       {4, 1},      {2, 2},
+                                             {2, 4, true}, {0, 4, true}, {1, 2, true}, {4, 1, true}};
 
 TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
   Normaliser normaliser;
@@ -111,7 +112,7 @@ TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
       const Picture crop(size, pattern);
       for (const Normalisation& normalisation : kNormalisations) {
         SCOPED_TRACE(std::to_string(size.width) + " wide, " + std::to_string(normalisation.inner) + " - " +
-                     std::to_string(normalisation.outer));
+                     std::to_string(normalisation.outer) + (normalisation.is_relative ? ", relative" : ""));
         Image<std::uint8_t> expected(size.width, size.height);
         reference::normalise(crop.view(), normalisation, expected.view());
         EXPECT_EQ(first_difference(std::as_const(expected).view(), normaliser.run(crop.view(), normalisation),
@@ -125,7 +126,7 @@ TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
 std::vector<Channel> some_channels() {
   const Size crop{34, 30};
   return {{{1, 0}, {{{8, 2}}, LbpMapping::uniform, crop, 2, {10, 8}, {5, 5}}},
-          {{2, 4}, {{{8, 3}, {24, 1.5}}, LbpMapping::uniform, crop, 3, {14, 24}, {14, 24}}},
+          {{2, 4, true}, {{{8, 3}, {24, 1.5}}, LbpMapping::uniform, crop, 3, {14, 24}, {14, 24}}},
           {{0, 0}, {{{16, 2}}, LbpMapping::rotation_uniform, crop, 2, {30, 5}, {30, 1}}}};
 }
 

@@ -46,6 +46,20 @@ TEST(FaceModel, ComesBackAsItWas) {
   EXPECT_EQ(again.projection->length, learned.projection->length);
 }
 
+TEST(FaceModel, OfVersionOneIsNeverRelative) {
+  const test::TempDir folder;
+  FaceModel model = weighted_model();
+  Safetensors file = container_of(model);
+  const std::vector<std::int32_t> numbers{2, 4, 5, 10, 10, 10, 10};
+  file.set<std::int32_t>("channels", {1, 7}, numbers);
+  file.metadata["version"] = "1";
+  file.save(folder / "old.safetensors");
+  EXPECT_EQ(load_face_model(folder / "old.safetensors", kMaxBytes).channels, model.channels);
+  model.channels[0].normalisation.is_relative = true;
+  save_face_model(model, folder / "new.safetensors");
+  EXPECT_EQ(load_face_model(folder / "new.safetensors", kMaxBytes).channels, model.channels);
+}
+
 TEST(FaceModel, SaysWhatIsWrongWithAFile) {
   const test::TempDir folder;
   const std::string path = folder / "wrong.safetensors";
@@ -57,15 +71,16 @@ TEST(FaceModel, SaysWhatIsWrongWithAFile) {
     test::expect_error(ExitCode::model, words, [&] { load_face_model(path, kMaxBytes); });
   };
   const auto channel = [](std::vector<std::int32_t> numbers) {
-    return [=](Safetensors& file) { file.set<std::int32_t>("channels", {1, 7}, numbers); };
+    return [=](Safetensors& file) { file.set<std::int32_t>("channels", {1, 8}, numbers); };
   };
   const FaceModel weighted = weighted_model();
   expect(weighted, "'kind'", [](Safetensors& file) { file.metadata["kind"] = "other"; });
-  expect(weighted, "", channel({3, 4, 5, 10, 10, 10, 10}));       // no such blur
-  expect(weighted, "mirror", channel({2, 4, 5, 10, 10, 9, 10}));  // the last column is clipped
-  expect(weighted, "step", channel({2, 4, 5, 10, 10, 0, 10}));
-  expect(weighted, "margin", channel({2, 4, 1, 10, 10, 10, 10}));  // the circle reaches further
-  expect(weighted, "a length of -5", channel({2, 4, -5, 10, 10, 10, 10}));
+  expect(weighted, "", channel({3, 4, 5, 10, 10, 10, 10, 0}));       // no such blur
+  expect(weighted, "mirror", channel({2, 4, 5, 10, 10, 9, 10, 0}));  // the last column is clipped
+  expect(weighted, "step", channel({2, 4, 5, 10, 10, 0, 10, 0}));
+  expect(weighted, "margin", channel({2, 4, 1, 10, 10, 10, 10, 0}));  // the circle reaches further
+  expect(weighted, "a length of -5", channel({2, 4, -5, 10, 10, 10, 10, 0}));
+  expect(weighted, "relative", channel({2, 0, 5, 10, 10, 10, 10, 1}));
   const std::vector<double> circles{1, 8, 2};
   expect(weighted, "belongs to channel 1", [&](Safetensors& file) {
     file.set<double>("circles", {1, 3}, circles);

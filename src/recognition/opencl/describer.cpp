@@ -16,8 +16,9 @@ using opencl::upload;
 struct DeviceChannel {
   cl_int reach[2];
   cl_int weights[2][kMostBlurReach + 1];
+  cl_int is_relative;
 };
-static_assert(sizeof(DeviceChannel) == (2 + 2 * (kMostBlurReach + 1)) * sizeof(cl_int));
+static_assert(sizeof(DeviceChannel) == (3 + 2 * (kMostBlurReach + 1)) * sizeof(cl_int));
 
 // Mirrors `Circle` there.
 struct DeviceCircle {
@@ -51,6 +52,7 @@ DeviceChannel device_channel(const Normalisation& normalisation) {
     if (deviations[i] == 0) channel.weights[i][0] = 256;
   }
   if (normalisation.outer == 0) channel.reach[1] = -1;
+  channel.is_relative = normalisation.is_relative ? 1 : 0;
   return channel;
 }
 
