@@ -14,6 +14,7 @@
 #include "recognition/search.hpp"
 #include "recognition/tools.hpp"
 #include "recognition/training/axes.hpp"
+#include "recognition/training/close_cut.hpp"
 #include "recognition/training/discriminant.hpp"
 #include "recognition/training/lamp.hpp"
 #include "recognition/training/regions.hpp"
@@ -40,7 +41,8 @@ std::vector<Channel> learned_channels() {
 }
 std::vector<Channel> plain_channels() {
   Channel even;
-  even.normalisation = {2, 4};
+  even.normalisation = {2, 4, true};
+  even.descriptor.circles = {{8, 4}};
   even.descriptor.margin = 5;
   even.descriptor.region = {10, 10};
   even.descriptor.step = {10, 10};
@@ -125,7 +127,9 @@ OptionSet RecognitionTrainer::options() {
   options.add("--length", &discriminant_.length, "Of a template's vector, before it is cut off at 127")
       .between(64, kLongestTemplate)
       .show_default();
-  options.add("--copies", &copies_, "Copies of each photo under one lamp each, somewhere around the face")
+  options
+      .add("--copies", &copies_,
+           "Copies of each photo under a lamp somewhere around the face, every other one cut close to it")
       .between(0, 16)
       .show_default();
   options.add("--seed", &seed_, "Of all random choices").show_default();
@@ -161,7 +165,7 @@ Photos RecognitionTrainer::load_photos() const {
 
 // Of what the finished steps depend on.
 std::string RecognitionTrainer::signature(const Photos& photos) const {
-  std::string text = fmt::format("recognition {} {} {}", axes_, copies_, seed_);
+  std::string text = fmt::format("recognition, lamps {} {} {}", axes_, copies_, seed_);
   for (std::size_t i = 0; i < photos.names.size(); ++i) {
     text += "; " + photos.names[i];
     for (const Point& point : photos.points[i]) text += fmt::format(" {} {}", point.x, point.y);
@@ -183,7 +187,10 @@ Descriptions describe_photos(const FaceModel& model, const Photos& photos, const
         training::Random random(seed, i);
         for (std::size_t copy = 0; copy <= static_cast<std::size_t>(copies); ++copy) {
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
-          if (copy > 0) light_by_lamp(crop, draw_lamp_scene(random), random);
+          if (copy > 0) {
+            light_by_lamp(crop, draw_lamp_scene(random), random);
+            if (random.below(2) == 0) cut_closely(crop, draw_close_cut(random));
+          }
           std::uint8_t* row = result.rows.data() + (copy * count + i) * result.values;
           for (const std::uint16_t value : describer.counts(crop)) *row++ = kRoots[value];
         }

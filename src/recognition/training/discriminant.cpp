@@ -80,8 +80,8 @@ Discriminant find_discriminant(const std::vector<float>& parts, std::size_t axes
 std::vector<std::int8_t> template_of_row(const Discriminant& discriminant, const float* parts, int length) {
   const Eigen::Map<const Eigen::RowVectorXf> row(parts, static_cast<Index>(discriminant.axes));
   const Eigen::Map<const Doubles> directions(discriminant.directions.data(),
-                                            static_cast<Index>(discriminant.axes),
-                                            static_cast<Index>(discriminant.dims));
+                                             static_cast<Index>(discriminant.axes),
+                                             static_cast<Index>(discriminant.dims));
   const Eigen::RowVectorXd along = row.cast<double>() * directions;
   const double norm = along.norm();
   std::vector<std::int8_t> result(discriminant.dims);

@@ -1,8 +1,11 @@
-// Photos of faces under one lamp.
+// Copies of photos of faces: under one lamp, and cut close.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "image/view.hpp"
 #include "recognition/crop.hpp"
+#include "recognition/training/close_cut.hpp"
 #include "recognition/training/lamp.hpp"
 
 namespace sightline::recognition {
@@ -79,6 +82,40 @@ TEST(Lamp, DrawsScenesOfAllSides) {
   EXPECT_GE(leftmost, -130);
   EXPECT_GT(rightmost, 110);
   EXPECT_GT(highest, 60);
+}
+
+TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
+  Image<std::uint8_t> crop(kCropSize.width, kCropSize.height);
+  const auto pixel = [](int x, int y) { return static_cast<std::uint8_t>(x + 7 * y); };
+  for (int y = 0; y < crop.height(); ++y) {
+    for (int x = 0; x < crop.width(); ++x) crop.view().at(x, y) = pixel(x, y);
+  }
+  const CloseCut cut{3, 5, 100, 149};
+  cut_closely(crop.view(), cut);
+  for (int y = 0; y < crop.height(); ++y) {
+    for (int x = 0; x < crop.width(); ++x) {
+      ASSERT_EQ(crop.view().at(x, y),
+                pixel(std::clamp(x, cut.left, cut.right - 1), std::clamp(y, cut.top, cut.bottom - 1)))
+          << x << ", " << y;
+    }
+  }
+}
+
+TEST(CloseCut, LeavesEyesAndMouth) {
+  training::Random random(3);
+  int most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const CloseCut cut = draw_close_cut(random);
+    ASSERT_GE(std::min(cut.left, cut.top), 0);
+    for (const Point& point : kCropPoints) {
+      ASSERT_LT(cut.left, point.x);
+      ASSERT_GT(cut.right, point.x);
+      ASSERT_LT(cut.top, point.y);
+      ASSERT_GT(cut.bottom, point.y);
+    }
+    most = std::max(most, cut.left);
+  }
+  EXPECT_GT(most, 20);
 }
 
 }  // namespace
