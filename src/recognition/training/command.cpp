@@ -22,6 +22,7 @@
 #include "training/file_image_set.hpp"
 #include "training/for_each_image.hpp"
 #include "training/state.hpp"
+#include "training/variation.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -49,11 +50,22 @@ std::vector<Channel> plain_channels() {
   return {even};
 }
 
+// The light of copies: gradients of which the dark side is nearly black.
+constexpr training::VariationBounds kRelit{
+    .contrast = 0.6, .brightness = 20, .gamma = 0.8, .gradient = 1.9, .blur = 0, .noise = 3};
+
 // What training costs, in seconds of some machine's core.
 constexpr double kPhotoCost = 2e-3, kProductCost = 1e-10, kPairCost = 1e-5;
 constexpr std::size_t kRegionPairs = 8000;  // by which regions are ranked
 constexpr std::uint32_t kPeopleParts = 5;   // of the people; each is judged by what the others teach
 constexpr std::size_t kMostStrangers = 1000;
+
+// Of each photo.
+struct Copies {
+  int relit = 1;
+  int under_lamps = 0;
+  int all() const { return relit + under_lamps; }
+};
 
 struct Photos {
   std::vector<std::string> names;
@@ -89,7 +101,7 @@ class RecognitionTrainer : public training::StandaloneTrainer {
   std::string photos_, people_, landmarks_;
   std::string kind_ = "learned";
   int axes_ = 400;
-  int copies_ = 1;
+  Copies copies_;
   DiscriminantOptions discriminant_;
   std::uint64_t seed_ = 1;
   std::string provenance_;
@@ -127,9 +139,13 @@ OptionSet RecognitionTrainer::options() {
   options.add("--length", &discriminant_.length, "Of a template's vector, before it is cut off at 127")
       .between(64, kLongestTemplate)
       .show_default();
+  options.add("--copies", &copies_.relit, "Copies of each photo in other light")
+      .between(0, 16)
+      .show_default();
   options
-      .add("--copies", &copies_,
-           "Copies of each photo under a lamp somewhere around the face, every other one cut close to it")
+      .add("--lamp-copies", &copies_.under_lamps,
+           "Further copies, each under one lamp somewhere around the face with the shadows that it casts, "
+           "every other one cut close: for hard light, at some cost in even light")
       .between(0, 16)
       .show_default();
   options.add("--seed", &seed_, "Of all random choices").show_default();
@@ -165,7 +181,8 @@ Photos RecognitionTrainer::load_photos() const {
 
 // Of what the finished steps depend on.
 std::string RecognitionTrainer::signature(const Photos& photos) const {
-  std::string text = fmt::format("recognition, lamps {} {} {}", axes_, copies_, seed_);
+  std::string text = fmt::format("recognition {} {} {}", axes_, copies_.relit, seed_);
+  if (copies_.under_lamps > 0) text += fmt::format(" lamps {}", copies_.under_lamps);
   for (std::size_t i = 0; i < photos.names.size(); ++i) {
     text += "; " + photos.names[i];
     for (const Point& point : photos.points[i]) text += fmt::format(" {} {}", point.x, point.y);
@@ -175,21 +192,25 @@ std::string RecognitionTrainer::signature(const Photos& photos) const {
 
 // Roots of the counts of all photos, followed by those of their copies.
 Descriptions describe_photos(const FaceModel& model, const Photos& photos, const training::ImageSet& pictures,
-                             int copies, std::uint64_t seed, training::ProgressClock& clock) {
+                             Copies copies, std::uint64_t seed, training::ProgressClock& clock) {
   Descriptions result;
   result.values = static_cast<std::size_t>(FaceDescriptor(model.channels).values());
   const std::size_t count = photos.names.size();
-  result.rows.resize(result.values * count * static_cast<std::size_t>(1 + copies));
+  result.rows.resize(result.values * count * static_cast<std::size_t>(1 + copies.all()));
   training::for_each_image(
       count, clock, [&] { return std::make_unique<PhotoDescriber>(model); },
       [&](std::size_t i, PhotoDescriber& describer) {
         const Image<std::uint8_t> photo = pictures.load(i);
         training::Random random(seed, i);
-        for (std::size_t copy = 0; copy <= static_cast<std::size_t>(copies); ++copy) {
+        for (std::size_t copy = 0; copy <= static_cast<std::size_t>(copies.all()); ++copy) {
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
-          if (copy > 0) {
+          if (copy > static_cast<std::size_t>(copies.relit)) {
             light_by_lamp(crop, draw_lamp_scene(random), random);
             if (random.below(2) == 0) cut_closely(crop, draw_close_cut(random));
+          } else if (copy > 0) {
+            const training::Variation light = training::draw_variation(kRelit, random);
+            training::relight(crop, light, {kCropSize.width / 2.0, kCropSize.height / 2.0}, kCropSize.height);
+            training::add_noise(crop, light.noise, random);
           }
           std::uint8_t* row = result.rows.data() + (copy * count + i) * result.values;
           for (const std::uint16_t value : describer.counts(crop)) *row++ = kRoots[value];
@@ -263,7 +284,7 @@ void RecognitionTrainer::train_projection(const Photos& photos, const training::
                                           const training::TrainingState& state,
                                           training::ProgressClock& clock, FaceModel& model) const {
   model.channels = learned_channels();
-  const std::size_t count = photos.names.size(), rows = count * static_cast<std::size_t>(1 + copies_);
+  const std::size_t count = photos.names.size(), rows = count * static_cast<std::size_t>(1 + copies_.all());
   const auto values = static_cast<std::size_t>(FaceDescriptor(model.channels).values());
   const auto wanted = std::min({static_cast<std::size_t>(axes_), values, rows - 1});
   const double products = 2 * kProductCost * static_cast<double>(values * rows) * axes_ * 5;
@@ -281,7 +302,7 @@ void RecognitionTrainer::train_projection(const Photos& photos, const training::
   }
   clock.enter("directions", kPhotoCost * static_cast<double>(rows));
   std::vector<std::uint32_t> people;
-  for (int copy = 0; copy <= copies_; ++copy)
+  for (int copy = 0; copy <= copies_.all(); ++copy)
     people.insert(people.end(), photos.people.begin(), photos.people.end());
   const Discriminant directions =
       find_discriminant(axes->parts, wanted, people, std::vector<bool>(people.size(), true), discriminant_);
@@ -329,7 +350,7 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
   const Photos photos = load_photos();
   const training::FileImageSet pictures = training::pictures_named(photos.names, photos_);
   const bool is_learned = kind_ == "learned";
-  const double rows = static_cast<double>(photos.names.size()) * (is_learned ? 1 + copies_ : 1);
+  const double rows = static_cast<double>(photos.names.size()) * (is_learned ? 1 + copies_.all() : 1);
   FaceModel model;
   model.provenance = provenance_;
   if (is_learned) {
