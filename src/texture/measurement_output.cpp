@@ -18,7 +18,7 @@ std::string rate(int size, double seconds) {
   return seconds > 0 ? fmt::format("{:.2f}", 1e-9 * size * size / seconds) : "-";
 }
 
-std::string percent(double part, double whole) {
+std::string share_text(double part, double whole) {
   return whole > 0 ? fmt::format("{:.0f}%", 100 * part / whole) : "-";
 }
 
@@ -49,7 +49,7 @@ std::string as_text(const TextureMeasurement& m) {
   for (const CpuTimes& c : m.cpu)
     text += fmt::format("{:>6}  {:>10}  {:>10}  {:>10} {:>6}  {:>9}  {:>10}  {:>8}\n", c.size, ms(c.serial),
                         ms(c.one_thread), ms(c.threads), rate(c.size, c.threads), ms(c.read),
-                        ms(c.increments), percent(std::max(c.read, c.increments), c.threads));
+                        ms(c.increments), share_text(std::max(c.read, c.increments), c.threads));
   const auto add_times = [&](const std::vector<DeviceTimes>& all, bool by_size,
                              const DeviceMeasurement& device) {
     text +=
@@ -61,7 +61,7 @@ std::string as_text(const TextureMeasurement& m) {
         if (m.sizes[i] == t.size) read = device.read[i];
       text += fmt::format("{:>6}  {:<20} {:>6}  {:>9} {:>7} {:>8}  {:>9}  {:>9}  {:>9}  {:>9}\n", t.size,
                           t.variant, t.group, ms(t.kernel), rate(t.size, t.kernel),
-                          by_size ? percent(read, t.kernel) : "", ms(t.upload), ms(t.download), ms(t.host),
+                          by_size ? share_text(read, t.kernel) : "", ms(t.upload), ms(t.download), ms(t.host),
                           ms(t.whole));
     }
   };

@@ -40,7 +40,7 @@ Npy load_npy(const std::string& file) {
   return npy;
 }
 
-TextureSettings two_operators() {
+TextureSettings with_cells() {
   TextureSettings settings;
   settings.operators = {LbpOperator(), LbpOperator(16, 2)};
   settings.mapping = LbpMapping::rotation_uniform;  // 10 and 18 bins
@@ -69,7 +69,7 @@ void fill(TextureOutput& output, std::int64_t row, std::int64_t column, Size cel
 TEST(TextureCells, TilesInAnyOrderMakeOneArray) {
   const test::TempDir folder;
   const std::string file = folder / "cells.npy";
-  CellsFile cells(file, two_operators(), 2, 5, 3);
+  CellsFile cells(file, with_cells(), 2, 5, 3);
   // Tiles of 2x2 cells; the last ones are smaller.
   for (const int tile : {3, 0, 5, 1, 4, 2}) {
     const std::int64_t column = tile % 3 * 2, row = tile / 3 * 2;
@@ -101,16 +101,16 @@ TEST(TextureCells, TilesInAnyOrderMakeOneArray) {
 
 TEST(TextureCells, NothingIsLeftOfAFileThatIsNotFinished) {
   const test::TempDir folder;
-  { CellsFile cells(folder / "cells.npy", two_operators(), 1, 5, 3); }
+  { CellsFile cells(folder / "cells.npy", with_cells(), 1, 5, 3); }
   EXPECT_TRUE(fs::is_empty(folder.path()));
   test::expect_error(ExitCode::failed, "cannot write '/nowhere/cells.npy'",
-                     [] { CellsFile("/nowhere/cells.npy", two_operators(), 1, 5, 3); });
+                     [] { CellsFile("/nowhere/cells.npy", with_cells(), 1, 5, 3); });
 }
 
 TEST(TextureCells, FullDisksAreNoticed) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   test::expect_error(ExitCode::failed, "No space left",
-                     [] { CellsFile("/dev/full", two_operators(), 1, 5, 3); });
+                     [] { CellsFile("/dev/full", with_cells(), 1, 5, 3); });
 }
 
 }  // namespace

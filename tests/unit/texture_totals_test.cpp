@@ -17,7 +17,7 @@ TextureOutput& fill(TextureOutput& output, const TextureSettings& settings, std:
   return output;
 }
 
-TextureSettings two_operators() {
+TextureSettings with_contrast() {
   TextureSettings settings;
   settings.operators = {LbpOperator(), LbpOperator(16, 2)};
   settings.mapping = LbpMapping::rotation_uniform;
@@ -26,7 +26,7 @@ TextureSettings two_operators() {
 }
 
 TEST(TextureTotals, TilesAddUpBeyond32Bits) {
-  const TextureSettings settings = two_operators();
+  const TextureSettings settings = with_contrast();
   TextureTotals totals(settings, 2);
   TextureOutput tile;
   fill(tile, settings, 4'000'000'000U);
@@ -42,7 +42,7 @@ TEST(TextureTotals, TilesAddUpBeyond32Bits) {
 }
 
 TEST(TextureTotals, TilesOfOtherSettingsAreNotAdded) {
-  const TextureSettings settings = two_operators();
+  const TextureSettings settings = with_contrast();
   TextureSettings other = settings;
   other.contrast = false;
   TextureTotals totals(settings, 1);
