@@ -52,7 +52,8 @@ inline uint final_bin(uint code, global const ushort* map) {
 #define ADD(bin) atomic_inc(&counts[FINAL_BIN(bin)])
 #endif
 
-kernel void count(global const uchar* frame, int stride, int width, int height, int border, global const ushort* map,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+    count(global const uchar* frame, int stride, int width, int height, int border, global const ushort* map,
                   global uint* counts, int counts_at, global LABEL* labels, int labels_at, global uint* partial) {
   counts += counts_at;
 #if !defined(HISTOGRAM_GLOBAL)

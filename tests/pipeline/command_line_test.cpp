@@ -61,6 +61,11 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"evaluate", "landmarks"},
                                                       {"evaluate", "verify"},
                                                       {"evaluate", "identify"},
+                                                      {"evaluate", "texture"},
+                                                      {"measure", "texture"},
+                                                      {"texture"},
+                                                      {"texture", "compare"},
+                                                      {"texture", "nearest"},
                                                       {"train", "filterbank"},
                                                       {"train", "waldboost"},
                                                       {"train", "census"},
@@ -140,11 +145,11 @@ TEST(CommandLine, PagesAreGoodRoff) {
 
 TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"de"}), (std::vector<std::string>{"detect", "devices"}));
-  EXPECT_EQ(offered({"evaluate", ""}),
-            (std::vector<std::string>{"windows", "frames", "compare", "landmarks", "verify", "identify"}));
+  EXPECT_EQ(offered({"evaluate", ""}), (std::vector<std::string>{"windows", "frames", "compare", "landmarks",
+                                                                 "verify", "identify", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
-  EXPECT_EQ(all.size(), 11u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 12u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {

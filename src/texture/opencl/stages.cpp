@@ -82,7 +82,7 @@ void TextureStages::build() {
   const TextureSettings& settings = texture_->settings();
   const KernelTuning& t = tuning_;
   const std::string shared = define_variant("HISTOGRAM", t.histogram) + define_variant("PIXELS", t.pixels) +
-                             define("COPIES", t.copies) + define("ROWS", t.rows) +
+                             define("COPIES", t.copies) + define("ROWS", t.rows) + define("GROUP", t.group) +
                              define("CONTRASTS", kContrastValues) + define_if(t.writes_only, "WRITES_ONLY") +
                              define_if(settings.labels, "LABELS");
   opencl::Queue queue(context());
