@@ -3,14 +3,20 @@
 `sightline evaluate texture`: tiles 1, 3, 5... of each picture are known, the others are taken for what is nearest.
 
 Needs Debian's python3-skimage. Run it as: texture_skimage.py FOLDER [SIDE]
+
+Or compares codes: texture_skimage.py --codes PICTURE SIGHTLINE tells, for several circles, how many of a picture's
+labels the program SIGHTLINE makes otherwise than scikit-image.
 """
 
 import itertools
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
+import skimage.io
 from PIL import Image
 from skimage.feature import local_binary_pattern
 
@@ -46,7 +52,28 @@ def chi_square(queries, known):
     return apart
 
 
+def compare_codes(picture, program):
+    pixels = numpy.asarray(Image.open(picture).convert("L"))
+    with tempfile.TemporaryDirectory() as folder:
+        gray = pathlib.Path(folder) / "gray.png"
+        Image.fromarray(pixels).save(gray)
+        for points, radius in [(8, 1), (8, 1.5), (8, 2), (16, 2), (24, 3)]:
+            methods = {"uniform": "riu2"} | ({"default": "plain"} if points == 8 else {})
+            for method, mapping in methods.items():
+                labels = pathlib.Path(folder) / "labels.tif"
+                subprocess.run([program, "-q", "texture", gray, "--operator", f"{points},{radius}", "--mapping", mapping,
+                                "--border", "skip", "--labels", labels, "-o", f"{folder}/x.json"], check=True,
+                               stdout=subprocess.DEVNULL)
+                reach = int(numpy.ceil(radius))
+                codes = local_binary_pattern(pixels, points, radius, method)[reach:-reach, reach:-reach]
+                others = numpy.mean(skimage.io.imread(labels) != codes)
+                print(f"{points},{radius} {method}: {100 * others:.3f}% differ")
+
+
 def main():
+    if sys.argv[1] == "--codes":
+        compare_codes(sys.argv[2], sys.argv[3])
+        return
     folder = pathlib.Path(sys.argv[1])
     side = int(sys.argv[2]) if len(sys.argv) > 2 else 128
     tiles, labels, order = [], [], []

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "detection/detection.hpp"
 #include "kernels/opencl_test.hpp"
 #include "support/texture.hpp"
 #include "texture/opencl/stages.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "detection/detection.hpp"
 #include "image/border.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
