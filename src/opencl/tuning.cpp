@@ -122,4 +122,10 @@ void TuningDatabase::store(const DeviceInfo& device, const std::string& problem,
   store_.store(key_of(device, problem), entry);
 }
 
+TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table) {
+  const TuningDatabase database(TuningDatabase::default_file());
+  const std::optional<TuningValues> stored = database.find(device, problem, table);
+  return stored ? *stored : default_values(table, device);
+}
+
 }  // namespace sightline::opencl

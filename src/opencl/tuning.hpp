@@ -111,6 +111,9 @@ class TuningDatabase {
   JsonStore store_;
 };
 
+/// What has been stored for a device in the default file, or else what works well on such devices.
+TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table);
+
 /// Ties a parameter to a member of the structure that a family's host code works with.
 template <typename Settings>
 struct TunedMember {

@@ -45,7 +45,7 @@ struct DeviceTimes {
   std::string variant;
   int group = 0;  ///< work-items of a work-group
   int size = 0;
-  double kernel = 0;  ///< of all kernels together
+  double kernel = 0;  ///< of all kernels together, and of the clearing of what they add to
   double upload = 0;
   double download = 0;
   double host =

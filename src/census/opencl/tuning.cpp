@@ -83,9 +83,7 @@ std::string tuning_problem(const Model& model) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
-  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
-  const auto stored = database.find(device, tuning_problem(model), tuning_table());
-  return stored ? tuning_of(*stored) : default_tuning(device);
+  return tuning_of(opencl::best_values(device, tuning_problem(model), tuning_table()));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,

@@ -183,9 +183,7 @@ std::string tuning_problem(int filters) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, int filters) {
-  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
-  const auto stored = database.find(device, tuning_problem(filters), tuning_table());
-  return stored ? tuning_of(*stored) : default_tuning(device);
+  return tuning_of(opencl::best_values(device, tuning_problem(filters), tuning_table()));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,

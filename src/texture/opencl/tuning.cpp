@@ -104,9 +104,7 @@ std::string tuning_problem(const TextureSettings& settings) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const TextureSettings& settings) {
-  const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
-  const auto stored = database.find(device, tuning_problem(settings), tuning_table());
-  return stored ? tuning_of(*stored) : default_tuning(device);
+  return tuning_of(opencl::best_values(device, tuning_problem(settings), tuning_table()));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
