@@ -2,7 +2,7 @@
 
 namespace sightline::texture {
 
-TextureLayout::TextureLayout(const TextureSettings& settings, Size frame) {
+TextureLayout::TextureLayout(const TextureSettings& settings, std::span<const LbpBins> bins, Size frame) {
   const int border = 2 * settings.reach();
   if (frame.width <= border || frame.height <= border) return;
   size = {frame.width - border, frame.height - border};
@@ -15,9 +15,9 @@ TextureLayout::TextureLayout(const TextureSettings& settings, Size frame) {
     end += wanted;
     return at;
   };
-  for (const LbpOperator& one : settings.operators) {
+  for (const LbpBins& one : bins) {
     OperatorLayout& layout = operators.emplace_back();
-    layout.bins = LbpBins(one.points(), settings.mapping).count();
+    layout.bins = one.count();
     layout.label_bytes = layout.bins <= 256 ? 1 : 2;
     layout.bins_at = take(counts, layout.bins);
     if (settings.contrast) layout.contrast_at = take(counts, kContrastValues);

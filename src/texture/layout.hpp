@@ -2,6 +2,7 @@
 /// Where the numbers of a frame's texture lie in memory, on the CPU and on devices.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "image/view.hpp"
@@ -23,8 +24,10 @@ struct OperatorLayout {
 /// All of it for frames of one size. Immutable.
 struct TextureLayout {
   TextureLayout() = default;
+  /// @param bins   of the settings' operators: not made here, since tiles at a picture's edge are of other
+  ///               sizes, and their tables take longer to make than a tile to count
   /// @param frame  with its border of settings.reach() pixels
-  TextureLayout(const TextureSettings& settings, Size frame);
+  TextureLayout(const TextureSettings& settings, std::span<const LbpBins> bins, Size frame);
 
   Size size;   ///< of what has codes; {} where the frame is all border
   Size cells;  ///< columns and rows

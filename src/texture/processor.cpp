@@ -231,7 +231,7 @@ bool TextureProcessor::prepare(Workspace& workspace, PictureView frame, Partitio
   w.luma.begin(frame);
   w.output.reset();
   w.planned.update(
-      frame.size(), partition, [&] { w.layout = TextureLayout(settings_, frame.size()); }, [] {});
+      frame.size(), partition, [&] { w.layout = TextureLayout(settings_, bins_, frame.size()); }, [] {});
   w.counts.plan(w.layout.counts * static_cast<std::int64_t>(sizeof(std::uint32_t)));
   w.labels.plan(w.layout.label_bytes);
   return !w.layout.operators.empty();

@@ -5,14 +5,16 @@
 namespace sightline::texture {
 
 void count_by_definition(const TextureSettings& settings, GrayView frame, TextureOutput& output) {
-  const TextureLayout layout(settings, frame.size());
+  std::vector<LbpBins> all_bins;
+  for (const LbpOperator& one : settings.operators) all_bins.emplace_back(one.points(), settings.mapping);
+  const TextureLayout layout(settings, all_bins, frame.size());
   const int reach = settings.reach();
   output.size = layout.size;
   output.cells = layout.cells;
   output.operators.clear();
   for (std::size_t i = 0; i < layout.operators.size(); ++i) {
     const LbpOperator& one = settings.operators[i];
-    const LbpBins bins(one.points(), settings.mapping);
+    const LbpBins& bins = all_bins[i];
     const auto count = static_cast<std::size_t>(bins.count());
     OperatorCounts& counts = output.operators.emplace_back();
     counts.bins.resize(count);
