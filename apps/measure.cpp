@@ -11,7 +11,6 @@
 #include "commands.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
-#include "evaluation/report.hpp"
 #include "family_commands.hpp"
 #include "measure_variants.hpp"
 #include "media_options.hpp"
@@ -223,12 +222,6 @@ std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& 
   return variants;
 }
 
-void write_output(const std::string& file, const auto& make_text) {
-  if (file.empty()) return;
-  write_report(file, make_text());
-  spdlog::info("wrote {}", file);
-}
-
 int run_variants(const MeasureArguments& a, int verbosity) {
   VariantsRequest request{a.input, a.reading, a.preload, a.variants, {}};
   request.options.repeats = a.repeats.value_or(request.options.repeats);
@@ -238,9 +231,9 @@ int run_variants(const MeasureArguments& a, int verbosity) {
   if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
   const pipeline::Experiment experiment = measure_variants(a.detector, request);
   std::fputs(pipeline::experiment_as_text(experiment).c_str(), stdout);
-  write_output(a.json, [&] { return pipeline::experiment_as_json(experiment); });
-  write_output(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
-  write_output(a.report, [&] { return pipeline::experiment_as_page(experiment); });
+  write_if_named(a.json, [&] { return pipeline::experiment_as_json(experiment); });
+  write_if_named(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
+  write_if_named(a.report, [&] { return pipeline::experiment_as_page(experiment); });
   if (stop_requested())
     spdlog::warn("stopped: {} picture(s) are measured, the others are left out", experiment.pictures.size());
   if (experiment.differences.empty()) return stop_exit_code();
@@ -269,9 +262,9 @@ int run(const MeasureArguments& a, int verbosity) {
   if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));
   all.front().sweeps = std::move(sweeps);
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
-  write_output(a.json, [&] { return pipeline::measurements_as_json(all); });
-  write_output(a.csv, [&] { return pipeline::measurements_as_csv(all); });
-  write_output(a.report, [&] { return pipeline::measurements_as_page(all); });
+  write_if_named(a.json, [&] { return pipeline::measurements_as_json(all); });
+  write_if_named(a.csv, [&] { return pipeline::measurements_as_csv(all); });
+  write_if_named(a.report, [&] { return pipeline::measurements_as_page(all); });
   return 0;
 }
 

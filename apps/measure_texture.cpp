@@ -57,13 +57,8 @@ int run(MeasureTextureArguments a, int verbosity) {
   texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
   measurement.picture = a.input;
   std::fputs(as_text(measurement).c_str(), stdout);
-  const auto write = [](const std::string& file, const std::string& text) {
-    if (file.empty()) return;
-    write_report(file, text);
-    spdlog::info("wrote {}", file);
-  };
-  write(a.json, as_json(measurement));
-  write(a.report, texture_page(measurement));
+  write_if_named(a.json, [&] { return as_json(measurement); });
+  write_if_named(a.report, [&] { return texture_page(measurement); });
   return 0;
 }
 

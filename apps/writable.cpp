@@ -1,5 +1,6 @@
 #include "writable.hpp"
 
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "evaluation/report.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::apps {
@@ -50,6 +52,12 @@ void refuse_same_outputs(const std::vector<std::string>& outputs) {
     throw Error(ExitCode::usage, "two outputs would both be written to '" + *one + "'",
                 "choose another name for one of them");
   }
+}
+
+void write_if_named(const std::string& file, const std::function<std::string()>& make_text) {
+  if (file.empty()) return;
+  write_report(file, make_text());
+  spdlog::info("wrote {}", file);
 }
 
 }  // namespace sightline::apps

@@ -2,6 +2,7 @@
 /// Outputs that are written last are checked first: nobody should wait for a result that cannot be kept.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ void refuse_input(const std::string& input, const std::string& output);
 /// Throws Error (usage) where two outputs are one file, by whatever names. Empty names are no files; any
 /// number may go to /dev/null.
 void refuse_same_outputs(const std::vector<std::string>& outputs);
+
+/// Writes a report whole (write_report), where a file is named for it, and says so; `make_text` is not called
+/// where none is. Throws Error (failed).
+void write_if_named(const std::string& file, const std::function<std::string()>& make_text);
 
 }  // namespace sightline::apps
