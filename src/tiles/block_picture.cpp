@@ -87,18 +87,22 @@ void BlockPicture::passed(const Region& region, int overlap) {
   }
 }
 
+std::shared_ptr<const Block> BlockPicture::block_at(std::int64_t column, std::int64_t row, bool colour) {
+  return cache_.get(key(column, row, colour), [&](Block& fresh) { decode(column, row, colour, fresh); });
+}
+
 std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Channel> channels,
                                        std::span<const ImageView<std::uint8_t>> planes) {
   const bool colour = info_.has_colour && std::any_of(channels.begin(), channels.end(),
                                                       [](Channel one) { return one != Channel::luma; });
+  const auto from_colours = [&](Channel one) { return colour && (one != Channel::luma || !luma_is_apart_); };
   const std::int64_t block_width = info_.block.width, block_height = info_.block.height;
   const std::int64_t right = region.x + region.width, bottom = region.y + region.height;
   const std::int64_t last_column = (right - 1) / block_width, last_row = (bottom - 1) / block_height;
   std::vector<Damage> damage;
   for (std::int64_t row = region.y / block_height; row <= last_row; ++row) {
     for (std::int64_t column = region.x / block_width; column <= last_column; ++column) {
-      const auto block =
-          cache_.get(key(column, row, colour), [&](Block& fresh) { decode(column, row, colour, fresh); });
+      std::shared_ptr<const Block> colour_block, luma_block;
       const std::int64_t from_x = std::max(region.x, column * block_width);
       const std::int64_t from_y = std::max(region.y, row * block_height);
       const int width = static_cast<int>(std::min(right, (column + 1) * block_width) - from_x);
@@ -107,10 +111,14 @@ std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Cha
         const ImageView<std::uint8_t> target(
             &planes[i].at(static_cast<int>(from_x - region.x), static_cast<int>(from_y - region.y)), width,
             height, planes[i].stride());
+        auto& block = from_colours(channels[i]) ? colour_block : luma_block;
+        if (!block) {
+          block = block_at(column, row, from_colours(channels[i]));
+          damage.insert(damage.end(), block->damage.begin(), block->damage.end());
+        }
         copy_channel(*block, static_cast<int>(from_x - column * block_width),
                      static_cast<int>(from_y - row * block_height), channels[i], target);
       }
-      damage.insert(damage.end(), block->damage.begin(), block->damage.end());
     }
   }
   if (FileStamp(file_) != stamp_) {

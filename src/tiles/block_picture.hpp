@@ -35,8 +35,12 @@ class BlockPicture : public Picture {
   Region inside(std::int64_t column, std::int64_t row) const;
 
   const std::filesystem::path file_;
+  /// Whether luma is not what image/gray.hpp makes of the colours: then it is decoded by itself, also where
+  /// colours are read with it.
+  bool luma_is_apart_ = false;
 
  private:
+  std::shared_ptr<const Block> block_at(std::int64_t column, std::int64_t row, bool colour);
   std::int64_t key(std::int64_t column, std::int64_t row, bool colour) const;
 
   const FileStamp stamp_;

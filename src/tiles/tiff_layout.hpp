@@ -38,8 +38,15 @@ struct TiffLayout {
   int samples = 1;              ///< of a pixel, in the file
   int channels = 1;             ///< of these, what is read: 1 or 3, the first ones; one with a palette
   bool has_colour = false;
+  bool is_jpeg_luma = false;  ///< luma and chroma in JPEG: its luma is read by itself
   SampleFormat format;
   std::string description;  ///< PictureInfo::format
+
+  /// Tiles or strips of one plane.
+  std::int64_t parts() const {
+    if (!tiled) return strips;
+    return ((width + block.width - 1) / block.width) * ((height + block.height - 1) / block.height);
+  }
 
   /// Looks at the page's tags. Throws Error (input) where it is not read here.
   TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, const OpenOptions& options);

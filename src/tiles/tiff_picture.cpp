@@ -8,6 +8,7 @@
 
 #include "base/fault.hpp"
 #include "image/gray.hpp"
+#include "tiles/jpeg_luma.hpp"
 #include "tiles/samples.hpp"
 
 namespace sightline::tiles {
@@ -33,6 +34,7 @@ TiffPicture::TiffPicture(const std::filesystem::path& file, const OpenOptions& o
   info_.has_colour = layout_.has_colour;
   info_.format = layout_.description;
   info_.block = layout_.block;
+  luma_is_apart_ = layout_.is_jpeg_luma;
 }
 
 // Decodes a tile or strip of so many bytes. @return why it is damaged; its samples are zero then, but where
@@ -56,65 +58,105 @@ std::string TiffPicture::decode_raw(TiffFile& tiff, std::uint32_t part, std::uin
   return said.decoder_warning;
 }
 
-// Decodes a tile, or a strip out of a block, into `pixels` of `samples` bytes each.
-void TiffPicture::decode_part(TiffPool::Reader& reader, std::int64_t column, std::int64_t row, int strip,
-                              Block& block, std::uint8_t* pixels, int samples) {
+TiffPicture::Part TiffPicture::part_at(std::int64_t column, std::int64_t row, int strip) const {
+  Part part;
+  part.where = inside(column, row);
+  if (layout_.tiled) {
+    const std::int64_t across = (layout_.width + layout_.block.width - 1) / layout_.block.width;
+    part.number = row * across + column;
+    part.rows = layout_.block.height;
+    return part;
+  }
+  part.number = row * layout_.strips_per_block + strip;
+  part.rows =
+      static_cast<int>(std::min(layout_.strip_rows, layout_.height - part.number * layout_.strip_rows));
+  part.where.y += strip * layout_.strip_rows;
+  part.where.height = part.rows;
+  return part;
+}
+
+// Decodes a tile or strip into `pixels` of `samples` bytes each.
+void TiffPicture::decode_part(TiffPool::Reader& reader, const Part& part, Block& block, std::uint8_t* pixels,
+                              int samples) {
   const bool packed = !layout_.planar && layout_.format.bits == 8 && layout_.format.palette.empty() &&
                       layout_.format.kind == SampleFormat::Kind::natural && !layout_.format.white_is_zero &&
                       layout_.samples == samples;
-  const std::int64_t first_strip = row * layout_.strips_per_block + strip;
-  const std::int64_t across =
-      layout_.tiled ? (layout_.width + layout_.block.width - 1) / layout_.block.width : 1;
-  const std::int64_t down =
-      layout_.tiled ? (layout_.height + layout_.block.height - 1) / layout_.block.height : layout_.strips;
-  Region where = inside(column, row);
-  int rows = layout_.block.height;
-  if (!layout_.tiled) {
-    where.y += strip * layout_.strip_rows;
-    rows = static_cast<int>(std::min(layout_.strip_rows, layout_.height - first_strip * layout_.strip_rows));
-    where.height = rows;
-  }
   const int planes = layout_.planar ? layout_.channels : 1;
   for (int plane = 0; plane < planes; ++plane) {
-    const auto part = static_cast<std::uint32_t>((layout_.tiled ? row * across + column : first_strip) +
-                                                 plane * across * down);
+    const auto number = static_cast<std::uint32_t>(part.number + plane * layout_.parts());
     std::uint8_t* raw = pixels;
     if (!packed) {
       reader.raw.resize(static_cast<std::size_t>(layout_.part_bytes));
       raw = reader.raw.data();
     }
-    const std::string reason = decode_raw(reader.tiff, part, raw, rows * layout_.row_bytes);
-    if (!reason.empty()) block.damage.push_back({where, reason});
+    const std::string reason = decode_raw(reader.tiff, number, raw, part.rows * layout_.row_bytes);
+    if (!reason.empty()) block.damage.push_back({part.where, reason});
     if (packed) continue;
-    for (int y = 0; y < rows; ++y)
+    for (int y = 0; y < part.rows; ++y)
       convert_samples(layout_.format, raw + y * layout_.row_bytes, layout_.planar ? 1 : layout_.samples,
                       layout_.block.width, layout_.planar ? 1 : layout_.channels,
                       pixels + plane + std::int64_t{y} * layout_.block.width * samples, samples);
   }
 }
 
+// Decodes a tile or strip of luma and chroma in JPEG to its luma. False, and nothing is done, where libtiff
+// has to: for data of a rare kind, and to say what is wrong with it.
+bool TiffPicture::read_jpeg_luma(TiffPool::Reader& reader, const Part& part, Block& block,
+                                   std::uint8_t* luma) {
+  TIFF* const tiff = reader.tiff.get();
+  const auto number = static_cast<std::uint32_t>(part.number);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
+  // Compressed data that is larger is none that anybody would write: a damaged file names any size.
+  if (bytes == 0 || bytes > static_cast<std::uint64_t>(layout_.part_bytes) + 65536) return false;
+  reader.raw.resize(bytes);
+  const auto size = static_cast<tmsize_t>(bytes);
+  if ((layout_.tiled ? TIFFReadRawTile(tiff, number, reader.raw.data(), size)
+                     : TIFFReadRawStrip(tiff, number, reader.raw.data(), size)) != size)
+    return false;
+  std::uint32_t count = 0;
+  const void* tables = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_JPEGTABLES, &count, &tables) != 1) count = 0;
+  const ImageView<std::uint8_t> target(luma, layout_.block.width, part.rows, layout_.block.width);
+  JpegLumaOutcome outcome =
+      decode_jpeg_luma({static_cast<const std::uint8_t*>(tables), count}, reader.raw, target);
+  if (!outcome.is_known) return false;
+  if (fault::strikes(fault::Kind::decode, "jpeg_read_scanlines")) outcome.error = "it cannot be decoded";
+  if (!outcome.error.empty())
+    std::memset(luma, 0, static_cast<std::size_t>(layout_.block.width) * part.rows);
+  if (const std::string& reason = outcome.error.empty() ? outcome.warning : outcome.error; !reason.empty())
+    block.damage.push_back({part.where, reason});
+  return true;
+}
+
+// Decodes a tile or strip to luma, by way of its colours where it has them.
+void TiffPicture::decode_luma(TiffPool::Reader& reader, const Part& part, Block& block, std::uint8_t* luma) {
+  if (!layout_.has_colour) return decode_part(reader, part, block, luma, 1);
+  if (layout_.is_jpeg_luma && read_jpeg_luma(reader, part, block, luma)) return;
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t{3} * layout_.block.width;
+  reader.pixels.resize(static_cast<std::size_t>(row_bytes * part.rows));
+  decode_part(reader, part, block, reader.pixels.data(), 3);
+  const PackedView rgb{reader.pixels.data(), layout_.block.width, part.rows, row_bytes, PackedFormat::rgb24};
+  const ImageView<std::uint8_t> target(luma, layout_.block.width, part.rows, layout_.block.width);
+  to_gray(rgb, target, 0, part.where.height);
+}
+
 void TiffPicture::decode(std::int64_t column, std::int64_t row, bool colour, Block& block) {
   const TiffPool::Lease reader(pool_);
-  const int samples = layout_.has_colour ? 3 : 1;  // as they come
   block.resize(layout_.block, colour ? 3 : 1);
-  std::uint8_t* pixels = block.pixels.data();
-  const std::int64_t row_bytes = std::int64_t{layout_.block.width} * samples;
-  if (samples != block.samples) {
-    reader->pixels.resize(static_cast<std::size_t>(row_bytes) * layout_.block.height);
-    pixels = reader->pixels.data();
-  }
   int strips = 1;
   if (!layout_.tiled) {
     const std::int64_t left = layout_.strips - row * layout_.strips_per_block;
     strips = static_cast<int>(std::min<std::int64_t>(layout_.strips_per_block, left));
   }
-  for (int strip = 0; strip < strips; ++strip)
-    decode_part(*reader, column, row, strip, block, pixels + strip * layout_.strip_rows * row_bytes, samples);
-  if (samples != block.samples) {
-    const PackedView rgb{pixels, block.size.width, block.size.height, row_bytes, PackedFormat::rgb24};
-    const ImageView<std::uint8_t> luma(block.pixels.data(), block.size.width, block.size.height,
-                                       block.size.width);
-    to_gray(rgb, luma, 0, inside(column, row).height);
+  for (int strip = 0; strip < strips; ++strip) {
+    std::uint8_t* const pixels =
+        block.pixels.data() + static_cast<std::size_t>(strip * layout_.strip_rows) * block.row_bytes();
+    const Part part = part_at(column, row, strip);
+    if (colour) {
+      decode_part(*reader, part, block, pixels, 3);
+    } else {
+      decode_luma(*reader, part, block, pixels);
+    }
   }
 }
 

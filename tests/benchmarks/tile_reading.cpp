@@ -3,7 +3,8 @@
 //     bench_tile_reading FILE THREADS [TILE]
 //
 // First every tile or strip of a TIFF is decoded by libtiff, on so many threads, and thrown away: nobody who
-// uses libtiff can be faster. Then the same file is read through TileSource, luma with a halo of 2.
+// wants colours of libtiff can be faster. Then luma alone where a file has luma and chroma in JPEG, which is
+// the bound for what comes last: the same file through TileSource, luma with a halo of 2.
 #include <tiffio.h>
 
 #include <atomic>
@@ -16,36 +17,69 @@
 
 #include "base/memory_use.hpp"
 #include "pipeline/tile_source.hpp"
+#include "tiles/jpeg_luma.hpp"
 
 namespace {
 
 using namespace sightline;
 
-std::int64_t decode_alone(const std::string& file, int threads) {
+bool has_jpeg_luma(TIFF* tiff) {
+  std::uint16_t compression = 0, photometric = 0;
+  TIFFGetField(tiff, TIFFTAG_COMPRESSION, &compression);
+  TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  return compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR;
+}
+
+// What libjpeg needs for the luma of one tile.
+void decode_luma(TIFF* tiff, std::uint32_t tile, std::vector<std::uint8_t>& raw,
+                 ImageView<std::uint8_t> luma) {
+  raw.resize(TIFFGetStrileByteCount(tiff, tile));
+  TIFFReadRawTile(tiff, tile, raw.data(), static_cast<tmsize_t>(raw.size()));
+  std::uint32_t count = 0;
+  const std::uint8_t* tables = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_JPEGTABLES, &count, &tables) != 1) count = 0;
+  tiles::decode_jpeg_luma({tables, count}, raw, luma);
+}
+
+void decode_alone(const std::string& file, int threads, bool luma_alone) {
   std::atomic<std::uint32_t> next{0};
-  std::atomic<std::int64_t> bytes{0};
   std::vector<std::thread> all;
   for (int i = 0; i < threads; ++i) {
     all.emplace_back([&] {
       TIFF* const tiff = TIFFOpen(file.c_str(), "rm");
       if (!tiff) return;
-      std::uint16_t compression = 0;
-      TIFFGetField(tiff, TIFFTAG_COMPRESSION, &compression);
-      if (compression == COMPRESSION_JPEG) TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      if (has_jpeg_luma(tiff)) TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
       const bool tiled = TIFFIsTiled(tiff) != 0;
       const std::uint32_t count = tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
-      std::vector<std::uint8_t> part(
-          static_cast<std::size_t>(tiled ? TIFFTileSize(tiff) : TIFFStripSize(tiff)));
+      std::vector<std::uint8_t> raw,
+          part(static_cast<std::size_t>(tiled ? TIFFTileSize(tiff) : TIFFStripSize(tiff)));
+      std::uint32_t width = 0, height = 0;
+      TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
+      TIFFGetField(tiff, TIFFTAG_TILELENGTH, &height);
+      const ImageView<std::uint8_t> luma(part.data(), static_cast<int>(width), static_cast<int>(height),
+                                         static_cast<std::ptrdiff_t>(width));
       for (std::uint32_t one = next++; one < count; one = next++) {
         const auto size = static_cast<tmsize_t>(part.size());
-        bytes += tiled ? TIFFReadEncodedTile(tiff, one, part.data(), size)
-                       : TIFFReadEncodedStrip(tiff, one, part.data(), size);
+        if (luma_alone) {
+          decode_luma(tiff, one, raw, luma);
+        } else if (tiled) {
+          TIFFReadEncodedTile(tiff, one, part.data(), size);
+        } else {
+          TIFFReadEncodedStrip(tiff, one, part.data(), size);
+        }
       }
       TIFFClose(tiff);
     });
   }
   for (std::thread& thread : all) thread.join();
-  return bytes;
+}
+
+bool is_tiled_jpeg_luma(const std::string& file) {
+  TIFF* const tiff = TIFFOpen(file.c_str(), "rm");
+  if (!tiff) return false;
+  const bool is = has_jpeg_luma(tiff) && TIFFIsTiled(tiff) != 0;
+  TIFFClose(tiff);
+  return is;
 }
 
 struct Seconds {
@@ -77,19 +111,22 @@ int main(int argc, char** argv) {
     const double pixels = static_cast<double>(info.width) * static_cast<double>(info.height);
     std::printf("%lldx%lld, %s, %d threads\n", static_cast<long long>(info.width),
                 static_cast<long long>(info.height), info.format.c_str(), threads);
-    Seconds seconds = seconds_of([&] { decode_alone(file, threads); });
-    std::printf("decoding alone  %8.2f s, processor %8.2f s  %7.1f Mpixel/s\n", seconds.wall,
-                seconds.processor, pixels / seconds.wall / 1e6);
+    const auto report = [&](const char* what, const Seconds& seconds) {
+      std::printf("%-18s %8.2f s, processor %8.2f s  %7.1f Mpixel/s\n", what, seconds.wall, seconds.processor,
+                  pixels / seconds.wall / 1e6);
+    };
+    report("decoding alone", seconds_of([&] { decode_alone(file, threads, false); }));
+    if (is_tiled_jpeg_luma(file))
+      report("its luma alone", seconds_of([&] { decode_alone(file, threads, true); }));
     reset_peak_resident_bytes();
     std::int64_t frames = 0;
-    seconds = seconds_of([&] {
+    const Seconds seconds = seconds_of([&] {
       const tiles::TileGrid grid(info.width, info.height, tile, 2, BorderRule::wrap);
       pipeline::TileSource source(*picture, grid, {.threads = threads});
       while (source.read()) ++frames;
     });
-    std::printf("tiles of %-5d  %8.2f s, processor %8.2f s  %7.1f Mpixel/s, peak memory %.0f MiB\n", tile,
-                seconds.wall, seconds.processor, pixels / seconds.wall / 1e6,
-                static_cast<double>(peak_resident_bytes()) / (1 << 20));
+    report(("tiles of " + std::to_string(tile)).c_str(), seconds);
+    std::printf("peak memory %.0f MiB\n", static_cast<double>(peak_resident_bytes()) / (1 << 20));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_tile_reading: %s\n", error.what());
     return 1;

@@ -7,6 +7,7 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
+#include "tiles/jpeg_luma.hpp"
 #include "tiles/picture.hpp"
 
 namespace sightline::tiles {
@@ -102,6 +103,45 @@ TEST_F(TiffDamage, AJpegThatEndsEarlyIsNamed) {
   ASSERT_THAT(damage, SizeIs(1));
   EXPECT_EQ(damage[0].where, where);
   EXPECT_THAT(damage[0].reason, HasSubstr("JPEG"));
+}
+
+TEST_F(TiffDamage, AJpegWithoutAHeadIsZeroAndNamed) {
+  const Image<std::uint8_t> whole = make({.photometric = PHOTOMETRIC_YCBCR, .compression = COMPRESSION_JPEG});
+  const Part tile = part(2);
+  change([&](std::vector<char>& bytes) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(tile.begin), 20, '\0');
+  });
+  const std::vector<Damage> damage = expect_same_but(whole, {128, 0, 64, 48}, true);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_THAT(damage[0].reason, HasSubstr("JPEG"));
+}
+
+// Tables that one tile brings are not the next one's: the result does not depend on what was read before.
+TEST_F(TiffDamage, AJpegsOwnTablesAreItsOwn) {
+  const Image<std::uint8_t> whole = make({.photometric = PHOTOMETRIC_YCBCR, .compression = COMPRESSION_JPEG});
+  const auto picture = open_picture(file());
+  std::vector<std::uint8_t> tables, data;
+  {
+    TIFF* const tiff = TIFFOpen(file().c_str(), "r");
+    std::uint32_t count = 0;
+    const std::uint8_t* bytes = nullptr;
+    ASSERT_EQ(TIFFGetField(tiff, TIFFTAG_JPEGTABLES, &count, &bytes), 1);
+    tables.assign(bytes, bytes + count);
+    data.resize(TIFFGetStrileByteCount(tiff, 0));
+    TIFFReadRawTile(tiff, 0, data.data(), static_cast<tmsize_t>(data.size()));
+    TIFFClose(tiff);
+  }
+  // The same tables, but for one step of the quantisation of luma; then the picture without its head.
+  std::vector<std::uint8_t> other(tables.begin(), tables.end() - 2);
+  other[7] = 200;
+  other.insert(other.end(), data.begin() + 2, data.end());
+  Image<std::uint8_t> luma(64, 48);
+  EXPECT_TRUE(decode_jpeg_luma(tables, other, luma.view()).is_known);
+  EXPECT_NE(luma.view().at(20, 20), whole.view().at(20, 20));
+  EXPECT_TRUE(decode_jpeg_luma(tables, data, luma.view()).is_known);
+  EXPECT_EQ(luma.view().at(20, 20), whole.view().at(20, 20));
+  EXPECT_FALSE(decode_jpeg_luma(tables, data, Image<std::uint8_t>(65, 48).view()).is_known);
+  EXPECT_FALSE(decode_jpeg_luma({}, data, luma.view()).error.empty());  // its tables are missing
 }
 
 TEST_F(TiffDamage, ATileThatIsNotInTheFileIsNamed) {
