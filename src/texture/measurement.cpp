@@ -68,7 +68,7 @@ class Measurer {
     const GrayView image = image_.view();
     oneapi::tbb::task_arena one(1), all(threads);
     const auto workspace = processor_.make_workspace();
-    const Image<std::uint8_t> codes = codes_of(image);
+    const std::vector<Image<std::uint8_t>> codes = codes_of(image);
     Least serial, one_thread, many, read, increments;
     TextureOutput plain;
     serial.add(seconds_of([&] { count_by_definition(options_.settings, image, plain); }));
@@ -78,8 +78,10 @@ class Measurer {
       one_thread.add(seconds_of([&] { one.execute(run); }));
       many.add(seconds_of([&] { all.execute(run); }));
       read.add(seconds_of([&] { all.execute([&] { read_all(image); }); }));
-      if (codes.width() > 0)
-        increments.add(seconds_of([&] { all.execute([&] { count_all(codes.view()); }); }));
+      if (codes.empty()) continue;
+      increments.add(seconds_of([&] {
+        for (const Image<std::uint8_t>& made : codes) all.execute([&] { count_all(made.view()); });
+      }));
     }
     expected_ = FrameResult();
     processor_.take_result(*workspace, expected_);
@@ -222,14 +224,17 @@ class Measurer {
   }
 
   // Of the first operator, where it has eight points.
-  Image<std::uint8_t> codes_of(GrayView image) const {
-    const LbpOperator& one = options_.settings.operators.front();
-    const int reach = one.reach(), width = image.width() - 2 * reach;
-    if (one.points() != 8 || width < 1) return {};
-    Image<std::uint8_t> codes(width, image.height() - 2 * reach);
-    for (int y = 0; y < codes.height(); ++y)
-      make_codes(one, image, y + reach, reach, reach + width, codes.view().row(y));
-    return codes;
+  // By operator; none where one has other than eight points.
+  std::vector<Image<std::uint8_t>> codes_of(GrayView image) const {
+    std::vector<Image<std::uint8_t>> all;
+    for (const LbpOperator& one : options_.settings.operators) {
+      const int reach = one.reach(), width = image.width() - 2 * reach;
+      if (one.points() != 8 || width < 1) return {};
+      Image<std::uint8_t>& codes = all.emplace_back(width, image.height() - 2 * reach);
+      for (int y = 0; y < codes.height(); ++y)
+        make_codes(one, image, y + reach, reach, reach + width, codes.view().row(y));
+    }
+    return all;
   }
 
   static void count_all(GrayView codes) {

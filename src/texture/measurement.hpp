@@ -34,8 +34,8 @@ struct CpuTimes {
   double one_thread = 0;  ///< SIMD
   double threads = 0;     ///< likewise on all threads
   double read = 0;        ///< all threads read the picture: a bound
-  /// All threads count codes that are there already: another bound. Of the first operator; 0 where that has
-  /// other than eight points.
+  /// All threads count codes that are there already: another bound. Of all operators; 0 where one has other
+  /// than eight points.
   double increments = 0;
 };
 
