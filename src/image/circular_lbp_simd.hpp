@@ -2,6 +2,7 @@
 // instruction set, which include this after <hwy/highway.h> (so the guard of its own kind). What they make
 // equals circular_lbp.hpp bit for bit. Pure functions.
 #include "image/circular_lbp.hpp"
+#include "image/lbp_simd.hpp"
 
 #if defined(SIGHTLINE_IMAGE_CIRCULAR_LBP_SIMD) == defined(HWY_TARGET_TOGGLE)
 #ifdef SIGHTLINE_IMAGE_CIRCULAR_LBP_SIMD
@@ -31,12 +32,18 @@ HWY_INLINE auto lbp_sample(D d, const std::uint8_t* pixel, std::ptrdiff_t stride
                  hn::Add(weighted(upper + stride, 2), weighted(upper + stride + 1, 3)));
 }
 
+/// Where the first pixels of the samples of a circle of eight points and radius 1 are.
+inline constexpr struct {
+  int x, y;
+} kNearPlaces[8] = {{1, 0}, {0, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 0}, {0, 1}, {0, 0}};
+
 /// A circle of eight points as inner loops take it.
 struct PreparedCircle {
   PreparedCircle(const LbpSample* samples, std::ptrdiff_t row_stride) : stride(row_stride) {
     for (int p = 0; p < 8; ++p) {
       const LbpSample& s = samples[p];
       offsets[p] = s.y * stride + s.x;
+      is_near = is_near && s.x == kNearPlaces[p].x && s.y == kNearPlaces[p].y;
       pixels |= unsigned{s.is_pixel()} << p;
       upper[p] = static_cast<std::int16_t>(s.weights[0] | s.weights[1] << 8);
       lower[p] = static_cast<std::int16_t>(s.weights[2] | s.weights[3] << 8);
@@ -47,6 +54,7 @@ struct PreparedCircle {
   std::int16_t upper[8];  ///< two weights of mixed samples, the first in the lower byte; these are below 128
   std::int16_t lower[8];
   unsigned pixels = 0;  ///< bit p: sample p is a pixel
+  bool is_near = true;  ///< the samples' first pixels are at kNearPlaces
 };
 
 /// Of every other pixel, a word each: the lower byte of `weights` times the pixel and the upper byte times
@@ -81,7 +89,8 @@ inline constexpr unsigned kEvenPixels = 0x55;
 
 /// Codes of eight points of as many pixels as `d`, a tag of bytes, has lanes.
 /// @tparam kPixels  PreparedCircle::pixels, or kAnyPixels
-template <unsigned kPixels, class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
+/// @tparam kNear    PreparedCircle::is_near: samples share pixels, which are then loaded once (9 loads, not 21)
+template <unsigned kPixels, bool kNear, class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
 HWY_INLINE V circular_lbp_codes(D d, const std::uint8_t* pixel, const PreparedCircle& circle) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::Repartition<std::int16_t, D> d_words;
@@ -95,11 +104,11 @@ HWY_INLINE V circular_lbp_codes(D d, const std::uint8_t* pixel, const PreparedCi
   V codes = hn::Zero(d);
   auto mixed = hn::Zero(d_words);  // bits of mixed samples: of an even pixel in the lower byte of its word
   for (int p = 0; p < 8; ++p) {
-    const std::uint8_t* const upper = pixel + circle.offsets[p];
+    const std::uint8_t* const upper =
+        pixel + (kNear ? kNearPlaces[p].y * circle.stride + kNearPlaces[p].x : circle.offsets[p]);
     if (((kPixels == kAnyPixels ? circle.pixels : kPixels) >> p & 1U) != 0) {
-      const V neighbour = hn::LoadU(d, upper);
-      const V bit = hn::Set(d, static_cast<std::uint8_t>(1U << p));
-      codes = hn::Or(codes, hn::IfThenElseZero(hn::Eq(hn::Max(neighbour, middle), neighbour), bit));
+      codes = with_bit_where_at_least(d, codes, hn::LoadU(d, upper), middle,
+                                      static_cast<std::uint8_t>(1U << p));
       continue;
     }
     const std::uint8_t* const lower = upper + circle.stride;
@@ -107,19 +116,17 @@ HWY_INLINE V circular_lbp_codes(D d, const std::uint8_t* pixel, const PreparedCi
                                   weighted_pairs(d_words, lower, circle.lower[p]));
     const auto sum_odd = hn::Add(weighted_pairs(d_words, upper + 1, circle.upper[p]),
                                  weighted_pairs(d_words, lower + 1, circle.lower[p]));
-    const auto bit_even = hn::Set(d_words, static_cast<std::int16_t>(1U << p));
-    const auto bit_odd = hn::Set(d_words, static_cast<std::int16_t>(1U << (p + 8)));
-    mixed = hn::Or(mixed, hn::AndNot(hn::VecFromMask(d_words, hn::Gt(even, sum_even)), bit_even));
-    mixed = hn::Or(mixed, hn::AndNot(hn::VecFromMask(d_words, hn::Gt(odd, sum_odd)), bit_odd));
+    mixed = with_bit_where_at_least(d_words, mixed, sum_even, even, static_cast<std::int16_t>(1U << p));
+    mixed = with_bit_where_at_least(d_words, mixed, sum_odd, odd, static_cast<std::int16_t>(1U << (p + 8)));
   }
   return hn::Or(codes, hn::BitCast(d, mixed));
 }
 
 /// The same as something to be called. (A lambda would not be inlined.)
-template <unsigned kPixels, class D>
+template <unsigned kPixels, bool kNear, class D>
 struct CircleCodes {
   HWY_INLINE auto operator()(const std::uint8_t* pixel) const {
-    return circular_lbp_codes<kPixels>(D(), pixel, circle);
+    return circular_lbp_codes<kPixels, kNear>(D(), pixel, circle);
   }
   const PreparedCircle& circle;
 };
@@ -127,8 +134,9 @@ struct CircleCodes {
 /// Calls `use` once, with the CircleCodes that suit the circle best.
 template <class D, class Use>
 HWY_INLINE auto with_circle_codes(D /*tag*/, const PreparedCircle& circle, const Use& use) {
-  if (circle.pixels == kEvenPixels) return use(CircleCodes<kEvenPixels, D>{circle});
-  return use(CircleCodes<kAnyPixels, D>{circle});
+  if (circle.pixels == kEvenPixels && circle.is_near) return use(CircleCodes<kEvenPixels, true, D>{circle});
+  if (circle.pixels == kEvenPixels) return use(CircleCodes<kEvenPixels, false, D>{circle});
+  return use(CircleCodes<kAnyPixels, false, D>{circle});
 }
 
 }  // namespace sightline::HWY_NAMESPACE

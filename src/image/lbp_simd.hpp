@@ -15,6 +15,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace sightline::HWY_NAMESPACE {
 
+/// Codes with a bit more where a >= b: bytes without a sign, or words with one. The bit is in no code yet.
+template <class D, class V = hwy::HWY_NAMESPACE::VFromD<D>, class T = hwy::HWY_NAMESPACE::TFromD<D>>
+HWY_INLINE V with_bit_where_at_least(D d, V codes, V a, V b, T bit) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V bits = hn::Set(d, bit);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  // A comparison gives a mask there, which an addition takes: else it would have to become a vector first.
+  if constexpr (sizeof(V) == 64) {
+    if constexpr (sizeof(T) == 1)
+      return V{_mm512_mask_add_epi8(codes.raw, _mm512_cmpge_epu8_mask(a.raw, b.raw), codes.raw, bits.raw)};
+    else
+      return V{_mm512_mask_add_epi16(codes.raw, _mm512_cmpge_epi16_mask(a.raw, b.raw), codes.raw, bits.raw)};
+  }
+#endif
+  if constexpr (sizeof(T) == 1)
+    return hn::Or(codes, hn::IfThenElseZero(hn::Eq(hn::Max(a, b), a), bits));
+  else
+    return hn::Or(codes, hn::AndNot(hn::VecFromMask(d, hn::Gt(b, a)), bits));
+}
+
 /// Codes of as many pixels as `d`, a tag of bytes, has lanes. `pixel` is the first one, in an image whose
 /// rows lie `stride` bytes apart; reads the pixels and all their neighbours.
 template <class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
@@ -24,9 +44,8 @@ HWY_INLINE V lbp_codes(D d, const std::uint8_t* pixel, std::ptrdiff_t stride) {
   V codes = hn::Zero(d);
   for (int i = 0; i < 8; ++i) {
     const auto [dx, dy] = kLbpNeighbours[i];
-    const V neighbour = hn::LoadU(d, pixel + dy * stride + dx);
-    const V bit = hn::Set(d, static_cast<std::uint8_t>(1U << i));
-    codes = hn::Or(codes, hn::IfThenElseZero(hn::Eq(hn::Max(neighbour, middle), neighbour), bit));
+    codes = with_bit_where_at_least(d, codes, hn::LoadU(d, pixel + dy * stride + dx), middle,
+                                    static_cast<std::uint8_t>(1U << i));
   }
   return codes;
 }
