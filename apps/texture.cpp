@@ -115,10 +115,19 @@ int run(const TextureArguments& a, int verbosity) {
   std::vector<TextureRecord> records;
   bool damaged = false;
   for (const std::string& input : a.inputs) {
-    records.push_back(runner.run(input, a.files));
+    try {
+      records.push_back(runner.run(input, a.files));
+    } catch (const Error& error) {
+      // One that cannot be read does not take the others' results away.
+      if (error.code() != ExitCode::input || a.inputs.size() == 1 || a.options.is_strict()) throw;
+      spdlog::error("left out: {}", error.what());
+      damaged = true;
+      continue;
+    }
     if (!to_stdout && (verbosity >= 0 || a.outputs.empty())) print(records.back());
     damaged = report_damage(records.back()) || damaged;
   }
+  if (records.empty()) throw Error(ExitCode::input, "no picture could be read", "the messages above say why");
   for (const std::string& output : a.outputs) {
     const std::string text = document(output, records, a.shares);
     if (output == "-") {

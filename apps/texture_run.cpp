@@ -173,6 +173,7 @@ class TextureRunner::Impl {
           "use another --border than skip, or operators of a smaller radius");
     }
     if (verbosity_ >= 0) spdlog::info("{}", describe(name, info, grid));
+    warn_of_small_cache(info, grid);
     LabelFiles labels(files.labels.empty() ? std::vector<std::string>() : label_files(files.labels), choice_,
                       grid);
     std::optional<texture::CellsFile> cells;
@@ -223,6 +224,17 @@ class TextureRunner::Impl {
   }
 
  private:
+  void warn_of_small_cache(const tiles::PictureInfo& info, const tiles::TileGrid& grid) const {
+    const std::int64_t bytes =
+        tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
+    if (bytes <= static_cast<std::int64_t>(opening_.cache_bytes)) return;
+    spdlog::warn(
+        "'{}': a row of tiles needs {} MiB of decoded {} and {} MiB are kept, so they are decoded several times; "
+        "a smaller --tile needs less",
+        info.name, bytes >> 20, info.block.width >= info.width ? "strips" : "tiles",
+        opening_.cache_bytes >> 20);
+  }
+
   pipeline::TileSourceOptions source_options() const {
     pipeline::TileSourceOptions options;
     options.channels = choice_.channels;

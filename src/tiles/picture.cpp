@@ -1,5 +1,7 @@
 #include "tiles/picture.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "tiles/memory_picture.hpp"
 #include "tiles/slide_picture.hpp"
@@ -16,6 +18,16 @@ std::string to_string(const Damage& damage) {
   const Region& where = damage.where;
   return "x " + std::to_string(where.x) + ", y " + std::to_string(where.y) + ", " +
          std::to_string(where.width) + "x" + std::to_string(where.height) + ": " + damage.reason;
+}
+
+std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<const Channel> channels) {
+  if (info.block.width >= info.width && info.block.height >= info.height) return 0;
+  const bool colour = info.has_colour && std::ranges::any_of(channels, [](Channel one) {
+                        return one != Channel::luma;
+                      });
+  // Where the first of the rows is not a block's first, there is one block more.
+  const std::int64_t blocks = (std::int64_t{rows} + info.block.height - 2) / info.block.height + 1;
+  return std::min(blocks * info.block.height, info.height) * info.width * (colour ? 3 : 1);
 }
 
 std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options) {

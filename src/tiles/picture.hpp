@@ -88,6 +88,11 @@ std::vector<Damage> read_with_border(Picture& picture, const Region& region, Bor
                                      std::span<const Channel> channels,
                                      std::span<const ImageView<std::uint8_t>> planes);
 
+/// Bytes of decoded strips or tiles that a row of tiles needs, each of them so many rows high with what they
+/// overlap: above OpenOptions::cache_bytes, each is decoded for many tiles anew. 0 of pictures that are kept
+/// in memory as a whole.
+std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<const Channel> channels);
+
 /// Opens a TIFF (tiled or in strips, BigTIFF, pages), a slide, or a picture of any format that FFmpeg
 /// decodes, which is then kept in memory.
 /// @throws Error (input) where it is none, is damaged at its head, or holds what is not read: says what to do

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "image/border.hpp"
@@ -198,6 +199,15 @@ TEST_F(TextureProgram, SeveralPicturesAndChannels) {
   EXPECT_EQ(gray[0].at("bins").get<std::vector<std::uint64_t>>(),
             count(LbpOperator(8, 1), LbpMapping::uniform, BorderRule::reflect, 1));
   EXPECT_NEAR(gray[0].at("shares")[1].get<double>(), gray[0].at("bins")[1].get<double>() / 17427, 1e-12);
+}
+
+TEST_F(TextureProgram, OneOfSeveralThatCannotBeReadIsLeftOut) {
+  const std::string broken = folder_ / "broken.png", output = folder_ / "x.json";
+  std::ofstream(broken) << "no picture";
+  expect_run(1, "left out: ", {"texture", broken, p(), "--output", output});
+  EXPECT_EQ(load_json(output).at("textures").size(), 1u);
+  expect_run(3, "broken.png", {"texture", broken, p(), "--strict"});
+  expect_run(3, "no picture could be read", {"texture", broken, broken});
 }
 
 TEST_F(TextureProgram, ComparesPicturesAndResults) {

@@ -258,5 +258,21 @@ TEST(MemoryPicture, OrdinaryPicturesAreReadByRegions) {
   test::expect_error(ExitCode::input, "has no page 1", [&] { open_picture(folder / "a.png", options); });
 }
 
+TEST(TileRows, NeedWholeStripsAndTiles) {
+  PictureInfo info;
+  info.width = 1000;
+  info.height = 5000;
+  info.block = {1000, 16};
+  EXPECT_EQ(bytes_of_tile_row(info, 64, std::vector{Channel::luma}), 1000 * 80);  // 4 strips, or a part of 5
+  EXPECT_EQ(bytes_of_tile_row(info, 65, std::vector{Channel::luma}), 1000 * 80);
+  EXPECT_EQ(bytes_of_tile_row(info, 66, std::vector{Channel::luma}), 1000 * 96);
+  EXPECT_EQ(bytes_of_tile_row(info, 9000, std::vector{Channel::luma}), 1000 * 5000);
+  info.has_colour = true;
+  EXPECT_EQ(bytes_of_tile_row(info, 64, std::vector{Channel::luma}), 1000 * 80);
+  EXPECT_EQ(bytes_of_tile_row(info, 64, std::vector{Channel::luma, Channel::red}), 3 * 1000 * 80);
+  info.block = {1000, 5000};
+  EXPECT_EQ(bytes_of_tile_row(info, 64, std::vector{Channel::red}), 0);
+}
+
 }  // namespace
 }  // namespace sightline::tiles
