@@ -21,6 +21,8 @@ void landmarks(Bytes bytes);
 void recognition(Bytes bytes);
 /// Models of the filter-bank detector.
 void model(Bytes bytes);
+/// Galleries of faces; what is taken is read wholly, and somebody is added and deleted.
+void gallery(Bytes bytes);
 /// TIFF files; of what is taken, the corners are decoded.
 void tiles(Bytes bytes);
 /// Pipeline files.
