@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/config.hpp"
@@ -15,6 +16,7 @@
 #include "landmarks/marks.hpp"
 #include "landmarks/model.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -31,6 +33,7 @@ struct LandmarkArguments {
   std::string part = "test";
   std::string model;
   std::vector<std::string> configs;
+  std::string json;
 };
 
 // What one detector's boxes lead to.
@@ -111,6 +114,28 @@ void print(const std::string& name, const Outcome& outcome, std::size_t faces) {
   }
 }
 
+// Means in parts of the distance between the marked eyes, and the share of faces whose mean is above a tenth.
+nlohmann::json json_of(const ErrorSummary& errors) {
+  return {{"faces", errors.faces()},
+          {"eyes", (errors.mean_of(0) + errors.mean_of(1)) / 2},
+          {"nose", errors.mean_of(2)},
+          {"mouth", (errors.mean_of(3) + errors.mean_of(4)) / 2},
+          {"all", errors.mean()},
+          {"above_a_tenth", errors.share_above(landmarks::kFailure)}};
+}
+
+nlohmann::json json_of(const std::string& name, const Outcome& outcome) {
+  nlohmann::json json{{"boxes", name},
+                      {"found", outcome.found},
+                      {"points", json_of(outcome.points)},
+                      {"mean_shape", json_of(outcome.mean_shape)}};
+  if (outcome.eyes.faces() > 0) {
+    json["detected_eyes"] = {{"faces", outcome.eyes.faces()},
+                             {"eyes", (outcome.eyes.mean_of(0) + outcome.eyes.mean_of(1)) / 2}};
+  }
+  return json;
+}
+
 // @param detector  null: the boxes are those of the marks
 Outcome evaluate(const Detector* detector, const std::vector<MarkedFace>& faces,
                  const training::ImageSet& pictures, const landmarks::Finder& finder) {
@@ -130,6 +155,7 @@ Outcome evaluate(const Detector* detector, const std::vector<MarkedFace>& faces,
 }
 
 int run(const LandmarkArguments& a) {
+  require_writable(a.json);
   const std::vector<MarkedFace> faces =
       landmarks::faces_of_part(landmarks::load_marked_faces(a.faces), a.part, a.faces);
   const training::FileImageSet pictures = landmarks::pictures_of(faces, a.pictures);
@@ -138,11 +164,20 @@ int run(const LandmarkArguments& a) {
   std::printf("%zu faces of part %s; errors in parts of the distance between the marked eyes\n", faces.size(),
               a.part.c_str());
   std::printf("  %-26s %7s %7s %7s %7s  %s\n", "", "eyes", "nose", "mouth", "all", "faces above 10%");
-  if (a.configs.empty()) print("marked boxes", evaluate(nullptr, faces, pictures, finder), faces.size());
-  for (const std::string& config : a.configs) {
-    const auto detector = make_detector(Config::load(find_config(config)));
-    print(config, evaluate(detector.get(), faces, pictures, finder), faces.size());
-  }
+  nlohmann::json results = nlohmann::json::array();
+  const auto report = [&](const std::string& name, const Detector* detector) {
+    const Outcome outcome = evaluate(detector, faces, pictures, finder);
+    print(name, outcome, faces.size());
+    results.push_back(json_of(name, outcome));
+  };
+  if (a.configs.empty()) report("marked boxes", nullptr);
+  for (const std::string& config : a.configs)
+    report(config, make_detector(Config::load(find_config(config))).get());
+  write_if_named(a.json, [&] {
+    const nlohmann::json all{
+        {"part", a.part}, {"faces", faces.size()}, {"model", a.model}, {"results", results}};
+    return all.dump(2) + '\n';
+  });
   return 0;
 }
 
@@ -165,6 +200,7 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
            "the other. Eyes that a detector inside finds are judged, too")
       .suggest(config_choices)
       .one_at_a_time();
+  options.add("--json", &a->json, "Write the figures as JSON");
   add_command(evaluate, common, "landmarks",
               "How far the points that are found in faces are from marked ones", options,
               [a] { return run(*a); });

@@ -55,7 +55,12 @@ TEST_F(LandmarksProgram, TrainsWhatItThenEvaluates) {
   expect_run(0, "", train("five.safetensors"));
   const Outcome outcome = expect_run(0, "",
                                      {"evaluate", "landmarks", folder_ / "photos", "--faces",
-                                      folder_ / "faces.txt", "--model", folder_ / "five.safetensors"});
+                                      folder_ / "faces.txt", "--model", folder_ / "five.safetensors",
+                                      "--json", folder_ / "errors.json"});
+  const Json figures = Json::parse(bytes_of(folder_ / "errors.json"));
+  EXPECT_EQ(figures.at("results").at(0).at("found"), 10);
+  EXPECT_LT(figures.at("results").at(0).at("points").at("all").get<double>(),
+            figures.at("results").at(0).at("mean_shape").at("all").get<double>());
   EXPECT_THAT(outcome.out, HasSubstr("10 faces of part test"));
   EXPECT_THAT(outcome.out, HasSubstr("marked boxes: 10 faces found, 100.00%"));
   // Again, from the finished stages: the same bytes.
