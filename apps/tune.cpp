@@ -1,6 +1,7 @@
 // `sightline tune`: the fastest variant of every kernel on a device.
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "base/error.hpp"
@@ -21,6 +22,7 @@ struct TuneArguments {
   std::string config = kDefaultConfig;
   std::string device = "auto";
   bool dry = false;
+  bool quick = false;
 };
 
 // What the trials are compared with: float multiply-adds a second.
@@ -60,9 +62,18 @@ int run(const TuneArguments& a) {
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               config.number("detector", "scale_step", 1.1, 1, 8));
   std::printf("   %-60s %10s %10s %8s\n", "variant", "ms", "GMAC/s", "of peak");
+  int trials = 0;
+  const auto start = std::chrono::steady_clock::now();
+  TuneOptions options;
+  options.quick = a.quick;
+  options.report = [&](const opencl::TuningTrial& trial) {
+    ++trials;
+    print_trial(trial, peak);
+  };
   const TuningOutcome outcome =
-      (*family.tune_function())(*detector, context, &cache, frame->view(),
-                                [&](const opencl::TuningTrial& trial) { print_trial(trial, peak); });
+      (*family.tune_function())(*detector, context, &cache, frame->view(), options);
+  std::printf("\n%d variants in %.1f s.\n", trials,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   std::printf("\nA whole frame with the best variants:");
   for (const auto& stage : outcome.frame.stages)
     std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
@@ -85,6 +96,8 @@ void add_tune(CLI::App& app, Common& common) {
       .suggest(config_choices)
       .show_default();
   options.add("--device", &a->device, "OpenCL device, as in detect").suggest(device_choices).show_default();
+  options.add("--quick", &a->quick,
+              "Try a part of the variants: walk from the start values to better ones, until none is near");
   options.add("--dry-run", &a->dry, "Remember nothing");
   add_command(app, common, "tune",
               "Time the variants of every kernel on a device, and use the fastest from then on", options,

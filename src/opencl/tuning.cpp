@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "opencl/program_cache.hpp"
@@ -47,6 +49,22 @@ std::string key_of(const DeviceInfo& device, const std::string& problem) {
   return device.platform + " | " + device.name + " | " + device.driver_version + " | " + problem;
 }
 
+// Of words, the same one, or the first. Of numbers, the lower of two that are as near.
+std::size_t nearest_place(const std::vector<TuningValue>& choices, const TuningValue& value) {
+  if (const auto same = std::ranges::find(choices, value); same != choices.end())
+    return static_cast<std::size_t>(same - choices.begin());
+  const int* const wanted = std::get_if<int>(&value);
+  std::size_t best = 0;
+  int distance = std::numeric_limits<int>::max();
+  for (std::size_t i = 0; wanted && i < choices.size(); ++i) {
+    const int* const number = std::get_if<int>(&choices[i]);
+    if (!number || std::abs(*number - *wanted) >= distance) continue;
+    distance = std::abs(*number - *wanted);
+    best = i;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string to_string(const TuningValue& value) {
@@ -70,24 +88,60 @@ bool is_possible(const TuningTable& table, const TuningValues& values) {
   return !table.fit_together || table.fit_together(values);
 }
 
+TuningValues start_values(const TuningTable& table, const DeviceInfo& device, const DeviceHints& hints) {
+  const TuningValues usual = default_values(table, device);
+  TuningValues values = usual;
+  for (const TuningParameter& parameter : table.parameters) {
+    std::optional<int> wanted;
+    if (parameter.follows == Follows::work_group && hints.work_group > 0) wanted = hints.work_group;
+    if (parameter.follows == Follows::vector_width && hints.vector_width > 0) wanted = hints.vector_width;
+    if (parameter.follows == Follows::local_memory && hints.local_memory) wanted = *hints.local_memory;
+    if (!wanted) continue;
+    values[parameter.name] = parameter.values.empty()
+                                 ? TuningValue(std::clamp(*wanted, parameter.lowest, parameter.highest))
+                                 : parameter.values[nearest_place(parameter.values, *wanted)];
+  }
+  return is_possible(table, values) ? values : usual;
+}
+
+TuningVariant TuningGrid::at(const std::vector<std::size_t>& places, const TunedStage& stage,
+                             const TuningValues& base) const {
+  TuningVariant variant{"", base, exact};
+  for (std::size_t i = 0; i < axes.size(); ++i) variant.values[axes[i].first] = axes[i].second[places[i]];
+  variant.text = fill_in(stage.text, variant.values);
+  return variant;
+}
+
+std::vector<std::size_t> TuningGrid::nearest(const TuningValues& values) const {
+  std::vector<std::size_t> places;
+  for (const auto& [name, choices] : axes) places.push_back(nearest_place(choices, values.at(name)));
+  return places;
+}
+
+std::vector<TuningGrid> grids_of(const TunedStage& stage, const DeviceInfo& device) {
+  std::vector<TuningGrid> grids;
+  for (const TuningSweep& sweep : stage.sweeps) {
+    if (!applies(sweep, device)) continue;
+    TuningGrid& grid = grids.emplace_back(TuningGrid{sweep.values, sweep.exact});
+    for (auto& [name, choices] : grid.axes) {
+      for (TuningValue& choice : choices) choice = on_device(choice, device);
+    }
+  }
+  return grids;
+}
+
 std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValues& base,
                                        const DeviceInfo& device) {
   std::vector<TuningVariant> variants;
-  for (const TuningSweep& sweep : stage.sweeps) {
-    if (!applies(sweep, device)) continue;
-    std::vector<TuningValues> combinations{base};
-    for (const auto& [name, choices] : sweep.values) {
-      std::vector<TuningValues> more;
-      for (const TuningValues& combination : combinations) {
-        for (const TuningValue& choice : choices) {
-          more.push_back(combination);
-          more.back()[name] = on_device(choice, device);
-        }
-      }
-      combinations = std::move(more);
-    }
-    for (TuningValues& values : combinations)
-      variants.push_back({fill_in(stage.text, values), std::move(values), sweep.exact});
+  for (const TuningGrid& grid : grids_of(stage, device)) {
+    std::vector<std::size_t> places(grid.axes.size());
+    std::size_t axis = 0;
+    do {
+      variants.push_back(grid.at(places, stage, base));
+      // The next one: as a number is counted up, the last axis being its last digit.
+      for (axis = places.size(); axis > 0 && ++places[axis - 1] == grid.axes[axis - 1].second.size(); --axis)
+        places[axis - 1] = 0;
+    } while (axis > 0);
   }
   return variants;
 }

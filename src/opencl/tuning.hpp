@@ -27,6 +27,18 @@ using TuningValues = std::map<std::string, TuningValue, std::less<>>;
 /// In a table, the vector width that suits the device: as many floats as it computes at once, 4 to 16.
 inline constexpr int kNativeWidth = -1;
 
+/// What a device likes, as measured without any family's kernels: where a search may begin. 0 and none: not
+/// known.
+struct DeviceHints {
+  int work_group = 0;                ///< work-items
+  int vector_width = 0;              ///< 32-bit words that a work-item reads at once
+  std::optional<bool> local_memory = {};  ///< whether it pays to bring into local memory what is read often
+  friend bool operator==(const DeviceHints&, const DeviceHints&) = default;
+};
+
+/// Which of the hints a parameter may begin with.
+enum class Follows { nothing, work_group, vector_width, local_memory };
+
 /// One parameter of a family's kernels.
 struct TuningParameter {
   std::string name;  ///< as in the file of results
@@ -37,6 +49,7 @@ struct TuningParameter {
   std::vector<TuningValue> values;
   int lowest = 0;
   int highest = 0;
+  Follows follows = Follows::nothing;
 };
 
 /// Combinations to try: each value of the first parameter with each of the second, and so on. What is not
@@ -67,6 +80,9 @@ struct TuningTable {
 
 /// What works well on such a device without having been tuned.
 TuningValues default_values(const TuningTable& table, const DeviceInfo& device);
+/// The same, but for parameters that follow a hint that is known: the nearest value that they may have, the
+/// lower of two. As without hints where that would not fit together.
+TuningValues start_values(const TuningTable& table, const DeviceInfo& device, const DeviceHints& hints);
 /// Whether kernels can be built and launched with these values, which are exactly the table's parameters.
 bool is_possible(const TuningTable& table, const TuningValues& values);
 
@@ -78,6 +94,20 @@ struct TuningVariant {
 /// All variants of a stage that are tried on a device; parameters of other stages stay as in `base`.
 std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValues& base,
                                        const DeviceInfo& device);
+
+/// A sweep's combinations as a grid: every one of them is named by the places of its values.
+struct TuningGrid {
+  std::vector<std::pair<std::string, std::vector<TuningValue>>> axes;
+  bool exact = true;
+
+  /// `base` with the values at some places, one an axis.
+  TuningVariant at(const std::vector<std::size_t>& places, const TunedStage& stage,
+                   const TuningValues& base) const;
+  /// The places of the values that are nearest to those given.
+  std::vector<std::size_t> nearest(const TuningValues& values) const;
+};
+/// The sweeps of a stage that are tried on a device.
+std::vector<TuningGrid> grids_of(const TunedStage& stage, const DeviceInfo& device);
 
 /// One variant of one stage's kernel, timed.
 struct TuningTrial {

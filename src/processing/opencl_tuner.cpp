@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include "base/error.hpp"
 #include "opencl/error.hpp"
+#include "processing/grid_walk.hpp"
 
 namespace sightline {
 namespace {
@@ -14,36 +16,85 @@ using opencl::TuningTrial;
 using opencl::TuningValues;
 using opencl::TuningVariant;
 
+// Gains below this are the clock's.
+constexpr double kWorthAStep = 0.01;
+// A sweep whose first variant takes so many times the best of those before it is not gone on with.
+constexpr double kHopeless = 2;
+
 class Tuner {
  public:
-  Tuner(const TuningProblem& problem, PictureView frame)
-      : problem_(problem), timer_(problem.processor, {&frame, 1}) {}
+  Tuner(const TuningProblem& problem, PictureView frame, const TuneOptions& options)
+      : problem_(problem), options_(options), timer_(problem.processor, {&frame, 1}) {}
+
+  // Whether the kernels take values that nobody has tried with this family.
+  bool runs(const TuningValues& values) {
+    try {
+      timer_.time(*problem_.make_stages(values), "start values");
+      return true;
+    } catch (const opencl::DeviceError&) {
+      return false;
+    }
+  }
 
   // Times a stage's variants, reports them, and returns the values of the best.
-  TuningValues best_of(const opencl::TunedStage& stage, const TuningValues& start,
-                       const opencl::TuningReport& report) {
-    const auto operations = problem_.multiply_adds.find(stage.span);
-    const std::vector<TuningVariant> variants = variants_of(stage, start, problem_.context.device());
-    std::vector<TuningTrial> trials;
-    std::size_t best = variants.size();
-    for (const TuningVariant& variant : variants) {
-      TuningTrial trial{stage.span, variant.text, 0, 0, "", variant.exact, false};
-      if (operations != problem_.multiply_adds.end()) trial.multiply_adds = operations->second;
-      try {
-        trial.seconds = time(stage.span, variant);
-        if (variant.exact && (best == variants.size() || trial.seconds < trials[best].seconds))
-          best = trials.size();
-      } catch (const opencl::DeviceError& e) {  // a variant that this device does not take
-        trial.failure = e.what();
-      }
-      trials.push_back(trial);
+  TuningValues best_of(const opencl::TunedStage& stage, const TuningValues& start) {
+    trials_.clear();
+    best_.reset();
+    if (options_.quick) {
+      walk(stage, start);
+    } else {
+      for (const TuningVariant& variant : variants_of(stage, start, problem_.context.device()))
+        try_out(stage, variant);
     }
-    if (best < trials.size()) trials[best].best = true;
-    for (const TuningTrial& trial : trials) report(trial);
-    return best < variants.size() ? variants[best].values : start;
+    if (best_) trials_[*best_].trial.best = true;
+    for (const Tried& one : trials_) {
+      if (options_.report) options_.report(one.trial);
+    }
+    return best_ ? trials_[*best_].values : start;
   }
 
  private:
+  struct Tried {
+    TuningTrial trial;
+    TuningValues values;
+  };
+
+  void walk(const opencl::TunedStage& stage, const TuningValues& start) {
+    for (const opencl::TuningGrid& grid : grids_of(stage, problem_.context.device())) {
+      if (!grid.exact) continue;  // never chosen
+      std::vector<std::size_t> sizes;
+      for (const auto& axis : grid.axes) sizes.push_back(axis.second.size());
+      const auto cost = [&](const std::vector<std::size_t>& places) {
+        return try_out(stage, grid.at(places, stage, start));
+      };
+      const double enough =
+          best_ ? kHopeless * trials_[*best_].trial.seconds : std::numeric_limits<double>::infinity();
+      walk_downhill(sizes, grid.nearest(start), cost, kWorthAStep, enough);
+    }
+  }
+
+  // Seconds; infinity where it does not run.
+  double try_out(const opencl::TunedStage& stage, const TuningVariant& variant) {
+    for (const Tried& one : trials_) {
+      if (one.values == variant.values && one.trial.variant == variant.text) return seconds_of(one.trial);
+    }
+    TuningTrial trial{stage.span, variant.text, 0, 0, "", variant.exact, false};
+    if (const auto found = problem_.multiply_adds.find(stage.span); found != problem_.multiply_adds.end())
+      trial.multiply_adds = found->second;
+    try {
+      trial.seconds = time(stage.span, variant);
+      if (variant.exact && (!best_ || trial.seconds < trials_[*best_].trial.seconds)) best_ = trials_.size();
+    } catch (const opencl::DeviceError& e) {  // a variant that this device does not take
+      trial.failure = e.what();
+    }
+    trials_.push_back({std::move(trial), variant.values});
+    return seconds_of(trials_.back().trial);
+  }
+
+  static double seconds_of(const TuningTrial& trial) {
+    return trial.failure.empty() ? trial.seconds : std::numeric_limits<double>::infinity();
+  }
+
   double time(const std::string& part, const TuningVariant& variant) {
     const VariantTimer::Parts parts =
         timer_.time(*problem_.make_stages(variant.values), variant.text, variant.exact);
@@ -52,7 +103,10 @@ class Tuner {
   }
 
   const TuningProblem& problem_;
+  const TuneOptions& options_;
   VariantTimer timer_;
+  std::vector<Tried> trials_;        // of the stage
+  std::optional<std::size_t> best_;  // of these
 };
 
 }  // namespace
@@ -122,10 +176,11 @@ FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs
   return best;
 }
 
-TuningValues tune(const TuningProblem& problem, PictureView frame, const opencl::TuningReport& report) {
-  Tuner tuner(problem, frame);
-  TuningValues best = problem.start;
-  for (const opencl::TunedStage& stage : problem.table.stages) best = tuner.best_of(stage, best, report);
+TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options) {
+  Tuner tuner(problem, frame, options);
+  const TuningValues usual = default_values(problem.table, problem.context.device());
+  TuningValues best = problem.start != usual && !tuner.runs(problem.start) ? usual : problem.start;
+  for (const opencl::TunedStage& stage : problem.table.stages) best = tuner.best_of(stage, best);
   return best;
 }
 

@@ -56,12 +56,20 @@ class VariantTimer {
   std::vector<FrameResult> expected_;  ///< by frame
 };
 
+/// How thoroughly kernels are tuned, and from where on.
+struct TuneOptions {
+  opencl::TuningReport report = {};  ///< told of every trial; may be empty
+  /// Instead of all variants, those that a walk downhill meets in each sweep, from the start values on.
+  bool quick = false;
+  opencl::DeviceHints hints = {};  ///< where they are from, as far as they are known
+};
+
 /// What a tuner is about.
 struct TuningProblem {
   const FrameProcessor& processor;
   const opencl::Context& context;
   const opencl::TuningTable& table;
-  opencl::TuningValues start;  ///< usually the table's defaults
+  opencl::TuningValues start;  ///< usually start_values; the table's defaults where kernels do not take them
   /// Stages with these values. May throw DeviceError: a variant that this device does not take.
   std::function<std::unique_ptr<OpenClStageBase>(const opencl::TuningValues&)> make_stages;
   /// That a frame needs, by TunedStage::span; none for stages bound by memory.
@@ -69,10 +77,9 @@ struct TuningProblem {
 };
 
 /// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
-/// fastest exact ones. Every variant's result is compared with the CPU's; one that differs and claims to be
+/// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs and claims to be
 /// exact is an Error (failed). Throws Error (input) where the frame is too small.
-opencl::TuningValues tune(const TuningProblem& problem, PictureView frame,
-                          const opencl::TuningReport& report);
+opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
 /// What a family's `tune` returns: see there.
 struct TuningOutcome {
@@ -88,12 +95,13 @@ struct TuningOutcome {
 template <typename Stages>
 TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context, opencl::ProgramCache* cache,
                            const opencl::TuningTable& table, const auto& tuning_of, std::string name,
-                           PictureView frame, const opencl::TuningReport& report) {
-  const TuningProblem problem{detector, context, table, default_values(table, context.device()),
+                           PictureView frame, const TuneOptions& options) {
+  const TuningProblem problem{detector, context, table,
+                              start_values(table, context.device(), options.hints),
                               [&](const opencl::TuningValues& values) {
                                 return std::make_unique<Stages>(detector, context, cache, tuning_of(values));
                               }};
-  opencl::TuningValues best = tune(problem, frame, report);
+  opencl::TuningValues best = tune(problem, frame, options);
   const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
   return {std::move(name), std::move(best), time_frame(*stages, frame)};
 }
@@ -102,6 +110,6 @@ TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context,
 /// may be null. Throws as the `tune` above.
 using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
                                    opencl::ProgramCache* cache, PictureView frame,
-                                   const opencl::TuningReport& report);
+                                   const TuneOptions& options);
 
 }  // namespace sightline

@@ -139,10 +139,10 @@ class Measurer {
   void tune_for(const opencl::Context& context, opencl::ProgramCache& cache) {
     begin(options_.sizes.back());
     const TuningOutcome outcome = tune(processor_, context, &cache, std::as_const(image_).view(),
-                                       [&](const opencl::TuningTrial& trial) {
+                                       {.report = [&](const opencl::TuningTrial& trial) {
                                          stop_if_asked();
                                          if (options_.report) options_.report(trial);
-                                       });
+                                       }});
     const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
     database.store(context.device(), outcome.problem, outcome.best);
   }

@@ -39,7 +39,7 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
     std::map<std::string, std::vector<TuningTrial>> stages;
     const TuningOutcome outcome =
         tune(detector_, context, &cache_, frame_.views[0],
-             [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); });
+             {.report = [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); }});
     const KernelTuning best = tuning_of(outcome.best);
 
     ASSERT_EQ(stages.size(), 4u);
@@ -83,9 +83,9 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     std::map<std::string, std::string> marked;
     const TuningOutcome outcome =
-        tune(detector_, context, &cache_, frame_.views[0], [&](const TuningTrial& trial) {
-          if (trial.best) marked[trial.stage] = trial.variant;
-        });
+        tune(detector_, context, &cache_, frame_.views[0], {.report = [&](const TuningTrial& trial) {
+               if (trial.best) marked[trial.stage] = trial.variant;
+             }});
     const KernelTuning best = tuning_of(outcome.best);
     EXPECT_TRUE(marked["filter"].starts_with("filter " + best.filter + ", ")) << marked["filter"];
     EXPECT_TRUE(marked["histogram"].starts_with("histogram " + best.histogram + ", " +
@@ -99,6 +99,29 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
                                                std::to_string(best.classify_rows)))
         << marked["classify"];
   }
+}
+
+TEST_F(TunerTest, AQuickOneTriesLessAndMarksItsFastest) {
+  const opencl::DeviceInfo& device = devices_[0];
+  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+  std::size_t all = 0;
+  for (const opencl::TunedStage& stage : tuning_table().stages)
+    all += variants_of(stage, default_values(tuning_table(), device), device).size();
+  std::map<std::string, std::vector<TuningTrial>> stages;
+  const auto report = [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); };
+  const TuningOutcome outcome = tune(detector_, context, &cache_, frame_.views[0],
+                                     {.report = report, .quick = true, .hints = {.work_group = 64}});
+  EXPECT_TRUE(is_possible(tuning_table(), outcome.best));
+  std::size_t tried = 0;
+  for (const auto& [stage, trials] : stages) {
+    tried += trials.size();
+    double fastest = 1e9;
+    for (const TuningTrial& trial : trials) fastest = std::min(fastest, trial.seconds);
+    const auto winner = std::find_if(trials.begin(), trials.end(), [](const auto& t) { return t.best; });
+    ASSERT_NE(winner, trials.end()) << stage;
+    EXPECT_EQ(winner->seconds, fastest) << stage;
+  }
+  EXPECT_LT(tried, all);
 }
 
 // A model's network is tuned as well: on the CPU's devices, with one work-item a window.
@@ -118,9 +141,9 @@ TEST_F(TunerTest, NetworksAreTuned) {
   const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
   std::vector<TuningTrial> trials;
   const TuningOutcome outcome =
-      tune(detector, context, &cache_, frame_.views[0], [&](const TuningTrial& trial) {
-        if (trial.stage == "verify") trials.push_back(trial);
-      });
+      tune(detector, context, &cache_, frame_.views[0], {.report = [&](const TuningTrial& trial) {
+             if (trial.stage == "verify") trials.push_back(trial);
+           }});
   EXPECT_GT(trials.size(), 1u);
   EXPECT_EQ(std::count_if(trials.begin(), trials.end(), [](const auto& t) { return t.best; }), 1);
   for (const TuningTrial& trial : trials) {
@@ -165,7 +188,7 @@ TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
     }
     return ExitCode::done;
   };
-  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), [](const TuningTrial&) {}); }),
+  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), {}); }),
             ExitCode::input);
   const OpenClStages stages(detector_, context, &cache_, KernelTuning{});
   EXPECT_EQ(code_of([&] { time_frame(stages, tiny.view(), 1); }), ExitCode::input);

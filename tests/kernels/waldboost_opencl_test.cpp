@@ -418,11 +418,11 @@ TEST_F(WaldboostOpenCl, TunedKernelsFindTheSame) {
   opencl::ProgramCache cache = test::program_cache();
   std::map<std::string, int> best;
   const TuningOutcome outcome =
-      tune(detector, context, &cache, picture.view(), [&](const opencl::TuningTrial& trial) {
-        EXPECT_EQ(trial.failure, "") << trial.variant;
-        EXPECT_GT(trial.seconds, 0) << trial.variant;
-        best[trial.stage] += trial.best ? 1 : 0;
-      });
+      tune(detector, context, &cache, picture.view(), {.report = [&](const opencl::TuningTrial& trial) {
+             EXPECT_EQ(trial.failure, "") << trial.variant;
+             EXPECT_GT(trial.seconds, 0) << trial.variant;
+             best[trial.stage] += trial.best ? 1 : 0;
+           }});
   EXPECT_EQ(best, (std::map<std::string, int>{{"codes", 1}, {"scan", 1}, {"finish", 1}}));
   EXPECT_EQ(outcome.problem, tuning_problem(model_));
   EXPECT_TRUE(is_possible(tuning_table(), outcome.best));

@@ -219,6 +219,37 @@ TEST(Tuning, TriesWhatIsPossibleOnce) {
   }
 }
 
+TEST(Tuning, StartsWhereTheDeviceLikesIt) {
+  opencl::TuningTable table;
+  table.parameters = {{"group", 128, 16, {}, 1, 512, opencl::Follows::work_group},
+                      {"width", 1, 4, {1, 2, 4, 8}, 0, 0, opencl::Follows::vector_width},
+                      {"tiled", 1, 0, {0, 1}, 0, 0, opencl::Follows::local_memory},
+                      {"rows", 8, 8, {}, 1, 64}};
+  DeviceInfo gpu;
+  gpu.type = opencl::DeviceType::gpu;
+  EXPECT_EQ(start_values(table, gpu, {}), default_values(table, gpu));
+  EXPECT_EQ(start_values(table, gpu, {256, 3, false}),
+            (TuningValues{{"group", 256}, {"width", 2}, {"tiled", 0}, {"rows", 8}}));
+  EXPECT_EQ(start_values(table, gpu, {1024, 0, {}}),
+            (TuningValues{{"group", 512}, {"width", 1}, {"tiled", 1}, {"rows", 8}}));
+  table.fit_together = [](const TuningValues& values) { return std::get<int>(values.at("group")) < 300; };
+  EXPECT_EQ(start_values(table, gpu, {1024, 4, {}}), default_values(table, gpu));
+}
+
+TEST(Tuning, GridsHaveEveryVariantOnce) {
+  const opencl::TunedStage stage{
+      "scan", "{word} {number}", {{{{"word", {"a", "b"}}, {"number", {1, 4, 16}}}}, {{{"number", {3}}}}}};
+  const TuningValues base{{"word", "b"}, {"number", 9}};
+  const std::vector<opencl::TuningGrid> grids = grids_of(stage, {});
+  ASSERT_EQ(grids.size(), 2u);
+  EXPECT_EQ(grids[0].at({1, 2}, stage, base).text, "b 16");
+  EXPECT_EQ(grids[0].nearest(base), (std::vector<std::size_t>{1, 1})) << "4 and 16 are as far: the lower";
+  EXPECT_EQ(grids[1].at({0}, stage, base).text, "b 3");
+  std::vector<std::string> texts;
+  for (const opencl::TuningVariant& one : variants_of(stage, base, {})) texts.push_back(one.text);
+  EXPECT_EQ(texts, (std::vector<std::string>{"a 1", "a 4", "a 16", "b 1", "b 4", "b 16", "b 3"}));
+}
+
 TEST(Tuning, SettingsAndValuesAreTheSame) {
   cascade::KernelTuning tuning;
   tuning.scan = "naive";

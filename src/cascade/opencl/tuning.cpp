@@ -6,6 +6,7 @@ namespace sightline::cascade {
 namespace {
 
 using opencl::DeviceInfo;
+using opencl::Follows;
 using opencl::TuningTable;
 using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
@@ -47,11 +48,11 @@ TuningTable make_table(FeatureKind kind) {
   // On a CPU, one thread runs a work-group's items one after the other.
   table.parameters = {
       {"scan", "compacted", "compacted", {"naive", "compacted"}},
-      {"tiled", 1, 0, {0, 1}},
+      {"tiled", 1, 0, {0, 1}, 0, 0, Follows::local_memory},
       {"packed", 0, 0, {0, 1}},
       {"unrolled", haar ? kUnrolled : 0, 0, {}, 0, kMaxStages},
       {"tile_rows", 32, 4, {}, 1, 64},
-      {"group", haar ? 128 : 256, 32, {}, 1, 1024},
+      {"group", haar ? 128 : 256, 32, {}, 1, 1024, Follows::work_group},
       {"first_stages", 1, 1, {}, 1, kMaxStages},
   };
   const auto sweep = [](Devices devices, const char* scan, int tiled, std::vector<opencl::TuningValue> packed,
@@ -138,10 +139,10 @@ KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const CascadeDetector&>(processor);
   return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(detector.model().kind), tuning_of,
-                                    tuning_problem(detector.model()), frame, report);
+                                    tuning_problem(detector.model()), frame, options);
 }
 
 }  // namespace sightline::cascade

@@ -6,6 +6,7 @@ namespace sightline::census {
 namespace {
 
 using opencl::DeviceInfo;
+using opencl::Follows;
 using opencl::TuningTable;
 using opencl::TuningValue;
 using opencl::TuningValues;
@@ -26,9 +27,9 @@ TuningTable make_table() {
   table.parameters = {
       {"scan", "queue", "queue", {"naive", "queue"}},
       {"tile_rows", 16, 8, {}, 1, kMostTileRows},
-      {"group", 256, 16, {}, 1, 1024},
+      {"group", 256, 16, {}, 1, 1024, Follows::work_group},
       {"early_stages", 3, 4, {}, 1, kMaxStages},
-      {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}},
+      {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
       {"code_rows", 4, 4, {1, 2, 4, 8, 16}},
   };
   // Not `early_stages`: the fastest scan would be the one that leaves most to `finish`. Schedule `auto` tries
@@ -87,10 +88,10 @@ KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const CensusDetector&>(processor);
   return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(), tuning_of,
-                                    tuning_problem(detector.model()), frame, report);
+                                    tuning_problem(detector.model()), frame, options);
 }
 
 }  // namespace sightline::census

@@ -42,6 +42,6 @@ KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
 
 /// Tunes the kernels of a CensusDetector; see TuneFunction.
 TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
 
 }  // namespace sightline::census

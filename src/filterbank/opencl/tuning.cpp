@@ -6,6 +6,7 @@ namespace sightline::filterbank {
 namespace {
 
 using opencl::DeviceInfo;
+using opencl::Follows;
 using opencl::kNativeWidth;
 using opencl::TuningTable;
 using opencl::TuningValues;
@@ -99,23 +100,23 @@ TuningTable make_table() {
   // memory is main memory there.
   table.parameters = {
       {"filter", "local", "vector", {"plain", "unrolled", "vector", "local"}},
-      {"filter_width", 4, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"filter_width", 4, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
       {"filter_rows", 4, 3, {}, 1, 8},
-      {"filter_group", 32, 8, {}, 1, 1024},
+      {"filter_group", 32, 8, {}, 1, 1024, Follows::work_group},
       {"filter_group_rows", 4, 4, {}, 1, 1024},
       {"histogram", "atomic", "owner", {"owner", "atomic"}},
       {"histogram_cells", 32, 16, {16, 32}},
       {"normalise", "cells", "cells", {"blocks", "cells"}},
-      {"normalise_width", 1, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"normalise_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
       {"classify", "vector", "vector", {"plain", "unrolled", "vector", "local"}},
       {"dot", "auto", "float", {"auto", "ptx", "khr", "float", "integer"}},
-      {"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}},
+      {"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
       {"classify_rows", 16, 8, {}, 1, 16},
-      {"classify_group", 32, 1, {}, 1, 1024},
+      {"classify_group", 32, 1, {}, 1, 1024, Follows::work_group},
       {"network_dot", "auto", "integer", {"auto", "ptx", "khr", "integer"}},
       {"network_pixels", 8, 4, {4, 8}},
       {"network_outputs", 4, 16, {4, 8, 16}},
-      {"network_group", 128, 1, {}, 1, 1024},
+      {"network_group", 128, 1, {}, 1, 1024, Follows::work_group},
   };
   table.fit_together = fit_together;
 
@@ -187,11 +188,11 @@ KernelTuning best_tuning(const DeviceInfo& device, int filters) {
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const FilterbankDetector&>(processor);
   const Model& model = detector.model();
   TuningTable table = tuning_table();
-  TuningProblem problem{processor, context, table, default_values(table, context.device()),
+  TuningProblem problem{processor, context, table, start_values(table, context.device(), options.hints),
                         [&](const TuningValues& values) {
                           return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
                         }};
@@ -211,7 +212,7 @@ TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& conte
           model.network.multiply_adds() * static_cast<double>(detector.choose_windows(w));
     }
   }
-  TuningValues best = tune(problem, frame, report);
+  TuningValues best = tune(problem, frame, options);
   const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
   return {tuning_problem(model.dictionary.size()), std::move(best), time_frame(*stages, frame)};
 }

@@ -48,6 +48,6 @@ KernelTuning best_tuning(const opencl::DeviceInfo& device, int filters);
 
 /// Tunes the kernels of a FilterbankDetector; see TuneFunction.
 TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
 
 }  // namespace sightline::filterbank

@@ -6,6 +6,7 @@ namespace sightline::texture {
 namespace {
 
 using opencl::DeviceInfo;
+using opencl::Follows;
 using opencl::TuningTable;
 using opencl::TuningValue;
 using opencl::TuningValues;
@@ -23,7 +24,7 @@ TuningTable make_table() {
   table.parameters = {
       {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
       {"pixels", "word", "vector", {"word", "words", "vector"}},
-      {"group", 512, 1, {}, 1, 1024},
+      {"group", 512, 1, {}, 1, 1024, Follows::work_group},
       {"rows", 8, 32, {}, 1, 64},
       {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
       {"groups_a_unit", 8, 4, {}, 1, 64},
@@ -108,10 +109,10 @@ KernelTuning best_tuning(const DeviceInfo& device, const TextureSettings& settin
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& texture = static_cast<const TextureProcessor&>(processor);
   return tune_kernels<TextureStages>(texture, context, cache, tuning_table(), tuning_of,
-                                     tuning_problem(texture.settings()), frame, report);
+                                     tuning_problem(texture.settings()), frame, options);
 }
 
 }  // namespace sightline::texture

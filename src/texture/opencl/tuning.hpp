@@ -47,6 +47,6 @@ KernelTuning best_tuning(const opencl::DeviceInfo& device, const TextureSettings
 
 /// Tunes the kernels of a TextureProcessor; see TuneFunction.
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
 
 }  // namespace sightline::texture

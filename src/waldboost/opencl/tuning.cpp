@@ -8,6 +8,7 @@ namespace sightline::waldboost {
 namespace {
 
 using opencl::DeviceInfo;
+using opencl::Follows;
 using opencl::TuningTable;
 using opencl::TuningValue;
 using opencl::TuningValues;
@@ -30,12 +31,12 @@ TuningTable make_table() {
   table.parameters = {
       {"scan", "queue", "queue", {"naive", "progressive", "queue"}},
       {"tile_rows", 32, 8, {}, 1, kMostTileRows},
-      {"group", 256, 16, {}, 1, 1024},
+      {"group", 256, 16, {}, 1, 1024, Follows::work_group},
       {"at_once", 4, 1, {}, 1, 16},
       {"keep", 50, 50, {}, 1, 99},
       {"late", 64, 1 << 20, {}, 1, 1 << 20},
       {"repeats", 2, 2, {}, 0, 8},
-      {"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}},
+      {"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
       {"code_rows", 4, 2, {1, 2, 4, 8, 16}},
   };
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
@@ -120,10 +121,10 @@ KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report) {
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const WaldboostDetector&>(processor);
   return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(), tuning_of,
-                                    tuning_problem(detector.model()), frame, report);
+                                    tuning_problem(detector.model()), frame, options);
 }
 
 }  // namespace sightline::waldboost

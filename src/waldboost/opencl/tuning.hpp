@@ -63,6 +63,6 @@ std::vector<KernelSweep> sweep(const FrameProcessor& detector, const opencl::Con
 
 /// Tunes the kernels of a WaldboostDetector; see TuneFunction.
 TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const opencl::TuningReport& report);
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
 
 }  // namespace sightline::waldboost
