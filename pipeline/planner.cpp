@@ -230,23 +230,25 @@ std::filesystem::path default_plan_file() {
 namespace {
 
 // What one device shows; the CPU's costs are known.
+// @param transfers  how long copies take: half as many mappings show the rest. Empty: not known
 void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
                       const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
+                      const std::vector<media::Frame>& frames, const TransferModel& transfers,
+                      const std::atomic<bool>* stop) {
   const std::size_t count = processor.stages().size();
   const opencl::DeviceInfo& info = devices[device].context().device();
   if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
     costs.shared_cores = info.compute_units;
 
   // All on the device; then the device first and the CPU after, and the other way round, at every stage: each
-  // shows another copy.
+  // shows another copy. What the CPU hands to the device at a stage is as large as what it gets there.
   const StageSet supported = devices[device].supported();
   std::vector<StageSet> mappings{supported};
   for (std::size_t cut = 1; cut < count; ++cut) {
     StageSet head;
     for (std::size_t i = 0; i < cut; ++i) head[i] = supported[i];
     mappings.push_back(head);
-    mappings.push_back(supported & ~head);
+    if (transfers.empty()) mappings.push_back(supported & ~head);
   }
   Schedule schedule{"calibration", {}, 1, 0};
   schedule.devices.set(device);
@@ -266,12 +268,17 @@ void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
     costs.turnaround =
         std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
   }
+  for (std::size_t i = 1; i < count && !transfers.empty(); ++i) {
+    if (supported[i - 1] && costs.stages[i - 1].download > 0)
+      costs.stages[i].upload = transfers.upload_of_download(costs.stages[i - 1].download);
+  }
 }
 
 }  // namespace
 
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop) {
+                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop,
+                      const std::vector<TransferModel>& transfers) {
   FrameCosts costs;
   costs.stages.resize(processor.stages().size());
   costs.partitionable = processor.partitionable_stages();
@@ -280,7 +287,8 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
   run_for(pipeline, {"calibration", {}, 1, 0}, frames, kCalibrationFrames, 2, stop).add_to(costs);
   DeviceCosts all(std::vector<FrameCosts>(std::max<std::size_t>(devices.size(), 1), costs));
   for (std::size_t device = 0; device < devices.size(); ++device)
-    calibrate_device(device, all[device], pipeline, processor, devices, frames, stop);
+    calibrate_device(device, all[device], pipeline, processor, devices, frames,
+                     device < transfers.size() ? transfers[device] : TransferModel(), stop);
   return all;
 }
 
@@ -377,7 +385,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   }
 
   Planned planned;
-  planned.costs = calibrate(pipeline, processor, devices, frames, options.stop);
+  planned.costs = calibrate(pipeline, processor, devices, frames, options.stop, options.transfers);
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());

@@ -12,6 +12,7 @@
 #include "pipeline/costs.hpp"
 #include "pipeline/meter.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/transfers.hpp"
 
 namespace sightline::pipeline {
 
@@ -46,6 +47,8 @@ struct PlanOptions {
   double trial_seconds = 0.3;               ///< of each of the most promising schedules
   int trials = 5;                           ///< how many of them are tried
   MeterOptions meters;                      ///< for the goal energy
+  /// By device, how long copies take; empty, or fewer: they are measured at every stage instead.
+  std::vector<TransferModel> transfers;
   const std::atomic<bool>* stop = nullptr;  ///< ends it early, with what is known by then; may be null
 };
 
@@ -55,8 +58,10 @@ std::filesystem::path default_plan_file();
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
 /// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
 /// Where `stop` is set or a device is lost, some costs stay unknown.
+/// @param transfers  as PlanOptions has them
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr);
+                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
+                      const std::vector<TransferModel>& transfers = {});
 
 /// All mappings of stages to the CPU and one device, for each device and for all of them with frames dealt
 /// out, the same for splits, with the frames in flight that suit them, by falling predicted merit for the
