@@ -94,8 +94,13 @@ void FilterbankDetector::filter_band(Level& level, const Band& band) const {
 
 void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const auto filter = model_.descriptor.standard() ? filter_rows_float : filter_rows_signed;
-  filter(image, model_.dictionary, band.begin, band.end, level.responses.view(), level.indices.view());
+  if (model_.descriptor.standard()) {
+    filter_rows_float(image, model_.dictionary, Largest::magnitude, band.begin, band.end,
+                      level.responses.view(), level.indices.view());
+  } else {
+    filter_rows_signed(image, model_.dictionary, band.begin, band.end, level.responses.view(),
+                       level.indices.view());
+  }
 }
 
 void FilterbankDetector::describe_in_float(FilterbankWorkspace& w) const {

@@ -97,9 +97,13 @@ void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int 
 /// as above.
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 
-/// The float form: reference dictionary, float responses in `responses`, indices in `indices` (strides >=
-/// width rounded up to 16).
-void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+/// Which of a pixel's responses is kept: the one of the largest magnitude, or the largest one above 0 (the
+/// published algorithm; 0 of the first filter where none is above 0).
+enum class Largest { magnitude, value };
+
+/// The float form: reference dictionary, in `responses` what is kept (a magnitude, or a value from 0 up), in
+/// `indices` the lowest index that reaches it (strides >= width rounded up to 16).
+void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
 
 /// Responses below this are rounding errors of flat patches: a difference of one gray level gives more.
@@ -179,7 +183,7 @@ namespace reference {
 void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
-void filter_rows_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
+void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
                    int cell_y, const CellRow& cells);

@@ -19,8 +19,9 @@ constexpr std::size_t kPyramid = 0, kHistogram = 2, kClassify = 3, kVerify = 4,
 std::vector<Detection> detect_on_cpu(const FilterbankDetector& detector, FilterbankWorkspace& w) {
   detector.run_stage(kPyramid, w);
   for (Level& level : w.levels) {
-    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary, 0,
-                                 level.plan.size.height, level.responses.view(), level.indices.view());
+    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary,
+                                 Largest::magnitude, 0, level.plan.size.height, level.responses.view(),
+                                 level.indices.view());
   }
   for (const std::size_t stage : {kHistogram, kClassify, kVerify, kGroup}) detector.run_stage(stage, w);
   return detector.take_detections(w);
