@@ -4,12 +4,12 @@
 //   bench_filterbank [INSTRUCTION_SET]     no more than ssse3, sse4, avx2, ... (default: the best)
 #include <benchmark/benchmark.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "base/hardware.hpp"
 #include "filterbank/kernels.hpp"
 #include "image/pyramid.hpp"
+#include "made_up.hpp"
 #include "peak.hpp"
 #include "training/random.hpp"
 
@@ -21,34 +21,10 @@ namespace {
 constexpr Size kFrame{600, 416};
 constexpr int kFilters = 100;
 
-Dictionary random_dictionary() {
-  Random random(1);
-  std::vector<FloatFilter> filters(kFilters);
-  for (FloatFilter& filter : filters) {
-    float mean = 0;
-    for (float& c : filter) mean += c = static_cast<float>(random.unit() + random.unit() - random.unit());
-    float energy = 0;
-    for (float& c : filter) {
-      c -= mean / kTaps;
-      energy += c * c;
-    }
-    for (float& c : filter) c /= std::sqrt(energy);
-  }
-  return Dictionary(quantise(filters), filters);
-}
-
 // All stages' inputs and outputs for one frame with edges, texture and noise.
 struct Bench {
   Bench() {
-    image.resize(kFrame);
     Random random(2);
-    for (int y = 0; y < kFrame.height; ++y) {
-      for (int x = 0; x < kFrame.width; ++x) {
-        const double wave = 60 * std::sin(x * 0.1 + y * 0.07) + ((x / 40 + y / 60) % 2) * 40;
-        image.view().at(x, y) = static_cast<std::uint8_t>(90 + wave + 20 * random.unit());
-      }
-    }
-    image.fill_border(0, kFrame.height);
     response_map.resize(kFrame.width, kFrame.height);
     responses.resize(kFrame.width, kFrame.height);
     indices.resize(kFrame.width, kFrame.height);
@@ -83,9 +59,9 @@ struct Bench {
     }
   }
 
-  Dictionary dictionary = random_dictionary();
+  Dictionary dictionary = benchmarks::made_up_dictionary(kFilters);
   Grid grid{kFrame, kFilters};
-  PaddedImage image;
+  PaddedImage image = benchmarks::made_up_frame(kFrame);
   Image<std::uint32_t> response_map;
   Image<float> responses;
   Image<std::uint8_t> indices;
@@ -121,7 +97,8 @@ void filter_float(benchmark::State& state) {
   const double peak = benchmarks::peak_multiply_adds();
   Bench& b = bench();
   for (auto _ : state)
-    filter_rows_float(b.gray(), b.dictionary, 0, kFrame.height, b.responses.view(), b.indices.view());
+    filter_rows_float(b.gray(), b.dictionary, Largest::magnitude, 0, kFrame.height, b.responses.view(),
+                      b.indices.view());
   report(state, kFilterOperations, peak);
 }
 
