@@ -12,7 +12,6 @@
 #include "base/hardware.hpp"
 #include "detector_families.hpp"
 #include "picture_output.hpp"
-#include "pipeline/adaptive.hpp"
 #include "pipeline/chrome_trace.hpp"
 #include "pipeline/sinks.hpp"
 #include "pipeline/sources.hpp"
@@ -109,16 +108,11 @@ class DetectRun {
     pipeline::RunOptions options;
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
-    std::optional<pipeline::Adaptive> adaptive;
+    std::unique_ptr<pipeline::TraceSink> keeper;
     if (const auto planned =
-            engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_)) {
-      const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
-      if (goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
-        adaptive.emplace(pipeline_, *engine_.detector, engine_.devices(), *planned, goal,
-                         engine_.schedule.in_flight);
-        options.traces.push_back(&*adaptive);
-      }
-    }
+            engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_))
+      keeper = engine_.keep_right(pipeline_, *planned);
+    if (keeper) options.traces.push_back(keeper.get());
     ProgressDisplay display(verbosity_ >= 0);
     std::vector<pipeline::Progress> progress(inputs.size());
     std::vector<pipeline::Stream> streams;

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "opencl/error.hpp"
+#include "pipeline/adaptive.hpp"
 
 namespace sightline::apps {
 
@@ -95,6 +96,14 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
   const std::vector<media::Frame> peeked = source.peeked();
   if (peeked.empty()) return std::nullopt;
   return plan(pipeline, peeked, stop);
+}
+
+std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,
+                                                                 const pipeline::Planned& planned) const {
+  const pipeline::Goal goal = pipeline::parse_goal(schedule.goal);
+  if (goal == pipeline::Goal::energy) return nullptr;  // traces do not tell what a frame's energy is
+  return std::make_unique<pipeline::Adaptive>(pipeline, processor(), devices(), planned, goal,
+                                              schedule.in_flight);
 }
 
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {

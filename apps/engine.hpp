@@ -14,6 +14,7 @@
 #include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/sources.hpp"
+#include "pipeline/trace.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline::apps {
@@ -47,6 +48,10 @@ struct ProcessorEngine {
                                                       const pipeline::PeekedSource& source,
                                                       std::int64_t enough_frames,
                                                       const std::atomic<bool>& stop) const;
+  /// What keeps the plan right while it runs, for the run's traces; pipeline and engine must outlive it. Null
+  /// where the goal has nothing that could.
+  std::unique_ptr<pipeline::TraceSink> keep_right(pipeline::Pipeline& pipeline,
+                                                  const pipeline::Planned& planned) const;
 };
 
 /// A detector that is ready to run.

@@ -59,7 +59,7 @@ void FollowedPlan::accept(const pipeline::FrameTrace& trace) {
   if (plan_) plan_->accept(trace);
 }
 
-void FollowedPlan::follow(std::unique_ptr<pipeline::Adaptive> plan) {
+void FollowedPlan::follow(std::unique_ptr<pipeline::TraceSink> plan) {
   const std::lock_guard lock(mutex_);
   plan_ = std::move(plan);
 }
@@ -191,12 +191,10 @@ void LiveSession::plan() {
 
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;
-  const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
   if (chosen_) {
     pipeline_.set_schedule(*chosen_);
-  } else if (planned && goal != pipeline::Goal::energy) {  // traces do not tell what a frame's energy is
-    followed_.follow(std::make_unique<pipeline::Adaptive>(pipeline_, *engine_.detector, engine_.devices(),
-                                                          *planned, goal, engine_.schedule.in_flight));
+  } else if (planned) {
+    if (auto keeper = engine_.keep_right(pipeline_, *planned)) followed_.follow(std::move(keeper));
   }
 }
 

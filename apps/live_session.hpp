@@ -16,7 +16,6 @@
 #include "detector_options.hpp"
 #include "media/reader.hpp"
 #include "media/recorder.hpp"
-#include "pipeline/adaptive.hpp"
 #include "pipeline/chrome_trace.hpp"
 #include "pipeline/display_mailbox.hpp"
 #include "pipeline/live_source.hpp"
@@ -54,12 +53,12 @@ class FollowedPlan : public pipeline::TraceSink {
   void begin(const pipeline::TraceInfo& info) override;
   void accept(const pipeline::FrameTrace& trace) override;
   /// Null: no plan is followed.
-  void follow(std::unique_ptr<pipeline::Adaptive> plan);
+  void follow(std::unique_ptr<pipeline::TraceSink> plan);
   bool is_followed() const;
 
  private:
   mutable std::mutex mutex_;
-  std::unique_ptr<pipeline::Adaptive> plan_;
+  std::unique_ptr<pipeline::TraceSink> plan_;
 };
 
 /// Captures, searches, records and writes, on threads of its own.

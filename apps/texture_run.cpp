@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "pipeline/adaptive.hpp"
 #include "pipeline/tile_source.hpp"
 #include "progress.hpp"
 #include "run_text.hpp"
@@ -255,15 +254,10 @@ class TextureRunner::Impl {
     pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    std::optional<pipeline::Adaptive> adaptive;
-    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_)) {
-      const pipeline::Goal goal = pipeline::parse_goal(engine_.schedule.goal);
-      if (goal != pipeline::Goal::energy) {
-        adaptive.emplace(pipeline_, *engine_.texture, engine_.devices(), *planned, goal,
-                         engine_.schedule.in_flight);
-        options.traces.push_back(&*adaptive);
-      }
-    }
+    std::unique_ptr<pipeline::TraceSink> keeper;
+    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_))
+      keeper = engine_.keep_right(pipeline_, *planned);
+    if (keeper) options.traces.push_back(keeper.get());
     ProgressDisplay display(verbosity_ >= 0);
     const double pixels = static_cast<double>(grid.width()) * static_cast<double>(grid.height());
     display.count_pixels(pixels / static_cast<double>(grid.count()) /
