@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "opencl/device.hpp"
 #include "pipeline/meter_kinds.hpp"
 
 namespace sightline::pipeline {
@@ -38,7 +39,7 @@ std::string problem_of(const Sensor& sensor) {
 class SampledMeter : public Meter {
  public:
   SampledMeter(Sensor sensor, const MeterOptions& options)
-      : Meter(sensor.name, sensor.covers, problem_of(sensor)),
+      : Meter(sensor.name, sensor.covers, sensor.sees, problem_of(sensor)),
         sensor_(std::move(sensor)),
         clock_(options.clock) {
     if (sensor_.kind == Sensor::Kind::power) period_ = options.power_period;
@@ -183,6 +184,37 @@ std::vector<std::unique_ptr<Meter>> find_meters(const MeterOptions& given) {
 
 bool is_processor_meter(const Meter& meter) {
   return meter.name().starts_with("RAPL") || meter.name().starts_with("NVML");
+}
+
+namespace {
+
+// A sensor of a board that does not say what it sees gets the benefit of the doubt: its name is shown beside
+// its figures.
+bool sees_all(const Meter& meter) {
+  return meter.sees() == Seen::machine || meter.sees() == Seen::unknown;
+}
+
+// A card's meter is named after the card (NVML) or after its driver (hwmon).
+bool is_meter_of(const Meter& meter, const opencl::DeviceInfo& device) {
+  if (meter.name().starts_with("NVML")) return device.is_nvidia();
+  const auto made_by = [&](const char* maker) { return device.vendor.find(maker) != std::string::npos; };
+  if (meter.name().starts_with("hwmon amdgpu")) return made_by("AMD") || made_by("Advanced Micro Devices");
+  if (meter.name().starts_with("hwmon nouveau")) return made_by("NVIDIA") || made_by("nouveau");
+  return made_by("Intel");
+}
+
+}  // namespace
+
+bool sees_cpu(const Meter& meter) {
+  return meter.sees() == Seen::cpu || sees_all(meter);
+}
+
+bool sees_device(const Meter& meter, const opencl::DeviceInfo& device) {
+  if (sees_all(meter)) return true;
+  if (device.type == opencl::DeviceType::cpu) return meter.sees() == Seen::cpu;
+  if (meter.sees() == Seen::gpu) return is_meter_of(meter, device);
+  return meter.sees() == Seen::cpu && device.type == opencl::DeviceType::gpu && device.unified_memory &&
+         !device.is_nvidia();
 }
 
 }  // namespace sightline::pipeline

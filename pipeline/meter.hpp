@@ -15,7 +15,20 @@
 #include <string>
 #include <vector>
 
+namespace sightline::opencl {
+struct DeviceInfo;
+}
+
 namespace sightline::pipeline {
+
+/// What of a machine a meter sees.
+enum class Seen {
+  cpu,      ///< processor packages: cores, caches, built-in graphics
+  memory,   ///< of the processors
+  gpu,      ///< one graphics card
+  machine,  ///< all of it
+  unknown   ///< a sensor of a board that does not say
+};
 
 /// One sensor and the energy that it counted over an interval.
 ///
@@ -35,6 +48,12 @@ class Meter {
   /// Why the meter cannot be used, for example "not readable: needs root"; empty where it can.
   const std::string& problem() const { return problem_; }
   bool usable() const { return problem_.empty(); }
+  Seen sees() const { return sees_; }
+  /// Meters of parts of what this one sees, which its figure includes: never to be added to it, nor to each
+  /// other where something is to be known of the whole. Only those that can be used. They are started and
+  /// stopped by themselves.
+  const std::vector<std::unique_ptr<Meter>>& parts() const { return parts_; }
+  void add_part(std::unique_ptr<Meter> part) { parts_.push_back(std::move(part)); }
 
   /// Begins an interval and forgets the one before. Throws Error (device) where the meter is not usable, and
   /// Error (failed) where its sensor can no longer be read.
@@ -48,13 +67,15 @@ class Meter {
   virtual double joules() = 0;
 
  protected:
-  Meter(std::string name, std::string covers, std::string problem = {})
-      : name_(std::move(name)), covers_(std::move(covers)), problem_(std::move(problem)) {}
+  Meter(std::string name, std::string covers, Seen sees, std::string problem = {})
+      : name_(std::move(name)), covers_(std::move(covers)), problem_(std::move(problem)), sees_(sees) {}
 
  private:
   std::string name_;
   std::string covers_;
   std::string problem_;
+  Seen sees_;
+  std::vector<std::unique_ptr<Meter>> parts_;
 };
 
 /// Where to look for meters. The defaults are right for a Linux machine; tests put their own in.
@@ -80,8 +101,9 @@ struct MeterOptions {
 /// exist and cannot be used are among them, with their problem(). Throws Error (input) where `options.log` is
 /// not a file that can be read or has a wrong header line; missing sensors are not errors.
 ///
-/// - RAPL: the packages and their memory (`dram`, which the package does not include). Not the parts of a
-///   package (`core`, `uncore`), which would count twice, nor `psys`, which includes the packages.
+/// - RAPL: the packages and their memory (`dram`, which the package does not include). `core` and `uncore`
+/// are
+///   parts of their package's meter (Meter::parts). Not `psys`, which includes the packages.
 /// - NVML: one meter a GPU. The GPU's own energy counter where it has one, else its power, sampled.
 /// - hwmon: one meter a channel: its energy counter, else its power, sampled (the chip's average before the
 ///   momentary value). Not the sensors that batteries show there a second time.
@@ -92,6 +114,12 @@ std::vector<std::unique_ptr<Meter>> find_meters(const MeterOptions& options = {}
 /// Whether a meter sees processors and their memory (RAPL, NVML): the ranges of these do not overlap, so they
 /// may be added up.
 bool is_processor_meter(const Meter& meter);
+
+/// Whether a meter sees the CPU's cores at work.
+bool sees_cpu(const Meter& meter);
+/// Whether it sees an OpenCL device at work: a CPU device with the cores, a GPU by its own meter or, where it
+/// shares the CPU's memory, with the package that it is built into.
+bool sees_device(const Meter& meter, const opencl::DeviceInfo& device);
 
 /// Energy in joules between two moments (seconds since 1970-01-01 UTC) from the samples of a power log, by
 /// trapezoid integration with linear interpolation at both ends.

@@ -34,7 +34,7 @@ void find_batteries(const MeterOptions& options, Meters& meters) {
     if (!has_power && !has_current) continue;
     meters.push_back(make_sampled_meter(
         {"battery " + supply.filename().string(), "the whole machine, as far as this battery feeds it",
-         Sensor::Kind::power, [supply, has_power] { return watts_of(supply, has_power); }},
+         Sensor::Kind::power, [supply, has_power] { return watts_of(supply, has_power); }, Seen::machine},
         options));
   }
 }

@@ -27,6 +27,17 @@ std::set<int> channels_of(const fs::path& chip, const std::string& quantity) {
   return channels;
 }
 
+// By the name of the chip's driver.
+Seen seen_by(const std::string& chip) {
+  for (const char* driver : {"amdgpu", "nouveau", "i915", "xe"}) {
+    if (chip == driver) return Seen::gpu;
+  }
+  for (const char* driver : {"amd_energy", "zenpower", "fam15h_power"}) {
+    if (chip == driver) return Seen::cpu;
+  }
+  return Seen::unknown;
+}
+
 void add(const fs::path& chip, const std::string& quantity, int channel, Sensor::Kind kind,
          const MeterOptions& options, Meters& meters) {
   const std::string sensor = quantity + std::to_string(channel);
@@ -40,7 +51,7 @@ void add(const fs::path& chip, const std::string& quantity, int channel, Sensor:
   meters.push_back(make_sampled_meter(
       {"hwmon " + chip_name + (label.empty() ? "" : " " + label),
        "what the sensor " + sensor + " of the chip " + chip_name + " (" + chip.filename().string() + ") sees",
-       kind, [file] { return number_of(file) * 1e-6; }},
+       kind, [file] { return number_of(file) * 1e-6; }, seen_by(chip_name)},
       options));
 }
 

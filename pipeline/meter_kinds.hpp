@@ -24,6 +24,7 @@ struct Sensor {
   /// Joules on a counter, or watts. Throws Error with the bare problem ("not readable: needs root"). Called
   /// by one thread at a time.
   std::function<double()> read;
+  Seen sees = Seen::unknown;
   double range = 0;  ///< joules at which an energy counter starts again from 0; 0: it does not
 };
 

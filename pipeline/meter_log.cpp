@@ -213,7 +213,8 @@ std::optional<double> integrate(const fs::path& path, double from, double to, do
 class LogMeter : public Meter {
  public:
   LogMeter(const MeterOptions& options)
-      : Meter("log " + options.log.string(), "what the external meter sees"), options_(options) {
+      : Meter("log " + options.log.string(), "what the external meter sees", Seen::machine),
+        options_(options) {
     LogReader header(options.log);  // a wrong one should show before the run, not after it
   }
 

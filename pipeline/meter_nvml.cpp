@@ -107,14 +107,14 @@ Sensor sensor_of(const std::shared_ptr<Nvml>& nvml, unsigned index, bool only) {
       "NVML " + nvml->name(device) + (only ? "" : " (GPU " + std::to_string(index) + ")");
   const std::string covers = "the GPU and its circuitry, such as its memory";
   if (counts_energy(*nvml, device)) {
-    return {name, covers, Sensor::Kind::energy, [nvml, device] { return nvml->joules(device); }};
+    return {name, covers, Sensor::Kind::energy, [nvml, device] { return nvml->joules(device); }, Seen::gpu};
   }
-  return {name, covers, Sensor::Kind::power, [nvml, device] { return nvml->watts(device); }};
+  return {name, covers, Sensor::Kind::power, [nvml, device] { return nvml->watts(device); }, Seen::gpu};
 }
 
 // People should know why a GPU is missing: that the library is there and its driver is not, say.
 Sensor unreadable(const std::string& name, const Error& error) {
-  return {name, "NVIDIA GPUs", Sensor::Kind::power, [error]() -> double { throw error; }};
+  return {name, "NVIDIA GPUs", Sensor::Kind::power, [error]() -> double { throw error; }, Seen::gpu};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "opencl/device.hpp"
+#include "pipeline/energy.hpp"
 #include "support/media.hpp"
 #include "unit/nvml/fake_nvml.hpp"
 
@@ -115,6 +117,68 @@ TEST_F(MeterTest, RaplCountsPackagesAndTheirMemoryOnce) {
   put_rapl("intel-rapl-mmio:0", "package-0", "1");
   EXPECT_THAT(names_of(find_meters(options_)),
               ElementsAre("RAPL package-0", "RAPL package-0 dram", "RAPL package-1", "RAPL package-1 dram"));
+}
+
+TEST_F(MeterTest, RaplPartsAreWithinTheirPackage) {
+  put_rapl("intel-rapl:0", "package-0", "1000000");
+  put_rapl("intel-rapl:0:0", "core", "500000");
+  put_rapl("intel-rapl:0:1", "uncore", "100000");
+  put_rapl("intel-rapl:0:2", "dram", "1000000");
+  put_rapl("intel-rapl:1", "package-1", "1000000");
+  put_rapl("intel-rapl:10", "package-10", "1000000");
+  put_rapl("intel-rapl:10:0", "core", "1000000");
+  const Meters meters = find_meters(options_);
+  ASSERT_EQ(meters.size(), 4u);
+  EXPECT_THAT(names_of(meters[0]->parts()), ElementsAre("RAPL core", "RAPL uncore"));
+  EXPECT_TRUE(meters[1]->parts().empty());  // memory
+  EXPECT_TRUE(meters[2]->parts().empty()) << "those of package 10";
+  EXPECT_EQ(meters[3]->parts().size(), 1u);
+
+  Energy energy(options_, true);
+  EXPECT_EQ(energy.part_names().size(), 3u);
+  energy.start();
+  put_rapl("intel-rapl:0", "package-0", "3000000");
+  put_rapl("intel-rapl:0:0", "core", "1500000");
+  put_rapl("intel-rapl:0:1", "uncore", "400000");
+  energy.stop();
+  const EnergyReading reading = energy.reading();
+  EXPECT_DOUBLE_EQ(reading.joules, 2) << "parts are not added";
+  EXPECT_THAT(reading.meters, ElementsAre(2, 0, 0, 0));
+  EXPECT_NEAR(reading.parts.at(0), 1, 1e-9);
+  EXPECT_NEAR(reading.parts.at(1), 0.3, 1e-9);
+  EXPECT_TRUE(Energy(options_).part_names().empty());
+}
+
+TEST_F(MeterTest, MetersKnowWhatTheySee) {
+  opencl::DeviceInfo cpu, built_in, nvidia, amd;
+  cpu.type = opencl::DeviceType::cpu;
+  built_in.type = nvidia.type = amd.type = opencl::DeviceType::gpu;
+  built_in.unified_memory = true;
+  built_in.vendor = "Intel(R) Corporation";
+  nvidia.vendor = "NVIDIA Corporation";
+  amd.vendor = "Advanced Micro Devices, Inc.";
+  put_rapl("intel-rapl:0", "package-0", "1");
+  const Energy package(options_);
+  EXPECT_TRUE(package.is_quick());
+  EXPECT_TRUE(package.sees_cpu());
+  EXPECT_TRUE(package.sees_device(cpu));
+  EXPECT_TRUE(package.sees_device(built_in));
+  EXPECT_FALSE(package.sees_device(nvidia));
+  EXPECT_FALSE(package.sees_device(amd));
+
+  fs::remove_all(options_.powercap);
+  options_.nvml = FAKE_NVML;
+  fake_nvml.gpus.resize(1);
+  const Energy card(options_);
+  EXPECT_FALSE(card.sees_cpu());
+  EXPECT_TRUE(card.sees_device(nvidia));
+  for (const opencl::DeviceInfo& other : {cpu, built_in, amd}) EXPECT_FALSE(card.sees_device(other));
+
+  put_log("time,watts\n100,5\n101,5\n");
+  const Energy machine(options_);
+  EXPECT_FALSE(machine.is_quick());
+  EXPECT_TRUE(machine.sees_cpu());
+  EXPECT_TRUE(machine.sees_device(amd));
 }
 
 TEST_F(MeterTest, RaplCountsFromStartToStop) {
