@@ -273,7 +273,52 @@ class CombinedDetector::CombinedStages : public DeviceStages {
     });
   }
 
+  bool runs_in_steps() const override {
+    return std::ranges::all_of(own_, [](const auto& one) { return !one || one->runs_in_steps(); });
+  }
+  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                     std::size_t last) const override {
+    auto& s = static_cast<CombinedSlot&>(slot);
+    s.spans.clear();
+    s.done = {};
+    s.first = first;
+    s.last = last;
+    for_each_part(s, workspace, [&](std::size_t i, Workspace& own, std::size_t begin, std::size_t end) {
+      own_[i]->submit_inputs(*s.own[i], own, begin, end);
+      tell(s, i);
+    });
+  }
+  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const override {
+    auto& s = static_cast<CombinedSlot&>(slot);
+    auto& w = static_cast<CombinedWorkspace&>(workspace);
+    const auto [which, own_stage] = detector_.places_[stage];
+    if (!w.searches[which]) return;
+    s.own[which]->spans.clear();
+    own_[which]->submit_stage(*s.own[which], *w.own[which], own_stage);
+    tell(s, which);
+  }
+  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const override {
+    auto& s = static_cast<CombinedSlot&>(slot);
+    std::vector<opencl::Event> ends;
+    for_each_part(s, workspace, [&](std::size_t i, Workspace& own, std::size_t, std::size_t) {
+      s.own[i]->spans.clear();
+      own_[i]->submit_outputs(*s.own[i], own);
+      ends.push_back(s.own[i]->done);
+      tell(s, i);
+    });
+    s.done = ends.size() == 1 ? ends.front() : s.queue.marker_after(ends);
+    s.queue.flush();
+  }
+
  private:
+  // What one detector has just enqueued, in the words of all.
+  void tell(CombinedSlot& slot, std::size_t detector) const {
+    for (DeviceSpan span : slot.own[detector]->spans) {
+      span.stage = stage_of(detector, span.stage);
+      slot.spans.push_back(std::move(span));
+    }
+  }
+
   // One detector's stages out of all.
   StageSet part_of(const StageSet& all, std::size_t detector) const {
     StageSet part;

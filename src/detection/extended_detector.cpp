@@ -165,12 +165,37 @@ class ExtendedDetector::PairStages : public DeviceStages {
     s.is_further = first >= first_;
     if (first == first_) detector_.hand_over(w);
     const std::size_t begin = s.is_further ? first_ : 0;
-    DeviceSlot& own = s.is_further ? *s.further : *s.outer;
-    (s.is_further ? *further_ : *outer_)
-        .submit(own, s.is_further ? *w.further : *w.outer, first - begin, last - begin);
-    s.done = own.done;
-    s.spans = own.spans;
-    for (DeviceSpan& span : s.spans) span.stage += begin;
+    stages_of(s).submit(slot_of(s), workspace_of(s, w), first - begin, last - begin);
+    s.spans.clear();
+    tell(s);
+  }
+
+  bool runs_in_steps() const override {
+    return (!outer_ || outer_->runs_in_steps()) && (!further_ || further_->runs_in_steps());
+  }
+  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                     std::size_t last) const override {
+    auto& s = static_cast<PairSlot&>(slot);
+    auto& w = static_cast<PairWorkspace&>(workspace);
+    s.is_further = first >= first_;
+    if (first == first_) detector_.hand_over(w);
+    const std::size_t begin = s.is_further ? first_ : 0;
+    stages_of(s).submit_inputs(slot_of(s), workspace_of(s, w), first - begin, last - begin);
+    s.spans.clear();
+    tell(s);
+  }
+  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const override {
+    auto& s = static_cast<PairSlot&>(slot);
+    slot_of(s).spans.clear();
+    stages_of(s).submit_stage(slot_of(s), workspace_of(s, static_cast<PairWorkspace&>(workspace)),
+                              stage - (s.is_further ? first_ : 0));
+    tell(s);
+  }
+  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const override {
+    auto& s = static_cast<PairSlot&>(slot);
+    slot_of(s).spans.clear();
+    stages_of(s).submit_outputs(slot_of(s), workspace_of(s, static_cast<PairWorkspace&>(workspace)));
+    tell(s);
   }
 
   void complete(DeviceSlot& slot, Workspace& workspace) const override {
@@ -184,6 +209,22 @@ class ExtendedDetector::PairStages : public DeviceStages {
   }
 
  private:
+  // Of the one whose stages were submitted last.
+  const DeviceStages& stages_of(const PairSlot& slot) const { return slot.is_further ? *further_ : *outer_; }
+  static DeviceSlot& slot_of(PairSlot& slot) { return slot.is_further ? *slot.further : *slot.outer; }
+  static Workspace& workspace_of(const PairSlot& slot, PairWorkspace& workspace) {
+    return slot.is_further ? *workspace.further : *workspace.outer;
+  }
+  // What one of the two has just enqueued, in the words of both.
+  void tell(PairSlot& slot) const {
+    const DeviceSlot& own = slot_of(slot);
+    slot.done = own.done;
+    for (DeviceSpan span : own.spans) {
+      if (slot.is_further) span.stage += first_;
+      slot.spans.push_back(std::move(span));
+    }
+  }
+
   StageSet outer_part(const StageSet& all) const {
     StageSet part;
     for (std::size_t i = 0; i < first_; ++i) part[i] = all[i];

@@ -79,6 +79,19 @@ class DeviceStages {
   /// Once `slot.done` is complete: what remains for the host to do before the workspace's next stage. Throws
   /// DeviceError.
   virtual void complete(DeviceSlot& slot, Workspace& workspace) const = 0;
+
+  /// Whether the three steps that `submit` consists of can be had one by one, for measuring:
+  /// `submit_inputs`, then `submit_stage` for each of them, then `submit_outputs`. A stage may be submitted
+  /// again before the next one is: whether it then leaves what it left before depends on the stage.
+  virtual bool runs_in_steps() const { return false; }
+  /// Enqueues the copies that bring in what stages [first, last) read, hands them to the device, and empties
+  /// `slot.spans`.
+  virtual void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                             std::size_t last) const;
+  /// Enqueues one of these stages, and hands it to the device. Adds to `slot.spans`.
+  virtual void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const;
+  /// Enqueues the copies that take out what the stages have left; `slot.done` is complete when all is.
+  virtual void submit_outputs(DeviceSlot& slot, Workspace& workspace) const;
 };
 
 }  // namespace sightline

@@ -1,5 +1,7 @@
 #include "processing/frame_processor.hpp"
 
+#include <stdexcept>
+
 #include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
@@ -28,6 +30,24 @@ void DeviceSlot::add(DeviceSpan::Kind kind, std::size_t stage, std::string_view 
   } else {
     spans.back().last = std::move(event);
   }
+}
+
+namespace {
+
+[[noreturn]] void has_no_steps() {
+  throw std::logic_error("this device's stages cannot be had one by one");
+}
+
+}  // namespace
+
+void DeviceStages::submit_inputs(DeviceSlot&, Workspace&, std::size_t, std::size_t) const {
+  has_no_steps();
+}
+void DeviceStages::submit_stage(DeviceSlot&, Workspace&, std::size_t) const {
+  has_no_steps();
+}
+void DeviceStages::submit_outputs(DeviceSlot&, Workspace&) const {
+  has_no_steps();
 }
 
 bool run_stages(const FrameProcessor& processor, Workspace& workspace, PictureView frame) {

@@ -165,7 +165,19 @@ void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& works
 
 void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first,
                              std::size_t last) const {
-  OpenClSlotBase& s = own(slot);
+  bring_in_all(own(slot), workspace, first, last);
+  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own(slot), workspace, stage);
+  submit_outputs(slot, workspace);
+}
+
+void OpenClStageBase::submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                                    std::size_t last) const {
+  bring_in_all(own(slot), workspace, first, last);
+  own(slot).queue.flush();
+}
+
+void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std::size_t first,
+                                   std::size_t last) const {
   s.again_ = false;
   s.spans.clear();
   s.done = {};
@@ -183,21 +195,31 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
     bring_in(s, workspace, resource);
     s.add(DeviceSpan::Kind::upload, first, "upload", s.memory_[resource].to_device());
   });
-  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(s, workspace, stage);
+}
 
+void OpenClStageBase::submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const {
+  OpenClSlotBase& s = own(slot);
+  enqueue_stage(s, workspace, stage);
+  s.queue.flush();
+}
+
+void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) const {
+  OpenClSlotBase& s = own(slot);
+  const OpenClSlotBase::Segment& segment = *s.submitted_;
   const auto add = [&](opencl::Event event) {
     if (!event) return;
-    s.add(DeviceSpan::Kind::download, last - 1, "download", event);
+    s.add(DeviceSpan::Kind::download, segment.last - 1, "download", event);
     s.done = std::move(event);
   };
-  for_each(segment->downloads | segment->host_again, [&](std::size_t resource) {
+  s.done = {};
+  for_each(segment.downloads | segment.host_again, [&](std::size_t resource) {
     InterStageBuffer* const memory = memory_of(workspace, resource);
     if (!memory) {
       add(call_read(s, resource));
       return;
     }
     opencl::SharedBuffer& shared = s.memory_[resource];
-    add(segment->downloads.contains(resource) ? shared.to_host() : shared.to_host_unchanged());
+    add(segment.downloads.contains(resource) ? shared.to_host() : shared.to_host_unchanged());
     memory->bind(shared.host());
   });
   if (!s.done) s.done = s.queue.marker();  // nothing comes back yet

@@ -128,6 +128,10 @@ class OpenClStageBase : public DeviceStages {
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
   void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
   void complete(DeviceSlot& slot, Workspace& workspace) const final;
+  bool runs_in_steps() const final { return true; }
+  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
+  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const final;
+  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const final;
 
   /// All stages of the frame that the workspace is prepared for, those of `on_device` on the device, the
   /// others on the CPU; waits. What tests, benchmarks and the tuner need. Throws DeviceError.
@@ -181,6 +185,7 @@ class OpenClStageBase : public DeviceStages {
   virtual opencl::Event call_read(OpenClSlotBase&, std::size_t resource) const = 0;
   virtual void call_take(OpenClSlotBase&, Workspace&, std::size_t resource) const = 0;
 
+  void bring_in_all(OpenClSlotBase& slot, Workspace& workspace, std::size_t first, std::size_t last) const;
   void bring_in_frame(OpenClSlotBase& slot, const PictureView& frame, std::size_t stage) const;
   void bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const;
   void plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const;
