@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "pipeline/plan_watch.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace.hpp"
 
@@ -38,8 +39,7 @@ class Adaptive : public TraceSink {
     Loads sums;
   };
   void close_window(std::int64_t now);
-  void replan(std::int64_t now, const Loads& loads, const Loads& reference);
-  DeviceCosts costs_seen() const;
+  void replan(std::int64_t now);
   void switch_to(const Schedule& schedule, std::int64_t now);
   void go_home(std::int64_t now);
 
@@ -51,16 +51,9 @@ class Adaptive : public TraceSink {
   int in_flight_;
   Schedule home_;  ///< what was planned
   Schedule current_;
-  std::optional<Loads> reference_;  ///< of the current schedule, when it was new
-  double cpu_scale_ = 1;            ///< how many times as long as planned the processors took then
-  double device_scale_ = 1;
-  std::optional<Loads> home_reference_;  ///< of the planned one, undisturbed
+  PlanWatch watch_;
   Window window_;
-  int drifted_windows_ = 0;
-  std::int64_t switched_ = 0;   ///< frames admitted before do not count
-  std::int64_t try_again_ = 0;  ///< when the plan is to be tried again; 0: it is what runs
-  std::int64_t pause_ = 0;
-  bool trying_ = false;
+  std::int64_t switched_ = 0;  ///< frames admitted before do not count
   int switches_ = 0;
 };
 

@@ -194,6 +194,24 @@ double predicted_fps(const DeviceCosts& costs, const Schedule& schedule) {
   return latency > 0 ? std::min(bound, schedule.in_flight / latency) : bound;
 }
 
+DeviceCosts costs_seen(const DeviceCosts& planned, const Schedule& running, double cpu, double device) {
+  DeviceCosts all = planned;
+  for (FrameCosts& costs : all) {
+    for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+      StageCost& stage = costs.stages[i];
+      const bool divided = running.split > 0 && i < costs.partitionable;
+      const double on_cpu = divided || !running.on_device[i] ? cpu : std::max(cpu, 1.0);
+      const double on_device = divided || running.on_device[i] ? device : std::max(device, 1.0);
+      stage.cpu *= on_cpu;
+      stage.work *= on_cpu;
+      stage.device *= on_device;
+      stage.upload *= on_device;
+      stage.download *= on_device;
+    }
+  }
+  return all;
+}
+
 Schedule even_split(const DeviceCosts& costs, const DeviceSet& devices) {
   // A small part costs the CPU more than its share of the work: threads have to be woken for it.
   constexpr double kWorthStarting = 0.15;

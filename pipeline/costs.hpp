@@ -80,6 +80,12 @@ double latency_of(const DeviceCosts& costs, const Schedule& schedule);
 /// The bound, or less where too few frames are in flight to hide the latency.
 double predicted_fps(const DeviceCosts& costs, const Schedule& schedule);
 
+/// Costs as they are now, where the CPU takes so many times as long as planned under the schedule that runs,
+/// and the devices so many times. A processor that is slow is slow for all stages; one that is fast has less
+/// to do in the stages that it runs, and nothing is known of the others: grouping, say, is quick on an empty
+/// scene.
+DeviceCosts costs_seen(const DeviceCosts& planned, const Schedule& running, double cpu, double device);
+
 /// How a split frame is best shared out: each device and the CPU get so much of it that all are done at once.
 /// Where several devices take part, they get what would not be worth the CPU's while.
 /// @param devices  that take part; at least one
