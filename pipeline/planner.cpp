@@ -11,6 +11,8 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
+#include "pipeline/energy.hpp"
+#include "pipeline/measure_stages.hpp"
 #include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
@@ -54,36 +56,24 @@ TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std:
 }
 
 Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vector<media::Frame>& frames,
-              const PlanOptions& options, std::vector<std::unique_ptr<Meter>>& meters) {
+              const PlanOptions& options, Energy* energy) {
   const Schedule& schedule = alternative.schedule;
-  const double seconds =
-      options.goal == Goal::energy ? std::max(2.0, options.trial_seconds) : options.trial_seconds;
+  const double seconds = options.goal == Goal::energy ? options.energy_trial_seconds : options.trial_seconds;
   const auto warm_up = static_cast<std::size_t>(2 * schedule.in_flight);
   const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * alternative.predicted_fps),
                                               8 + 4 * schedule.in_flight, 3000);
   Trial trial;
   constexpr int kRuns = 2;  // the better one counts: a disturbance only ever takes time
   for (int run = 0; run < kRuns; ++run) {
-    for (const auto& meter : meters) meter->start();
+    if (energy) energy->start();
     const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up, options.stop);
-    for (const auto& meter : meters) meter->stop();
+    if (energy) energy->stop();
     if (statistics.fps() <= trial.fps) continue;
     trial.fps = statistics.fps();
     trial.latency = median(statistics.latencies());
-    if (meters.empty()) continue;
-    double joules = 0;
-    for (const auto& meter : meters) joules += meter->joules();
-    trial.joules = joules / static_cast<double>(count);
+    if (energy) trial.joules = energy->joules() / static_cast<double>(count);
   }
   return trial;
-}
-
-std::vector<std::unique_ptr<Meter>> processor_meters(const MeterOptions& options) {
-  std::vector<std::unique_ptr<Meter>> meters;
-  for (auto& meter : find_meters(options)) {
-    if (meter->usable() && is_processor_meter(*meter)) meters.push_back(std::move(meter));
-  }
-  return meters;
 }
 
 // Smaller is better.
@@ -93,7 +83,8 @@ double merit(const Alternative& a, Goal goal) {
     case Goal::latency:
       return tried ? a.achieved_latency : a.predicted_latency;
     case Goal::energy:
-      return a.joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
+      if (a.joules) return *a.joules;
+      return a.predicted_joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
     default:
       return -(tried ? a.achieved_fps : a.predicted_fps);
   }
@@ -110,15 +101,8 @@ void rank(std::vector<Alternative>& alternatives, Goal goal) {
 
 std::string key_of(const FrameProcessor& processor, const Devices& devices, Size size, int threads,
                    const PlanOptions& options) {
-  std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
-                    std::to_string(threads) + " threads";
-  for (const DeviceStages* device : devices) {
-    const opencl::DeviceInfo& info = device->context().device();
-    key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
-  }
-  return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
-         std::to_string(size.height) + " | goal " + std::to_string(static_cast<int>(options.goal)) +
-         " | in flight " + std::to_string(options.in_flight);
+  return machine_key(processor, devices, size, threads) + " | goal " +
+         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
 }
 
 nlohmann::json to_json(const Alternative& a) {
@@ -132,6 +116,8 @@ nlohmann::json to_json(const Alternative& a) {
           {"predicted_fps", a.predicted_fps},
           {"predicted_latency", a.predicted_latency},
           {"bound_by", a.bound_by},
+          {"predicted_joules",
+           a.predicted_joules ? nlohmann::json(*a.predicted_joules) : nlohmann::json(nullptr)},
           {"achieved_fps", a.achieved_fps},
           {"achieved_latency", a.achieved_latency},
           {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)}};
@@ -156,8 +142,12 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   a.bound_by = json.at("bound_by").get<std::string>();
   a.achieved_fps = json.at("achieved_fps").get<double>();
   a.achieved_latency = json.at("achieved_latency").get<double>();
-  if (const auto joules = json.find("joules"); joules != json.end() && joules->is_number())
-    a.joules = joules->get<double>();
+  const auto number = [&](const char* name) {
+    const auto value = json.find(name);
+    return value != json.end() && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+  };
+  a.joules = number("joules");
+  a.predicted_joules = number("predicted_joules");
   return a;
 }
 
@@ -171,6 +161,7 @@ std::optional<Planned> remembered(const JsonStore& store, const std::string& key
     planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
     for (const nlohmann::json& one : json.at("alternatives"))
       planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
+    if (json.contains("energies")) planned.energies = energies_from_json(json.at("energies"));
     const auto fits = [&](const FrameCosts& costs) {
       return costs.stages.size() == processor.stages().size();
     };
@@ -220,6 +211,17 @@ Goal parse_goal(const std::string& text) {
   if (text == "latency") return Goal::latency;
   if (text == "energy") return Goal::energy;
   throw Error(ExitCode::usage, "there is no goal '" + text + "'", "there are: throughput, latency, energy");
+}
+
+std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads) {
+  std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
+                    std::to_string(threads) + " threads";
+  for (const DeviceStages* device : devices) {
+    const opencl::DeviceInfo& info = device->context().device();
+    key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
+  }
+  return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
+         std::to_string(size.height);
 }
 
 std::filesystem::path default_plan_file() {
@@ -318,7 +320,8 @@ std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported)
 }  // namespace
 
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
-                               const Devices& devices, Goal goal, int in_flight) {
+                               const Devices& devices, Goal goal, int in_flight,
+                               const StageEnergies* energies) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
     if (schedule.uses_device() && !is_known(costs, schedule)) return;
@@ -337,6 +340,9 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
     a.predicted_fps = predicted_fps(costs, a.schedule);
     a.predicted_latency = latency_of(costs, a.schedule);
     a.bound_by = bound.processor;
+    if (energies)
+      a.predicted_joules =
+          predicted_joules(*energies, costs, a.schedule, 1 / std::max(a.predicted_fps, 1e-9));
     alternatives.push_back(std::move(a));
   };
   add({"cpu", {}, 0, 0});
@@ -369,31 +375,60 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
   return alternatives;
 }
 
+namespace {
+
+// Stored ones, or measured now, and then stored; none where the run was stopped.
+std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
+                                           const Devices& devices, const media::Frame& frame,
+                                           const PlanOptions& options, Energy& energy) {
+  const std::string key = machine_key(processor, devices, frame.size(), pipeline.threads());
+  auto stored =
+      stored_energies(options.energy_file, key, energy.name(), processor.stages().size(), devices.size() + 1);
+  if (stored || options.energy_seconds <= 0) return stored;
+  try {
+    const StageEnergies measured = measure_energies(processor, devices, frame, pipeline.threads(),
+                                                    options.energy_seconds, energy, options.stop);
+    store_energies(options.energy_file, key, measured);
+    return measured;
+  } catch (const Error& e) {
+    if (!is_set(options.stop)) spdlog::warn("the stages' energy is not known: {}", e.what());
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
-  auto meters =
-      options.goal == Goal::energy ? processor_meters(options.meters) : std::vector<std::unique_ptr<Meter>>();
-  if (options.goal == Goal::energy && meters.empty()) {
+  std::optional<Energy> energy;
+  if (options.goal == Goal::energy) energy.emplace(options.meters);
+  if (energy && !energy->is_quick()) {
     throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
                 "RAPL usually needs root; choose --goal throughput or latency");
   }
   const JsonStore store(options.file);
   const std::string key = key_of(processor, devices, frames.front().size(), pipeline.threads(), options);
+  Planned planned;
+  if (energy)
+    planned.energies = find_energies(pipeline, processor, devices, frames.front(), options, *energy);
   if (auto known = remembered(store, key, processor, devices)) {
-    pipeline.set_schedule(known->schedule);
-    return *known;
+    // Energies that were measured since, and better, deserve a new look.
+    if (!energy || known->energies == planned.energies) {
+      pipeline.set_schedule(known->schedule);
+      return *known;
+    }
   }
 
-  Planned planned;
+  const StageEnergies* const energies = planned.energies ? &*planned.energies : nullptr;
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop, options.transfers);
-  planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight);
+  planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
   // What a stopped run or a lost device shows is not what the schedules do.
   const auto spoilt = [&] { return is_set(options.stop) || pipeline.device_lost(); };
   const auto try_one = [&](Alternative& a) {
     if (spoilt()) return;
-    const Trial trial = try_out(pipeline, a, frames, options, meters);
+    const Trial trial = try_out(pipeline, a, frames, options, energy ? &*energy : nullptr);
     a.achieved_fps = trial.fps;
     a.achieved_latency = trial.latency;
     a.joules = trial.joules;
@@ -435,7 +470,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   }
   const bool complete = !spoilt();
   if (pipeline.device_lost())
-    planned.alternatives = weigh(planned.costs, processor, nullptr, options.goal, options.in_flight);
+    planned.alternatives =
+        weigh(planned.costs, processor, nullptr, options.goal, options.in_flight, energies);
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
@@ -443,29 +479,13 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
 
   nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
   for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
+  if (planned.energies) json["energies"] = energies_as_json(*planned.energies);
   try {
     store.store(key, json);
   } catch (const Error& e) {
     spdlog::debug("{}", e.what());
   }
   return planned;
-}
-
-std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows) {
-  std::string text = fmt::format("{:2}{:<62} {:>6} {:>9} {:>9} {:>9}  {}\n", "", "mapping", "flight",
-                                 "predicted", "achieved", "latency", "bound by");
-  std::size_t row = 0;
-  for (const Alternative& a : planned.alternatives) {
-    if (row++ >= rows && !a.chosen) continue;
-    const std::string achieved = a.achieved_fps > 0 ? fmt::format("{:.1f}", a.achieved_fps) : "-";
-    const double latency = a.achieved_latency > 0 ? a.achieved_latency : a.predicted_latency;
-    text += fmt::format("{:2}{:<62} {:>6} {:>9.1f} {:>9} {:>6.1f} ms  {}\n", a.chosen ? "*" : "",
-                        describe(a.schedule, processor), a.schedule.in_flight, a.predicted_fps, achieved,
-                        1e3 * latency, a.bound_by);
-  }
-  text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"
-                             : "Rates are frames/s; * is what runs.\n";
-  return text;
 }
 
 }  // namespace sightline::pipeline

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/costs.hpp"
+#include "pipeline/energy_model.hpp"
 #include "pipeline/meter.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/transfers.hpp"
@@ -26,6 +27,7 @@ struct Alternative {
   double predicted_fps = 0;
   double predicted_latency = 0;  ///< seconds
   std::string bound_by;          ///< the slowest processor
+  std::optional<double> predicted_joules;  ///< a frame, where the stages' energy is known
   double achieved_fps = 0;       ///< 0: not tried
   double achieved_latency = 0;   ///< seconds, median
   std::optional<double> joules;  ///< a frame, where it was tried with a meter
@@ -38,6 +40,7 @@ struct Planned {
   DeviceCosts costs;
   std::vector<Alternative> alternatives;  ///< best first
   bool remembered = false;                ///< from an earlier run's calibration
+  std::optional<StageEnergies> energies;  ///< that the goal energy was weighed with
 };
 
 struct PlanOptions {
@@ -45,15 +48,23 @@ struct PlanOptions {
   int in_flight = 0;                        ///< 0: chosen too
   std::filesystem::path file;               ///< where plans are remembered; empty: nowhere
   double trial_seconds = 0.3;               ///< of each of the most promising schedules
+  double energy_trial_seconds = 2;          ///< the same for the goal energy: meters are slow
   int trials = 5;                           ///< how many of them are tried
   MeterOptions meters;                      ///< for the goal energy
   /// By device, how long copies take; empty, or fewer: they are measured at every stage instead.
   std::vector<TransferModel> transfers;
+  std::filesystem::path energy_file;        ///< where stages' energies are stored; empty: nowhere
+  /// Of each stage on each processor for its energy, for the goal energy, where none are stored; 0: it is not
+  /// measured, and until they are tried, faster schedules are taken to need less.
+  double energy_seconds = 1;
   const std::atomic<bool>* stop = nullptr;  ///< ends it early, with what is known by then; may be null
 };
 
 /// In the user's cache folder; empty where there is none.
 std::filesystem::path default_plan_file();
+
+/// Names machine, devices, processor, frame size and threads: what decides what stages cost.
+std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
 
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
 /// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
@@ -66,18 +77,24 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
 /// All mappings of stages to the CPU and one device, for each device and for all of them with frames dealt
 /// out, the same for splits, with the frames in flight that suit them, by falling predicted merit for the
 /// goal. Those on a device with a stage of unknown cost are left out.
+/// @param energies  of the stages, for the goal energy; null: faster is taken to be better
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
-                               const Devices& devices, Goal goal, int in_flight = 0);
+                               const Devices& devices, Goal goal, int in_flight = 0,
+                               const StageEnergies* energies = nullptr);
 
 /// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
-/// tune, and returns the best. A plan that was
-/// stopped, or lost a device, is not remembered. Throws Error
-/// (usage) for the goal energy where no meter can be used.
+/// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered. For the goal
+/// energy, stages' energies that are stored (`sightline measure --stages` does) or are measured here say what
+/// to try; what counts is what the meters see, whether or not that is all. Throws Error (usage) for this goal
+/// where there is no meter that is quick enough to be used (Energy::is_quick).
 /// @param frames  some of the source, all of one size
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
 
 /// The table of alternatives for people: the best `rows` of them.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
+/// For people: which meters the goal energy was weighed by, and whose energy they do not see. A line; empty
+/// for other goals.
+std::string energy_remark(const Planned& planned);
 
 }  // namespace sightline::pipeline

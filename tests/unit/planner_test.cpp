@@ -184,6 +184,35 @@ TEST_F(PlannerWithDevice, WeighsByTheGoal) {
   EXPECT_FALSE(weigh(slow, detector_, device(), Goal::latency).front().schedule.uses_device());
 }
 
+TEST_F(PlannerWithDevice, WeighsByTheEnergyOfStages) {
+  StageEnergies energies;
+  energies.idle_watts = 10;
+  energies.seen = {true, true};
+  energies.copy_watts = {0, 50};
+  energies.joules = {{0.2, 0.9, 0.3, 0.2, 0, 0.1}, {0.1, 0.4, 0.5, 0.3, {}, {}}};
+  const auto all = weigh(costs(), detector_, device(), Goal::energy, 0, &energies);
+  EXPECT_EQ(all.size(), 25u);
+  double least = 1e9;
+  unsigned long best = 0;
+  for (const Alternative& a : all) {
+    ASSERT_TRUE(a.predicted_joules);
+    if (a.schedule.split > 0) continue;
+    double joules = 10 / a.predicted_fps;
+    for (std::size_t i = 0; i < 6; ++i) {
+      const bool there = a.schedule.on_device[i];
+      joules += energies.joules[there ? 1 : 0][i].value();
+      const bool before = i > 0 && a.schedule.on_device[i - 1];
+      if (there != before) joules += 50 * 0.5e-3;
+    }
+    EXPECT_NEAR(*a.predicted_joules, joules, 1e-9) << describe(a.schedule, detector_);
+    if (joules < least) least = joules, best = a.schedule.on_device.to_ulong();
+  }
+  for (std::size_t i = 1; i < all.size(); ++i)
+    EXPECT_GE(*all[i].predicted_joules, *all[i - 1].predicted_joules);
+  EXPECT_EQ(all.front().schedule.on_device.to_ulong(), best);
+  EXPECT_EQ(best, 0b0011u) << "pyramid and filter, by hand";
+}
+
 TEST_F(PlannerWithDevice, WeighsWithTheFramesInFlightAskedFor) {
   for (const Goal goal : {Goal::throughput, Goal::latency, Goal::energy}) {
     for (const Alternative& a : weigh(costs(), detector_, device(), goal, 3))
