@@ -8,6 +8,7 @@
 #include "base/hardware.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/adaptive.hpp"
+#include "pipeline/energy_watch.hpp"
 
 namespace sightline::apps {
 
@@ -73,11 +74,18 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
+  options.energy_file = pipeline::default_energy_file();
   options.stop = &stop;
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, processor(), devices(), frames, options);
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
-  if (explain) std::fputs(pipeline::explain(planned, processor()).c_str(), stderr);
+  if (explain) {
+    std::fputs(pipeline::explain(planned, processor()).c_str(), stderr);
+  } else if (planned.energies && !planned.energies->sees_all()) {
+    std::string remark = pipeline::energy_remark(planned);
+    remark.pop_back();
+    spdlog::info("{}", remark);
+  }
   return planned;
 }
 
@@ -101,7 +109,11 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
 std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,
                                                                  const pipeline::Planned& planned) const {
   const pipeline::Goal goal = pipeline::parse_goal(schedule.goal);
-  if (goal == pipeline::Goal::energy) return nullptr;  // traces do not tell what a frame's energy is
+  if (goal == pipeline::Goal::energy) {
+    if (!planned.energies) return nullptr;  // nothing to weigh it with
+    return std::make_unique<pipeline::EnergyWatch>(pipeline, processor(), devices(), planned,
+                                                   pipeline::MeterOptions(), schedule.in_flight);
+  }
   return std::make_unique<pipeline::Adaptive>(pipeline, processor(), devices(), planned, goal,
                                               schedule.in_flight);
 }
