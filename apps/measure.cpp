@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "family_commands.hpp"
+#include "measure_stages.hpp"
 #include "measure_variants.hpp"
 #include "media_options.hpp"
 #include "opencl/program_cache.hpp"
@@ -19,6 +21,7 @@
 #include "pipeline/measure.hpp"
 #include "pipeline/measurement_output.hpp"
 #include "pipeline/sources.hpp"
+#include "pipeline/stage_output.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 
@@ -53,7 +56,10 @@ struct MeasureArguments {
   std::string power_log;
   int sweep = 0;                      // values of an axis; 0: none is wanted
   std::vector<std::string> variants;  // none: schedules are measured
+  bool stages = false;                // each by itself, instead of schedules
+  bool exhaustive = false;
   std::optional<int> repeats;
+  std::optional<double> seconds;
 };
 
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
@@ -141,6 +147,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
   pipeline::MeasureOptions options = a.options;
   options.repeats = a.repeats.value_or(options.repeats);
+  options.seconds = a.seconds.value_or(options.seconds);
   options.schedules = schedules_of(a.schedules, engine);
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
@@ -225,7 +232,7 @@ std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& 
 int run_variants(const MeasureArguments& a, int verbosity) {
   VariantsRequest request{a.input, a.reading, a.preload, a.variants, {}};
   request.options.repeats = a.repeats.value_or(request.options.repeats);
-  request.options.energy_seconds = a.options.seconds;
+  request.options.energy_seconds = a.seconds.value_or(a.options.seconds);
   request.options.meters.log = a.power_log;
   request.options.stop = &stop_requested();
   if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
@@ -241,11 +248,41 @@ int run_variants(const MeasureArguments& a, int verbosity) {
               "this is a defect of a driver or of Sightline: report it");
 }
 
+int run_stages(const MeasureArguments& a, int verbosity) {
+  std::vector<Variant> variants;
+  for (const ComparedKey& key : a.compared) {
+    for (Variant& variant : variants_of(key, a.detector)) variants.push_back(std::move(variant));
+  }
+  if (variants.size() > 1) {
+    throw Error(ExitCode::usage, "--stages measures one detector, and several are asked for",
+                "give one value, and run it once for each");
+  }
+  DetectorOptions detector = a.detector;
+  for (const Variant& variant : variants) detector.set(variant.setting);
+  StagesRequest request{a.input, a.reading, a.schedules, {}};
+  request.options.seconds = a.seconds.value_or(request.options.seconds);
+  request.options.repeats = a.repeats.value_or(request.options.repeats);
+  request.options.exhaustive = a.exhaustive;
+  request.options.meters.log = a.power_log;
+  request.options.stop = &stop_requested();
+  if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  const pipeline::StageMeasurement measurement = measure_stages(detector, request);
+  std::fputs(pipeline::stages_as_text(measurement).c_str(), stdout);
+  write_if_named(a.json, [&] { return pipeline::stages_as_json(measurement); });
+  write_if_named(a.csv, [&] { return pipeline::stages_as_csv(measurement); });
+  const bool picture = std::filesystem::path(a.report).extension() == ".svg";
+  write_if_named(a.report, [&] {
+    return picture ? pipeline::stages_as_svg(measurement) : pipeline::stages_as_page(measurement);
+  });
+  return 0;
+}
+
 int run(const MeasureArguments& a, int verbosity) {
   if (a.input.empty())
     throw Error(ExitCode::usage, "no video, picture or folder is named", "write `sightline measure INPUT`");
   check_outputs(a);
   if (!a.variants.empty()) return run_variants(a, verbosity);
+  if (a.stages) return run_stages(a, verbosity);
   std::vector<KernelSweep> sweeps;
   if (a.sweep > 0) sweeps = sweep(a, verbosity);
   std::vector<pipeline::Measurement> all;
@@ -300,14 +337,18 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
       .show_default();
   options
       .add("--repeats", &a.repeats,
-           "Runs of each schedule, or of each variant on each picture, taken in turn")
+           "Runs of each schedule, or of each variant on each picture, taken in turn; with --stages: windows "
+           "of "
+           "each row, whose range tells how sure it is")
       .between(1, 1000)
       .show_default("3; 20 with --variants");
   options.add("--frames", &a.options.frames, "Frames a run (default: what takes about --seconds)")
       .between(10, 10'000'000);
-  options.add("--seconds", &a.options.seconds, "Length of a run; with --variants: of counting energy")
+  options
+      .add("--seconds", &a.seconds,
+           "Length of a run; with --variants: of counting energy; with --stages: of each row of its tables")
       .between(0.1, 36000)
-      .show_default();
+      .show_default("1.5; 10 with --stages");
   options
       .add("--preload", &a.preload,
            "Decode so many frames beforehand and keep them in memory: the detector's own rate. With "
@@ -355,6 +396,22 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
     return choices;
   });
   for (const std::string& other : not_with_variants) variants.excludes(other);
+  Option& stages = options.add(
+      "--stages", &a.stages,
+      "Instead of rates of schedules: time, power and joules a frame of each stage by itself, on the CPU and "
+      "on "
+      "each device that can run it, of the copies of a frame, and of the schedules cpu, gpu, specialized and "
+      "overlap (or those of --schedules) beside their stages' sum; on the input's first frame. What meters "
+      "count is kept for --goal energy");
+  for (const char* other :
+       {"--frames", "--preload", "--sweep", "--split", "--in-flight", "--goal", "--variants"})
+    stages.excludes(other);
+  options
+      .add(
+          "--exhaustive", &a.exhaustive,
+          "With --stages: all mappings of stages to CPU and device as well, with what was predicted of each; "
+          "half as long each")
+      .needs("--stages");
   options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
 }
@@ -370,7 +427,10 @@ void add_measure(CLI::App& app, Common& common) {
   options.group("Output");
   options.add("--json", &a->json, "Write the results as JSON");
   options.add("--csv", &a->csv, "Write the results as CSV");
-  options.add("--report", &a->report, "Write a page (HTML) with the timeline");
+  options.add(
+      "--report", &a->report,
+      "Write a page (HTML) with the timeline; with --stages: with their joules as bars, or these alone "
+      "(NAME.svg)");
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -103,6 +104,50 @@ void expect_sensible(const Json& s) {
     EXPECT_GE(processor.at("utilisation").get<double>(), 0);
     EXPECT_LE(processor.at("utilisation").get<double>(), 1 + 1e-9);
   }
+}
+
+// A log of 50 W, whatever goes on.
+TEST_F(MeasureTest, StagesAloneWithAPowerLog) {
+  const std::int64_t now = std::time(nullptr);
+  std::string log = "time,watts\n";
+  for (std::int64_t time = now - 60; time < now + 600; time += 5) log += std::to_string(time) + ",50\n";
+  store(folder_ / "power.csv", log);
+  const Outcome outcome =
+      run(measure(kCpuOnly + std::vector<std::string>{"--stages", "--power-log", folder_ / "power.csv",
+                                                      "--json", folder_ / "s.json", "--csv",
+                                                      folder_ / "s.csv", "--report", folder_ / "s.html"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("what the external meter sees"));
+  const Json json = Json::parse(bytes_of(folder_ / "s.json"));
+  EXPECT_NEAR(json.at("idle_before").at("watts").get<double>(), 50, 0.5);
+  std::vector<std::string> names;
+  for (const Json& row : json.at("alone")) {
+    names.push_back(row.at("name"));
+    SCOPED_TRACE(row.dump());
+    const Json& joules = row.at("joules");
+    EXPECT_NEAR(joules.at("whole").get<double>(), 50e-3 * row.at("ms").get<double>(),
+                0.05 * joules.at("whole").get<double>());
+    EXPECT_NEAR(joules.at("above_idle").get<double>(), 0, 0.05 * joules.at("whole").get<double>());
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"pyramid", "filter", "histogram", "classify", "verify", "group"}));
+  ASSERT_EQ(json.at("schedules").size(), 1u);
+  for (const Json& schedule : json.at("schedules")) {
+    const Json& parts = schedule.at("explained");
+    EXPECT_NEAR(
+        parts.at("idle").get<double>() + parts.at("stages").get<double>() + parts.at("rest").get<double>(),
+        schedule.at("joules").at("whole").get<double>(), 1e-9);
+  }
+  const std::string csv = bytes_of(folder_ / "s.csv");
+  EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')),
+            1 + 2 + json.at("alone").size() + 1);
+  EXPECT_THAT(bytes_of(folder_ / "s.html"), HasSubstr("Energy of a frame"));
+}
+
+TEST_F(MeasureTest, StagesAloneTakeOneDetector) {
+  expect_usage_error("one detector", measure({"--stages", "--filters", "12,25"}));
+  expect_usage_error("--stages", measure({"--exhaustive"}));
+  expect_usage_error("--preload", measure({"--stages", "--preload", "4"}));
 }
 
 TEST_F(MeasureTest, CpuWithAllOutputs) {

@@ -1,0 +1,64 @@
+#include "measure_stages.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "measure_variants.hpp"
+#include "pipeline/planner.hpp"
+
+namespace sightline::apps {
+namespace {
+
+media::Frame first_frame(const StagesRequest& request) {
+  media::Reader reader(request.input, request.reading);
+  std::optional<media::Frame> frame = reader.read();
+  if (!frame) throw Error(ExitCode::input, "'" + request.input + "' has no frame");
+  return std::move(*frame);
+}
+
+// "all" leaves out `split`, whose energy a frame is a matter of its ratio.
+std::vector<std::string> schedules_of(const std::string& text, bool has_device) {
+  if (text == "all") {
+    if (!has_device) return {"cpu"};
+    return {"cpu", "gpu", "specialized", "overlap"};
+  }
+  std::vector<std::string> names;
+  std::istringstream items(text);
+  for (std::string name; std::getline(items, name, ',');) names.push_back(name);
+  return names;
+}
+
+// The planner does without where the folder cannot be written.
+void remember(const Engine& engine, const pipeline::StageMeasurement& measurement, Size size, int threads) {
+  if (measurement.meter.empty()) return;
+  try {
+    const std::string key = pipeline::machine_key(*engine.detector, engine.devices(), size, threads);
+    pipeline::store_energies(pipeline::default_energy_file(), key, pipeline::energies_of(measurement));
+  } catch (const Error& e) {
+    spdlog::debug("{}", e.what());
+  }
+}
+
+}  // namespace
+
+pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const StagesRequest& request) {
+  const Engine engine = detector.make();
+  const media::Frame frame = first_frame(request);
+  pipeline::MeasureStagesOptions options = request.options;
+  options.threads = engine.threads;
+  options.schedules = schedules_of(request.schedules, !engine.device_stages.empty());
+  options.mapping_seconds = options.seconds / 2;  // there are many of them
+  pipeline::StageMeasurement measurement =
+      pipeline::measure_stages(*engine.detector, engine.devices(), frame, options);
+  measurement.input = request.input;
+  measurement.program = program_text();
+  measurement.machine = machine_text(engine);
+  measurement.variant = engine.detector->info().variant;
+  remember(engine, measurement, frame.size(), engine.threads > 0 ? engine.threads : hardware_threads());
+  return measurement;
+}
+
+}  // namespace sightline::apps
