@@ -1,9 +1,13 @@
 #include "detector_families.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "detection/adjustable_detector.hpp"
 #include "detection/combined_detector.hpp"
 #include "detection/nested_detector.hpp"
 #include "recognition/section.hpp"
@@ -98,13 +102,56 @@ BoxPart part_of(const Config& config) {
               "give left, top, right and bottom, in parts of the box from 0 to 1");
 }
 
-std::unique_ptr<Detector> make_nested(const Config& config) {
-  std::unique_ptr<Detector> detector = family_of(config).make(config);
+std::unique_ptr<Detector> make_nested(const Config& config);
+
+// With the detectors that the configuration has inside it.
+std::unique_ptr<Detector> nested(std::unique_ptr<Detector> detector, const Config& config) {
   check_contract(detector->stages(), detector->resources());
   std::vector<InsideDetector> inside;
   for (const Config& one : inside_of(config)) inside.push_back({make_nested(one), part_of(one)});
   if (inside.empty()) return detector;
   return std::make_unique<NestedDetector>(std::move(detector), std::move(inside));
+}
+
+std::unique_ptr<Detector> make_nested(const Config& config) {
+  return nested(family_of(config).make(config), config);
+}
+
+// With the names of those whose faces it finds, where the configuration wants them.
+std::unique_ptr<Detector> recognising(std::unique_ptr<Detector> detector, const Config& config) {
+  if (!recognition::recognises(config)) return detector;
+  // Of several detectors in a file with one section, those of faces.
+  const std::optional<int> face_label = recognition::face_label_of(detector->info());
+  if (!face_label) return detector;
+  return std::make_unique<ExtendedDetector>(
+      std::move(detector), recognition::make_identification(recognition::read_section(config), *face_label));
+}
+
+void check_config(const Config& config) {
+  config.expect_section("schedule");  // the pipeline's, which may not be there at all
+  config.expect_section("knob");      // likewise
+  check_detector_config(config);
+}
+
+// What people know it by: how much of the model it uses, its scales, and what else it changes.
+std::string setting_name(const FamilyInfo& family, const DetectorInfo& info,
+                         const SettingChanges& changes) {
+  std::string name = info.variant;
+  const auto is_said = [&](const std::string& key) {
+    if (key == "scale_step") return true;
+    return !info.variant.empty() && std::ranges::any_of(family.variant_axes, [&](const VariantAxis& axis) {
+      return axis.option.key == key && !axis.only_kernels;
+    });
+  };
+  const auto add = [&](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
+  if (info.scale_step > 0) add(fmt::format("step {:.4g}", info.scale_step));
+  for (const auto& [key, value] : changes) {
+    if (is_said(key)) continue;
+    add(key + " " +
+        (std::holds_alternative<double>(value) ? fmt::format("{:g}", std::get<double>(value))
+                                               : std::get<std::string>(value)));
+  }
+  return name;
 }
 
 }  // namespace
@@ -117,19 +164,30 @@ void check_detector_config(const Config& config) {
 }
 
 std::unique_ptr<Detector> make_detector_alone(const Config& config) {
-  config.expect_section("schedule");  // the pipeline's, which may not be there at all
-  check_detector_config(config);
+  check_config(config);
   return make_nested(config);
 }
 
 std::unique_ptr<Detector> make_detector(const Config& config) {
-  std::unique_ptr<Detector> detector = make_detector_alone(config);
-  if (!recognition::recognises(config)) return detector;
-  // Of several detectors in a file with one section, those of faces.
-  const std::optional<int> face_label = recognition::face_label_of(detector->info());
-  if (!face_label) return detector;
-  return std::make_unique<ExtendedDetector>(
-      std::move(detector), recognition::make_identification(recognition::read_section(config), *face_label));
+  return recognising(make_detector_alone(config), config);
+}
+
+std::unique_ptr<Detector> make_detector(const Config& configuration,
+                                        std::span<const ConfiguredSetting> settings) {
+  check_config(configuration);
+  const Family& family = family_of(configuration);
+  const std::string used = setting_name(family.info(), family.make(configuration)->info(), {});
+  std::vector<AdjustableDetector::Named> all;
+  std::size_t configured = 0;
+  for (const ConfiguredSetting& setting : settings) {
+    check_config(setting.config);
+    std::unique_ptr<Detector> detector = family.make(setting.config);
+    std::string name = setting_name(family.info(), detector->info(), setting.changes);
+    if (name == used) configured = all.size();
+    all.push_back({std::move(name), std::move(detector)});
+  }
+  return recognising(
+      nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration), configuration);
 }
 
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {

@@ -39,6 +39,20 @@ void check_detector_config(const Config& config);
 std::unique_ptr<Detector> make_detector(const Config& config);
 /// The same without anybody being named, whatever section [recognition] says.
 std::unique_ptr<Detector> make_detector_alone(const Config& config);
+/// One of the settings that a run turns between.
+struct ConfiguredSetting {
+  Config config;           ///< all of the detector's, with what the setting changes
+  SettingChanges changes;  ///< what that is
+};
+
+/// As make_detector for one that turns between settings (AdjustableDetector), from the most accurate to the
+/// fastest; at least one. What is inside it, and who is recognised, is that of the configuration itself. The
+/// settings are named by what tells them apart, "25 filters, step 1.1".
+/// @param configuration  what frames are searched with at first: the setting of the same name, or else the
+/// first
+/// Throws besides Error (usage) where settings differ in more than speed and accuracy.
+std::unique_ptr<Detector> make_detector(const Config& configuration,
+                                        std::span<const ConfiguredSetting> settings);
 /// As make_detector for several configurations: detectors that search the same frames as one
 /// (CombinedDetector). At least one. Throws besides Error (usage) where there are too many.
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs);

@@ -95,6 +95,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
                    " to " + std::to_string(search.max_size.height) + ", " + std::to_string(early_stages_) +
                    " stages scanned";
   info_.smallest_object = std::max(model_.window.height, search.min_size.height);
+  info_.scale_step = search.scale_step;
   info_.threshold = options_.threshold;
 }
 

@@ -46,6 +46,8 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
   info_.labels.clear();
   info_.variant.clear();
   info_.accuracy.clear();
+  info_.missed.reset();
+  info_.scale_step = 0;
   info_.cpu_only.clear();
   std::size_t count = 0;
   std::size_t resources = 1;
@@ -110,6 +112,36 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
     info.makes_result = stage + 1 == detectors_[detector]->stages().size();
     stages_.push_back(info);
   }
+  join_settings();
+}
+
+// As many steps to each side as the detector has that can be turned furthest there.
+void CombinedDetector::join_settings() {
+  std::size_t after = 0;
+  for (const auto& one : detectors_) {
+    const std::size_t count = one->run_settings().size();
+    if (count < 2) continue;
+    configured_ = std::max(configured_, one->configured_setting());
+    after = std::max(after, count - 1 - one->configured_setting());
+  }
+  if (configured_ + after == 0) return;
+  for (std::size_t number = 0; number <= configured_ + after; ++number) {
+    ProcessorSetting& joined = settings_.emplace_back();
+    for (std::size_t i = 0; i < detectors_.size(); ++i) {
+      const int own = setting_of(i, static_cast<int>(number));
+      if (own < 0) continue;
+      joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " +
+                     detectors_[i]->run_settings()[static_cast<std::size_t>(own)].name;
+    }
+  }
+}
+
+// A detector's own for one of all; below 0 where it has only one.
+int CombinedDetector::setting_of(std::size_t detector, int setting) const {
+  const auto count = static_cast<int>(detectors_[detector]->run_settings().size());
+  if (count < 2 || setting < 0) return -1;
+  const auto own = static_cast<int>(detectors_[detector]->configured_setting());
+  return std::clamp(own + setting - static_cast<int>(configured_), 0, count - 1);
 }
 
 CombinedDetector::~CombinedDetector() = default;
@@ -127,6 +159,7 @@ bool CombinedDetector::prepare(Workspace& workspace, PictureView frame, Partitio
   bool any = false;
   for (std::size_t i = 0; i < detectors_.size(); ++i) {
     w.own[i]->tuned = tuned && detectors_[i]->tunable() == tuned ? w.tuned : 0;
+    w.own[i]->setting = setting_of(i, w.setting);
     w.searches[i] = detectors_[i]->prepare(*w.own[i], frame, partition);
     any = any || w.searches[i];
   }

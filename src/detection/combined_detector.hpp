@@ -17,7 +17,10 @@ namespace sightline {
 /// Stages are named after the first label of their detector: "person.filter", "face.scan". They come in an
 /// order in which a device gets as much as possible in one go: first the stages of all detectors that can
 /// divide a frame, then the others, and last each detector's last. Labels that several detectors have are
-/// told apart by a number: "face", "face 2". Thread-safety: as Detector.
+/// told apart by a number: "face", "face 2".
+///
+/// Where detectors have several settings, all are turned together, step by step from what each is configured
+/// with; one that has no further setting stays. Thread-safety: as Detector.
 class CombinedDetector : public Detector {
  public:
   /// @param detectors  at least one. Throws Error (usage) where they have more stages together than a
@@ -35,6 +38,8 @@ class CombinedDetector : public Detector {
   /// Those of all detectors, where every one can divide a frame.
   std::size_t partitionable_stages() const override { return partitionable_; }
   void merge(Workspace& workspace, Workspace& other) const override;
+  std::span<const ProcessorSetting> run_settings() const override { return settings_; }
+  std::size_t configured_setting() const override { return configured_; }
   /// Of the first detector that has one.
   const Tunable* tunable() const override;
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
@@ -52,6 +57,9 @@ class CombinedDetector : public Detector {
     std::size_t stage = 0;
   };
 
+  void join_settings();
+  int setting_of(std::size_t detector, int setting) const;
+
   std::vector<std::unique_ptr<Detector>> detectors_;
   std::vector<Place> places_;             ///< by stage
   std::vector<std::vector<int>> labels_;  ///< by detector: what its labels are here
@@ -59,6 +67,8 @@ class CombinedDetector : public Detector {
   std::vector<std::string> texts_;        ///< that stages and resources are named by
   std::vector<std::string_view> resources_;
   std::vector<StageInfo> stages_;
+  std::vector<ProcessorSetting> settings_;
+  std::size_t configured_ = 0;
   std::size_t partitionable_ = 0;
   DetectorInfo info_;
 };

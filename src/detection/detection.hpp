@@ -64,6 +64,7 @@ struct FrameResult {
   std::string picture = {};        ///< file name of a picture out of a folder, else empty
   /// Of processors that leave something else than objects; null of the others.
   std::shared_ptr<const FrameOutput> output = {};
+  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty where there is one
 
   /// Objects, or what the output counts.
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }

@@ -68,6 +68,7 @@ std::unique_ptr<Workspace> ExtendedDetector::make_workspace() const {
 bool ExtendedDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
   auto& w = static_cast<PairWorkspace&>(workspace);
   w.outer->tuned = w.tuned;
+  w.outer->setting = w.setting;
   return outer_->prepare(*w.outer, frame, partition) && further_->prepare(*w.further, frame);
 }
 

@@ -48,6 +48,8 @@ class ExtendedDetector : public Detector {
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
   const Tunable* tunable() const override { return outer_->tunable(); }
+  std::span<const ProcessorSetting> run_settings() const override { return outer_->run_settings(); }
+  std::size_t configured_setting() const override { return outer_->configured_setting(); }
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Detector& outer() const { return *outer_; }

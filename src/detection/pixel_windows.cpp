@@ -67,6 +67,7 @@ PixelWindowDetector::PixelWindowDetector(PixelWindowModel model, const PixelWind
                    std::to_string(options_.scale_step) + ", sizes " + std::to_string(options_.min_size) +
                    " to " + std::to_string(options_.max_size) + ", border " + std::to_string(options_.border);
   info_.smallest_object = natural * pyramid_.first_scale;
+  info_.scale_step = options_.scale_step;
   info_.threshold = options_.threshold;
 }
 

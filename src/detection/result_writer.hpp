@@ -21,7 +21,8 @@ enum class ResultFormat {
   ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; what is known of an object besides
   ///   follows its box, `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
   ///   in `"track":7`, a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"`
-  ///   follows where status is not ok.
+  ///   follows where status is not ok. Where a run turns between settings, the one that searched the frame stands
+  ///   before its objects, `"setting":"25 filters, step 1.1"`.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
@@ -37,7 +38,8 @@ enum class ResultFormat {
   mot,
   /// One document with the `images`, `categories` and `annotations` of the COCO format; an annotation has a
   /// `score` as in COCO results, and a `track_id` where it is tracked. Ids count from 1; category n is label
-  /// n - 1. An image's `file_name` is `source#frame`. Name and distance are an annotation's `attributes`;
+  /// n - 1. An image's `file_name` is `source#frame`, its `setting` as
+  /// in `jsonl`. Name and distance are an annotation's `attributes`;
   /// landmarks are its `keypoints`, whose names are those of the category's first object that has any: a
   /// landmark of another name is left out, and one that is missing is 0,0,0.
   coco,

@@ -121,6 +121,7 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
   append(text, "status", quoted(to_string(result.status)));
   append(text, "width", std::to_string(result.width));
   append(text, "height", std::to_string(result.height));
+  if (!result.setting.empty()) append(text, "setting", quoted(result.setting));
   append(text, "objects", '[' + objects + ']');
   if (result.status != FrameStatus::ok) append(text, "message", quoted(result.message));
   return text + '}';
@@ -241,6 +242,7 @@ class Coco final : public ResultWriter::Format {
     append(image, "frame", std::to_string(result.frame));
     append(image, "time", json_number(result.time, 6));
     append(image, "status", quoted(to_string(result.status)));
+    if (!result.setting.empty()) append(image, "setting", quoted(result.setting));
     if (result.status != FrameStatus::ok) append(image, "message", quoted(result.message));
     return (image_ == 1 ? "\n" : ",\n") + image + '}';
   }

@@ -61,6 +61,9 @@ struct VariantAxis {
   bool only_kernels = false;
 };
 
+/// What one setting of a detector changes of section [detector]: keys and their values. Empty: nothing.
+using SettingChanges = std::vector<std::pair<std::string, Config::Value>>;
+
 /// An example in a manual page.
 struct CommandExample {
   std::string page;     ///< the command's full name: "sightline measure"
@@ -114,6 +117,11 @@ class Family {
   /// The same model in another library, on so many threads (0: all). Null where there is none. Throws as
   /// `make`, and Error (device) where the library is not installed.
   virtual std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const;
+  /// The settings that a run may turn between where the user lists none, from the most accurate to the
+  /// fastest; the configuration as it is stands among them, without changes. Unless the family says
+  /// otherwise: coarser and coarser scales.
+  /// @param made  what `make` has made of the configuration says of itself
+  virtual std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const;
   /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
   virtual bool recognises(const std::string& model) const = 0;
   /// Names that models may be given by, of those that are there; for completion.
@@ -129,6 +137,8 @@ class Family {
 
  protected:
   explicit Family(FamilyInfo info) : info_(std::move(info)) {}
+  /// Coarser scales than those of `made`, rising; none where it has no scales of its own.
+  static std::vector<SettingChanges> coarser_scales(const DetectorInfo& made);
 
  private:
   FamilyInfo info_;

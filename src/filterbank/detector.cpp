@@ -91,6 +91,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   info_.variant = std::to_string(model_.dictionary.size()) + " filters";
   if (model_.evaluation) {
     info_.accuracy = accuracy_text(*model_.evaluation);
+    info_.missed = model_.evaluation->miss_rate_at_1e5;
     if (options_.computed_scales != 0 || options_.rejection_margin < kInfinite)
       info_.accuracy += " (the plain method)";
     if (!verifies_ && !model_.network.empty()) info_.accuracy += " (with its network)";
@@ -108,6 +109,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                                     std::to_string(model_.network.multiply_adds()) + " operations"
                               : "");
   info_.smallest_object = natural * pyramid_.first_scale;
+  info_.scale_step = options.scale_step;
   info_.threshold = options.threshold;
 
   const std::size_t size = model_.weights_per_template();
@@ -245,13 +247,32 @@ int default_border(const Model& model) {
   return round_up(static_cast<int>(std::ceil(model.object.y)), kCell) + kCell;
 }
 
+namespace {
+
+std::filesystem::path model_file(const Config& config) {
+  return config.path("detector", "model", kDefaultModel);
+}
+
+std::uint64_t most_bytes(const Config& config) {
+  const int mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
+                            .value_or(kMaxModelSize);
+  return std::uint64_t(mebibytes) << 20;
+}
+
+}  // namespace
+
+std::vector<int> model_sizes(const Config& config) {
+  std::vector<int> sizes;
+  for (const Model& model : load_models(model_file(config), most_bytes(config)))
+    sizes.push_back(model.dictionary.size());
+  return sizes;
+}
+
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
-  const std::filesystem::path file = config.path("detector", "model", kDefaultModel);
-  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
-                                .value_or(kMaxModelSize);
-  Model model = load_model(file, config.optional_whole_number("detector", "filters", 1, kMaxFilters),
-                           std::uint64_t(max_mebibytes) << 20);
+  Model model =
+      load_model(model_file(config), config.optional_whole_number("detector", "filters", 1, kMaxFilters),
+                 most_bytes(config));
   options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);

@@ -124,6 +124,9 @@ inline constexpr int kLargestBorder = 128;
 /// whoever touches the edge is seen in the middle of a window, and half a head may be missing.
 int default_border(const Model& model);
 
+/// How many filters the configuration's model can be run with, rising. Throws Error (model).
+std::vector<int> model_sizes(const Config& config);
+
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config);
 

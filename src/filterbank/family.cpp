@@ -79,6 +79,21 @@ class FilterbankFamily : public Family {
   std::unique_ptr<Detector> make(const Config& config) const override {
     return make_filterbank_detector(config);
   }
+  // First smaller dictionaries, down to the smallest that the model has, then coarser scales.
+  std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const override {
+    const std::vector<int> sizes = model_sizes(config);
+    const int used = config.optional_whole_number("detector", "filters", 1, kMaxFilters).value_or(sizes.back());
+    const auto changes_to = [&](int filters) {
+      return filters == used ? SettingChanges() : SettingChanges{{"filters", static_cast<double>(filters)}};
+    };
+    std::vector<SettingChanges> all;
+    for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) all.push_back(changes_to(*size));
+    for (const SettingChanges& coarser : coarser_scales(made)) {
+      SettingChanges& added = all.emplace_back(changes_to(sizes.front()));
+      added.insert(added.end(), coarser.begin(), coarser.end());
+    }
+    return all;
+  }
   bool recognises(const std::string& model) const override { return safetensors_kind(model) == kModelKind; }
   std::unique_ptr<ModelShow> make_model_show() const override { return filterbank::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return filterbank::make_trainer(); }

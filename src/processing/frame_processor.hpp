@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,15 @@ struct ProcessorInfo {
       variant;  ///< which of the model's sizes it runs, for people ("25 filters"); empty where there is one
   std::string accuracy;  ///< of a stored evaluation, for people; empty where there is none
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty where some can
+  /// Of the same evaluation: share of the objects that are missed at 1e-5 false positives a window.
+  std::optional<double> missed = std::nullopt;
+};
+
+/// One of several ways in which a processor can search a frame, from accurate to fast.
+struct ProcessorSetting {
+  std::string name;              ///< for people: "25 filters, step 1.1"; each of a processor's is another
+  std::string accuracy;          ///< as ProcessorInfo has it
+  std::optional<double> missed;  ///< likewise
 };
 
 /// How many of something one frame has, for people: "windows left after boosting stage 3".
@@ -70,13 +80,16 @@ class Workspace {
 
   WorkMeter work;  ///< told by run_stage how long threads were busy
   int tuned = 0;   ///< the processor's tunable, set before `prepare`; 0: its own choice
+  /// Which of the processor's settings the frame is searched with, set before `prepare`; below 0: the one
+  /// that it is configured with.
+  int setting = -1;
 };
 
 /// A model, and the stages that apply it. Immutable after construction, so one processor serves any number of
 /// frames in flight, each with a workspace of its own.
 ///
-/// The result for a frame depends on the frame and the processor alone: not on the number of threads, the
-/// workspace's history or the instruction set.
+/// The result for a frame depends on the frame, the processor and the setting alone: not on the number of
+/// threads, the workspace's history or the instruction set.
 class FrameProcessor {
  public:
   FrameProcessor() = default;
@@ -109,6 +122,12 @@ class FrameProcessor {
 
   /// What a schedule may tune; null where there is nothing.
   virtual const Tunable* tunable() const { return nullptr; }
+
+  /// The settings that frames can be searched with, from the most accurate to the fastest; empty where there
+  /// is only one. All have the same stages.
+  virtual std::span<const ProcessorSetting> run_settings() const { return {}; }
+  /// The number of the one that the processor is configured with.
+  virtual std::size_t configured_setting() const { return 0; }
 
   /// The processor's stages on an OpenCL device; null where the family has none. The processor must outlive
   /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.

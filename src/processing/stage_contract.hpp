@@ -60,6 +60,7 @@ struct StageInfo {
   ResourceSet reuses = {};
   /// What it writes is a part of the frame's result, as what the last stage writes always is.
   bool makes_result = false;
+  friend constexpr bool operator==(const StageInfo&, const StageInfo&) = default;
 };
 
 /// Throws std::logic_error, naming stage and resource, unless all that a stage reads or reuses was written by

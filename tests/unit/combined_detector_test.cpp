@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "detection/adjustable_detector.hpp"
 #include "detection/nested_detector.hpp"
 #include "filterbank/detector.hpp"
 #include "support/errors.hpp"
@@ -26,9 +27,9 @@ std::unique_ptr<Detector> faces(unsigned seed = 3) {
   return std::make_unique<waldboost::WaldboostDetector>(test::random_waldboost(seed, 30), options);
 }
 
-std::unique_ptr<Detector> people() {
+std::unique_ptr<Detector> people(double step = 1.5) {
   filterbank::Options options;
-  options.scale_step = 1.5;
+  options.scale_step = step;
   options.threshold = -10;
   return std::make_unique<filterbank::FilterbankDetector>(test::random_model(5, 3), options);
 }
@@ -81,6 +82,34 @@ TEST(CombinedDetector, FindsTheSameInPartitions) {
     for (std::size_t stage = divided; stage < both->stages().size(); ++stage) both->run_stage(stage, *rest);
     EXPECT_EQ(both->take_detections(*rest), found(*both, picture.view())) << share;
   }
+}
+
+// People in three settings, configured in the second; faces in two, configured in the first.
+TEST(CombinedDetector, AllAreTurnedTogether) {
+  const auto adjustable = [](std::size_t configured, auto... makers) {
+    std::vector<AdjustableDetector::Named> all;
+    ((all.push_back({std::to_string(all.size()), makers()})), ...);
+    return std::make_unique<AdjustableDetector>(std::move(all), configured);
+  };
+  const auto a = [] { return people(); };
+  const auto b = [] { return people(1.8); };
+  const auto c = [] { return people(2.2); };
+  const auto d = [] { return faces(3); };
+  const auto e = [] { return faces(4); };
+  const auto both = combined(adjustable(1, a, b, c), adjustable(0, d, e));
+  ASSERT_EQ(both->run_settings().size(), 3u);
+  EXPECT_EQ(both->configured_setting(), 1u);
+  const std::string person = people()->info().labels.front();
+  EXPECT_EQ(both->run_settings()[0].name, person + ": 0; face: 0");
+  EXPECT_EQ(both->run_settings()[2].name, person + ": 2; face: 1");
+  const Image<std::uint8_t> picture = test::random_picture({140, 120}, 5);
+  const auto workspace = both->make_workspace();
+  for (const int setting : {-1, 2, 0, 1}) {
+    workspace->setting = setting;
+    const auto plain = combined(people(setting == 0 ? 1.5 : setting == 2 ? 2.2 : 1.8), faces(setting == 2 ? 4 : 3));
+    EXPECT_EQ(detect(*both, *workspace, picture.view()), found(*plain, picture.view())) << setting;
+  }
+  EXPECT_TRUE(combined(people(), faces())->run_settings().empty());
 }
 
 TEST(CombinedDetector, NamesAreToldApart) {

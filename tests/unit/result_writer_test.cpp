@@ -68,6 +68,15 @@ ExitCode code_of(const std::function<void()>& work, std::string* message = nullp
   return ExitCode::done;
 }
 
+TEST_F(ResultWriterTest, SaysWhichSettingSearchedAFrame) {
+  FrameResult one = frame(1, {kPerson});
+  one.setting = "25 filters, \"coarse\"";
+  for (const ResultFormat format : {ResultFormat::jsonl, ResultFormat::json, ResultFormat::coco}) {
+    EXPECT_THAT(written(format, {one}), HasSubstr(R"("setting":"25 filters, \"coarse\"")"));
+    EXPECT_THAT(written(format, {frame(1, {kPerson})}), testing::Not(HasSubstr("setting")));
+  }
+}
+
 TEST_F(ResultWriterTest, JsonLines) {
   EXPECT_EQ(
       written(ResultFormat::jsonl, {frame(1, {kPerson, kFace}), frame(2, {}), failed_frame(3)}),
