@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sightline::pipeline {
 namespace {
@@ -37,6 +38,11 @@ void Adaptive::begin(const TraceInfo& info) {
 
 void Adaptive::accept(const FrameTrace& trace) {
   if (trace.admitted < switched_ || trace.status != FrameStatus::ok) return;
+  if (trace.setting != setting_) {
+    if (setting_ >= 0) watch_.turned();
+    setting_ = trace.setting;
+    window_ = {};
+  }
   if (window_.frames++ == 0) window_.from = trace.delivered;
   for (const Span& span : trace.spans) {
     if (span.activity != Activity::run) continue;

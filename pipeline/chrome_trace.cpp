@@ -207,9 +207,13 @@ void ChromeTraceWriter::write_frame(const FrameTrace& trace) {
                       phase, frames_ + 1, title, kFrames, microseconds(time - origin_), more));
   };
   half("b", "\"frame\"", trace.admitted, "");
+  const auto setting = static_cast<std::size_t>(trace.setting);
+  const std::string found_by = setting < info_.settings.size()
+                                   ? ",\"setting\":" + json_string(info_.settings[setting].name)
+                                   : std::string();
   half("b", name, trace.admitted,
-       fmt::format(R"(,"args":{{"frame":{},"source":{},"slot":{},"status":"{}"}})", trace.frame, trace.source,
-                   trace.slot, sightline::to_string(trace.status)));
+       fmt::format(R"(,"args":{{"frame":{},"source":{},"slot":{},"status":"{}"{}}})", trace.frame,
+                   trace.source, trace.slot, sightline::to_string(trace.status), found_by));
   const std::int64_t end = std::max(trace.admitted, trace.delivered);
   half("e", name, end, "");
   half("e", "\"frame\"", end, "");
@@ -274,11 +278,16 @@ void ChromeTraceWriter::write_counters(const FrameTrace& trace) {
     dropped_[source] = trace.dropped;
     write_counter("frames dropped" + source_suffix(trace.source), trace.admitted, trace.dropped);
   }
+  if (!info_.settings.empty() && trace.setting != setting_) {
+    setting_ = trace.setting;
+    write_counter("setting (0: most accurate)", trace.admitted, trace.setting, "setting");
+  }
 }
 
-void ChromeTraceWriter::write_counter(std::string_view name, std::int64_t time, std::int64_t value) {
-  event(fmt::format(R"({{"ph":"C","name":{},"pid":1,"ts":{},"args":{{"frames":{}}}}})", json_string(name),
-                    microseconds(time - origin_), value));
+void ChromeTraceWriter::write_counter(std::string_view name, std::int64_t time, std::int64_t value,
+                                      std::string_view unit) {
+  event(fmt::format(R"({{"ph":"C","name":{},"pid":1,"ts":{},"args":{{"{}":{}}}}})", json_string(name),
+                    microseconds(time - origin_), unit, value));
 }
 
 void ChromeTraceWriter::write_name(std::string_view kind, int process, int thread, std::string_view name,

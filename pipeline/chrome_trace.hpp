@@ -23,7 +23,8 @@ namespace sightline::pipeline {
 /// for copies. Waiting has lanes of its own, below. Spans in a lane never overlap: where they would (slots
 /// shared by sources, clocks that are not quite mapped), the lane gets a second one. Frames are asynchronous
 /// events from admission to delivery (of live ones, from their capture), arrows lead through the spans of a
-/// frame, and counters show the slots in use and the frames dropped.
+/// frame, and counters show the slots in use, the frames dropped and, where the processor has several, the
+/// setting.
 ///
 /// Viewers drop events before time 0: a frame that was captured before the run begins with it.
 ///
@@ -66,7 +67,8 @@ class ChromeTraceWriter : public TraceSink {
   void write_arrows(const FrameTrace& trace);
   void write_arrow(std::size_t from, std::size_t to, std::span<const Span> spans);
   void write_counters(const FrameTrace& trace);
-  void write_counter(std::string_view name, std::int64_t time, std::int64_t value);
+  void write_counter(std::string_view name, std::int64_t time, std::int64_t value,
+                     std::string_view unit = "frames");
   void write_name(std::string_view kind, int process, int thread, std::string_view name, int order);
   void event(std::string_view text);
   void flush();
@@ -91,6 +93,7 @@ class ChromeTraceWriter : public TraceSink {
   std::vector<Span> spans_;                                     ///< of the frame at hand, from origin_ on
   std::vector<Place> places_;                                   ///< of these
   std::vector<std::int64_t> dropped_;                           ///< last value of each source's counter
+  int setting_ = -1;                                            ///< last value of its counter
 };
 
 }  // namespace sightline::pipeline

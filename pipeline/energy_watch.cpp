@@ -74,6 +74,11 @@ void EnergyWatch::begin(const TraceInfo& info) {
 
 void EnergyWatch::accept(const FrameTrace& trace) {
   if (!works_ || trace.admitted < switched_ || trace.status != FrameStatus::ok) return;
+  if (trace.setting != setting_) {
+    if (setting_ >= 0) watch_.turned();
+    setting_ = trace.setting;
+    window_ = {};
+  }
   try {
     if (window_.frames++ == 0) {  // from here on, frames and joules are counted
       window_.from = trace.delivered;

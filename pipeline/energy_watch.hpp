@@ -70,6 +70,7 @@ class EnergyWatch : public TraceSink {
   Window window_;
   bool works_ = false;         ///< the meters count
   std::int64_t switched_ = 0;  ///< frames admitted before do not count
+  int setting_ = -1;           ///< of the frames that count; below 0: there were none yet
   int switches_ = 0;
 };
 

@@ -44,6 +44,9 @@ void Pipeline::Impl::begin(Slot& slot) {
   slot.spans.push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
   slot.ready = slot.decoded;
   slot.plan = plan_;
+  slot.setting = setting_;
+  const auto settings = processor_.run_settings();
+  result.setting = settings.empty() ? std::string_view() : std::string_view(settings[slot.setting].name);
   result.source = slot.stream->stream->name;
   result.picture = slot.frame.name();
   search(slot);
@@ -55,6 +58,7 @@ void Pipeline::Impl::search(Slot& slot) {
   slot.segment = 0;
   const Schedule& schedule = slot.plan->schedule;
   slot.workspace->tuned = schedule.tuned;
+  slot.workspace->setting = static_cast<int>(slot.setting);
   if (!processor_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     slot.result.status = FrameStatus::skipped;
     slot.result.message = "the frame is smaller than the smallest object that is searched for";
@@ -126,6 +130,7 @@ bool Pipeline::Impl::prepare_devices(Slot& slot) {
       if (schedule.split > 0) {
         if (!part.partition) part.partition = processor_.make_workspace();
         part.partition->tuned = schedule.tuned;
+        part.partition->setting = static_cast<int>(slot.setting);
         processor_.prepare(*part.partition, slot.frame.view(), slot.plan->partitions[i]);
       }
       if (!part.slot) part.slot = devices_[i].make_slot();
@@ -280,6 +285,7 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
     trace.entered = slot.entered;
     trace.delivered = end;
     trace.status = slot.result.status;
+    trace.setting = static_cast<int>(slot.setting);
     trace.spans = stream.spans;
     stream.accounts.add(slot.result, trace);
     {

@@ -29,6 +29,7 @@ Pipeline::Impl::Impl(const FrameProcessor& processor, const Devices& devices, co
     : processor_(processor),
       devices_(devices),
       options_(options),
+      setting_(processor.configured_setting()),
       arena_(options.threads > 0 ? options.threads : hardware_threads(), 0),
       workers_(oneapi::tbb::global_control::max_allowed_parallelism,
                static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1) {
@@ -75,6 +76,15 @@ void Pipeline::Impl::set_schedule(Schedule schedule) {
   const std::lock_guard lock(mutex_);
   plan_ = plan_for(schedule);
   changed_.notify_all();
+}
+
+void Pipeline::Impl::set_setting(std::size_t setting) {
+  const std::size_t count = std::max<std::size_t>(processor_.run_settings().size(), 1);
+  if (setting >= count) {
+    throw Error(ExitCode::usage, "there is no setting " + std::to_string(setting + 1) + ", but " +
+                                     std::to_string(count));
+  }
+  setting_ = setting;
 }
 
 // Waits for a free slot; null where the run is ending. Several sources have their share of the slots each, at
@@ -203,6 +213,8 @@ TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
   for (const auto& line : lines_) info.processors.push_back(line->name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
+  const auto settings = processor_.run_settings();
+  info.settings.assign(settings.begin(), settings.end());
   info.slots = schedule().in_flight;
   info.start = now_ns();
   return info;
@@ -276,6 +288,12 @@ Schedule Pipeline::schedule() const {
 }
 void Pipeline::set_schedule(const Schedule& schedule) {
   impl_->set_schedule(schedule);
+}
+std::size_t Pipeline::setting() const {
+  return impl_->setting();
+}
+void Pipeline::set_setting(std::size_t setting) {
+  impl_->set_setting(setting);
 }
 bool Pipeline::device_lost() const {
   return impl_->device_lost();

@@ -53,6 +53,12 @@ struct Progress {
   std::optional<std::int64_t> total;  ///< estimate of all frames
 };
 
+/// The frames that one of the processor's settings has searched.
+struct SettingUse {
+  ProcessorSetting setting;
+  std::int64_t frames = 0;
+};
+
 /// What a run did.
 struct RunReport {
   std::int64_t frames = 0;
@@ -65,6 +71,9 @@ struct RunReport {
   bool stopped = false;           ///< by request, before the end of the source
   std::vector<StageTime> stages;  ///< decode, the processor's own, transfers where there are any, output
   std::string first_failure;      ///< message of the first failed frame
+  /// By setting, from the most accurate to the fastest; empty where the processor has only one. Frames that
+  /// were not searched count for none.
+  std::vector<SettingUse> settings;
 
   /// Adds another source's run.
   void add(const RunReport& other);
@@ -103,7 +112,8 @@ struct PipelineOptions {
 /// A frame on which a stage throws becomes a failed FrameResult and the run goes on. A device that fails, or
 /// does not answer, is disabled: its frames are retried on the other devices that the schedule has, or on the
 /// CPU, and all that follow stay there; the log says so once. An error of a source or of a sink ends the run
-/// and is thrown from `run`. Thread-safety: one `run` at a time; `set_schedule` from any thread.
+/// and is thrown from `run`. Thread-safety: one `run` at a time; `set_schedule` and
+/// `set_setting` from any thread.
 class Pipeline {
  public:
   /// Throws Error (usage) where processor and devices cannot run the schedule.
@@ -117,6 +127,12 @@ class Pipeline {
   Schedule schedule() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
+  /// Of the processor's settings (FrameProcessor::run_settings), the one that frames which enter now are searched
+  /// with; at first, the one that it is configured with.
+  std::size_t setting() const;
+  /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage) where
+  /// the processor has no such setting.
+  void set_setting(std::size_t setting);
   /// Whether a device was disabled.
   bool device_lost() const;
 

@@ -45,8 +45,10 @@ class Pipeline::Impl {
   int threads() const { return arena_.max_concurrency(); }
   bool device_lost() const;
   Schedule schedule() const { return plan_.load()->schedule; }
+  std::size_t setting() const { return setting_; }
 
   void set_schedule(Schedule schedule);
+  void set_setting(std::size_t setting);
   std::vector<RunReport> run(std::span<Stream> streams, const RunOptions& options);
 
  private:
@@ -84,6 +86,7 @@ class Pipeline::Impl {
   const FrameProcessor& processor_;
   Devices devices_;
   PipelineOptions options_;
+  std::atomic<std::size_t> setting_;  ///< of the frames that enter from now on
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::global_control workers_;
   std::unique_ptr<flow::graph> graph_;

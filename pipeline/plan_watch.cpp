@@ -1,6 +1,7 @@
 #include "pipeline/plan_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sightline::pipeline {
 namespace {
@@ -31,6 +32,7 @@ bool PlanWatch::any_drifted(const std::vector<double>& ratios) const {
 
 PlanWatch::Advice PlanWatch::observe(std::int64_t now, const std::vector<double>& seen, std::size_t telling) {
   Advice nothing = Advice::keep;
+  if (std::exchange(is_turned_, false)) take_turn(seen);
   if (trying_) {
     trying_ = false;
     std::ranges::fill(scales_, 1.0);  // what the plan's reference was taken at
@@ -68,6 +70,35 @@ PlanWatch::Advice PlanWatch::weigh_against(const std::vector<double>& reference,
   last_ = seen;
   // Without weighing: the plan was tried, which tells more than predictions.
   return any_drifted(scales_) ? Advice::weigh : Advice::plan_holds;
+}
+
+// The plan's reference changes as that of what runs does; a quantity that is 0 now is taken to change as the
+// others do in the mean. In a trial, which has no reference yet, the plan's is what was to be compared, and
+// says nothing about another setting: the plan stays.
+void PlanWatch::take_turn(const std::vector<double>& seen) {
+  if (trying_) {
+    trying_ = false;
+    std::ranges::fill(scales_, 1.0);
+    pause_ = kFirstPause;
+  } else if (reference_ && plan_reference_) {
+    const std::vector<double> ratios = ratios_of(seen, *reference_);
+    double sum = 0;
+    int known = 0;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+      if ((*reference_)[i] <= 0) continue;
+      sum += ratios[i];
+      ++known;
+    }
+    for (std::size_t i = 0; i < ratios.size() && known > 0; ++i)
+      (*plan_reference_)[i] *= (*reference_)[i] > 0 ? ratios[i] : sum / known;
+  }
+  reference_.reset();
+  if (is_plan_) plan_reference_.reset();
+}
+
+void PlanWatch::turned() {
+  is_turned_ = true;
+  drifted_ = 0;
 }
 
 void PlanWatch::switched(std::int64_t now, bool is_plan) {

@@ -39,8 +39,12 @@ class PlanWatch {
   void switched(std::int64_t now, bool is_plan);
   /// The plan runs, and all is as planned.
   void returned();
+  /// Frames are searched with another setting from now on, which takes more or less of everything. The next
+  /// window shows how much: that becomes the new measure, for the plan as well where another schedule runs.
+  void turned();
 
  private:
+  void take_turn(const std::vector<double>& seen);
   Advice weigh_against(const std::vector<double>& reference, const std::vector<double>& seen);
   bool any_drifted(const std::vector<double>& ratios) const;
 
@@ -53,6 +57,7 @@ class PlanWatch {
   int drifted_ = 0;
   bool is_plan_ = true;
   bool trying_ = false;
+  bool is_turned_ = false;
   std::int64_t try_again_ = 0;  ///< when the plan is to be tried again; 0: it is what runs
   std::int64_t pause_;
 };

@@ -6,6 +6,7 @@ namespace sightline::pipeline {
 
 RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {
   for (Account& account : accounts_) account.processors.resize(info.processors.size());
+  for (const ProcessorSetting& setting : info.settings) counts_.settings.push_back({setting, 0});
 }
 
 double RunAccounts::seconds() const {
@@ -23,6 +24,9 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
   ++counts_.frames;
   counts_.skipped += result.status == FrameStatus::skipped;
   counts_.objects += result.count();
+  const auto setting = static_cast<std::size_t>(trace.setting);
+  if (result.status == FrameStatus::ok && setting < counts_.settings.size())
+    ++counts_.settings[setting].frames;
   if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
     counts_.first_failure = result.message;
     spdlog::warn("frame {} could not be searched: {}", result.frame, result.message);
@@ -100,6 +104,10 @@ void RunReport::add(const RunReport& other) {
     same->seconds += stage.seconds;
     same->work += stage.work;
   }
+  const bool first = settings.empty();
+  if (first) settings = other.settings;
+  for (std::size_t i = 0; !first && i < std::min(settings.size(), other.settings.size()); ++i)
+    settings[i].frames += other.settings[i].frames;
   if (first_failure.empty()) first_failure = other.first_failure;
 }
 

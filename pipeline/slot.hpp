@@ -111,6 +111,7 @@ struct Slot {
   std::int64_t entered = 0;
   std::int64_t ready = 0;  ///< since when the next segment could have run on the CPU
   int slots_in_use = 0;
+  std::size_t setting = 0;  ///< of the processor's settings, from admission on
 
   bool is_split() const { return plan->schedule.split > 0; }
   /// The workspace that a device works in.

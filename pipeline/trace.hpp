@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "detection/detection.hpp"
+#include "processing/frame_processor.hpp"
 
 namespace sightline::pipeline {
 
@@ -47,6 +48,7 @@ struct FrameTrace {
   std::int64_t entered = 0;
   std::int64_t delivered = 0;
   FrameStatus status = FrameStatus::ok;
+  int setting = 0;              ///< of TraceInfo::settings, where there are any
   std::span<const Span> spans;  ///< by start
 };
 
@@ -57,6 +59,7 @@ struct TraceInfo {
   std::vector<std::string> sources;
   int slots = 0;
   std::int64_t start = 0;  ///< of the run, as the spans have it
+  std::vector<ProcessorSetting> settings = {};  ///< of the processor; empty where there is only one
 };
 
 /// Takes the traces of a run. Called by one thread at a time.

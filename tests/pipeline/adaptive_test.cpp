@@ -121,6 +121,8 @@ class AdaptiveRun : public ::testing::Test {
     return weigh(scaled(costs_, load), detector_, device_.get(), goal_, in_flight_).front().schedule;
   }
 
+  int setting_ = 0;  ///< of the frames
+
   void feed(const Schedule& schedule, std::int64_t admitted, Load load,
             FrameStatus status = FrameStatus::ok) {
     const std::vector<Span> spans = spans_of(scaled(costs_, load), schedule, admitted);
@@ -128,6 +130,7 @@ class AdaptiveRun : public ::testing::Test {
     trace.admitted = admitted;
     trace.delivered = now_;
     trace.status = status;
+    trace.setting = setting_;
     trace.spans = spans;
     const Schedule before = pipeline_->schedule();
     adaptive_->accept(trace);
@@ -201,6 +204,43 @@ TEST_F(AdaptiveRun, SlowDeviceIsRelievedOnce) {
     EXPECT_EQ(changes_.size(), 1u);
     EXPECT_EQ(switches(), 1);
   }
+}
+
+// Another setting is lighter on all processors. It is what runs from then on, and what drifts is seen against it.
+TEST_F(AdaptiveRun, AnotherSettingIsNoDrift) {
+  start(1, 1);
+  windows(3);
+  for (int i = 0; i < 5; ++i) {
+    setting_ = 1;
+    windows(3, {0.4, 0.4});
+    setting_ = 0;
+    windows(3);
+  }
+  EXPECT_TRUE(changes_.empty());
+  setting_ = 1;
+  windows(3, {0.4, 0.4});
+  windows(2, {0.4, 1.6});
+  ASSERT_EQ(changes_.size(), 1u);
+  EXPECT_EQ(changes_[0].to, best_for({1, 4}));
+  windows(2, {0.4, 1.6});
+  EXPECT_EQ(changes_.size(), 1u);
+  windows(2, {0.4, 0.4});
+  ASSERT_EQ(changes_.size(), 2u);
+  EXPECT_EQ(changes_[1].to, home_);
+}
+
+TEST_F(AdaptiveRun, ASettingThatComesWhileThePlanIsAwayIsNoDrift) {
+  start(1, 0);
+  windows(2);
+  windows(3, {1, 4});
+  ASSERT_EQ(changes_.size(), 1u);
+  setting_ = 1;
+  windows(3, {0.4, 1.6});
+  EXPECT_EQ(changes_.size(), 1u);
+  windows(12, {0.4, 1.6});  // the plan is tried again, and is as slow as it was
+  ASSERT_EQ(changes_.size(), 3u);
+  EXPECT_EQ(changes_[1].to, home_);
+  EXPECT_FALSE(changes_[2].to.uses_device());
 }
 
 TEST_F(AdaptiveRun, OneSlowWindowIsNothing) {

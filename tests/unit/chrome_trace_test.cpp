@@ -120,7 +120,8 @@ View check(const Json& events) {
       starts.erase(id);
       ++view.arrows;
     } else if (phase == "C") {
-      view.counters[event.at("name")].push_back(event.at("args").at("frames"));
+      EXPECT_EQ(event.at("args").size(), 1u);
+      view.counters[event.at("name")].push_back(event.at("args").front());
     } else {
       EXPECT_EQ(phase, "i") << event;
     }
@@ -196,6 +197,24 @@ TEST(ChromeTrace, FailedFramesAndDropsShow) {
   };
   EXPECT_EQ(mentions("frame 4 failed"), 1);
   EXPECT_EQ(mentions("\"status\":\"failed\""), 1);
+}
+
+TEST(ChromeTrace, SettingsAreATrackOfTheirOwn) {
+  std::vector<MadeUpFrame> frames = simulate(made_up_plans()[0], 6);
+  for (const std::size_t i : {2, 3}) frames[i].trace.setting = 1;
+  const TempDir folder;
+  ChromeTraceWriter writer(folder / "trace.json");
+  TraceInfo info = made_up_info(2);
+  info.settings = {{"50 filters", "", {}}, {"25 filters", "", {}}};
+  writer.begin(info);
+  for (const MadeUpFrame& frame : frames) writer.accept(frame.whole());
+  writer.finish();
+  const Json events = read_trace(folder / "trace.json");
+  EXPECT_EQ(check(events).counters.at("setting (0: most accurate)"), (std::vector<std::int64_t>{0, 1, 0}));
+  int named = 0;
+  for (const Json& event : events)
+    if (event.value("ph", "") == "b" && event.contains("args")) named += event["args"]["setting"] == "25 filters";
+  EXPECT_EQ(named, 2);
 }
 
 TEST(ChromeTrace, SpansThatOverlapGetLanesOfTheirOwn) {
