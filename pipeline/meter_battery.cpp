@@ -1,9 +1,11 @@
 // Batteries in Linux's power supply class (Documentation/ABI/testing/sysfs-class-power): microwatts,
 // microamperes and microvolts.
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "pipeline/battery.hpp"
 #include "pipeline/meter_kinds.hpp"
 
 namespace sightline::pipeline {
@@ -21,12 +23,35 @@ double watts_of(const fs::path& battery, bool has_power) {
   return std::abs(number_of(battery / "current_now") * 1e-6 * number_of(battery / "voltage_now") * 1e-6);
 }
 
+// Those that feed the machine, and not a mouse, say.
+std::vector<fs::path> batteries_in(const fs::path& power_supply) {
+  std::vector<fs::path> batteries;
+  for (const fs::path& supply : folders_in(power_supply)) {
+    if (line_of(supply / "type") == "Battery" && line_of(supply / "scope") != "Device")
+      batteries.push_back(supply);
+  }
+  return batteries;
+}
+
 }  // namespace
 
+std::optional<BatteryLevel> battery_level(const fs::path& power_supply) {
+  double sum = 0;
+  int count = 0;
+  BatteryLevel level{0, true};
+  for (const fs::path& battery : batteries_in(power_supply)) {
+    if (!line_of(battery / "capacity")) continue;
+    sum += number_of(battery / "capacity") / 100;
+    ++count;
+    if (line_of(battery / "status") == "Discharging") level.charging = false;
+  }
+  if (count == 0) return std::nullopt;
+  level.level = std::clamp(sum / count, 0.0, 1.0);
+  return level;
+}
+
 void find_batteries(const MeterOptions& options, Meters& meters) {
-  for (const fs::path& supply : folders_in(options.power_supply)) {
-    if (line_of(supply / "type") != "Battery") continue;
-    if (line_of(supply / "scope") == "Device") continue;  // the battery of a mouse, say
+  for (const fs::path& supply : batteries_in(options.power_supply)) {
     std::error_code ignored;
     const bool has_power = fs::exists(supply / "power_now", ignored);
     const bool has_current =

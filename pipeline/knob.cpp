@@ -1,0 +1,212 @@
+#include "pipeline/knob.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "pipeline/battery.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kShortest = kSecond / 2;  // of what a rate is judged by
+constexpr int kFewestFrames = 8;                 // likewise
+constexpr int kFewestSlowFrames = 2;             // where so many take four times as long
+constexpr std::int64_t kBatteryPause = 10 * kSecond;
+constexpr double kHeld = 1.05;  // a load that counts as held
+
+// A captured frame waited with its source until it entered; one that was read takes the processors from when
+// it was asked for.
+std::int64_t entry_of(const FrameTrace& trace) {
+  return trace.entered != 0 ? trace.entered : trace.admitted;
+}
+
+std::size_t count_of(const FrameProcessor& processor) {
+  return std::max<std::size_t>(processor.run_settings().size(), 1);
+}
+
+}  // namespace
+
+void CapacityMeter::begin_anew(int frames) {
+  *this = {};
+  left_out_ = frames;
+}
+
+void CapacityMeter::add(const FrameTrace& trace) {
+  if (left_out_ > 0) {
+    --left_out_;
+    return;
+  }
+  if (first_ == 0) {
+    first_ = last_ = trace.delivered;
+    return;
+  }
+  busy_ += std::max<std::int64_t>(0, trace.delivered - std::max(entry_of(trace), last_));
+  last_ = std::max(last_, trace.delivered);
+  ++frames_;
+}
+
+std::optional<double> CapacityMeter::take() {
+  const std::int64_t seen = last_ - first_;
+  if (seen < kShortest || busy_ <= 0) return std::nullopt;
+  if (frames_ < (seen < 4 * kShortest ? kFewestFrames : kFewestSlowFrames)) return std::nullopt;
+  const double capacity = 1e9 * frames_ / static_cast<double>(busy_);
+  first_ = last_;
+  busy_ = 0;
+  frames_ = 0;
+  return capacity;
+}
+
+Knob::Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions options)
+    : pipeline_(pipeline),
+      processor_(processor),
+      options_(std::move(options)),
+      logic_(count_of(processor), pipeline.setting()),
+      battery_(count_of(processor), pipeline.setting()) {
+  using enum KnobPolicy::Kind;
+  const KnobPolicy::Kind kind = options_.policy.kind;
+  if (kind == power || kind == energy) {
+    energy_ = std::make_unique<EnergySensor>(options_.meters, options_.energy_interval);
+    spdlog::info("knob: {}, by {}", describe(options_.policy), energy_->name());
+  }
+  if (kind == battery && !battery_level(options_.meters.power_supply)) {
+    throw Error(ExitCode::device, "there is no battery whose level could be followed",
+                "use --hold or --budget, or no policy at all");
+  }
+}
+
+void Knob::begin(const TraceInfo& info) {
+  const std::lock_guard lock(mutex_);
+  in_flight_ = std::max(info.slots, 1);
+  capacity_.begin_anew(in_flight_);
+  if (energy_) energy_->begin_anew();
+}
+
+void Knob::accept(const FrameTrace& trace) {
+  using enum KnobPolicy::Kind;
+  const std::lock_guard lock(mutex_);
+  if (energy_) energy_->count_frame();
+  if (by_hand_ || failed_ || trace.status != FrameStatus::ok) return;
+  try {
+    switch (options_.policy.kind) {
+      case none:
+        break;
+      case hold:
+        judge_rate(trace);
+        break;
+      case power:
+      case energy:
+        judge_energy(trace.delivered);
+        break;
+      case battery:
+        judge_battery(trace.delivered);
+        break;
+    }
+  } catch (const std::exception& e) {
+    failed_ = true;
+    spdlog::warn("knob: {}. The setting stays {}", e.what(), name(pipeline_.setting()));
+  }
+}
+
+void Knob::judge_rate(const FrameTrace& trace) {
+  if (static_cast<std::size_t>(trace.setting) != pipeline_.setting()) return;
+  capacity_.add(trace);
+  const std::optional<double> reached = capacity_.take();
+  if (!reached) return;
+  const double given = options_.source_rate ? options_.source_rate() : 0;
+  const double wanted = given > 0 ? std::min(given, options_.policy.limit) : options_.policy.limit;
+  judge(trace.delivered, wanted / *reached, fmt::format("{:.1f} frames/s are possible", *reached));
+}
+
+void Knob::judge_energy(std::int64_t now) {
+  if (const std::string failure = energy_->failure(); !failure.empty())
+    throw Error(ExitCode::failed, failure);
+  const auto reading = energy_->take();
+  if (!reading || reading->seconds <= 0) return;
+  const bool a_frame = options_.policy.kind == KnobPolicy::Kind::energy;
+  if (a_frame && reading->frames == 0) return;
+  const double used = reading->joules / (a_frame ? static_cast<double>(reading->frames) : reading->seconds);
+  judge(now, used / options_.policy.limit, fmt::format("{:.3g} {}", used, a_frame ? "J a frame" : "W"));
+}
+
+void Knob::judge_battery(std::int64_t now) {
+  if (now < next_look_) return;
+  next_look_ = now + kBatteryPause;
+  const std::optional<BatteryLevel> level = battery_level(options_.meters.power_supply);
+  if (!level) throw Error(ExitCode::failed, "the battery is gone");
+  const std::size_t setting = battery_.observe(level->level, level->charging);
+  last_seen_ = fmt::format("the battery is at {:.0f}%{}", 100 * level->level,
+                           level->charging ? " and is not discharging" : "");
+  if (setting != pipeline_.setting()) turn_to(setting, last_seen_);
+}
+
+void Knob::judge(std::int64_t now, double load, const std::string& seen) {
+  ++judged_;
+  held_ += load <= kHeld;
+  last_seen_ = seen;
+  if (const auto setting = logic_.observe(1e-9 * static_cast<double>(now), load)) {
+    turn_to(*setting, seen);
+  } else if (load > kHeld && logic_.setting() + 1 == count_of(processor_) && !said_too_much_) {
+    said_too_much_ = true;
+    spdlog::warn("knob: {} is not kept by the fastest setting: {}", describe(options_.policy), seen);
+  }
+}
+
+void Knob::turn_to(std::size_t setting, const std::string& why) {
+  spdlog::info("knob: {}; now {} ({})", why, name(setting), describe(options_.policy));
+  pipeline_.set_setting(setting);
+  ++turns_;
+  capacity_.begin_anew(in_flight_);
+  if (energy_) energy_->begin_anew();
+}
+
+std::string Knob::turn(int by) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = count_of(processor_);
+  if (count < 2) return "there is only one setting";
+  const auto now = static_cast<std::ptrdiff_t>(pipeline_.setting());
+  const std::ptrdiff_t to = std::clamp<std::ptrdiff_t>(now + by, 0, static_cast<std::ptrdiff_t>(count) - 1);
+  by_hand_ = true;
+  if (to == now) return fmt::format("{}: the {} setting", name(static_cast<std::size_t>(now)),
+                                    by > 0 ? "fastest" : "most accurate");
+  pipeline_.set_setting(static_cast<std::size_t>(to));
+  ++turns_;
+  return fmt::format("setting: {} ({} of {})", name(static_cast<std::size_t>(to)), to + 1, count);
+}
+
+std::string Knob::follow_policy() {
+  const std::lock_guard lock(mutex_);
+  if (options_.policy.kind == KnobPolicy::Kind::none)
+    return "there is no policy to follow: see --hold, --budget and --battery";
+  if (failed_) return "the policy has ended: its sensor failed";
+  by_hand_ = false;
+  logic_.start_at(pipeline_.setting());
+  capacity_.begin_anew(in_flight_);
+  if (energy_) energy_->begin_anew();
+  next_look_ = 0;
+  return "setting: " + describe(options_.policy);
+}
+
+std::string Knob::setting_text() const {
+  return processor_.run_settings().empty() ? std::string() : name(pipeline_.setting());
+}
+
+std::string Knob::chosen_by() const {
+  const std::lock_guard lock(mutex_);
+  if (by_hand_) return "by hand";
+  if (options_.policy.kind == KnobPolicy::Kind::none) return "as configured";
+  return failed_ ? "policy ended" : describe(options_.policy);
+}
+
+std::string Knob::summary() const {
+  const std::lock_guard lock(mutex_);
+  if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
+  if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", describe(options_.policy), turns_, last_seen_);
+  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s); at last, {}\n",
+                     describe(options_.policy), held_, judged_, turns_, last_seen_);
+}
+
+}  // namespace sightline::pipeline

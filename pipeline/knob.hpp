@@ -1,0 +1,101 @@
+#pragma once
+/// Turns between a processor's settings while it runs: by a policy, or by hand.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "pipeline/energy_sensor.hpp"
+#include "pipeline/knob_logic.hpp"
+#include "pipeline/knob_policy.hpp"
+#include "pipeline/meter.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace sightline::pipeline {
+
+/// The rate at which a run could search frames: it counts the time in which some frame was on its way, and so
+/// also tells what a source that is slower than the processors would allow. Thread-safety: none.
+class CapacityMeter {
+ public:
+  /// Forgets what it has seen, and leaves out the next `frames`, which a change still shows in.
+  void begin_anew(int frames);
+  void add(const FrameTrace& trace);
+  /// Frames a second, once half a second and some frames have been seen; the next ones are counted anew.
+  std::optional<double> take();
+
+ private:
+  int left_out_ = 0;
+  std::int64_t first_ = 0;   ///< delivery of the frame before the counted ones; 0: there was none yet
+  std::int64_t last_ = 0;    ///< of the last one
+  std::int64_t busy_ = 0;    ///< nanoseconds since `first_` in which frames were on their way
+  int frames_ = 0;
+};
+
+struct KnobOptions {
+  KnobPolicy policy;
+  /// Where meters and batteries are; `log` too.
+  MeterOptions meters;
+  std::chrono::milliseconds energy_interval{2000};  ///< sensors are slow
+  /// Frames a second that the source gives: more need not be held. Empty, or 0: as many as are searched.
+  std::function<double()> source_rate;
+};
+
+/// Watches a run and sets the pipeline's setting. Held is a rate where the machine could search so many frames
+/// a second: what a camera does not give need not be held. A budget counts the energy of all meters that may be
+/// added up (Energy), idle power included, which is why a budget of watts asks for a source that leaves the
+/// processors something to rest: searched as fast as possible, every setting takes about the same. See
+/// KnobLogic for when it turns, and BatteryLogic. The log says what was done and why.
+///
+/// A TraceSink of the pipeline's runs; must outlive them. The rest from any thread.
+class Knob : public TraceSink {
+ public:
+  /// Throws Error (usage) where a budget has no meter, and Error (device) where there is no battery to follow.
+  Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions options);
+
+  void begin(const TraceInfo& info) override;
+  void accept(const FrameTrace& trace) override;
+
+  /// Turns by so many settings, below 0 to more accurate ones; the policy rests from now on. What was done, in
+  /// words.
+  std::string turn(int by);
+  /// The policy goes on, from the present setting. What was done, in words.
+  std::string follow_policy();
+
+  /// The setting of the frames that enter now, and who chose it: "25 filters, step 1.1", "by hand".
+  std::string setting_text() const;
+  std::string chosen_by() const;
+  /// What came of the policy, a line; empty where there was none, or it never came to judge.
+  std::string summary() const;
+
+ private:
+  void judge_rate(const FrameTrace& trace);
+  void judge_energy(std::int64_t now);
+  void judge_battery(std::int64_t now);
+  void judge(std::int64_t now, double load, const std::string& seen);
+  void turn_to(std::size_t setting, const std::string& why);
+  const std::string& name(std::size_t setting) const { return processor_.run_settings()[setting].name; }
+
+  Pipeline& pipeline_;
+  const FrameProcessor& processor_;
+  const KnobOptions options_;
+
+  mutable std::mutex mutex_;
+  KnobLogic logic_;
+  BatteryLogic battery_;
+  CapacityMeter capacity_;
+  std::unique_ptr<EnergySensor> energy_;
+  int in_flight_ = 1;
+  bool by_hand_ = false;
+  bool failed_ = false;          ///< the sensor; the policy has ended
+  bool said_too_much_ = false;   ///< that the fastest setting does not hold the limit
+  std::int64_t next_look_ = 0;   ///< at the battery
+  int judged_ = 0;               ///< how often the policy looked
+  int held_ = 0;                 ///< and found the limit kept, to within five hundredths
+  int turns_ = 0;
+  std::string last_seen_;
+};
+
+}  // namespace sightline::pipeline
