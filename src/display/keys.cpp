@@ -14,7 +14,7 @@ struct Entry {
   std::size_t count;
 };
 
-constexpr std::array<Entry, 10> kTable{{
+constexpr std::array<Entry, 12> kTable{{
     {{"space", "pause and go on"}, {{{' ', Command::pause, false}}}, 1},
     {{"s", "one frame further, paused"}, {{{'s', Command::step, true}}}, 1},
     {{"d", "next drop policy"}, {{{'d', Command::drop_policy, false}}}, 1},
@@ -26,6 +26,12 @@ constexpr std::array<Entry, 10> kTable{{
        {'5', Command::schedule_5, false},
        {'6', Command::schedule_6, false}}},
      6},
+    {{"+, =, -", "more accurate, or faster"},
+     {{{'+', Command::more_accurate, true},
+       {'=', Command::more_accurate, true},
+       {'-', Command::faster, true}}},
+     3},
+    {{"a", "setting by policy again"}, {{{'a', Command::follow_policy, false}}}, 1},
     {{"p", "save the picture"}, {{{'p', Command::save_picture, false}}}, 1},
     {{"r", "start and stop recording"}, {{{'r', Command::record, false}}}, 1},
     {{"o", "overlay: full, compact, off"}, {{{'o', Command::overlay, false}}}, 1},

@@ -22,6 +22,9 @@ enum class Command {
   schedule_4,
   schedule_5,
   schedule_6,
+  more_accurate,  ///< of several settings, the next
+  faster,         ///< likewise
+  follow_policy,  ///< settings are chosen by policy again
   quit,
 };
 

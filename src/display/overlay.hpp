@@ -88,6 +88,8 @@ struct Overlay {
   std::string schedule;     ///< name of the schedule
   std::string mapping;      ///< which stages run where
   std::string drop_policy;  ///< newest, oldest, none
+  std::string setting;      ///< of several, the one that searches now; empty where there is one
+  std::string setting_by;   ///< who chose it: "by hand", "hold 30 frames/s"
 
   std::vector<Lane> lanes;
   std::vector<std::string> processors;     ///< names: "CPU", "device"

@@ -257,6 +257,8 @@ class Panels : private PanelPainter {
     if (!overlay_.schedule.empty()) add("schedule", overlay_.schedule, "", true);
     for (std::string& line : wrap(text_, overlay_.mapping, font(), inner, 3))
       all.push_back({.name = std::move(line), .value = "", .unit = "", .alone = true});
+    if (!overlay_.setting.empty()) add("setting", overlay_.setting, "", true);
+    if (!overlay_.setting_by.empty()) add("chosen", overlay_.setting_by, "");
     return all;
   }
 

@@ -12,6 +12,8 @@ std::optional<Command> command_of(const SDL_KeyboardEvent& key) {
   const bool is_repeat = key.repeat != 0;
   SDL_Keycode code = key.keysym.sym;
   if (code >= SDLK_KP_1 && code <= SDLK_KP_6) code = '1' + (code - SDLK_KP_1);
+  if (code == SDLK_KP_PLUS) code = SDLK_PLUS;
+  if (code == SDLK_KP_MINUS) code = SDLK_MINUS;
   if (const auto command = display::command_of(code, is_repeat)) return command;
   // Digits are where they are on every keyboard, whether they need Shift or not.
   const SDL_Scancode place = key.keysym.scancode;

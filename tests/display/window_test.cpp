@@ -356,6 +356,9 @@ TEST(DisplayKeys, EachCommands) {
       {SDLK_r, Command::record},     {SDLK_f, Command::full_screen}, {SDLK_1, Command::schedule_1},
       {SDLK_2, Command::schedule_2}, {SDLK_3, Command::schedule_3},  {SDLK_4, Command::schedule_4},
       {SDLK_5, Command::schedule_5}, {SDLK_6, Command::schedule_6},  {SDLK_KP_6, Command::schedule_6},
+      {SDLK_PLUS, Command::more_accurate},    {SDLK_EQUALS, Command::more_accurate},
+      {SDLK_KP_PLUS, Command::more_accurate}, {SDLK_MINUS, Command::faster},
+      {SDLK_KP_MINUS, Command::faster},       {SDLK_a, Command::follow_policy},
       {SDLK_q, Command::quit},       {SDLK_ESCAPE, Command::quit}};
   std::set<Command> seen;
   for (const auto& [code, command] : wanted) {
@@ -365,7 +368,7 @@ TEST(DisplayKeys, EachCommands) {
     seen.insert(command);
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(Command::quit) + 1) << "a command without a key";
-  for (const SDL_Keycode code : {SDLK_a, SDLK_7, SDLK_0, SDLK_RETURN, SDLK_F1, SDLK_LSHIFT}) {
+  for (const SDL_Keycode code : {SDLK_x, SDLK_7, SDLK_0, SDLK_RETURN, SDLK_F1, SDLK_LSHIFT}) {
     press(code);
     EXPECT_EQ(window->poll(), std::nullopt) << SDL_GetKeyName(code);
   }
