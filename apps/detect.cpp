@@ -87,12 +87,13 @@ void check(const DetectArguments& a) {
   }
   if (!a.output.empty()) check_targets(a);
   for (const std::string& input : a.inputs) {
-    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace}) refuse_input(input, *file);
+    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace, &a.report}) refuse_input(input, *file);
   }
   check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   require_writable(a.trace);
-  refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace});
+  require_writable(a.report);
+  refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace, a.report});
 }
 
 // The format of the detections, known before anything is opened.
@@ -139,6 +140,8 @@ void add_detect(CLI::App& app, Common& common) {
               "Picture (PNG) with annotated frames spread over the run");
   options.add("--trace", &a->trace,
               "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing");
+  options.add("--report", &a->report,
+              "Page (HTML): rate and setting over time, stage times, and what a policy did");
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Leave the sound out");
   options.group("Input");
@@ -151,6 +154,7 @@ void add_detect(CLI::App& app, Common& common) {
   add_limit_options(options, a->reading);
   a->tracking.add_to(options);
   a->detector.add_to(options);
+  a->detector.add_knob_to(options);
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
               [a, &common] { return run(*a, common.verbosity); });
 }

@@ -11,13 +11,16 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "detector_families.hpp"
+#include "knob_options.hpp"
 #include "picture_output.hpp"
 #include "pipeline/chrome_trace.hpp"
 #include "pipeline/sinks.hpp"
 #include "pipeline/sources.hpp"
 #include "progress.hpp"
+#include "run_page.hpp"
 #include "run_text.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -27,11 +30,13 @@ namespace fs = std::filesystem;
 constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
 constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
 
-void summarise(const pipeline::RunReport& report, const DetectorInfo& detector) {
+void summarise(const pipeline::RunReport& report, const DetectorInfo& detector,
+               const pipeline::Knob* knob) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
   std::string text = fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)\n", report.frames,
                                  report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);
-  text += stage_times_text(report);
+  text += stage_times_text(report) + settings_text(report);
+  if (knob) text += knob->summary();
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
     if (detector.family.empty()) {  // several, whose options are their own
       text += "nothing was found; one detector at a time (--config) takes a smaller --min-size\n";
@@ -69,7 +74,8 @@ class DetectRun {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(a_.detector.make()),
-        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}) {
+        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
+        knob_(make_knob(engine_, pipeline_)) {
     a_.reading.stop = &stop_;
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
@@ -87,7 +93,7 @@ class DetectRun {
       }
     }
     finish_outputs();
-    if (verbosity_ >= 0) summarise(total_, engine_.detector->info());
+    if (verbosity_ >= 0) summarise(total_, engine_.detector->info(), knob_.get());
     if (stop_) {
       spdlog::warn("stopped on request; what is written is complete up to the last frame above");
       return stop_exit_code();
@@ -108,6 +114,8 @@ class DetectRun {
     pipeline::RunOptions options;
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
+    if (knob_) options.traces.push_back(knob_.get());
+    if (!a_.report.empty()) options.traces.push_back(&history_);
     std::unique_ptr<pipeline::TraceSink> keeper;
     if (const auto planned =
             engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_))
@@ -191,6 +199,12 @@ class DetectRun {
     }
   }
 
+  std::string inputs_text() const {
+    std::string text = fs::path(a_.inputs.front()).filename().string();
+    if (a_.inputs.size() > 1) text += " and " + std::to_string(a_.inputs.size() - 1) + " more";
+    return text;
+  }
+
   void finish_outputs() {
     if (results_) results_->finish();
     if (trace_) {
@@ -198,11 +212,11 @@ class DetectRun {
       spdlog::info("wrote {}", a_.trace);
     }
     if (sheet_ && sheet_->offered() > 0) {
-      std::string title = fs::path(a_.inputs.front()).filename().string();
-      if (a_.inputs.size() > 1) title += " and " + std::to_string(a_.inputs.size() - 1) + " more";
-      sheet_->write(a_.contact_sheet, title);
+      sheet_->write(a_.contact_sheet, inputs_text());
       spdlog::info("wrote {}", a_.contact_sheet);
     }
+    write_if_named(a_.report,
+                   [&] { return run_page(page_of(inputs_text(), engine_, knob_.get(), total_, history_)); });
     if (a_.detections != "-" && !a_.detections.empty()) spdlog::info("wrote {}", a_.detections);
   }
 
@@ -212,6 +226,8 @@ class DetectRun {
   const std::atomic<bool>& stop_;
   Engine engine_;
   pipeline::Pipeline pipeline_;
+  std::unique_ptr<pipeline::Knob> knob_;
+  pipeline::RunHistory history_;
   std::mutex mutex_;  ///< of what several inputs share
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<media::ContactSheet> sheet_;

@@ -21,6 +21,7 @@ struct DetectArguments {
   std::string format;
   std::string contact_sheet;
   std::string trace;
+  std::string report;
   media::WriteOptions writing;
   media::ReadOptions reading;
   bool no_audio = false;

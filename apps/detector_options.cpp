@@ -9,7 +9,9 @@
 #include "base/error.hpp"
 #include "choices.hpp"
 #include "detection/candidate_limit.hpp"
+#include "detection/combined_detector.hpp"
 #include "detector_families.hpp"
+#include "knob_options.hpp"
 #include "model/size_limit.hpp"
 #include "recognition/section.hpp"
 
@@ -257,8 +259,69 @@ Config DetectorOptions::config(Wanted wanted) const {
   check_options(configs);
   expect_one(configs);
   configs.front().expect_section("schedule");
+  configs.front().expect_section("knob");
   apply_to(configs.front(), wanted);
   return std::move(configs.front());
+}
+
+void DetectorOptions::add_knob_to(OptionSet& options) {
+  add_knob_options(options, knob_);
+  offers_knob_ = true;
+}
+
+bool DetectorOptions::wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const {
+  if (!offers_knob_) return false;
+  const bool has_policy = policy_of(knob).kind != pipeline::KnobPolicy::Kind::none;
+  if (!knob_.power_log.empty() && knob.budget.empty())
+    throw Error(ExitCode::usage, "--power-log is for --budget", "leave it out, or say what may be used up");
+  if (!has_policy && !turns_by_hand_) {
+    if (knob_.settings.empty()) return false;
+    throw Error(ExitCode::usage, "--settings does nothing: nothing turns between them",
+                "add --hold, --budget or --battery");
+  }
+  if (detectors > 1 && !knob.settings.empty()) {
+    throw Error(ExitCode::usage, "settings are listed for one detector, and there are several",
+                "name one with --config, or list none");
+  }
+  return true;
+}
+
+// Of several detectors, each is turned through settings of its own (CombinedDetector).
+std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
+                                                           const std::string& listed, Wanted wanted) const {
+  if (configs.size() == 1) return make_adjustable(configs, 0, listed, wanted);
+  std::vector<std::unique_ptr<Detector>> detectors;
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    detectors.push_back(make_adjustable(configs, i, listed, wanted));
+  return std::make_unique<CombinedDetector>(std::move(detectors));
+}
+
+std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
+                                                           std::size_t which, const std::string& listed,
+                                                           Wanted wanted) const {
+  const Config& configuration = configs[which];
+  const Family& family = family_of(configuration);
+  const std::vector<SettingChanges> all =
+      listed.empty() ? family.settings(configuration, family.make(configuration)->info())
+                     : parse_settings(listed);
+  if (all.size() < 2 && listed.empty()) return make_detector(configuration);
+  std::vector<ConfiguredSetting> settings;
+  for (const SettingChanges& changes : all) {
+    settings.push_back({std::move(load_configs()[which]), changes});
+    Config& config = settings.back().config;
+    config.expect_section("schedule");
+    config.expect_section("knob");
+    apply_to(config, wanted);
+    for (const auto& [key, value] : changes) {
+      if (!reads(family.info(), key)) {
+        throw Error(ExitCode::usage,
+                    fmt::format("'{}' in the settings is no key of {}", key, family.info().title),
+                    fmt::format("there are: {}", fmt::join(family.info().config_keys, ", ")));
+      }
+      config.set("detector", key, value);
+    }
+  }
+  return make_detector(configuration, settings);
 }
 
 Engine DetectorOptions::make(Wanted wanted) const {
@@ -268,12 +331,17 @@ Engine DetectorOptions::make(Wanted wanted) const {
   engine.schedule = schedule_.request;
   engine.threads = schedule_.threads;
   engine.explain = schedule_.explain;
+  engine.knob = knob_;
   for (Config& config : configs) {
     pipeline::ScheduleRequest unused;  // of several, the first says how all are run
     pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
+    pipeline::KnobRequest unused_knob;
+    pipeline::read_knob(config, &config == &configs.front() && offers_knob_ ? engine.knob : unused_knob);
     apply_to(config, wanted);
   }
-  engine.detector = make_detector(configs);
+  engine.detector = wants_settings(engine.knob, configs.size())
+                        ? make_adjustable(configs, engine.knob.settings, wanted)
+                        : make_detector(configs);
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;

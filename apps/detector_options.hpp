@@ -50,6 +50,10 @@ class DetectorOptions {
   /// @param left_out  names of options that the command has no use for
   void add_to(OptionSet& options, const std::set<std::string>& left_out = {});
 
+  /// Adds the options of the knob (knob_options.hpp): the detector is made in several settings where a policy
+  /// is to turn between them.
+  void add_knob_to(OptionSet& options);
+
   /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
   void set(const DetectorSetting& setting) { settings_.push_back(setting); }
 
@@ -57,6 +61,9 @@ class DetectorOptions {
   bool is_named() const { return !config_.empty() || !model_.empty(); }
   /// `make` opens no device: of commands that run the detector on the CPU.
   void use_no_device() { schedule_.request.devices = "none"; }
+  /// There are keys that turn the knob: the detector is made in several settings whether there is a policy or
+  /// not.
+  void turn_by_hand() { turns_by_hand_ = true; }
   /// A gallery's changes count while the detector runs.
   void follow_gallery() { follows_gallery_ = true; }
 
@@ -76,6 +83,11 @@ class DetectorOptions {
   std::vector<Config> load_configs() const;
   void check_options(const std::vector<Config>& configs) const;
 
+  bool wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const;
+  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, const std::string& listed,
+                                            Wanted wanted) const;
+  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, std::size_t which,
+                                            const std::string& listed, Wanted wanted) const;
   void apply_to(Config& config, Wanted wanted) const;
   void apply_recognition_to(Config& config) const;
 
@@ -87,6 +99,9 @@ class DetectorOptions {
   std::optional<double> false_accepts_;
   bool follows_gallery_ = false;
   ScheduleArguments schedule_;
+  pipeline::KnobRequest knob_;
+  bool offers_knob_ = false;
+  bool turns_by_hand_ = false;
 };
 
 }  // namespace sightline::apps

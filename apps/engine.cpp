@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "knob_options.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/adaptive.hpp"
 #include "pipeline/energy_watch.hpp"
@@ -76,7 +77,10 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   options.file = pipeline::default_plan_file();
   options.energy_file = pipeline::default_energy_file();
   options.stop = &stop;
+  const std::size_t setting = pipeline.setting();
+  pipeline.set_setting(processor().configured_setting());
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, processor(), devices(), frames, options);
+  pipeline.set_setting(setting);
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
   if (explain) {
@@ -135,6 +139,7 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const DetectorInfo& info = engine.detector->info();
   spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", info.model,
                info.smallest_object, info.threshold);
+  if (engine.explain) std::fputs(settings_table(*engine.detector).c_str(), stderr);
 }
 
 }  // namespace sightline::apps

@@ -11,6 +11,7 @@
 
 #include "detection/detector.hpp"
 #include "opencl/device.hpp"
+#include "pipeline/knob_policy.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/sources.hpp"
@@ -37,7 +38,8 @@ struct ProcessorEngine {
   bool is_auto() const;
   /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
   pipeline::Schedule resolve() const;
-  /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Throws Error (usage).
+  /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Plans are made, and
+  /// remembered, for the setting that the processor is configured with. Throws Error (usage).
   /// @param stop  ends the measuring early, with what is known by then
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                          const std::atomic<bool>& stop) const;
@@ -57,6 +59,7 @@ struct ProcessorEngine {
 /// A detector that is ready to run.
 struct Engine : ProcessorEngine {
   std::unique_ptr<Detector> detector;
+  pipeline::KnobRequest knob;  ///< of the command line and the configuration
 
   const FrameProcessor& processor() const override { return *detector; }
 };

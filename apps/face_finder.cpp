@@ -11,6 +11,7 @@ namespace sightline::apps {
 Config recognition_config(const std::string& name) {
   Config config = Config::load(find_config(name));
   config.expect_section("schedule");
+  config.expect_section("knob");
   return config;
 }
 

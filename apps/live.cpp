@@ -54,9 +54,10 @@ void complete_outputs(LiveArguments& a, const Typed& typed) {
   a.recording.rotation = parse_rotation(typed.rotate, "--rotate");
   if (a.recording.path.empty() && (a.recording.rotation.is_set() || a.recording.keep > 0))
     throw Error(ExitCode::usage, "--rotate and --keep are for recordings", "name one with --record");
-  for (const std::string* file : {&a.detections, &a.trace}) refuse_input(a.input, *file);
-  refuse_same_outputs({a.detections, a.trace});
+  for (const std::string* file : {&a.detections, &a.trace, &a.report}) refuse_input(a.input, *file);
+  refuse_same_outputs({a.detections, a.trace, a.report});
   require_writable(a.trace);
+  require_writable(a.report);
 }
 
 void run_headless(const LiveArguments& arguments, int verbosity) {
@@ -74,6 +75,7 @@ void run_headless(const LiveArguments& arguments, int verbosity) {
 int run(LiveArguments a, const Typed& typed, int verbosity) {
   complete_input(a, typed);
   complete_outputs(a, typed);
+  if (!a.headless) a.detector.turn_by_hand();
 #if SIGHTLINE_DISPLAY
   if (a.headless) {
     run_headless(a, verbosity);
@@ -157,6 +159,8 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.add("-f,--format", &typed.format, "Of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
   options.add("--trace", &a.trace, "What ran where and when, as Chrome trace JSON");
+  options.add("--report", &a.report,
+              "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did");
   options.add("--status", &a.status_every, "Say how the run is doing every so many seconds, a line each")
       .positive();
 }
@@ -173,6 +177,7 @@ void add_live(CLI::App& app, Common& common) {
   add_output_options(options, *a, *typed);
   a->tracking.add_to(options, true);
   a->detector.add_to(options);
+  a->detector.add_knob_to(options);
   a->detector.follow_gallery();
   add_command(app, common, "live",
               "Find objects in what a camera, a screen or a stream shows now, in a window", options,

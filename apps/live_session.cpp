@@ -9,11 +9,14 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
+#include "knob_options.hpp"
 #include "media/picture_file.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/sinks.hpp"
+#include "run_page.hpp"
 #include "run_text.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -86,6 +89,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
       pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_), {engine_.threads}),
+      knob_(make_knob(engine_, pipeline_, [this] { return source_rate(); })),
       statistics_(!a_.headless),
       mailbox_(a_.display_all, wake_) {
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
@@ -154,6 +158,8 @@ void LiveSession::search() {
   options.stop = &ends_;
   options.traces = {&statistics_, &followed_};
   if (trace_) options.traces.push_back(trace_.get());
+  if (knob_) options.traces.push_back(knob_.get());
+  if (!a_.report.empty()) options.traces.push_back(&history_);
   try {
     while (!stops_) {
       ends_ = false;
@@ -222,6 +228,7 @@ void LiveSession::finish() {
   if (trace_) trace_->finish();
   if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
+  write_if_named(a_.report, [&] { return run_page(page_of(a_.input, engine_, knob_.get(), report_, history_)); });
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording broke off: " + recorder_->status().error,
                 "what was recorded until then can be played");
@@ -268,6 +275,24 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   } catch (const Error& e) {
     return e.what();
   }
+}
+
+std::string LiveSession::turn_knob(int by) {
+  if (!knob_) return "there is only one setting";
+  // What is measured is measured with the setting that the detector is configured with.
+  if (planning_) return "schedule auto is measuring: not now";
+  return knob_->turn(by);
+}
+
+std::string LiveSession::follow_policy() {
+  return knob_ ? knob_->follow_policy() : "there is only one setting";
+}
+
+// What waits for the detector comes as fast as that is: then its own rate counts.
+double LiveSession::source_rate() const {
+  const pipeline::CaptureStatus status = source_->status();
+  if (source_->drop() != pipeline::DropPolicy::none) return status.frame_rate;
+  return status.info.frame_rate.value() * (a_.capture.live ? 1 : a_.capture.pace);
 }
 
 std::string LiveSession::schedule_name() const {
@@ -358,6 +383,7 @@ std::string LiveSession::status_line() {
   const std::string drops = drops_text(counts, told_);
   if (!drops.empty()) line += "; dropped " + drops;
   told_ = counts;
+  if (knob_) line += fmt::format("; {} ({})", setting(), setting_chosen_by());
   line += fmt::format("; {:.0f} MiB", static_cast<double>(resident_bytes()) / (1 << 20));
   return line;
 }
@@ -397,7 +423,9 @@ void LiveSession::summarise() const {
       text += fmt::format(", {} left out ({})", recorded->failed, media::kRecorderFailed);
     text += "\n";
   }
-  std::fputs((text + stage_times_text(report_) + problems_text(report_)).c_str(), stderr);
+  text += stage_times_text(report_) + settings_text(report_);
+  if (knob_) text += knob_->summary();
+  std::fputs((text + problems_text(report_)).c_str(), stderr);
 }
 
 }  // namespace sightline::apps

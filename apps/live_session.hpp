@@ -18,9 +18,11 @@
 #include "media/recorder.hpp"
 #include "pipeline/chrome_trace.hpp"
 #include "pipeline/display_mailbox.hpp"
+#include "pipeline/knob.hpp"
 #include "pipeline/live_source.hpp"
 #include "pipeline/live_statistics.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/run_history.hpp"
 #include "track_options.hpp"
 
 namespace sightline::apps {
@@ -44,6 +46,7 @@ struct LiveArguments {
   std::string detections;
   ResultFormat format = ResultFormat::jsonl;
   std::string trace;
+  std::string report;
   double status_every = 0;  ///< seconds between lines that say how the run is doing; 0: none
 };
 
@@ -85,6 +88,9 @@ class LiveSession {
   std::string next_drop_policy();
   std::string choose_schedule(std::size_t index);
   std::string switch_recording();
+  /// By so many settings, to faster ones or (below 0) to more accurate ones.
+  std::string turn_knob(int by);
+  std::string follow_policy();
   /// Begins to save what is shown; `saved_picture` tells when it is done.
   std::string save_picture(const pipeline::Showable& shown);
   /// Once, what became of a picture.
@@ -101,6 +107,9 @@ class LiveSession {
   std::string schedule_name() const;
   /// "CPU", and the device's name where there is one.
   std::vector<std::string> processors() const;
+  /// The detector's setting, and who chose it; empty where there is only one.
+  std::string setting() const { return knob_ ? knob_->setting_text() : ""; }
+  std::string setting_chosen_by() const { return knob_ ? knob_->chosen_by() : ""; }
   std::optional<media::RecorderStatus> recording() const;
   double seconds() const;
 
@@ -118,15 +127,18 @@ class LiveSession {
   void freeze(bool paused);
   void keep_recent(const media::Frame& frame);
   void start_recording();
+  double source_rate() const;
   void record(const media::Frame& frame, const FrameResult& result);
 
   LiveArguments a_;
   const std::function<void()> wake_;
   Engine engine_;
   pipeline::Pipeline pipeline_;
+  std::unique_ptr<pipeline::Knob> knob_;  ///< null where the detector has one setting
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
   FollowedPlan followed_;
+  pipeline::RunHistory history_;
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   std::vector<std::unique_ptr<pipeline::Sink>> sinks_;

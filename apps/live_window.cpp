@@ -101,6 +101,15 @@ class LiveWindow {
       case record:
         say(session_.switch_recording());
         break;
+      case more_accurate:
+        say(session_.turn_knob(-1));
+        break;
+      case faster:
+        say(session_.turn_knob(1));
+        break;
+      case follow_policy:
+        say(session_.follow_policy());
+        break;
       case quit:
         return false;
       default:
@@ -180,6 +189,8 @@ class LiveWindow {
     const pipeline::Schedule schedule = session_.schedule();
     overlay_.schedule = session_.schedule_name();
     overlay_.mapping = schedule.uses_device() ? describe(schedule, session_.detector()) : "";
+    overlay_.setting = session_.setting();
+    overlay_.setting_by = session_.setting_chosen_by();
     overlay_.drop_policy = to_string(session_.source().drop());
     overlay_.recording.reset();
     if (const auto recording = session_.recording()) {

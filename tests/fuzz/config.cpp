@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "detector_families.hpp"
+#include "pipeline/knob_policy.hpp"
 #include "pipeline/schedule.hpp"
 #include "targets.hpp"
 
@@ -13,6 +14,9 @@ void config(Bytes bytes) {
         Config::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "input.toml");
     pipeline::ScheduleRequest schedule;
     pipeline::read_schedule(read, schedule);
+    pipeline::KnobRequest knob;
+    pipeline::read_knob(read, knob);
+    pipeline::policy_of(knob);
     check_detector_config(read);
   } catch (const Error&) {
   }

@@ -330,6 +330,18 @@ TEST_F(LiveWindow, ObeysItsKeys) {
   press("space");
   EXPECT_TRUE(becomes_true([&] { return lines() > standing + 4; }));
 
+  // The detector is turned to a faster setting, and back.
+  const auto found_by = [&](const char* setting, std::size_t from) {
+    return bytes_of(detections()).find(setting, from) != std::string::npos;
+  };
+  EXPECT_TRUE(found_by("\"setting\":\"12 filters, step 1.3\"", 0));
+  press("minus");
+  EXPECT_TRUE(becomes_true([&] { return found_by("\"setting\":\"12 filters, step 1.48\"", 0); }));
+  const std::size_t turned = fs::file_size(detections());
+  press("plus");
+  EXPECT_TRUE(becomes_true([&] { return found_by("\"setting\":\"12 filters, step 1.3\"", turned); }));
+  press("a");
+
   for (const char* key : {"h", "o", "o", "o", "h", "d", "d", "d", "f", "f", "1", "2", "6"}) press(key);
   const std::size_t before = lines();
   EXPECT_TRUE(becomes_true([&] { return lines() > before + 3; })) << program_->output();

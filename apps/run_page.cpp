@@ -1,0 +1,201 @@
+#include "run_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/duration_text.hpp"
+#include "base/markup.hpp"
+#include "evaluation/report_parts.hpp"
+#include "knob_options.hpp"
+#include "pipeline/report_page.hpp"
+
+namespace sightline::apps {
+namespace {
+
+using report_parts::kColours;
+
+constexpr double kPlotWidth = 1080, kPlotRight = 1060, kPlotTop = 16;
+constexpr double kLetter = 7.2, kLeastLeft = 90, kMostLeft = 420;  // of what stands left of the plots
+constexpr double kRateHeight = 220, kRow = 30;
+constexpr const char* kGridColour = "#dfe3e9";
+
+constexpr const char* kRunGuide =
+    R"(<dt>Rate</dt><dd>Frames whose result was delivered, a second; of a camera, no more than it gives.</dd>
+<dt>Setting</dt><dd>Which of the detector's settings searched the frames: the most accurate one is at the top, the fastest
+at the bottom. What a frame gives depends on the frame and the setting alone.</dd>
+<dt>Missed</dt><dd>By the evaluation that is stored in the model: share of the objects that are missed at 1e-5 false
+positives a window. It tells sizes of a model apart, and no scale steps.</dd>
+)";
+
+// 1, 2 or 5 times a power of ten, so that about so many of it fit.
+double round_step(double range, double marks) {
+  const double raw = range / marks;
+  const double unit = std::pow(10, std::floor(std::log10(raw)));
+  const double times = raw / unit;
+  return unit * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
+}
+
+// Seconds from left to right, beside names.
+class TimeAxis {
+ public:
+  explicit TimeAxis(const pipeline::RunHistory::Summary& history) : seconds_(std::max(history.seconds, 1e-3)) {
+    std::size_t longest = 0;
+    for (const ProcessorSetting& one : history.settings) longest = std::max(longest, one.name.size());
+    left_ = std::clamp(kLetter * static_cast<double>(longest) + 20, kLeastLeft, kMostLeft);
+  }
+
+  double left() const { return left_; }
+  double place(double at) const {
+    return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kPlotRight - left_);
+  }
+  // Round times below `bottom`, with lines up to the top.
+  std::string marks(double bottom) const {
+    const double step = round_step(seconds_, 8);
+    std::string svg;
+    for (double at = 0; at <= seconds_ * 1.0001; at += step) {
+      svg += report_parts::line(place(at), kPlotTop, place(at), bottom, kGridColour);
+      svg += report_parts::text(place(at), bottom + 20, "middle", fmt::format("{:g} s", at));
+    }
+    return svg;
+  }
+
+ private:
+  double seconds_;
+  double left_;
+};
+
+std::string picture(const std::string& label, double height, const std::string& content) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
+      "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"#ffffff\"/>\n{}</svg>\n",
+      kPlotWidth, height, escape_markup(label), content);
+}
+
+// The last interval is not over: what there is of it says little where it is short.
+std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
+  const auto& history = run.history;
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < history.frames.size(); ++i) {
+    const double length = std::min(history.interval, history.seconds - history.interval * static_cast<double>(i));
+    if (length < history.interval / 2 && i > 0) break;
+    rates.push_back(static_cast<double>(history.frames[i]) / std::max(length, 1e-3));
+  }
+  if (rates.empty()) return "";
+  const bool holds = run.policy.kind == pipeline::KnobPolicy::Kind::hold;
+  double most = *std::ranges::max_element(rates);
+  if (holds) most = std::max(most, std::min(run.policy.limit, 4 * most));
+  most = std::max(1.1 * most, 1e-3);
+  const double bottom = kPlotTop + kRateHeight;
+  const auto y = [&](double rate) { return bottom - std::min(rate / most, 1.0) * kRateHeight; };
+  std::string svg = time.marks(bottom);
+  const double step = round_step(most, 5);
+  for (double rate = 0; rate <= most; rate += step) {
+    svg += report_parts::line(time.left(), y(rate), kPlotRight, y(rate), kGridColour);
+    svg += report_parts::text(time.left() - 8, y(rate) + 4, "end", fmt::format("{:g}", rate));
+  }
+  svg += report_parts::text(8, kPlotTop + 12, "start", "frames/s");
+  std::string points;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    for (const double end : {0.0, 1.0}) {
+      points += report_parts::at(time.place(history.interval * (static_cast<double>(i) + end))) + ',' +
+                report_parts::at(y(rates[i])) + ' ';
+    }
+  }
+  svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points,
+                     kColours[0]);
+  if (holds && run.policy.limit <= most) {
+    svg += fmt::format(
+        "<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"{3}\" stroke-width=\"2\" "
+        "stroke-dasharray=\"6 4\"/>\n",
+        time.left(), y(run.policy.limit), kPlotRight, kColours[1]);
+    svg += report_parts::text(kPlotRight - 4, y(run.policy.limit) - 6, "end",
+                              escape_markup(describe(run.policy)));
+  }
+  return picture("Frames a second over time", bottom + 34, svg);
+}
+
+std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
+  const auto& history = run.history;
+  if (history.settings.size() < 2 || history.turns.empty()) return "";
+  const double bottom = kPlotTop + kRow * static_cast<double>(history.settings.size());
+  const auto y = [](int setting) { return kPlotTop + kRow * (static_cast<double>(setting) + 0.5); };
+  std::string svg = time.marks(bottom);
+  for (std::size_t i = 0; i < history.settings.size(); ++i) {
+    const double row = y(static_cast<int>(i));
+    svg += report_parts::line(time.left(), row, kPlotRight, row, kGridColour);
+    svg += report_parts::text(time.left() - 8, row + 4, "end", escape_markup(history.settings[i].name));
+  }
+  std::string points;
+  for (std::size_t i = 0; i < history.turns.size(); ++i) {
+    const auto& turn = history.turns[i];
+    const double end = i + 1 < history.turns.size() ? history.turns[i + 1].seconds : history.seconds;
+    for (const double at : {turn.seconds, end})
+      points += report_parts::at(time.place(at)) + ',' + report_parts::at(y(turn.setting)) + ' ';
+  }
+  svg += fmt::format(
+      "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\"/>\n",
+      points, kColours[2]);
+  return picture("The setting over time", bottom + 34, svg);
+}
+
+std::string settings_rows(const pipeline::RunReport& report) {
+  std::int64_t frames = 0;
+  for (const pipeline::SettingUse& use : report.settings) frames += use.frames;
+  if (report.settings.empty() || frames == 0) return "";
+  std::string text =
+      "<table><thead><tr><th>setting</th><th>frames</th><th>share</th><th>missed</th></tr></thead><tbody>\n";
+  for (const pipeline::SettingUse& use : report.settings) {
+    text += fmt::format("<tr><th>{}</th><td>{}</td><td>{:.1f}%</td><td>{}</td></tr>\n",
+                        escape_markup(use.setting.name), use.frames,
+                        100 * static_cast<double>(use.frames) / static_cast<double>(frames),
+                        use.setting.missed ? fmt::format("{:.2f}%", 100 * *use.setting.missed) : "-");
+  }
+  return text + "</tbody></table>\n";
+}
+
+std::string note(const std::string& text) {
+  return text.empty() ? "" : "<p class=\"note\">" + escape_markup(text) + "</p>\n";
+}
+
+std::string stage_rows_of(const pipeline::RunReport& report) {
+  const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
+  std::string text = "<table><thead><tr><th>stage</th><th>ms a frame</th><th>where</th></tr></thead><tbody>\n";
+  for (const pipeline::StageTime& stage : report.stages) {
+    text += fmt::format("<tr><th>{}</th><td>{:.2f}</td><td>{}</td></tr>\n", escape_markup(stage.name),
+                        1000 * stage.seconds / frames, escape_markup(stage.processor));
+  }
+  return text + "</tbody></table>\n";
+}
+
+}  // namespace
+
+RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
+                  const pipeline::RunReport& report, const pipeline::RunHistory& history) {
+  return {input,  engine.detector->info().model, knob ? knob->summary() : "", policy_of(engine.knob),
+          report, history.summary()};
+}
+
+std::string run_page(const RunOnPage& run) {
+  const TimeAxis time(run.history);
+  const double rate = static_cast<double>(run.report.frames) / std::max(run.history.seconds, 1e-9);
+  const std::string title = fmt::format("{} frames at {:.1f} a second", run.report.frames, rate);
+  std::string sections =
+      "<article class=\"measurement\">\n<p class=\"subject\">" + escape_markup(run.input + ". " + run.model) +
+      "</p>\n<h1>" + escape_markup(title) + "</h1>\n<p class=\"subject\">" +
+      escape_markup(fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds))) +
+      "</p>\n";
+  sections += pipeline::report_card("Rate over time", rate_plot(run, time));
+  const std::string turned = setting_plot(run, time);
+  sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note(run.knob));
+  const std::string by_setting = settings_rows(run.report);
+  sections += pipeline::report_card("Frames by setting",
+                                    by_setting.empty() ? "" : by_setting + note(accuracy_text(run.report)));
+  sections += pipeline::report_card("Stages", stage_rows_of(run.report));
+  return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide,
+                               {{"measurements", nlohmann::ordered_json::array()}});
+}
+
+}  // namespace sightline::apps
