@@ -19,9 +19,10 @@ constexpr double kLongestPause = 120;
 constexpr double kFirstDistrust = 60;
 constexpr double kLongestDistrust = 1800;
 constexpr double kMuchRoom = 0.85;     // below which a prediction is worth a test
+constexpr double kHalfEmpty = 0.5;     // below which it is so six times as soon
 constexpr double kUnknownGain = 1.3;   // until it was seen
 constexpr double kSmallestGain = 1.02;
-constexpr double kLargestGain = 8;
+constexpr double kLargestGain = 4;
 
 constexpr double kHalf = 0.5;
 constexpr double kFifth = 0.2;
@@ -31,7 +32,6 @@ constexpr double kBack = 0.03;
 
 KnobLogic::KnobLogic(std::size_t settings, std::size_t first)
     : gains_(settings - 1, kUnknownGain),
-      known_(settings - 1),
       setting_(first),
       pause_(kFirstPause),
       distrust_(kFirstDistrust) {}
@@ -61,7 +61,7 @@ std::optional<std::size_t> KnobLogic::observe(double now, double load) {
   return more_accurate(now, load);
 }
 
-// The load may have changed by itself at the same time, so one look is not believed whole.
+// The load may have changed by itself at the same time, so a look is believed by half.
 void KnobLogic::learn(double load) {
   if (!came_from_) return;
   const std::size_t first = std::min(*came_from_, setting_);
@@ -73,11 +73,9 @@ void KnobLogic::learn(double load) {
   double expected = 1;
   for (std::size_t i = first; i < last; ++i) expected *= gains_[i];
   // What was not expected is spread evenly over the steps.
-  const double off = std::pow(gain / expected, 1 / static_cast<double>(last - first));
-  for (std::size_t i = first; i < last; ++i) {
-    gains_[i] = std::clamp(gains_[i] * (known_[i] ? std::sqrt(off) : off), kSmallestGain, kLargestGain);
-    known_[i] = true;
-  }
+  const double off = std::pow(gain / expected, 0.5 / static_cast<double>(last - first));
+  for (std::size_t i = first; i < last; ++i)
+    gains_[i] = std::clamp(gains_[i] * off, kSmallestGain, kLargestGain);
 }
 
 std::optional<std::size_t> KnobLogic::faster(double now, double load) {
@@ -100,7 +98,8 @@ std::optional<std::size_t> KnobLogic::more_accurate(double now, double load) {
     pause_ = kFirstPause;
     distrust_ = kFirstDistrust;
   }
-  const bool is_tested = load < kMuchRoom && now - turned_ >= distrust_;
+  const double patience = load < kHalfEmpty ? distrust_ / 6 : distrust_;
+  const bool is_tested = load < kMuchRoom && now - turned_ >= patience;
   if (setting_ == 0 || (predicted(setting_ - 1, load) > kRoom && !is_tested)) {
     under_ = 0;
     return std::nullopt;

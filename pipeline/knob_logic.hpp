@@ -19,7 +19,7 @@ namespace sightline::pipeline {
 /// back within ten seconds was a mistake: the next one waits for five seconds, then ten, and so on up to two
 /// minutes. What was learned may be wrong, since loads change by themselves, too: where the load is below 0.85,
 /// a more accurate setting is tried against the prediction after a minute, then after two, and so on up to half
-/// an hour. Thread-safety: none.
+/// an hour; where it is below 0.5, after a sixth of that. Thread-safety: none.
 class KnobLogic {
  public:
   /// @param settings  how many there are, from the most accurate to the fastest; at least one
@@ -42,8 +42,7 @@ class KnobLogic {
   std::size_t turn(double now, double load, std::size_t to);
   void learn(double load);
 
-  std::vector<double> gains_;  ///< [i]: the load of setting i over that of i + 1; above 1
-  std::vector<bool> known_;    ///< [i]: whether it was seen
+  std::vector<double> gains_;  ///< [i]: the load of setting i over that of i + 1, as far as is known; above 1
   std::size_t setting_;
   std::optional<std::size_t> came_from_;  ///< until the first load behind a turn
   double load_before_ = 0;
