@@ -147,7 +147,7 @@ TEST(KnobLogic, ForgetsWhatWasNotTheSettingsFault) {
 }
 
 TEST(KnobLogic, NumbersThatAreNoneAreLeftOut) {
-  KnobLogic logic(2, 0);
+  KnobLogic logic(2, 1);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(logic.observe(i, std::numeric_limits<double>::infinity()), std::nullopt);
     EXPECT_EQ(logic.observe(i, std::numeric_limits<double>::quiet_NaN()), std::nullopt);
