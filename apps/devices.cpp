@@ -4,12 +4,12 @@
 #include <string>
 
 #include "base/hardware.hpp"
+#include "characterisation/probe.hpp"
 #include "commands.hpp"
 #include "media/cameras.hpp"
 #include "opencl/device.hpp"
 #include "opencl/driver_check.hpp"
 #include "opencl/driver_hint.hpp"
-#include "opencl/probe.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -52,7 +52,7 @@ void print(const opencl::DeviceInfo& d) {
   line("exact square root", d.correctly_rounded_divide_sqrt ? "yes" : "no: cannot be used");
 }
 
-void print(const opencl::DeviceRates& r) {
+void print(const characterisation::DeviceRates& r) {
   const auto giga = [](double value, const char* unit) {
     char text[48];
     std::snprintf(text, sizeof text, value < 1e10 ? "%.2f %s" : "%.0f %s", value * 1e-9, unit);
@@ -164,7 +164,7 @@ int run(const DevicesArguments& a) {
   std::printf("OpenCL devices, as --device takes them:\n");
   for (const opencl::DeviceInfo& device : devices) {
     print(device);
-    if (a.probe) print(opencl::measure_rates(opencl::Context({device, 0, ""})));
+    if (a.probe) print(characterisation::measure_rates(opencl::Context({device, 0, ""})));
     std::printf("\n");
   }
   const auto chosen = opencl::choose_device({"auto", 0}, devices);

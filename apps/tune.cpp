@@ -5,13 +5,13 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "characterisation/probe.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "config_lookup.hpp"
 #include "family_commands.hpp"
 #include "media/reader.hpp"
 #include "opencl/context.hpp"
-#include "opencl/probe.hpp"
 #include "opencl/program_cache.hpp"
 
 namespace sightline::apps {
@@ -56,7 +56,7 @@ int run(const TuneArguments& a) {
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no frame");
 
-  const double peak = opencl::measure_multiply_adds(context);
+  const double peak = characterisation::measure_multiply_adds(context);
   std::printf("%s, driver %s: %.0f G float multiply-adds/s\n", context.name().c_str(),
               context.device().driver_version.c_str(), 1e-9 * peak);
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,

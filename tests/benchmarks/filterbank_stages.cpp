@@ -7,10 +7,10 @@
 #include <cstdio>
 
 #include "base/hardware.hpp"
+#include "characterisation/peak.hpp"
 #include "filterbank/kernels.hpp"
 #include "image/pyramid.hpp"
 #include "made_up.hpp"
-#include "peak.hpp"
 #include "training/random.hpp"
 
 namespace sightline::filterbank {
@@ -87,14 +87,14 @@ void report(benchmark::State& state, double operations, double peak) {
 constexpr double kFilterOperations = 9.0 * kFilters * kFrame.width * kFrame.height;
 
 void filter_exact(benchmark::State& state) {
-  const double dot_peak = benchmarks::peak_dot_products();
+  const double dot_peak = characterisation::peak_dot_products();
   for (auto _ : state) bench().filter();
   // A response of nine taps takes the eight elements of two dot products.
-  report(state, kFilterOperations, dot_peak > 0 ? dot_peak * 9 / 8 : benchmarks::peak_multiply_adds());
+  report(state, kFilterOperations, dot_peak > 0 ? dot_peak * 9 / 8 : characterisation::peak_multiply_adds());
 }
 
 void filter_float(benchmark::State& state) {
-  const double peak = benchmarks::peak_multiply_adds();
+  const double peak = characterisation::peak_multiply_adds();
   Bench& b = bench();
   for (auto _ : state)
     filter_rows_float(b.gray(), b.dictionary, Largest::magnitude, 0, kFrame.height, b.responses.view(),
@@ -117,7 +117,7 @@ void normalise(benchmark::State& state) {
 }
 
 void classify(benchmark::State& state) {
-  const double dot_peak = benchmarks::peak_dot_products();
+  const double dot_peak = characterisation::peak_dot_products();
   Bench& b = bench();
   const WindowShape window;
   const int rows = b.grid.cells_y - window.cells_y + 1;
@@ -129,7 +129,7 @@ void classify(benchmark::State& state) {
     }
   }
   report(state, static_cast<double>(window.blocks()) * kBlockCells * kFilters * rows * columns,
-         dot_peak > 0 ? dot_peak : benchmarks::peak_multiply_adds());
+         dot_peak > 0 ? dot_peak : characterisation::peak_multiply_adds());
 }
 
 // One level at scale 1.2.
@@ -158,8 +158,8 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (argc > 1) sightline::limit_instruction_set(argv[1]);
   std::printf("%s; one thread: %.1f float GMAC/s, %.1f 8-bit GMAC/s\n", sightline::instruction_set().c_str(),
-              1e-9 * sightline::benchmarks::peak_multiply_adds(),
-              1e-9 * sightline::benchmarks::peak_dot_products());
+              1e-9 * sightline::characterisation::peak_multiply_adds(),
+              1e-9 * sightline::characterisation::peak_dot_products());
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

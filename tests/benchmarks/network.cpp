@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "filterbank/network/network.hpp"
-#include "peak.hpp"
+#include "characterisation/peak.hpp"
 #include "training/random.hpp"
 
 namespace sightline::filterbank {
@@ -45,8 +45,8 @@ Network random_network(int channels) {
 }
 
 void BM_Network(benchmark::State& state) {
-  const double dot_peak = benchmarks::peak_dot_products();
-  const double peak = dot_peak > 0 ? dot_peak : benchmarks::peak_multiply_adds();
+  const double dot_peak = characterisation::peak_dot_products();
+  const double peak = dot_peak > 0 ? dot_peak : characterisation::peak_multiply_adds();
   const Network network = random_network(static_cast<int>(state.range(0)));
   if (!what_is_wrong(network).empty()) std::abort();
   const PackedNetwork packed(network);

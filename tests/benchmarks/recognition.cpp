@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hardware.hpp"
-#include "peak.hpp"
+#include "characterisation/peak.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/face_descriptor.hpp"
 #include "recognition/projection.hpp"
@@ -127,7 +127,7 @@ void face_values(benchmark::State& state) {
 
 void projection(benchmark::State& state) {
   const Projector& projector = bench().projector;
-  const double peak = benchmarks::peak_multiply_adds();
+  const double peak = characterisation::peak_multiply_adds();
   Random random(4);
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(projector.values()));
   for (std::uint16_t& count : counts) count = static_cast<std::uint16_t>(random.below(30));

@@ -21,7 +21,7 @@
 #include "base/parallel.hpp"
 #include "evaluation/report.hpp"
 #include "opencl/device.hpp"
-#include "peak.hpp"
+#include "characterisation/peak.hpp"
 #include "ways/check.hpp"
 #include "ways/tables.hpp"
 
@@ -124,8 +124,8 @@ double measured_ms(const Way& way, const Problem& problem, const Expected& expec
 // Of one thread in the way's own instruction set and arithmetic; nine taps are eight elements of dot products.
 double own_peak(const Way& way) {
   if (way.instruction_set.empty()) return 0;
-  const double dots = way.arithmetic == Arithmetic::exact ? benchmarks::peak_dot_products() : 0;
-  return dots > 0 ? dots * 9 / 8 : benchmarks::peak_multiply_adds();
+  const double dots = way.arithmetic == Arithmetic::exact ? characterisation::peak_dot_products() : 0;
+  return dots > 0 ? dots * 9 / 8 : characterisation::peak_multiply_adds();
 }
 
 Times times_of(const Way& way, const Problem& problem, const Expected& expected, const Arguments& a) {
@@ -187,8 +187,8 @@ std::vector<Way> all_ways(const Arguments& a) {
 
 void run(const Arguments& a) {
   const std::vector<Way> ways = all_ways(a);
-  const double peak = benchmarks::peak_multiply_adds();
-  const double dots = benchmarks::peak_dot_products();
+  const double peak = characterisation::peak_multiply_adds();
+  const double dots = characterisation::peak_dot_products();
   const std::string machine = cpu_name() + ", " + instruction_set() + ", " + std::to_string(hardware_threads()) + " threads";
   std::printf("%s; one thread: %.1f float GMAC/s, %.1f 8-bit GMAC/s\n\n", machine.c_str(), 1e-9 * peak, 1e-9 * dots);
   bool first = true;

@@ -3,7 +3,7 @@
 
 #include "opencl/context.hpp"
 
-namespace sightline::opencl {
+namespace sightline::characterisation {
 
 /// Rates are of the best of several runs. 0 where it was not measured.
 struct DeviceRates {
@@ -19,9 +19,9 @@ struct DeviceRates {
 };
 
 /// Only `multiply_adds`: quick.
-double measure_multiply_adds(const Context& context);
+double measure_multiply_adds(const opencl::Context& context);
 
 /// All of them; takes about a second. Throws DeviceError.
-DeviceRates measure_rates(const Context& context);
+DeviceRates measure_rates(const opencl::Context& context);
 
-}  // namespace sightline::opencl
+}  // namespace sightline::characterisation

@@ -1,16 +1,16 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "peak_simd.cpp"
+#define HWY_TARGET_INCLUDE "characterisation/peak_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
 #include <chrono>
 #include <cstdint>
 
-#include "peak.hpp"
+#include "characterisation/peak.hpp"
 
 HWY_BEFORE_NAMESPACE();
 #include "base/vnni_target.hpp"
-namespace sightline::benchmarks::HWY_NAMESPACE {
+namespace sightline::characterisation::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kChains = 12;  // latency times throughput, with room
@@ -48,13 +48,13 @@ double dot_products(int rounds, float* sink) {
 #endif
 }
 
-}  // namespace sightline::benchmarks::HWY_NAMESPACE
+}  // namespace sightline::characterisation::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
 
-namespace sightline::benchmarks {
+namespace sightline::characterisation {
 HWY_EXPORT(multiply_adds);
 HWY_EXPORT(dot_products);
 
@@ -83,5 +83,5 @@ double peak_multiply_adds() {
 double peak_dot_products() {
   return best_rate([](int rounds, float* sink) { return HWY_DYNAMIC_DISPATCH(dot_products)(rounds, sink); });
 }
-}  // namespace sightline::benchmarks
+}  // namespace sightline::characterisation
 #endif  // HWY_ONCE

@@ -1,4 +1,4 @@
-#include "opencl/probe.hpp"
+#include "characterisation/probe.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,16 @@
 #include "opencl/error.hpp"
 #include "opencl/program.hpp"
 
-namespace sightline::opencl {
+namespace sightline::characterisation {
+using opencl::Buffer;
+using opencl::check;
+using opencl::Context;
+using opencl::DeviceType;
+using opencl::Event;
+using opencl::Kernel;
+using opencl::Program;
+using opencl::Queue;
+using opencl::StagingBuffer;
 namespace {
 
 constexpr int kRepeats = 5;
@@ -40,7 +49,7 @@ int vector_width(const Context& context) {
 
 double measure_multiply_adds(const Context& context) {
   const int width = vector_width(context);
-  const Program program(context, "probe.cl", "-DV=" + std::to_string(width), nullptr);
+  const Program program(context, "characterisation/peak.cl", "-DV=" + std::to_string(width), nullptr);
   Queue queue(context);
   const bool cpu = context.device().type == DeviceType::cpu;
   const std::size_t group = cpu ? 1 : 256;
@@ -62,7 +71,7 @@ double measure_multiply_adds(const Context& context) {
 DeviceRates measure_rates(const Context& context) {
   DeviceRates rates;
   rates.multiply_adds = measure_multiply_adds(context);
-  const Program program(context, "probe.cl", "", nullptr);
+  const Program program(context, "characterisation/peak.cl", "", nullptr);
   Queue queue(context);
 
   // Far larger than any cache.
@@ -118,4 +127,4 @@ DeviceRates measure_rates(const Context& context) {
   return rates;
 }
 
-}  // namespace sightline::opencl
+}  // namespace sightline::characterisation
