@@ -77,7 +77,7 @@ void append_identity(std::string& object, const DetectionAttributes& attributes)
   if (!attributes.view.empty()) append(object, "view", quoted(attributes.view));
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -157,16 +157,16 @@ class Csv final : public ResultWriter::Format {
   }
   std::string frame(const FrameResult& result) override {
     const std::string start =
-        csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
+        csv_cell(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
     if (result.objects.empty()) return start + ",,,,,,,,\n";
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
-      rows += start + csv_field(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
+      rows += start + csv_cell(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
               plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
               (object.track > 0 ? std::to_string(object.track) : "") + ',' +
-              csv_field(object.attributes.name()) + ',';
+              csv_cell(object.attributes.name()) + ',';
       if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
       rows += '\n';
     }
