@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "pipeline/median.hpp"
+#include "base/median.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/markup.hpp"
+#include "base/median.hpp"
 #include "pipeline/measurement_text.hpp"
-#include "pipeline/median.hpp"
 #include "pipeline/report_page.hpp"
 
 namespace sightline::pipeline {

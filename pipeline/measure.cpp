@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/median.hpp"
 #include "base/memory_use.hpp"
 #include "pipeline/energy.hpp"
-#include "pipeline/median.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"

@@ -10,10 +10,10 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
+#include "base/median.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/energy.hpp"
 #include "pipeline/measure_stages.hpp"
-#include "pipeline/median.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
 

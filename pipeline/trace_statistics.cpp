@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipeline/median.hpp"
+#include "base/median.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace sightline::pipeline {
+namespace sightline {
 
 /// The middle of the values, between the middle two where their number is even; 0 where there are none.
 inline double median(std::vector<double> values) {
@@ -24,4 +24,4 @@ inline double percentile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size(), static_cast<std::size_t>(std::max(rank, 1.0))) - 1];
 }
 
-}  // namespace sightline::pipeline
+}  // namespace sightline

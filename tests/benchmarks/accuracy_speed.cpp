@@ -19,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/median.hpp"
 #include "cascade/detector.hpp"
 #include "detection/grouping.hpp"
 #include "detector_families.hpp"
@@ -28,7 +29,6 @@
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
 #include "media/reader.hpp"
-#include "pipeline/median.hpp"
 #include "trade_off.hpp"
 
 namespace sightline {
@@ -279,7 +279,7 @@ void measure_rates(const std::vector<MarkedFrame>& frames, int repetitions, std:
     const auto [slowest, fastest] = std::minmax_element(rates[i].begin(), rates[i].end());
     m.slowest = *slowest;
     m.fastest = *fastest;
-    m.rate = pipeline::median(rates[i]);
+    m.rate = sightline::median(rates[i]);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "pipeline/median.hpp"
+#include "base/median.hpp"
 #include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/median.hpp"
+#include "base/median.hpp"
 #include "support/made_up_run.hpp"
 
 namespace sightline::pipeline {
