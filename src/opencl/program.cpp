@@ -145,9 +145,16 @@ Event Kernel::enqueue(Queue& queue, const Range& range) const {
 }
 
 std::size_t Kernel::largest_work_group() const {
+  return work_group_info(CL_KERNEL_WORK_GROUP_SIZE);
+}
+
+std::size_t Kernel::work_group_multiple() const {
+  return work_group_info(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+}
+
+std::size_t Kernel::work_group_info(cl_kernel_work_group_info what) const {
   std::size_t size = 0;
-  check(clGetKernelWorkGroupInfo(kernel_.get(), context_->id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size,
-                                 nullptr),
+  check(clGetKernelWorkGroupInfo(kernel_.get(), context_->id(), what, sizeof size, &size, nullptr),
         "clGetKernelWorkGroupInfo", context_->name());
   return size;
 }

@@ -71,6 +71,8 @@ class Kernel {
 
   Event enqueue(Queue& queue, const Range& range) const;
   std::size_t largest_work_group() const;
+  /// Work-items that the device runs as one (a sub-group, a vector): groups are best multiples of it.
+  std::size_t work_group_multiple() const;
 
  private:
   void set(cl_uint index, const Buffer& buffer);
@@ -78,6 +80,7 @@ class Kernel {
   requires std::is_arithmetic_v<T>
   void set(cl_uint index, T value) { set_bytes(index, sizeof value, &value); }
   void set_bytes(cl_uint index, std::size_t size, const void* value);
+  std::size_t work_group_info(cl_kernel_work_group_info what) const;
 
   const Context* context_ = nullptr;
   OwnedKernel kernel_;

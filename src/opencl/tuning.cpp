@@ -46,7 +46,7 @@ std::string fill_in(std::string text, const TuningValues& values) {
 }
 
 std::string key_of(const DeviceInfo& device, const std::string& problem) {
-  return device.platform + " | " + device.name + " | " + device.driver_version + " | " + problem;
+  return device_key(device) + " | " + problem;
 }
 
 // Of words, the same one, or the first. Of numbers, the lower of two that are as near.
@@ -66,6 +66,10 @@ std::size_t nearest_place(const std::vector<TuningValue>& choices, const TuningV
 }
 
 }  // namespace
+
+std::string device_key(const DeviceInfo& device) {
+  return device.platform + " | " + device.name + " | " + device.driver_version;
+}
 
 std::string to_string(const TuningValue& value) {
   const int* const number = std::get_if<int>(&value);

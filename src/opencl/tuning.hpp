@@ -121,6 +121,9 @@ struct TuningTrial {
 };
 using TuningReport = std::function<void(const TuningTrial&)>;
 
+/// A device with its driver, as files of results name it: a new driver may be a new device.
+std::string device_key(const DeviceInfo& device);
+
 /// Winners by device, driver and problem, in one JSON file. A file that cannot be read counts as empty.
 /// Thread-safety: `store` replaces the file in one step; the last of several processes wins.
 class TuningDatabase {
