@@ -1,0 +1,189 @@
+#include "characterisation/decisions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "characterisation/knees.hpp"
+
+namespace sightline::characterisation {
+namespace {
+
+constexpr double kClearly = 1.3;
+
+// The best value at the place, or at the next larger one that was measured.
+double near(const Curve* curve, double x) {
+  if (!curve) return 0;
+  for (const Point& point : curve->points)
+    if (point.x >= x) return curve->best(point);
+  return 0;
+}
+
+const Curve* first_of(const Characteristics& p, const std::string& prefix) {
+  for (const Curve& curve : p.curves)
+    if (curve.id.starts_with(prefix)) return &curve;
+  return nullptr;
+}
+
+std::string whole(double value) {
+  return fmt::format("{:.0f}", value);
+}
+
+void decide_transfer(Characteristics& p) {
+  const double mapped = near(p.curve("transfer.mapped.up"), kFrameBytes);
+  const double copied = near(p.curve("transfer.pageable.up"), kFrameBytes);
+  const double pinned = near(p.curve("transfer.pinned.up"), kFrameBytes);
+  if (mapped <= 0 || copied <= 0) return;
+  const bool is_mapped = mapped > copied;
+  p.decisions.push_back(
+      {"transfer", is_mapped ? "map" : "copy",
+       fmt::format(
+           "{} what the host gives it: a frame of 2 MB goes up at {:.1f} GB/s mapped and {:.1f} copied"
+           "; {:.1f} where it lies in pinned memory already.",
+           is_mapped ? "Map" : "Copy", mapped, copied, pinned)});
+}
+
+void decide_work_group(Characteristics& p) {
+  const Curve* const copy = p.curve("copy.group.float4");
+  if (!copy) return;
+  const std::vector<Sample> rates = samples_of(*copy);
+  const double group = first_full(rates, 0.95);
+  p.decisions.push_back(
+      {"work_group", whole(group),
+       fmt::format("Work-groups of {:.0f} or more: {:.0f} GB/s are copied, {:.1f} with groups "
+                   "of {:.0f}.",
+                   group, copy->at(group), rates.front().y, rates.front().x)});
+}
+
+void decide_vector_width(Characteristics& p) {
+  const Curve* const read = p.curve("read.width");
+  if (!read) return;
+  const std::vector<Sample> rates = samples_of(*read);
+  const double width = first_full(rates, 0.95);
+  p.decisions.push_back(
+      {"vector_width", whole(width),
+       width == 1 ? fmt::format("Vectors are not needed to read: {:.0f} GB/s word by word.", rates.front().y)
+                  : fmt::format("Read vectors of {:.0f} words: {:.1f} GB/s, {:.1f} word by word.", width,
+                                read->at(width), rates.front().y)});
+}
+
+void decide_alignment(Characteristics& p) {
+  const Curve* const shift = first_of(p, "shift.");
+  const Curve* const stride = first_of(p, "stride.");
+  if (!shift || !stride || stride->points.empty()) return;
+  const std::vector<Sample> strided = samples_of(*stride);
+  const int period = shift_period(samples_of(*shift));
+  std::string text =
+      period > 0
+          ? fmt::format("Begin rows at multiples of {} bytes: other places are slower to read. ", 4 * period)
+          : std::string("Rows may begin anywhere: shifted reads are as fast. ");
+  text += fmt::format("Strides of {:.0f} words read at {:.0f}% of the rate of neighbours.", strided.back().x,
+                      100 * strided.back().y / strided.front().y);
+  p.decisions.push_back({"alignment", period > 0 ? whole(period) : "none", text});
+}
+
+void decide_local_memory(Characteristics& p) {
+  const double local = p.figure("cached.local"), cached = p.figure("cached.global");
+  if (local <= 0 || cached <= 0) return;
+  const bool is_worth_it = local >= kClearly * cached;
+  const Curve* const chain = p.curve("latency.local");
+  const double local_ns = chain ? chain->at(1) : 0;
+  std::string text = fmt::format("{} local memory for what is read often: {:.0f} GB/s, {:.0f} from a cache",
+                                 is_worth_it ? "Use" : "Do not copy to", local, cached);
+  if (local_ns > 0 && !p.caches.empty())
+    text += fmt::format("; {:.1f} ns a read in a chain, {:.1f} from the nearest cache", local_ns,
+                        p.caches.front().ns);
+  p.decisions.push_back({"local_memory", is_worth_it ? "yes" : "no", text + "."});
+}
+
+void decide_counting(Characteristics& p) {
+  const double local = near(p.curve("atomics.local"), 1), global = near(p.curve("atomics.global"), 1);
+  if (local <= 0 || global <= 0) return;
+  const bool is_local = local >= kClearly * global;
+  p.decisions.push_back(
+      {"counting", is_local ? "local" : "global",
+       fmt::format(
+           "Count in {} memory{}: one counter takes {:.2f} G additions/s in local memory, {:.2f} in global.",
+           is_local ? "local" : "global", is_local ? " first" : "", local, global)});
+}
+
+void decide_branches(Characteristics& p) {
+  const Curve* const curve = p.curve("divergence");
+  const double cost = near(curve, 16);
+  if (cost <= 0) return;
+  const bool is_dear = cost > 2;
+  p.decisions.push_back(
+      {"branches", is_dear ? "sort" : "any",
+       is_dear
+           ? fmt::format("Put work that goes the same way side by side: 16 ways among neighbours take {:.1f} "
+                         "times as long as one.",
+                         cost)
+           : fmt::format("Neighbours may branch: 16 ways take {:.1f} times as long as one.", cost)});
+}
+
+void decide_fill(Characteristics& p) {
+  const double group = p.figure("parallel.group.knee"), groups = p.figure("parallel.groups.knee");
+  if (group <= 0 || groups <= 0) return;
+  p.decisions.push_back(
+      {"fill", whole(group * groups),
+       fmt::format("Give it {:.0f} or more work-groups of {:.0f} or more work-items: fewer leave units idle.",
+                   groups, group)});
+}
+
+void decide_numbers(Characteristics& p) {
+  const double floats = p.figure("peak.float"), halves = p.figure("peak.half"), dots = p.figure("peak.dot");
+  if (floats <= 0) return;
+  const bool has_dots = dots >= kClearly * std::max(floats, halves);
+  const bool has_halves = !has_dots && halves >= kClearly * floats;
+  const std::string fastest =
+      has_dots
+          ? fmt::format("Compute in bytes where the method allows: {:.1f} times the multiply-adds of float.",
+                        dots / floats)
+      : has_halves
+          ? fmt::format("Half precision gives {:.1f} times the multiply-adds of float.", halves / floats)
+          : std::string("Nothing computes faster than float.");
+  p.decisions.push_back({"numbers", has_dots ? "dot" : has_halves ? "half" : "float", fastest});
+}
+
+void decide_stage_place(Characteristics& p, const Characteristics& host) {
+  const double peak = p.figure("peak.float"), host_peak = host.figure("peak.float");
+  const double launch = p.figure("launch.latency"), host_launch = host.figure("launch.latency");
+  const double up = std::max({near(p.curve("transfer.mapped.up"), kFrameBytes),
+                              near(p.curve("transfer.pageable.up"), kFrameBytes),
+                              near(p.curve("transfer.pinned.up"), kFrameBytes)});
+  if (peak <= 0 || host_peak <= 0 || up <= 0) return;
+  const double transfer = kFrameBytes / up * 1e-3;  // us
+  if (peak <= kClearly * host_peak) {
+    p.decisions.push_back(
+        {"stage_place", "never",
+         fmt::format("Leave stages to the CPU's own code: {:.0f} G multiply-adds/s there, {:.0f} here.",
+                     host_peak, peak)});
+    return;
+  }
+  // launch + transfer + work / peak = host launch + work / host peak
+  const double work = std::max(launch + transfer - host_launch, 0.0) * 1e3 / (1 / host_peak - 1 / peak);
+  p.decisions.push_back(
+      {"stage_place", whole(work),
+       fmt::format(
+           "A stage of more than {:.1f} million multiply-adds a frame is worth the way: {:.0f} us to launch "
+           "it and to bring a frame of 2 MB, then {:.0f} G/s instead of {:.0f} on the CPU.",
+           1e-6 * work, launch + transfer, peak, host_peak)});
+}
+
+}  // namespace
+
+void decide(Characteristics& processor, const Characteristics* host) {
+  processor.decisions.clear();
+  decide_transfer(processor);
+  decide_work_group(processor);
+  decide_vector_width(processor);
+  decide_alignment(processor);
+  decide_local_memory(processor);
+  decide_counting(processor);
+  decide_branches(processor);
+  decide_fill(processor);
+  decide_numbers(processor);
+  if (host && !processor.is_host()) decide_stage_place(processor, *host);
+}
+
+}  // namespace sightline::characterisation

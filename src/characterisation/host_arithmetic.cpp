@@ -1,0 +1,116 @@
+// The CPU's arithmetic, its counters and its threads.
+#include <atomic>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "base/parallel.hpp"
+#include "characterisation/chains.hpp"
+#include "characterisation/host_benchmarks.hpp"
+#include "characterisation/peak.hpp"
+
+namespace sightline::characterisation {
+namespace {
+
+struct HostPeak {
+  PeakWork work;
+  const char* id;
+  const char* title;
+  const char* unit;
+};
+constexpr HostPeak kHostPeaks[] = {
+    {PeakWork::float_numbers, "peak.float", "multiply-adds of float", "G/s"},
+    {PeakWork::whole_numbers, "peak.int", "multiply-adds of 32-bit integers", "G/s"},
+    {PeakWork::double_numbers, "peak.double", "multiply-adds of double", "G/s"},
+    {PeakWork::bytes, "peak.dot", "multiply-adds of bytes, by fours", "G/s"},
+    {PeakWork::cached_reads, "cached.global", "reads that hit the nearest cache", "GB/s"}};
+
+}  // namespace
+
+void measure_host_operations(const Effort& effort, Characteristics& result) {
+  for_each_chain([&](auto chain) {
+    auto last = std::pair{chain.x, chain.b};
+    const auto seconds_of = [&](int turns) {
+      return host_seconds([&] { last = run_chain(chain, turns), keep(last.first), keep(last.second); });
+    };
+    const int turns = calibrate(effort, seconds_of, 8, 1 << 20);
+    const Spread seconds = repeat(effort, [&] { return seconds_of(turns); });
+    result.figures.push_back({std::string("latency.") + chain.id, chain.title, "ns", Clock::host, false,
+                              each(seconds, static_cast<double>(turns) * kChainTurn, 1e-9)});
+  });
+}
+
+void measure_host_peaks(const Effort& effort, Characteristics& result) {
+  const int threads = hardware_threads();
+  for (const HostPeak& peak : kHostPeaks) {
+    std::atomic<double> done{0};
+    const auto seconds_of = [&](int rounds) {
+      done = 0;
+      return host_seconds([&] {
+        parallel_for_isolated(threads, [&](int) {
+          float sink[2] = {0, 0};
+          const double amount = run_peak(peak.work, rounds, sink);
+          keep(sink[0]);
+          done.fetch_add(amount, std::memory_order_relaxed);
+        });
+      });
+    };
+    const int rounds = calibrate(effort, seconds_of, 1000, 1 << 26);
+    const Spread seconds = repeat(effort, [&] { return seconds_of(rounds); });
+    if (done == 0) continue;  // no such instruction
+    result.figures.push_back({peak.id, peak.title, peak.unit, Clock::host, true, rate(seconds, done)});
+  }
+}
+
+void measure_host_atomics(const Effort& effort, Characteristics& result) {
+  Curve curve{"atomics.global",
+              "Atomic additions, by number of counters",
+              "counters of all threads",
+              "counters",
+              "G/s",
+              Clock::host,
+              true,
+              {}};
+  const int threads = hardware_threads();
+  for (const std::size_t spread : {1, 4, 16, 64, 256, 1024}) {
+    const auto counters = std::make_unique<std::atomic<std::uint64_t>[]>(spread);
+    const auto seconds_of = [&](int rounds) {
+      for (std::size_t i = 0; i < spread; ++i) counters[i] = 0;
+      return host_seconds([&] {
+        parallel_for_isolated(threads, [&](int thread) {
+          auto at = static_cast<std::size_t>(thread) * (spread / 2 + 1);
+          for (int i = 0; i < 16 * rounds; ++i)
+            counters[at++ % spread].fetch_add(1, std::memory_order_relaxed);
+        });
+      });
+    };
+    const int rounds = calibrate(effort, seconds_of, 100, 1 << 22);
+    const Spread seconds = repeat(effort, [&] { return seconds_of(rounds); });
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < spread; ++i) total += counters[i];
+    const auto all =
+        std::uint64_t{16} * static_cast<std::uint64_t>(rounds) * static_cast<std::uint64_t>(threads);
+    if (total != all)  // none goes round
+      throw Error(ExitCode::failed, "counting gave a wrong result on the CPU", "check its memory");
+    curve.points.push_back({static_cast<double>(spread), rate(seconds, static_cast<double>(all))});
+  }
+  result.curves.push_back(std::move(curve));
+}
+
+void measure_host_threads(const Effort& effort, Characteristics& result) {
+  const int threads = hardware_threads();
+  constexpr int kLoops = 100;
+  std::atomic<int> ran{0};
+  const Spread seconds = repeat(effort, [&] {
+    return host_seconds([&] {
+      for (int i = 0; i < kLoops; ++i)
+        parallel_for_isolated(threads, [&](int) { ran.fetch_add(1, std::memory_order_relaxed); });
+    });
+  });
+  if (ran % (kLoops * threads) != 0)
+    throw Error(ExitCode::failed, "a parallel loop left work out", "check the TBB library");
+  result.figures.push_back({"launch.latency", "an empty parallel loop over all threads", "us", Clock::host,
+                            false, each(seconds, kLoops, 1e-6)});
+}
+
+}  // namespace sightline::characterisation

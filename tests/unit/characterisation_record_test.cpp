@@ -1,0 +1,178 @@
+// What processors can do comes back from files as it was, or not at all; and what follows from made-up
+// figures.
+#include "characterisation/record.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/json_store.hpp"
+#include "characterisation/decisions.hpp"
+#include "opencl/tuning.hpp"
+#include "support/temp_dir.hpp"
+
+namespace sightline::characterisation {
+namespace {
+
+using test::TempDir;
+using testing::HasSubstr;
+
+Curve curve_of(const std::string& id, const std::vector<std::pair<double, double>>& points) {
+  Curve curve{id, "A group", "a title", "x", "GB/s", Clock::host, true, {}};
+  for (const auto& [x, y] : points) curve.points.push_back({x, {0.9 * y, 0.95 * y, y}});
+  return curve;
+}
+
+Figure figure_of(const std::string& id, double value, bool is_rate = true) {
+  return {id, "a figure", "G/s", Clock::device, is_rate, {value, value, value}};
+}
+
+Characteristics made_up_gpu() {
+  Characteristics p;
+  p.name = "Made-up \"GPU\" <1>";
+  p.platform = "Made-up";
+  p.driver = "1.2";
+  p.type = "GPU";
+  p.compute_units = 132;
+  p.thorough = true;
+  p.seconds = 12.5;
+  p.curves = {curve_of("transfer.pageable.up", {{4096, 1}, {4194304, 10}}),
+              curve_of("transfer.mapped.up", {{4096, 0.5}, {4194304, 4}}),
+              curve_of("transfer.pinned.up", {{4096, 2}, {4194304, 50}}),
+              curve_of("copy.group.float4", {{1, 50}, {32, 1500}, {64, 1950}, {128, 2000}}),
+              curve_of("read.width", {{1, 1500}, {2, 2400}, {4, 2450}}),
+              curve_of("atomics.global", {{1, 2}, {1024, 300}}),
+              curve_of("atomics.local", {{1, 40}, {1024, 900}}),
+              {"divergence",
+               "Branches",
+               "all",
+               "ways",
+               "times",
+               Clock::device,
+               false,
+               {{1, {1, 1, 1}}, {16, {14.8, 15, 15.2}}, {32, {28, 29, 30}}}}};
+  p.figures = {figure_of("peak.float", 30000), figure_of("peak.dot", 120000),
+               figure_of("cached.local", 20000), figure_of("cached.global", 9000),
+               figure_of("launch.latency", 10, false)};
+  p.caches = {{196608, 20}, {26214400, 150}};
+  p.memory_ns = 450;
+  p.largest_array = 134217728;
+  p.losses = {{"parallelism", "the driver failed"}};
+  return p;
+}
+
+Characteristics made_up_host() {
+  Characteristics p;
+  p.name = "Made-up CPU";
+  p.platform = "host";
+  p.type = "CPU";
+  p.figures = {figure_of("peak.float", 300), figure_of("launch.latency", 2, false)};
+  return p;
+}
+
+std::string choice_of(const Characteristics& p, const std::string& id) {
+  for (const Decision& one : p.decisions)
+    if (one.id == id) return one.choice;
+  return "";
+}
+
+TEST(CharacteristicsRecord, ComesBackAsItWas) {
+  Characteristics gpu = made_up_gpu();
+  const Characteristics host = made_up_host();
+  decide(gpu, &host);
+  const std::vector<Characteristics> both{host, gpu};
+  EXPECT_EQ(parse_record(record_text(both), "a file"), both);
+  EXPECT_EQ(from_json(to_json(gpu)), gpu);
+  EXPECT_EQ(parse_record(record_text({}), "a file"), std::vector<Characteristics>{});
+}
+
+TEST(CharacteristicsRecord, DamagedFilesAreRefusedWithWords) {
+  const std::string whole = record_text({made_up_gpu()});
+  const auto refused = [&](const std::string& from, const std::string& to, const std::string& why) {
+    std::string text = whole;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    try {
+      parse_record(text, "kept.json");
+      ADD_FAILURE() << "taken with " << to;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      EXPECT_THAT(error.what(), HasSubstr("'kept.json'"));
+      EXPECT_THAT(error.what(), HasSubstr(why));
+      EXPECT_THAT(error.what(), HasSubstr("--characterise --json"));
+    }
+  };
+  refused("\"version\": 1", "\"version\": 2", "version is 2");
+  refused("\"memory_ns\": 450.0", "\"memory_ns\": -1", "'memory_ns' is -1");
+  refused("\"memory_ns\": 450.0", "\"memory_ns\": \"soon\"", "'memory_ns' is \"soon\"");
+  refused("\"memory_ns\"", "\"memory\"", "memory_ns");
+  refused("\"clock\":\"host\"", "\"clock\":\"wall\"", "'clock' is 'wall'");
+  refused("[4096.0,0.9,0.95,1.0]", "[4096.0,0.9,0.95]", "");
+  refused("[4096.0,0.9,0.95,1.0]", "[4096.0,2,0.95,1.0]", "not in order");
+  refused("[4096.0,0.9,0.95,1.0]", "[9e9,0.9,0.95,1.0]", "not in order");
+  for (std::size_t length = 0; length < whole.size() - 2; length += 97) {
+    try {
+      parse_record(whole.substr(0, length), "kept.json");
+      ADD_FAILURE() << "taken though cut at " << length;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+    }
+  }
+}
+
+TEST(CharacteristicsRecord, IsRememberedByDeviceAndDriver) {
+  TempDir folder;
+  const std::filesystem::path file = folder / "characteristics.json";
+  opencl::DeviceInfo device;
+  device.platform = "Made-up";
+  device.name = "GPU";
+  device.driver_version = "1.2";
+  EXPECT_FALSE(remembered(device, file));
+  remember(device, made_up_gpu(), file);
+  ASSERT_TRUE(remembered(device, file));
+  EXPECT_EQ(*remembered(device, file), made_up_gpu());
+  device.driver_version = "1.3";
+  EXPECT_FALSE(remembered(device, file));
+  device.driver_version = "1.2";
+  JsonStore(file).store(opencl::device_key(device),
+                        {{"version", kRecordVersion}, {"processor", {{"name", 3}}}});
+  EXPECT_FALSE(remembered(device, file)) << "not understood";
+  JsonStore(file).store(opencl::device_key(device), 5);
+  EXPECT_FALSE(remembered(device, file)) << "not understood";
+}
+
+TEST(CharacteristicsDecisions, FollowFromTheFigures) {
+  Characteristics gpu = made_up_gpu();
+  const Characteristics host = made_up_host();
+  decide(gpu, &host);
+  EXPECT_EQ(choice_of(gpu, "transfer"), "copy");
+  EXPECT_EQ(choice_of(gpu, "work_group"), "64");
+  EXPECT_EQ(choice_of(gpu, "vector_width"), "2");
+  EXPECT_EQ(choice_of(gpu, "local_memory"), "yes");
+  EXPECT_EQ(choice_of(gpu, "counting"), "local");
+  EXPECT_EQ(choice_of(gpu, "branches"), "sort");
+  EXPECT_EQ(choice_of(gpu, "numbers"), "dot");
+  // 8 us more to launch, 2,073,600 bytes at 50 GB/s, made up for by 1/300 - 1/30000 ns a multiply-add.
+  const double work = (8 + 2073600 / 50e9 * 1e6) * 1e3 / (1.0 / 300 - 1.0 / 30000);
+  EXPECT_NEAR(std::stod(choice_of(gpu, "stage_place")), work, 1);
+
+  Characteristics unified = made_up_gpu();
+  unified.curves[1] = curve_of("transfer.mapped.up", {{4096, 0.5}, {4194304, 40}});
+  unified.figures[0] = figure_of("peak.float", 310);
+  unified.figures[2] = figure_of("cached.local", 9000);
+  unified.curves[7].points[1].y = {1.1, 1.2, 1.3};
+  decide(unified, &host);
+  EXPECT_EQ(choice_of(unified, "transfer"), "map");
+  EXPECT_EQ(choice_of(unified, "stage_place"), "never");
+  EXPECT_EQ(choice_of(unified, "local_memory"), "no");
+  EXPECT_EQ(choice_of(unified, "branches"), "any");
+
+  Characteristics nothing;
+  decide(nothing, &host);
+  EXPECT_TRUE(nothing.decisions.empty()) << "nothing is known";
+}
+
+}  // namespace
+}  // namespace sightline::characterisation
