@@ -6,6 +6,7 @@
 #include "base/hardware.hpp"
 #include "characterisation/probe.hpp"
 #include "commands.hpp"
+#include "devices_characterise.hpp"
 #include "media/cameras.hpp"
 #include "opencl/device.hpp"
 #include "opencl/driver_check.hpp"
@@ -17,6 +18,8 @@ namespace {
 struct DevicesArguments {
   bool probe = false;
   bool cameras = false;
+  bool characterise = false;
+  CharacteriseArguments characterisation;
 };
 
 std::string size_text(std::uint64_t bytes) {
@@ -143,8 +146,9 @@ int run_cameras() {
   return 0;
 }
 
-int run(const DevicesArguments& a) {
+int run(const DevicesArguments& a, int verbosity) {
   if (a.cameras) return run_cameras();
+  if (a.characterise) return run_characterise(a.characterisation, verbosity);
   std::printf("CPU: %s, %d thread(s)\n\n", instruction_set().c_str(), hardware_threads());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
   const std::vector<opencl::FailedDriver>& left_out = opencl::left_out_drivers();
@@ -188,9 +192,16 @@ void add_devices(CLI::App& app, Common& common) {
   options.add("--probe", &a->probe, "Measure them: arithmetic, memory, copies, launches");
   options.add("--cameras", &a->cameras, "Show the cameras instead: pixel formats, sizes, frame rates")
       .excludes("--probe");
+  options
+      .add("--characterise", &a->characterise,
+           "Find out what they and the CPU can do, and what follows: caches, latencies, rates by size and "
+           "work-group, operations, counters, branches")
+      .excludes("--probe")
+      .excludes("--cameras");
+  add_characterise_options(options, "--characterise", a->characterisation);
   add_command(app, common, "devices",
               "Show the processors of this machine and which one would be used, or its cameras", options,
-              [a] { return run(*a); });
+              [a, &common] { return run(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

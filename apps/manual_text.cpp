@@ -65,6 +65,9 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
       {"sightline evaluate texture",
        {{"sightline evaluate texture textures/ --tiles 128",
          "Says how often a tile is nearest to another one of its own picture"}}},
+      {"sightline devices",
+       {{"sightline devices --characterise --report gpu.html",
+         "Measures the CPU and all devices, says what follows, and draws it"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };
