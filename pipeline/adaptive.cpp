@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "pipeline/now.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +12,6 @@ namespace sightline::pipeline {
 namespace {
 
 constexpr int kWindowFrames = 20;
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kDriftWindows = 2;
 constexpr double kWorthwhile = 1.1;
 

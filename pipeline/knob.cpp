@@ -7,11 +7,11 @@
 
 #include "base/error.hpp"
 #include "pipeline/battery.hpp"
+#include "pipeline/now.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kShortest = kSecond / 2;  // of what a rate is judged by
 constexpr int kFewestFrames = 8;                 // likewise
 constexpr int kFewestSlowFrames = 2;             // where so many take four times as long

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pipeline/now.hpp"
+
 namespace sightline::pipeline {
 namespace {
 
 constexpr double kSmallest = 1e-5;  // seconds
 constexpr double kStep = 1.02;
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kRateWindow = 2 * kSecond;
 constexpr std::int64_t kRecent = 5 * kSecond;  // of latencies
 constexpr std::size_t kWaiting = 64;           // frames whose other half never comes are forgotten
