@@ -56,9 +56,9 @@ std::string plot_of(Processors processors, const std::string& group) {
       if (curve.group != group || curve.points.empty()) continue;
       axes.across = curve.x_name;
       axes.is_linear = axes.is_linear || is_linear(curve);
-      if (curve.x_name.ends_with("bytes")) axes.x_text = bytes_text;
+      if (curve.x_name.ends_with(", bytes")) axes.x_text = bytes_text;
       unit = curve.y_unit;
-      const std::string who = p.is_host() ? "CPU by itself" : p.name.substr(0, 18);
+      const std::string who = p.is_host() ? "CPU by itself" : p.name.substr(0, 16);
       ChartSeries& one = series.emplace_back(ChartSeries{who + ": " + curve.title, {}});
       for (const Point& point : curve.points)
         one.points.push_back({point.x, curve.best(point), point.y.smallest, point.y.largest});

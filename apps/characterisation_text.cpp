@@ -220,7 +220,7 @@ std::string characterisation_text(const Characteristics& p) {
                         screen.at("atomics.local", 1024, "1024 ")}),
                 "G/s"));
   screen.row(p.is_host() ? "parallel loop" : "launch",
-             screen.figures({{"launch.latency", p.is_host() ? "empty" : "until done"},
+             screen.figures({{"launch.latency", p.is_host() ? "on all threads" : "until done"},
                              {"launch.interval", "in a row"},
                              {"launch.event", "an event alone"}},
                             "us"));

@@ -14,7 +14,7 @@ namespace {
 
 using report_parts::kColours;
 
-constexpr double kPlotWidth = 920, kPlotLeft = 86, kPlotRight = 580, kPlotTop = 20, kPlotBottom = 360;
+constexpr double kPlotWidth = 930, kPlotLeft = 86, kPlotRight = 580, kPlotTop = 20, kPlotBottom = 360;
 constexpr double kLegendRow = 22;
 
 struct Extent {

@@ -83,7 +83,9 @@ Curve of_places(DeviceSession& session, const opencl::Buffer& from, const opencl
               Clock::device,
               true,
               {}};
-  for (cl_uint s = by_stride ? 1 : 0; s <= (by_stride ? 16U : 32U); ++s) {
+  // What a shift of a few words costs is of interest where work-items that go together read together.
+  const cl_uint step = by_stride || !session.is_cpu() || session.effort().is_thorough() ? 1 : 4;
+  for (cl_uint s = by_stride ? 1 : 0; s <= (by_stride ? 16U : 32U); s += step) {
     kernel.arguments(from, to, s);
     std::size_t items = by_stride ? words / 16 : words - 32;
     const Spread seconds = time_items(session, kernel, items, group);
@@ -137,7 +139,7 @@ opencl::Buffer numbered_words(DeviceSession& session, std::size_t words) {
 
 std::size_t large_array_words(const DeviceSession& session) {
   const opencl::DeviceInfo& device = session.device();
-  std::size_t bytes = std::size_t{session.effort().of(1U, session.is_cpu() ? 32U : 256U, 256U)} << 20;
+  std::size_t bytes = std::size_t{session.effort().of(1U, session.is_cpu() ? 64U : 256U, 256U)} << 20;
   bytes = std::min<std::size_t>({bytes, device.largest_buffer_bytes / 2, device.memory_bytes / 6});
   return bytes / 4 / 4096 * 4096;
 }

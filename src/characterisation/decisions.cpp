@@ -85,9 +85,11 @@ void decide_alignment(Characteristics& p) {
 void decide_local_memory(Characteristics& p) {
   const double local = p.figure("cached.local"), cached = p.figure("cached.global");
   if (local <= 0 || cached <= 0) return;
-  const bool is_worth_it = local >= kClearly * cached;
   const Curve* const chain = p.curve("latency.local");
   const double local_ns = chain ? chain->at(1) : 0;
+  // Where a read takes as long as from a cache, it is one: what differs is how the compiler treats the two.
+  const bool is_near = local_ns <= 0 || p.caches.empty() || local_ns < p.caches.front().ns;
+  const bool is_worth_it = local >= kClearly * cached && is_near;
   std::string text = fmt::format("{} local memory for what is read often: {:.0f} GB/s, {:.0f} from a cache",
                                  is_worth_it ? "Use" : "Do not copy to", local, cached);
   if (local_ns > 0 && !p.caches.empty())

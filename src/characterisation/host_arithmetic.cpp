@@ -1,5 +1,6 @@
 // The CPU's arithmetic, its counters and its threads.
 #include <atomic>
+#include <chrono>
 #include <memory>
 
 #include "base/error.hpp"
@@ -99,18 +100,22 @@ void measure_host_atomics(const Effort& effort, Characteristics& result) {
 
 void measure_host_threads(const Effort& effort, Characteristics& result) {
   const int threads = hardware_threads();
-  constexpr int kLoops = 100;
-  std::atomic<int> ran{0};
-  const Spread seconds = repeat(effort, [&] {
+  using Time = std::chrono::steady_clock::time_point;
+  constexpr std::chrono::milliseconds kPatience{20};  // a machine may have no thread to spare
+  // Each part waits for the others, so that each has a thread of its own.
+  const auto once = [&] {
+    std::atomic<int> there{0};
     return host_seconds([&] {
-      for (int i = 0; i < kLoops; ++i)
-        parallel_for_isolated(threads, [&](int) { ran.fetch_add(1, std::memory_order_relaxed); });
+      const Time end = std::chrono::steady_clock::now() + kPatience;
+      parallel_for_isolated(threads, [&](int) {
+        there.fetch_add(1, std::memory_order_relaxed);
+        while (there.load(std::memory_order_relaxed) < threads && std::chrono::steady_clock::now() < end) {
+        }
+      });
     });
-  });
-  if (ran % (kLoops * threads) != 0)
-    throw Error(ExitCode::failed, "a parallel loop left work out", "check the TBB library");
-  result.figures.push_back({"launch.latency", "an empty parallel loop over all threads", "us", Clock::host,
-                            false, each(seconds, kLoops, 1e-6)});
+  };
+  result.figures.push_back({"launch.latency", "a parallel loop, until all threads have had a part", "us",
+                            Clock::host, false, each(repeat(effort, once), 1, 1e-6)});
 }
 
 }  // namespace sightline::characterisation

@@ -18,7 +18,7 @@ void measure_host_operations(const Effort& effort, Characteristics& result);
 void measure_host_peaks(const Effort& effort, Characteristics& result);
 /// Curve `atomics.global`, by all threads.
 void measure_host_atomics(const Effort& effort, Characteristics& result);
-/// Figure `launch.latency`: an empty parallel loop over all threads of the TBB arena.
+/// Figure `launch.latency`: a parallel loop of the TBB arena, until every thread has had a part.
 void measure_host_threads(const Effort& effort, Characteristics& result);
 
 }  // namespace sightline::characterisation

@@ -64,7 +64,7 @@ Spread host_repeat(const Effort& effort, const Work& work) {
 Curve memory_copies(const Effort& effort, std::size_t most) {
   Curve curve{"transfer.memory",
               "Transfers between host and device",
-              "memory to memory, by one thread",
+              "memory to memory",
               "size, bytes",
               "GB/s",
               Clock::host,
@@ -118,6 +118,27 @@ Curve host_places(const Effort& effort, const std::uint32_t* from, std::uint32_t
   return curve;
 }
 
+// Adds the ns a read takes in an array of this size, several times.
+void time_walks(const Effort& effort, std::uint32_t* words, std::size_t bytes, std::vector<double>& ns) {
+  const Cycle cycle = random_cycle(bytes);
+  std::memcpy(words, cycle.next.data(), bytes);
+  std::uint64_t steps = 0;
+  std::uint32_t at = 0;
+  const auto seconds_of = [&](int turns) {
+    keep(at);
+    const double seconds =
+        host_seconds([&] { at = walk(words, at, static_cast<std::uint64_t>(turns)), keep(at); });
+    steps += static_cast<std::uint64_t>(turns) * 128;
+    return seconds;
+  };
+  const double limit = effort.of(0.005, 0.1, 2.0);
+  for (double passed = 0; steps < cycle.order.size() && passed < limit;) passed += seconds_of(64);
+  const int turns = calibrate(effort, seconds_of, 16, 1 << 20);
+  for (const double seconds : repeats_of(effort, [&] { return seconds_of(turns); }))
+    ns.push_back(1e9 * seconds / (turns * 128.0));
+  require_host_result(at == cycle.after(steps), "a chain of reads");
+}
+
 }  // namespace
 
 void measure_host_latency(const Effort& effort, Characteristics& result) {
@@ -131,25 +152,12 @@ void measure_host_latency(const Effort& effort, Characteristics& result) {
               {}};
   const std::size_t most = std::size_t{effort.of(1U, 128U, 512U)} << 20;
   const HostWords words = host_words(most);
-  for (const std::size_t bytes : array_sizes(2048, most, effort.is_thorough())) {
-    const Cycle cycle = random_cycle(bytes);
-    std::memcpy(words.get(), cycle.next.data(), bytes);
-    std::uint64_t steps = 0;
-    std::uint32_t at = 0;
-    const auto seconds_of = [&](int turns) {
-      keep(at);
-      const double seconds =
-          host_seconds([&] { at = walk(words.get(), at, static_cast<std::uint64_t>(turns)), keep(at); });
-      steps += static_cast<std::uint64_t>(turns) * 128;
-      return seconds;
-    };
-    const double limit = effort.of(0.005, 0.1, 2.0);
-    for (double passed = 0; steps < cycle.order.size() && passed < limit;) passed += seconds_of(64);
-    const int turns = calibrate(effort, seconds_of, 16, 1 << 20);
-    const Spread seconds = repeat(effort, [&] { return seconds_of(turns); });
-    require_host_result(at == cycle.after(steps), "a chain of reads");
-    curve.points.push_back({static_cast<double>(bytes), each(seconds, turns * 128.0, 1e-9)});
-  }
+  const std::vector<std::size_t> sizes = array_sizes(2048, most, effort.is_thorough());
+  std::vector<std::vector<double>> ns(sizes.size());
+  for (int pass = 0; pass < effort.passes(); ++pass)
+    for (std::size_t i = 0; i < sizes.size(); ++i) time_walks(effort, words.get(), sizes[i], ns[i]);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    curve.points.push_back({static_cast<double>(sizes[i]), spread_of(ns[i])});
   const MemoryLevels levels = find_levels(samples_of(curve));
   result.caches = levels.caches;
   result.memory_ns = levels.memory_ns;

@@ -104,7 +104,7 @@ double first_full(std::span<const Sample> rates, double share) {
 
 int shift_period(std::span<const Sample> rates) {
   int best = 0;
-  double largest = 1.03;
+  double largest = 1.05;
   for (int period = 2; period <= 32; period *= 2) {
     const double others = median_where(rates, period, false);
     const double gain = others > 0 ? median_where(rates, period, true) / others : 0;

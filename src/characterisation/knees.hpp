@@ -47,7 +47,7 @@ double last_flat(std::span<const Sample> times, double tolerance);
 double first_full(std::span<const Sample> rates, double share);
 
 /// The period of dips in rates over shifts, in units of x: the smallest power of two (2 to 32) p for which
-/// shifts by multiples of p are faster, by their median, than all others' by theirs, by more than 3%; of
+/// shifts by multiples of p are faster, by their median, than all others' by theirs, by more than 5%; of
 /// several such, the one with the largest difference. 0: shifts make no difference.
 int shift_period(std::span<const Sample> rates);
 

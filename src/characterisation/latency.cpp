@@ -177,16 +177,21 @@ void measure_latency(DeviceSession& session, Characteristics& result) {
               Clock::device,
               false,
               {}};
-  for (const std::size_t bytes : array_sizes(2048, largest_array(session), effort.is_thorough())) {
-    Chase chase(session, bytes);
-    chase.warm_up(effort.of(0.005, 0.1, 2.0));
-    const int turns = calibrate(
-        effort, [&](int count) { return chase.run(count); }, 16, 1 << 18);
-    const Spread seconds = repeat(effort, [&] { return chase.run(turns); });
-    chase.check();
-    curve.points.push_back(
-        {static_cast<double>(bytes), each(seconds, static_cast<double>(turns) * kTurn, 1e-9)});
+  const std::vector<std::size_t> sizes = array_sizes(2048, largest_array(session), effort.is_thorough());
+  std::vector<std::vector<double>> ns(sizes.size());
+  for (int pass = 0; pass < effort.passes(); ++pass) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      Chase chase(session, sizes[i]);
+      chase.warm_up(effort.of(0.005, 0.1, 2.0));
+      const int turns = calibrate(
+          effort, [&](int count) { return chase.run(count); }, 16, 1 << 18);
+      for (const double seconds : repeats_of(effort, [&] { return chase.run(turns); }))
+        ns[i].push_back(1e9 * seconds / (static_cast<double>(turns) * kTurn));
+      chase.check();
+    }
   }
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    curve.points.push_back({static_cast<double>(sizes[i]), spread_of(ns[i])});
   const MemoryLevels levels = find_levels(samples_of(curve));
   result.caches = levels.caches;
   result.memory_ns = levels.memory_ns;

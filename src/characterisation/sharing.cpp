@@ -34,7 +34,9 @@ class FixedWork {
     return std::min<std::size_t>(session_.device().largest_work_group, kernel_.largest_work_group());
   }
 
-  void set_length(std::size_t group) {
+  // As much work as makes the largest group a few repeats long.
+  void set_length() {
+    const std::size_t group = largest_group();
     const opencl::Buffer out(session_.context(), group * 4);
     turns_ = calibrate(
         session_.effort(),
@@ -42,8 +44,8 @@ class FixedWork {
           kernel_.arguments(out, cl_int{turns}, cl_uint{kB}, cl_uint{kC});
           return session_.run(kernel_, opencl::groups(1, group));
         },
-        4, 1 << 16);
-    turns_ = std::max(turns_ / 4, 4);  // many points
+        4, 1 << 14);
+    if (session_.is_cpu()) turns_ *= 4;  // a single work-item, too, has to take its time
   }
 
   Spread time(std::size_t groups, std::size_t group) {
@@ -106,7 +108,7 @@ Spread time_atomics(DeviceSession& session, bool is_local, std::size_t spread) {
 void measure_parallelism(DeviceSession& session, Characteristics& result) {
   FixedWork work(session);
   const std::size_t largest = work.largest_group();
-  work.set_length(1);
+  work.set_length();
   Curve group{"parallel.group",
               "Fixed work a work-item, by size of the work-group",
               "one work-group",
@@ -144,7 +146,7 @@ void measure_atomics(DeviceSession& session, Characteristics& result) {
   for (const bool is_local : {false, true}) {
     Curve curve{is_local ? "atomics.local" : "atomics.global",
                 "Atomic additions, by number of counters",
-                is_local ? "local memory, counters of a group" : "global memory, counters of all",
+                is_local ? "local memory" : "global memory",
                 "counters",
                 "G/s",
                 Clock::device,

@@ -27,10 +27,13 @@ struct Effort {
     return is_brief() ? brief : is_thorough() ? thorough : quick;
   }
   int repeats() const { return of(2, 5, 15); }
+  /// Ways through a whole curve where a disturbance that lasts would look like a level: other programs slow a
+  /// processor's clock for seconds.
+  int passes() const { return of(1, 2, 3); }
   /// Seconds that one repeat aims to last, where its length can be chosen: far above a clock's resolution.
   double repeat_seconds() const { return of(1e-4, 0.008, 0.04); }
   /// Seconds after which no further repeat of a slow point begins; there are two in any case.
-  double point_seconds() const { return of(0.01, 0.15, 2.0); }
+  double point_seconds() const { return of(0.01, 0.1, 2.0); }
 };
 
 /// Seconds on the host's clock that some work takes.
@@ -48,7 +51,7 @@ inline Spread spread_of(std::vector<double> values) {
 
 /// `once` several times; it returns seconds. A first time is left out: it warms up.
 template <typename Once>
-Spread repeat(const Effort& effort, const Once& once) {
+std::vector<double> repeats_of(const Effort& effort, const Once& once) {
   const auto start = std::chrono::steady_clock::now();
   const auto passed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -60,7 +63,12 @@ Spread repeat(const Effort& effort, const Once& once) {
     if (seconds.size() >= 2 && passed() > effort.point_seconds()) break;
     seconds.push_back(once());
   }
-  return spread_of(std::move(seconds));
+  return seconds;
+}
+
+template <typename Once>
+Spread repeat(const Effort& effort, const Once& once) {
+  return spread_of(repeats_of(effort, once));
 }
 
 /// Seconds turned into units of `unit` seconds for one of `count` operations: `each(s, 1000, 1e-9)` is ns.
