@@ -42,6 +42,8 @@ struct AloneRow {
   std::optional<Power> power;         ///< none where there is no meter, or `made_ready`
   std::optional<FrameJoules> joules;  ///< none where no meter sees the processor
   double fps() const { return seconds > 0 ? 1 / seconds : 0; }
+  /// Less than a microsecond: there was nothing to do, and its rate says nothing.
+  bool does_nothing() const { return seconds < 1e-6; }
 };
 
 /// A whole schedule on the same frame.

@@ -17,16 +17,6 @@ char letter_of(std::size_t processor) {
   return static_cast<char>('A' + std::min<std::size_t>(processor, 25));
 }
 
-// What has nothing to do takes less than can be told.
-constexpr double kNothing = 1e-6;  // seconds
-
-std::string alone_ms(const AloneRow& row) {
-  return row.seconds < kNothing ? "<0.001" : milliseconds(row.seconds);
-}
-std::string alone_rate(const AloneRow& row) {
-  return row.seconds < kNothing ? "-" : rate(row.fps());
-}
-
 std::string times_as_fast(double ratio) {
   return ratio > 1000 ? "more than 1000" : figures(ratio);
 }
@@ -60,8 +50,8 @@ std::string alone_table(const StageMeasurement& m) {
     const AloneRow& row = m.rows[place];
     std::vector<std::string> cells{row.name + (row.made_ready ? " +" : ""),
                                    std::string(1, letter_of(row.processor)),
-                                   alone_ms(row),
-                                   alone_rate(row),
+                                   row.does_nothing() ? "<0.001" : milliseconds(row.seconds),
+                                   row.does_nothing() ? "-" : rate(row.fps()),
                                    whole_percent(row.utilisation),
                                    watts_text(row.power)};
     if (row.joules) {

@@ -241,7 +241,8 @@ std::string alone_html(const StageMeasurement& m) {
   for (const std::size_t place : by_stage(m)) {
     const AloneRow& row = m.rows[place];
     text += "<tr><th scope=\"row\">" + escape_markup(row.name) + "</th>" + cell(m.processors[row.processor]) +
-            cell(milliseconds(row.seconds)) + cell(rate(row.fps())) + cell(whole_percent(row.utilisation)) +
+            cell(row.does_nothing() ? "<0.001" : milliseconds(row.seconds)) +
+            cell(row.does_nothing() ? "-" : rate(row.fps())) + cell(whole_percent(row.utilisation)) +
             cell(row.power ? figures(row.power->watts) : "-") + joules_cells(m, row.joules);
     for (std::size_t i = 0; row.joules && i < m.part_names.size(); ++i)
       text += cell(figures(row.joules->parts.at(i) * 1e3));

@@ -159,8 +159,9 @@ TEST_F(MeasureStages, EnergyIsWhatTheStagesTook) {
       EXPECT_NEAR(cpu.joules->above_idle, expected, 0.05 * expected);
       EXPECT_NEAR(cpu.joules->parts.at(0), expected / 2, 0.05 * expected);
       EXPECT_EQ(cpu.made_ready, adds_up && stage == CountedProcessor::kAdd);
-      if (!cpu.made_ready)
+      if (!cpu.made_ready) {
         EXPECT_NEAR(cpu.joules->whole - cpu.joules->above_idle, m.idle_watts * cpu.seconds, 1e-9);
+      }
       if (stage == 2) continue;
       const AloneRow& there = row(m, m.stages[stage], 1);
       ASSERT_TRUE(there.joules);
