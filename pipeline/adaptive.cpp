@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "pipeline/now.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "pipeline/now.hpp"
 
 namespace sightline::pipeline {
 namespace {
