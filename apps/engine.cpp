@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "device_knowledge.hpp"
 #include "knob_options.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/adaptive.hpp"
@@ -76,6 +77,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
   options.energy_file = pipeline::default_energy_file();
+  options.transfers = known_transfers(device_stages);
   options.stop = &stop;
   const std::size_t setting = pipeline.setting();
   pipeline.set_setting(processor().configured_setting());
@@ -84,7 +86,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
   if (explain) {
-    std::fputs(pipeline::explain(planned, processor()).c_str(), stderr);
+    std::fputs((pipeline::explain(planned, processor()) + known_text(device_stages)).c_str(), stderr);
   } else if (planned.energies && !planned.energies->sees_all()) {
     std::string remark = pipeline::energy_remark(planned);
     remark.pop_back();

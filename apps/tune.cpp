@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 #include "characterisation/probe.hpp"
+#include "characterisation/hints.hpp"
+#include "characterisation/record.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "config_lookup.hpp"
@@ -66,6 +68,10 @@ int run(const TuneArguments& a) {
   const auto start = std::chrono::steady_clock::now();
   TuneOptions options;
   options.quick = a.quick;
+  if (const auto known = characterisation::remembered(context.device())) {
+    options.hints = characterisation::hints_of(*known);
+    spdlog::info("starts from what `sightline devices --characterise` found");
+  }
   options.report = [&](const opencl::TuningTrial& trial) {
     ++trials;
     print_trial(trial, peak);

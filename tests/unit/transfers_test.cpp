@@ -43,5 +43,23 @@ TEST(Transfers, BothWaysHaveTheirOwnSpeed) {
   EXPECT_TRUE(TransferModel{}.empty());
 }
 
+TEST(Transfers, FollowFromWhatADeviceWasFoundToDo) {
+  characterisation::Characteristics device;
+  EXPECT_TRUE(transfer_model(device).empty());
+  // GB/s; the best repeat counts.
+  const auto add = [&](const char* id, std::vector<characterisation::Point> points) {
+    characterisation::Curve& curve = device.curves.emplace_back();
+    curve.id = id;
+    curve.is_rate = true;
+    curve.points = std::move(points);
+  };
+  add("transfer.pinned.up", {{4096, {0.1, 0.2, 0.4096}}, {1e6, {5, 9, 10}}});
+  add("transfer.pinned.down", {{1e6, {1, 1, 2}}});
+  const TransferModel model = transfer_model(device);
+  EXPECT_NEAR(model.upload.seconds(4096), 10e-6, 1e-12);
+  EXPECT_NEAR(model.upload.seconds(1e6), 100e-6, 1e-12);
+  EXPECT_NEAR(model.upload_of_download(500e-6), 100e-6, 1e-12);
+}
+
 }  // namespace
 }  // namespace sightline::pipeline
