@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "filterbank/kernels.hpp"
+
 namespace sightline::ways {
 namespace {
 constexpr Arithmetic kArithmetics[] = {Arithmetic::floating, Arithmetic::exact};
@@ -36,8 +38,9 @@ double Expected::response(Arithmetic arithmetic, int k, int x, int y) const {
   double sum = 0;
   const GrayView image = problem_->image.view();
   for (int i = 0; i < filterbank::kTaps; ++i) {
-    const double c = arithmetic == Arithmetic::exact ? problem_->dictionary.filters()[k][i]
-                                                     : static_cast<double>(problem_->dictionary.reference()[k][i]);
+    const double c = arithmetic == Arithmetic::exact
+                         ? problem_->dictionary.filters()[k][i]
+                         : static_cast<double>(problem_->dictionary.reference()[k][i]);
     sum += c * image.at(x + i % 3 - 1, y + i / 3 - 1);
   }
   return sum;
@@ -58,15 +61,18 @@ std::string Expected::fault_at(const Result& result, Form form, Arithmetic arith
     for (int k = 0; k < count; ++k) {
       const double is = got((static_cast<std::ptrdiff_t>(y) * count + k) * problem_->pitch() + x);
       const double wanted = response(arithmetic, k, x, y);
-      if (!(std::fabs(is - wanted) <= tolerance))
-        return wrong("response " + std::to_string(k), is, wanted);
+      if (!(std::fabs(is - wanted) <= tolerance)) return wrong("response " + std::to_string(k), is, wanted);
     }
     return "";
   }
   const std::ptrdiff_t at = y * problem_->pitch() + x;
   const Best& best =
       best_[static_cast<int>(arithmetic)][kind(form)][static_cast<std::size_t>(y) * problem_->size.width + x];
-  if (!(std::fabs(got(at) - best.response) <= tolerance)) return wrong("the largest", got(at), best.response);
+  // The library takes what is below kLeastResponse for a rounding error.
+  const bool left_out = form == Form::value && !exact && got(at) == 0 &&
+                        best.response < double{filterbank::kLeastResponse} + tolerance;
+  if (!left_out && !(std::fabs(got(at) - best.response) <= tolerance))
+    return wrong("the largest", got(at), best.response);
   if (form == Form::largest) return "";
   const int index = result.indices[at];
   if (index == best.index) return "";
@@ -75,7 +81,8 @@ std::string Expected::fault_at(const Result& result, Form form, Arithmetic arith
   return exact || other < best.response - 2 * tolerance ? wrong("the index", index, best.index) : "";
 }
 
-std::string Expected::fault(const Result& result, Form form, Arithmetic arithmetic, int& other_indices) const {
+std::string Expected::fault(const Result& result, Form form, Arithmetic arithmetic,
+                            int& other_indices) const {
   other_indices = 0;
   for (int y = 0; y < problem_->size.height; ++y) {
     for (int x = 0; x < problem_->size.width; ++x) {

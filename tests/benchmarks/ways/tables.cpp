@@ -16,7 +16,12 @@ namespace {
 // Three digits that say something.
 std::string digits(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.*f", value >= 99.5 ? 0 : value >= 9.95 ? 1 : value >= 0.995 ? 2 : 3, value);
+  std::snprintf(text, sizeof text, "%.*f",
+                value >= 99.5    ? 0
+                : value >= 9.95  ? 1
+                : value >= 0.995 ? 2
+                                 : 3,
+                value);
   return text;
 }
 std::string number(double value) {
@@ -55,7 +60,8 @@ std::string grid(const Axis& axis, double bottom) {
     for (int step = 1; step <= 9 && step * unit < axis.high * 1.01; ++step) {
       const double x = axis.place(step * unit);
       lines += line(x, kTop, x, bottom, step == 1 ? "#cfd4da" : "#eef0f2");
-      if (step == 1 || step == 3) labels += text(x, bottom + 18, "middle", shortest(std::round(step * unit * 1e6) / 1e6));
+      if (step == 1 || step == 3)
+        labels += text(x, bottom + 18, "middle", shortest(std::round(step * unit * 1e6) / 1e6));
     }
   }
   return "<g fill=\"none\" stroke-width=\"1\">\n" + lines + "</g>\n<g fill=\"" + kGray + "\">\n" + labels +
@@ -65,13 +71,15 @@ std::string grid(const Axis& axis, double bottom) {
 std::string bar(const Times& one, const Axis& axis, const Yardstick& yardstick, double y) {
   const double ms = one.ms() > 0 ? one.ms() : one.threads_ms;
   const double end = axis.place(ms);
-  std::string svg = text(kLeft - 10, y + 14, "end", escape_markup(one.title), std::string(" fill=\"") + kInk + "\"");
-  svg += "<path d=\"M" + at(axis.start) + ' ' + at(y + 3) + "H" + at(end) + "v15H" + at(axis.start) + "z\" fill=\"" +
-         kColours[colour_of(one)] + "\"/>\n";
+  std::string svg =
+      text(kLeft - 10, y + 14, "end", escape_markup(one.title), std::string(" fill=\"") + kInk + "\"");
+  svg += "<path d=\"M" + at(axis.start) + ' ' + at(y + 3) + "H" + at(end) + "v15H" + at(axis.start) +
+         "z\" fill=\"" + kColours[colour_of(one)] + "\"/>\n";
   double label = end + 7;
   if (one.threads_ms > 0 && one.ms() > 0) {
     const double x = axis.place(one.threads_ms);
-    svg += "<path d=\"M" + at(x) + ' ' + at(y + 4.5) + "l6 6l-6 6l-6 -6z\" fill=\"#ffffff\" stroke=\"" + kInk + "\"/>\n";
+    svg += "<path d=\"M" + at(x) + ' ' + at(y + 4.5) + "l6 6l-6 6l-6 -6z\" fill=\"#ffffff\" stroke=\"" +
+           kInk + "\"/>\n";
     label = std::max(label, x + 11);
   }
   return svg + text(label, y + 14, "start", digits(ms) + " ms, " + share(rate(ms, yardstick), yardstick.peak),
@@ -81,17 +89,33 @@ std::string bar(const Times& one, const Axis& axis, const Yardstick& yardstick, 
 }  // namespace
 
 std::string table(std::span<const Times> times, const Yardstick& yardstick) {
-  std::string text = "| " + yardstick.problem +
-                     ": ms a frame, one thread | abs r, index | of the peak | of its own | times scalar | times "
-                     "filter2D | r, index | abs r alone | every r | " +
-                     std::to_string(yardstick.threads) + " threads |\n|---|---|---|---|---|---|---|---|---|---|\n";
+  std::vector<std::string> columns{yardstick.problem + ": ms a frame, one thread",
+                                   "abs r, index",
+                                   "of the peak",
+                                   "of its own",
+                                   "times scalar",
+                                   "times filter2D",
+                                   "r, index",
+                                   "abs r alone",
+                                   "every r"};
+  if (yardstick.threads > 1) columns.push_back(std::to_string(yardstick.threads) + " threads");
+  const auto row = [](const std::vector<std::string>& cells) {
+    std::string line = "|";
+    for (const std::string& cell : cells) line += " " + cell + " |";
+    return line + "\n";
+  };
+  std::string text = row(columns) + row(std::vector<std::string>(columns.size(), "---"));
   for (const Times& one : times) {
-    text += "| " + one.title + " | " + number(one.ms()) + " | " + share(rate(one.ms(), yardstick), yardstick.peak) +
-            " | " + share(rate(one.ms(), yardstick), one.own_peak) + " | " +
-            times_as_fast(yardstick.scalar_ms, one.ms()) + " | " + times_as_fast(yardstick.opencv_ms, one.ms()) +
-            " | " + number(one.form_ms[static_cast<int>(Form::value)]) + " | " +
-            number(one.form_ms[static_cast<int>(Form::largest)]) + " | " +
-            number(one.form_ms[static_cast<int>(Form::every)]) + " | " + number(one.threads_ms) + " |\n";
+    std::vector<std::string> cells{one.title,
+                                   number(one.ms()),
+                                   share(rate(one.ms(), yardstick), yardstick.peak),
+                                   share(rate(one.ms(), yardstick), one.own_peak),
+                                   times_as_fast(yardstick.scalar_ms, one.ms()),
+                                   times_as_fast(yardstick.opencv_ms, one.ms())};
+    for (const Form form : {Form::value, Form::largest, Form::every})
+      cells.push_back(number(one.form_ms[static_cast<int>(form)]));
+    if (yardstick.threads > 1) cells.push_back(number(one.threads_ms));
+    text += row(cells);
   }
   return text;
 }
@@ -109,12 +133,13 @@ std::string picture(std::span<const Times> times, const Yardstick& yardstick) {
   const Axis axis{std::pow(10.0, std::floor(std::log10(least * 0.99))), most * 1.05, kLeft, kRight};
   const double bottom = kTop + kRow * static_cast<double>(shown.size());
   const double height = bottom + 100;
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + at(kWidth) + ' ' + at(height) +
-                    "\" font-family=\"sans-serif\" font-size=\"13\">\n<path d=\"M0 0H" + at(kWidth) + "V" +
-                    at(height) + "H0z\" fill=\"#ffffff\"/>\n";
+  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + at(kWidth) + ' ' +
+                    at(height) + "\" font-family=\"sans-serif\" font-size=\"13\">\n<path d=\"M0 0H" +
+                    at(kWidth) + "V" + at(height) + "H0z\" fill=\"#ffffff\"/>\n";
   svg += text(kLeft, 26, "start", escape_markup("The filter stage, " + yardstick.problem),
               std::string(" font-size=\"17\" fill=\"") + kInk + "\"");
-  svg += text(kLeft, 47, "start", "largest magnitude and its index; percentages are of the float multiply-add peak",
+  svg += text(kLeft, 47, "start",
+              "largest magnitude and its index; percentages are of the float multiply-add peak",
               std::string(" fill=\"") + kGray + "\"");
   svg += grid(axis, bottom);
   double y = kTop;
@@ -122,9 +147,10 @@ std::string picture(std::span<const Times> times, const Yardstick& yardstick) {
     svg += bar(one, axis, yardstick, y);
     y += kRow;
   }
-  svg += text(kLeft, bottom + 62, "start",
-              escape_markup("◇ " + std::to_string(yardstick.threads) + " threads, by the clock"),
-              std::string(" fill=\"") + kGray + "\"");
+  if (yardstick.threads > 1)
+    svg += text(kLeft, bottom + 62, "start",
+                escape_markup("◇ " + std::to_string(yardstick.threads) + " threads, by the clock"),
+                std::string(" fill=\"") + kGray + "\"");
   svg += text(kLeft, bottom + 82, "start", escape_markup(yardstick.machine),
               std::string(" font-size=\"12\" fill=\"") + kGray + "\"");
   return svg + "</svg>\n";
