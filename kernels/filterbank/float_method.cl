@@ -6,7 +6,7 @@
 // the CPU's bit for bit (on a CPU without fused multiply-add, those of its scalar reference).
 //
 // Build options: FILTERS, BINS (FILTERS rounded up to 4), BLOCKS_X, BLOCKS_Y, TEMPLATES, DISTANCE (0:
-// linear).
+// linear), SIGNED (the largest response above 0 is kept, not the largest magnitude).
 //
 // | data       | element | order                                          |
 // |------------|---------|------------------------------------------------|
@@ -18,7 +18,10 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-// The largest |response| and the lowest index that reaches it. A work-item a pixel.
+#define LEAST_RESPONSE 0.01f  // kLeastResponse of src/filterbank/kernels.hpp
+
+// The largest |response| (SIGNED: response above 0, or 0 where it is but a rounding error) and the lowest index
+// that reaches it. A work-item a pixel.
 kernel void filter(global const uchar* restrict images, constant Level* levels,
                    global const Tile* restrict tiles, constant float* dictionary,
                    global float* restrict responses, global uchar* restrict indices) {
@@ -28,7 +31,11 @@ kernel void filter(global const uchar* restrict images, constant Level* levels,
   const int y = tile.y + (int)get_local_id(1);
   if (x >= level->width || y >= level->height) return;
   global const uchar* image = images + level->image_offset;
+#ifdef SIGNED
+  float best = 0.0f;
+#else
   float best = -1.0f;
+#endif
   int best_index = 0;
   for (int k = 0; k < FILTERS; ++k) {
     float response = 0.0f;
@@ -36,12 +43,17 @@ kernel void filter(global const uchar* restrict images, constant Level* levels,
       const float pixel = convert_float(image[(y + i / 3 - 1) * level->image_stride + x + i % 3 - 1]);
       response = fma(dictionary[k * 9 + i], pixel, response);
     }
-    const float magnitude = fabs(response);
-    if (magnitude > best) {
-      best = magnitude;
+#ifndef SIGNED
+    response = fabs(response);
+#endif
+    if (response > best) {
+      best = response;
       best_index = k;
     }
   }
+#ifdef SIGNED
+  if (best < LEAST_RESPONSE) best = 0.0f;
+#endif
   const int at = level->response_map_offset + y * level->response_map_stride + x;
   responses[at] = best;
   indices[at] = (uchar)best_index;

@@ -38,7 +38,8 @@ std::string describe(const Descriptor& descriptor) {
   const Descriptor standard;
   const std::string side = std::to_string(descriptor.patch);
   if (descriptor.patch != standard.patch) add(side + "x" + side + " patches");
-  if (descriptor.contrast_sensitive) add("contrast-sensitive");
+  if (descriptor.contrast_sensitive()) add("contrast-sensitive");
+  if (descriptor.signed_value()) add("signed responses");
   if (descriptor.patterns) add("uniform patterns");
   if (descriptor.normalisation != standard.normalisation) add(to_text(descriptor.normalisation));
   return text;

@@ -81,7 +81,9 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const Descriptor& descriptor = model_.descriptor;
   if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
   if (verifies_) info_.model += ", a network";
-  if (describes_in_float() && !descriptor.standard()) {
+  const bool float_on_devices =
+      options_.arithmetic == Arithmetic::floating_point && descriptor.float_on_devices();
+  if (describes_in_float() && !descriptor.standard() && !float_on_devices) {
     const std::string what =
         "a model with another descriptor than the standard one (" + describe(descriptor) + ")";
     info_.cpu_only = descriptor.exact() ? "the float method of " + what + " runs on the CPU only"

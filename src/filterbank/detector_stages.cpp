@@ -87,16 +87,17 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
 
 void FilterbankDetector::filter_band(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const Signs signs = model_.descriptor.contrast_sensitive ? Signs::apart : Signs::together;
+  const Signs signs = model_.descriptor.contrast_sensitive() ? Signs::apart : Signs::together;
   filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.response_map.view());
   if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.response_map.view());
 }
 
 void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  if (model_.descriptor.standard()) {
-    filter_rows_float(image, model_.dictionary, Largest::magnitude, band.begin, band.end,
-                      level.responses.view(), level.indices.view());
+  const bool by_value = model_.descriptor.signed_value();
+  if (by_value || model_.descriptor.standard()) {
+    filter_rows_float(image, model_.dictionary, by_value ? Largest::value : Largest::magnitude, band.begin,
+                      band.end, level.responses.view(), level.indices.view());
   } else {
     filter_rows_signed(image, model_.dictionary, band.begin, band.end, level.responses.view(),
                        level.indices.view());

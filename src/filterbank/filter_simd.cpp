@@ -365,6 +365,8 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
       }
     }
     for (int r = 0; r < kRows; ++r) {
+      if constexpr (kLargest == Largest::value)
+        best[r] = hn::IfThenElseZero(hn::Ge(best[r], hn::Set(d, kLeastResponse)), best[r]);
       hn::StoreU(best[r], d, responses.row(y + r) + x);
       const hn::Rebind<std::uint8_t, I32> d8;
       hn::StoreU(hn::DemoteTo(d8, best_index[r]), d8, indices.row(y + r) + x);

@@ -75,7 +75,7 @@ void normalise_cell(const float* histogram, int bins, float norm, Normalisation 
 void histogram_row(Level& level, const Model& model, int cell_y) {
   const int bins = cell_bins(model);
   const GrayView image = std::as_const(level.image).view();
-  const int below_zero = model.descriptor.contrast_sensitive ? model.dictionary.size() : 0;
+  const int below_zero = model.descriptor.contrast_sensitive() ? model.dictionary.size() : 0;
   for (int cell_x = 0; cell_x < level.grid.cells_x; ++cell_x) {
     float* histogram = level.float_histograms.data() +
                        (static_cast<std::size_t>(cell_y) * level.grid.cells_x + cell_x) * bins;

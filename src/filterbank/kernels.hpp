@@ -97,17 +97,17 @@ void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int 
 /// as above.
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 
+/// Responses below this are rounding errors of flat patches: a difference of one gray level gives more.
+inline constexpr float kLeastResponse = 0.01F;
+
 /// Which of a pixel's responses is kept: the one of the largest magnitude, or the largest one above 0 (the
-/// published algorithm; 0 of the first filter where none is above 0).
+/// published algorithm; of the first filter where none is above 0), and 0 where that is below kLeastResponse.
 enum class Largest { magnitude, value };
 
 /// The float form: reference dictionary, in `responses` what is kept (a magnitude, or a value from 0 up), in
 /// `indices` the lowest index that reaches it (strides >= width rounded up to 16).
 void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
                        ImageView<float> responses, ImageView<std::uint8_t> indices);
-
-/// Responses below this are rounding errors of flat patches: a difference of one gray level gives more.
-inline constexpr float kLeastResponse = 0.01F;
 
 /// Float filters of any patch, each response with its sign: `responses` gets the one of the largest
 /// magnitude, or 0 where that is below kLeastResponse, `indices` the lowest index that reaches it (strides as

@@ -82,16 +82,23 @@ Descriptor load_descriptor(const ModelHeader& header) {
     descriptor.patch = *patch == "5x5" ? 5 : 3;
   }
   if (const std::string* contrast = header.find("contrast")) {
-    if (*contrast != "sensitive" && *contrast != "insensitive")
-      header.fail("'contrast' is '" + *contrast + "'", "it must be 'sensitive' or 'insensitive'");
-    descriptor.contrast_sensitive = *contrast == "sensitive";
+    if (*contrast == "sensitive") {
+      descriptor.contrast = Contrast::sensitive;
+    } else if (*contrast == "signed") {
+      descriptor.contrast = Contrast::signed_value;
+    } else if (*contrast != "insensitive") {
+      header.fail("'contrast' is '" + *contrast + "'", "it must be 'sensitive', 'insensitive' or 'signed'");
+    }
+    if (descriptor.signed_value() && descriptor.patch != 3)
+      header.fail("'contrast' is 'signed'", "only 3x3 patches go with it");
   }
   if (const std::string* patterns = header.find("patterns")) {
     if (*patterns != "uniform" && *patterns != "none")
       header.fail("'patterns' is '" + *patterns + "'", "it must be 'uniform' or 'none'");
     descriptor.patterns = *patterns == "uniform";
     if (descriptor.patterns && !descriptor.exact())
-      header.fail("'patterns' is 'uniform'", "only 3x3 patches and 'l1-sqrt' go with it");
+      header.fail("'patterns' is 'uniform'",
+                  "only 3x3 patches, 'l1-sqrt' and contrast that is not 'signed' go with it");
   }
   return descriptor;
 }
@@ -392,7 +399,8 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   };
   const Descriptor standard;
   if (largest.descriptor.patch != standard.patch) file.metadata["patch"] = "5x5";
-  if (largest.descriptor.contrast_sensitive) file.metadata["contrast"] = "sensitive";
+  if (largest.descriptor.contrast_sensitive()) file.metadata["contrast"] = "sensitive";
+  if (largest.descriptor.signed_value()) file.metadata["contrast"] = "signed";
   if (largest.descriptor.patterns) file.metadata["patterns"] = "uniform";
   const int filters = largest.dictionary.size();
   save_dictionary(largest.dictionary, file);

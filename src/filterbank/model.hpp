@@ -9,10 +9,10 @@
 /// int8 [T, blocks y, blocks x, 4, D]: T = 1 for the linear classifier, the number of templates for distance.
 ///
 /// Three keys are there only where a model differs: `patch` ("5x5"; 3x3 without the key), `contrast`
-/// ("sensitive"; "insensitive" without) and `patterns` ("uniform"; "none" without: then `weights` is
-/// [T, blocks y, blocks x, 4 * bins of a cell + 59]). With 5x5 patches `dictionary.reference` is float32
-/// [D,5,5] and there is no `dictionary`; of a contrast-sensitive model, the last dimension of `weights` is
-/// 2D, see Descriptor.
+/// ("sensitive" or "signed"; "insensitive" without; readers before "signed" refuse it by its name) and
+/// `patterns` ("uniform"; "none" without: then `weights` is [T, blocks y, blocks x, 4 * bins of a cell +
+/// 59]). With 5x5 patches `dictionary.reference` is float32 [D,5,5] and there is no `dictionary`; of a
+/// contrast-sensitive model, the last dimension of `weights` is 2D, see Descriptor.
 ///
 /// A file may hold the model in several sizes: fewer filters are faster and miss more. Its dictionary is
 /// ordered so that the first n filters are a good dictionary themselves, and each size has a classifier of

@@ -90,11 +90,17 @@ std::string model_text(const std::filesystem::path& file, const Model& model) {
                          model.object.x, model.object.y));
   print("dictionary", describe_dictionary(model));
   print("normalisation", header.at("normalisation") + format(", epsilon %d", model.epsilon));
-  print("contrast", model.descriptor.contrast_sensitive
+  print("contrast", model.descriptor.contrast_sensitive()
                         ? "sensitive: two bins a filter, for responses above and below 0"
+                    : model.descriptor.signed_value()
+                        ? "signed: one bin a filter, for the largest response above 0"
                         : "insensitive: one bin a filter");
   if (model.descriptor.patterns) print("patterns", "uniform local binary patterns, 59 bins a block");
-  if (!model.descriptor.exact()) print("runs", "by the reference method, on the CPU only");
+  if (!model.descriptor.exact()) {
+    print("runs",
+          std::string("by the reference method, on the CPU only") +
+              (model.descriptor.float_on_devices() ? "; with --arithmetic float on devices, too" : ""));
+  }
   print("classifier", linear ? "linear: score = (sum of weight * feature + bias) * scale"
                              : "distance: score = (bias - squared distance to the nearest template) * scale");
   print("templates", std::to_string(model.templates()) + (linear ? " (a linear classifier has one)" : ""));

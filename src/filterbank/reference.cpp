@@ -58,7 +58,7 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest lar
           best_index = k;
         }
       }
-      responses.at(x, y) = best;
+      responses.at(x, y) = largest == Largest::value && best < kLeastResponse ? 0.0F : best;
       indices.at(x, y) = static_cast<std::uint8_t>(best_index);
     }
   }

@@ -18,10 +18,10 @@ constexpr std::size_t kPyramid = 0, kHistogram = 2, kClassify = 3, kVerify = 4,
 
 std::vector<Detection> detect_on_cpu(const FilterbankDetector& detector, FilterbankWorkspace& w) {
   detector.run_stage(kPyramid, w);
+  const Largest largest = detector.model().descriptor.signed_value() ? Largest::value : Largest::magnitude;
   for (Level& level : w.levels) {
-    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary,
-                                 Largest::magnitude, 0, level.plan.size.height, level.responses.view(),
-                                 level.indices.view());
+    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary, largest, 0,
+                                 level.plan.size.height, level.responses.view(), level.indices.view());
   }
   for (const std::size_t stage : {kHistogram, kClassify, kVerify, kGroup}) detector.run_stage(stage, w);
   return detector.take_detections(w);
@@ -105,6 +105,18 @@ TEST_F(OpenClFloatMethod, DictionarySizesAndWindows) {
   const Frames frames({{90, 165}});
   for (const int filters : {1, 3, 70, 256}) {
     const Model model = make_model(random_dictionary(filters, 7), 3, {3, 20});
+    compare(model, some_options(model, frames.views[0]), frames.views);
+  }
+}
+
+TEST_F(OpenClFloatMethod, SignedResponses) {
+  Frames frames({{90, 165}});
+  frames.add({65, 50}, Pattern::flat_areas);
+  frames.add({65, 50}, Pattern::white);
+  const Descriptor by_value{3, Contrast::signed_value, {}};
+  for (const int filters : {9, 70}) {
+    const Model model =
+        make_model(random_dictionary(filters, 7), 3, kSmallWindow, ClassifierKind::linear, 1, by_value);
     compare(model, some_options(model, frames.views[0]), frames.views);
   }
 }

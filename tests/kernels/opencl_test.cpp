@@ -72,7 +72,7 @@ std::string difference_of_levels(const Level& cpu, const Level& device, std::siz
 
 std::vector<Descriptor> rich_descriptors() {
   Descriptor signs, patterns, both;
-  signs.contrast_sensitive = both.contrast_sensitive = true;
+  signs.contrast = both.contrast = Contrast::sensitive;
   patterns.patterns = both.patterns = true;
   return {signs, patterns, both};
 }

@@ -47,7 +47,7 @@ class Study : public testing::Test {
 
 TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
   const std::string clip = moving_clip(96, 96, 3);
-  const std::string large = model("large.safetensors", {5, true, {}});
+  const std::string large = model("large.safetensors", {5, filterbank::Contrast::sensitive, {}});
   const std::vector<std::string> command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
   const Outcome found = run(command + std::vector<std::string>{"-f", "jsonl"});
   EXPECT_EQ(found.exit_code, 0) << found.err;
@@ -73,7 +73,8 @@ TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
 TEST_F(Study, DevicesRefuseOtherDescriptors) {
   const auto devices = opencl::list_devices();
   if (devices.empty()) GTEST_SKIP() << "no OpenCL device";
-  const filterbank::FilterbankDetector detector(random_model(9, 1, {5, true, {}}), {});
+  const filterbank::FilterbankDetector detector(random_model(9, 1, {5, filterbank::Contrast::sensitive, {}}),
+                                                {});
   EXPECT_NE(error_of(ExitCode::usage,
                      [&] {
                        detector.make_device_stages({devices[0], 0, "the first"});
@@ -91,9 +92,9 @@ TEST_F(Study, ABadDescriptorIsNamed) {
 }
 
 TEST_F(Study, ShowTellsTheDescriptor) {
-  const Outcome shown =
-      run({"model", "show", model("m.safetensors", {5, true, filterbank::Normalisation::l2}), "--picture",
-           folder_ / "m.png"});
+  const std::string file =
+      model("m.safetensors", {5, filterbank::Contrast::sensitive, filterbank::Normalisation::l2});
+  const Outcome shown = run({"model", "show", file, "--picture", folder_ / "m.png"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   for (const char* words :
        {"9 filters of 5x5", "l2, epsilon", "sensitive: two bins", "CPU only", "not drawn"})
@@ -128,12 +129,17 @@ TEST_F(Study, TrainingTakesEveryOption) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return filterbank::load_model(folder_ / name);
   };
+  using filterbank::Contrast;
   using filterbank::Descriptor;
   using filterbank::Normalisation;
   EXPECT_EQ(train("a", {}).descriptor, Descriptor());
-  EXPECT_EQ(train("b", {"--normalisation", "l1"}).descriptor, (Descriptor{3, false, Normalisation::l1}));
-  EXPECT_EQ(train("c", {"--normalisation", "l2"}).descriptor, (Descriptor{3, false, Normalisation::l2}));
-  EXPECT_EQ(train("d", {"--patch", "5", "--contrast-sensitive"}).descriptor, (Descriptor{5, true, {}}));
+  EXPECT_EQ(train("b", {"--normalisation", "l1"}).descriptor,
+            (Descriptor{3, Contrast::insensitive, Normalisation::l1}));
+  EXPECT_EQ(train("c", {"--normalisation", "l2"}).descriptor,
+            (Descriptor{3, Contrast::insensitive, Normalisation::l2}));
+  EXPECT_EQ(train("d", {"--patch", "5", "--contrast-sensitive"}).descriptor,
+            (Descriptor{5, Contrast::sensitive, {}}));
+  EXPECT_EQ(train("f", {"--signed"}).descriptor, (Descriptor{3, Contrast::signed_value, {}}));
   const filterbank::Model uniform = train("e", {"--sampling", "uniform"});
   EXPECT_EQ(uniform.descriptor, Descriptor());
   EXPECT_NE(uniform.provenance.find("\"sampling\":\"uniform\""), std::string::npos);
@@ -141,8 +147,12 @@ TEST_F(Study, TrainingTakesEveryOption) {
     return std::vector(m.dictionary.reference().begin(), m.dictionary.reference().end());
   };
   EXPECT_NE(filters_of(uniform), filters_of(filterbank::load_model(folder_ / "a")));
-  for (const std::vector<std::string>& wrong :
-       {std::vector<std::string>{"--normalisation", "l3"}, {"--patch", "7"}, {"--sampling", "some"}}) {
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--normalisation", "l3"},
+                                                {"--patch", "7"},
+                                                {"--sampling", "some"},
+                                                {"--signed", "--patch", "5"},
+                                                {"--signed", "--patterns"},
+                                                {"--signed", "--contrast-sensitive"}}) {
     expect_run(2, wrong[0], std::vector<std::string>{"train", "filterbank"} + pictures() + wrong);
   }
 }
@@ -150,7 +160,7 @@ TEST_F(Study, TrainingTakesEveryOption) {
 TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   make_pictures();
   const std::string one = model("one.safetensors", {});
-  const std::string two = model("two.safetensors", {5, false, {}});
+  const std::string two = model("two.safetensors", {5, filterbank::Contrast::insensitive, {}});
   const std::vector<std::string> command =
       std::vector<std::string>{"evaluate", "windows", "--scale-step", "2"} + pictures();
   const std::vector<std::string> both{"--model", one, "-m", two};

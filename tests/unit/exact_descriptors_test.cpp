@@ -23,7 +23,7 @@ class ExactDescriptors : public ::testing::TestWithParam<int> {
  protected:
   static Descriptor descriptor() {
     Descriptor d;
-    d.contrast_sensitive = GetParam() != 1;
+    if (GetParam() != 1) d.contrast = Contrast::sensitive;
     d.patterns = GetParam() != 0;
     return d;
   }
@@ -59,7 +59,7 @@ std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
   const GrayView image = levels[level.source_level].image.view();
   Image<std::uint32_t> response_map(image.width(), image.height());
   reference::filter_rows(image, model.dictionary,
-                         model.descriptor.contrast_sensitive ? Signs::apart : Signs::together, 0,
+                         model.descriptor.contrast_sensitive() ? Signs::apart : Signs::together, 0,
                          image.height(), response_map.view());
   if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), response_map.view());
   const Grid& grid = level.grid;

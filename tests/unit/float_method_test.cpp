@@ -14,10 +14,11 @@ using test::scored;
 std::vector<Descriptor> other_descriptors() {
   std::vector<Descriptor> all;
   for (const int patch : {3, 5}) {
-    for (const bool sensitive : {false, true}) {
+    for (const Contrast contrast : {Contrast::insensitive, Contrast::sensitive, Contrast::signed_value}) {
+      if (patch == 5 && contrast == Contrast::signed_value) continue;
       for (const Normalisation normalisation :
            {Normalisation::l1_sqrt, Normalisation::l1, Normalisation::l2}) {
-        all.push_back({patch, sensitive, normalisation});
+        all.push_back({patch, contrast, normalisation});
         if (all.back().standard()) all.pop_back();
       }
     }
@@ -45,7 +46,10 @@ Response response_of(GrayView image, const Model& model, int x, int y) {
       const int py = std::clamp(y + i / patch - patch / 2, 0, image.height() - 1);
       response += static_cast<double>(filter[i]) * image.at(px, py);
     }
-    if (std::fabs(response) > std::fabs(packed_response.response)) packed_response = {response, k};
+    const bool larger = model.descriptor.signed_value()
+                            ? response > packed_response.response
+                            : std::fabs(response) > std::fabs(packed_response.response);
+    if (larger) packed_response = {response, k};
   }
   return packed_response;
 }
@@ -57,7 +61,7 @@ std::vector<double> block_features(GrayView image, const Model& model, int block
   for (int y = 0; y < 16; ++y) {
     for (int x = 0; x < 16; ++x) {
       const Response packed_response = response_of(image, model, 8 * block_x + x, 8 * block_y + y);
-      const bool second = model.descriptor.contrast_sensitive && packed_response.response < 0;
+      const bool second = model.descriptor.contrast_sensitive() && packed_response.response < 0;
       const int cell = 2 * (y / 8) + x / 8;
       values[cell * model.bins() + packed_response.filter + (second ? filters : 0)] +=
           std::fabs(packed_response.response);
@@ -160,7 +164,7 @@ TEST(FloatMethod, ANegativeScoresOtherwiseOnlyWhereContrastCounts) {
     const auto workspace = detector.make_workspace();
     const double a = detector.score(scored(detector, *workspace, picture.view()).levels.at(0), 1, 1);
     const double b = detector.score(scored(detector, *workspace, negative.view()).levels.at(0), 1, 1);
-    if (descriptor.contrast_sensitive) {
+    if (descriptor.contrast != Contrast::insensitive) {
       EXPECT_GT(std::fabs(a - b), 0.1);
     } else {
       EXPECT_NEAR(a, b, 0.02);  // some features round to the other side
@@ -215,11 +219,18 @@ TEST(FloatMethod, SharesOfAFrameFitTogether) {
   }
 }
 
-TEST(FloatMethod, OnlyTheStandardDescriptorSuitsDevices) {
+TEST(FloatMethod, FewDescriptorsSuitDevices) {
   EXPECT_EQ(FilterbankDetector(test::random_model(9, 1), {}).info().cpu_only, "");
+  const Descriptor by_value{3, Contrast::signed_value, {}};
+  const Model signed_model = test::random_model(9, 1, by_value);
+  Options in_float;
+  in_float.arithmetic = Arithmetic::floating_point;
+  EXPECT_EQ(FilterbankDetector(signed_model, in_float).info().cpu_only, "");
+  EXPECT_NE(FilterbankDetector(signed_model, {}).info().cpu_only, "");
   for (const Descriptor& descriptor : other_descriptors()) {
     Options options;
-    if (descriptor.exact()) options.arithmetic = Arithmetic::floating_point;
+    if (descriptor.exact() || (descriptor.signed_value() && descriptor != by_value))
+      options.arithmetic = Arithmetic::floating_point;
     const FilterbankDetector detector(test::random_model(9, 1, descriptor), options);
     EXPECT_NE(detector.info().cpu_only.find(describe(descriptor)), std::string::npos);
     EXPECT_NE(detector.info().model.find(describe(descriptor)), std::string::npos);

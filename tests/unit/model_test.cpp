@@ -64,13 +64,14 @@ TEST_F(ModelFile, RoundTripOfTemplates) {
 
 TEST_F(ModelFile, RoundTripOfDescriptors) {
   for (const int patch : {3, 5}) {
-    for (const bool sensitive : {false, true}) {
+    for (const Contrast contrast : {Contrast::insensitive, Contrast::sensitive, Contrast::signed_value}) {
+      if (patch == 5 && contrast == Contrast::signed_value) continue;
       for (const Normalisation normalisation :
            {Normalisation::l1_sqrt, Normalisation::l1, Normalisation::l2}) {
-        const Descriptor descriptor{patch, sensitive, normalisation};
+        const Descriptor descriptor{patch, contrast, normalisation};
         SCOPED_TRACE(describe(descriptor));
         const Model model = test::random_model(9, 1, descriptor);
-        ASSERT_EQ(model.weights.size(), 6U * 4 * (sensitive ? 18 : 9));
+        ASSERT_EQ(model.weights.size(), 6U * 4 * (contrast == Contrast::sensitive ? 18 : 9));
         save_model(model, file);
         const Model loaded = load_model(file);
         EXPECT_EQ(loaded.descriptor, descriptor);
@@ -92,7 +93,7 @@ TEST_F(ModelFile, RoundTripOfDescriptors) {
 TEST_F(ModelFile, RoundTripOfPatterns) {
   for (const bool sensitive : {false, true}) {
     Descriptor descriptor;
-    descriptor.contrast_sensitive = sensitive;
+    if (sensitive) descriptor.contrast = Contrast::sensitive;
     descriptor.patterns = true;
     SCOPED_TRACE(describe(descriptor));
     const Model model = test::random_model(9, 1, descriptor);
@@ -143,10 +144,23 @@ TEST_F(ModelFile, PatternsGoWithTheExactDescriptorOnly) {
   EXPECT_THAT(complaint_about("patch", "5x5"), AllOf(HasSubstr("'patterns' is 'uniform'"), HasSubstr("3x3")));
 }
 
+TEST_F(ModelFile, SignedResponses) {
+  const Descriptor descriptor{3, Contrast::signed_value, {}};
+  save_model(test::random_model(9, 1, descriptor), file);
+  EXPECT_EQ(Safetensors::load(file).metadata.at("contrast"), "signed");
+  EXPECT_EQ(load_model(file).descriptor, descriptor);
+  EXPECT_EQ(load_model(file).bins(), 9);
+  EXPECT_THAT(complaint_about("patch", "5x5"), AllOf(HasSubstr("'contrast' is 'signed'"), HasSubstr("3x3")));
+  EXPECT_THAT(complaint_about("patterns", "uniform"), HasSubstr("'patterns' is 'uniform'"));
+  // The bin of a response has eight bits, and a filter one bin.
+  save_model(test::random_model(256, 1, descriptor), file);
+  EXPECT_EQ(load_model(file).bins(), 256);
+}
+
 // The bin of a response has eight bits.
 TEST_F(ModelFile, ContrastSensitiveDictionariesOfAtMost128Filters) {
   Descriptor descriptor;
-  descriptor.contrast_sensitive = true;
+  descriptor.contrast = Contrast::sensitive;
   for (const bool patterns : {false, true}) {
     descriptor.patterns = patterns;
     save_model(test::random_model(128, 1, descriptor), file);
@@ -164,15 +178,15 @@ TEST_F(ModelFile, OnlyWhatDiffersFromTheStandardDescriptorIsWritten) {
     return std::pair{metadata.count("patch"), metadata.count("contrast")};
   };
   EXPECT_EQ(keys({}), (std::pair<std::size_t, std::size_t>{0, 0}));
-  EXPECT_EQ(keys({5, false, {}}), (std::pair<std::size_t, std::size_t>{1, 0}));
-  EXPECT_EQ(keys({3, true, {}}), (std::pair<std::size_t, std::size_t>{0, 1}));
+  EXPECT_EQ(keys({5, Contrast::insensitive, {}}), (std::pair<std::size_t, std::size_t>{1, 0}));
+  EXPECT_EQ(keys({3, Contrast::sensitive, {}}), (std::pair<std::size_t, std::size_t>{0, 1}));
 }
 
 TEST_F(ModelFile, SizesOfLargeFilters) {
   std::vector<Model> sizes;
-  const Dictionary dictionary = test::random_model(9, 1, {5, true, {}}).dictionary;
+  const Dictionary dictionary = test::random_model(9, 1, {5, Contrast::sensitive, {}}).dictionary;
   for (const int size : {4, 9}) {
-    sizes.push_back(test::random_model(size, 1, {5, true, {}}));
+    sizes.push_back(test::random_model(size, 1, {5, Contrast::sensitive, {}}));
     sizes.back().dictionary = dictionary.first(size);
   }
   save_models(sizes, file);
@@ -181,12 +195,12 @@ TEST_F(ModelFile, SizesOfLargeFilters) {
     EXPECT_EQ(loaded.weights, size.weights);
     EXPECT_THAT(loaded.dictionary.large(), ::testing::ElementsAreArray(size.dictionary.large()));
   }
-  sizes[0].dictionary = test::random_model(4, 5, {5, true, {}}).dictionary;
+  sizes[0].dictionary = test::random_model(4, 5, {5, Contrast::sensitive, {}}).dictionary;
   EXPECT_THROW(save_models(sizes, file), std::invalid_argument);
 }
 
 TEST_F(ModelFile, LargeFiltersAreFinite) {
-  save_model(test::random_model(9, 1, {5, false, {}}), file);
+  save_model(test::random_model(9, 1, {5, Contrast::insensitive, {}}), file);
   EXPECT_THAT(complaint([](Safetensors& container) {
                 const auto old = container.array<float>("dictionary.reference", {9, 5, 5});
                 std::vector<float> values(old.begin(), old.end());
@@ -243,6 +257,7 @@ TEST_F(ModelFile, HeaderTexts) {
   for (const char* text : {"yes", "Sensitive", ""})
     EXPECT_THAT(complaint_about("contrast", text), HasSubstr("'contrast' is '")) << text;
   EXPECT_EQ(complaint_about("contrast", "insensitive"), "");
+  EXPECT_EQ(complaint_about("contrast", "signed"), "");
   // Right in themselves, but not what the arrays are for.
   EXPECT_THAT(complaint_about("patch", "5x5"), HasSubstr("'dictionary.reference'"));
   EXPECT_THAT(complaint_about("contrast", "sensitive"), HasSubstr("'weights'"));

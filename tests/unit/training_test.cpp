@@ -217,7 +217,7 @@ class StudyTraining : public Training, public ::testing::WithParamInterface<int>
         options.descriptor.patch = 5;
         break;
       case 3:
-        options.descriptor.contrast_sensitive = true;
+        options.descriptor.contrast = Contrast::sensitive;
         break;
       case 4:
         options.sampling = PatchSampling::uniform;
@@ -232,11 +232,15 @@ class StudyTraining : public Training, public ::testing::WithParamInterface<int>
         options.occluded_copies = 1;
         break;
       case 8:
-        options.descriptor.contrast_sensitive = options.descriptor.patterns = true;
+        options.descriptor.contrast = Contrast::sensitive;
+        options.descriptor.patterns = true;
         options.jittered_copies = options.occluded_copies = 1;
         break;
+      case 9:
+        options.descriptor.contrast = Contrast::signed_value;
+        break;
       default:
-        options.descriptor = {5, true, Normalisation::l2};
+        options.descriptor = {5, Contrast::sensitive, Normalisation::l2};
     }
   }
 };
@@ -288,7 +292,7 @@ TEST_P(StudyTraining, SameModelOnAnyNumberOfThreadsStoppedOrNot) {
   EXPECT_GT(pieces.runs, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 10));
+INSTANTIATE_TEST_SUITE_P(Options, StudyTraining, ::testing::Range(0, 11));
 
 // Numbers of copies and, where copies are covered, the place of what is covered decide the model.
 TEST_F(Training, StateIsThatOfItsCopies) {
@@ -458,6 +462,20 @@ TEST(LearnDictionary, FindsTheDirectionsThatPatchesHave) {
     }
     EXPECT_GT(best, 0.995);
   }
+  // By value, a filter and its negative are two.
+  const auto both = learn_dictionary(
+      patches, 6, 10, 1, [](double) { return true; }, Similarity::value);
+  for (const FloatFilter& filter : truth) {
+    double most = 0, least = 0;
+    for (const FloatFilter& other : both) {
+      double cosine = 0;
+      for (int i = 0; i < kTaps; ++i) cosine += static_cast<double>(filter[i]) * other[i];
+      most = std::max(most, cosine);
+      least = std::min(least, cosine);
+    }
+    EXPECT_GT(most, 0.995);
+    EXPECT_LT(least, -0.995);
+  }
   EXPECT_THAT(test::error_of(ExitCode::input,
                              [&] {
                                learn_dictionary(std::vector(patches.begin(), patches.begin() + 8), 9, 3, 1,
@@ -550,6 +568,8 @@ TEST(OrderFilters, TiesGoToTheLowestIndex) {
   // |cos| is the same for both.
   EXPECT_THAT(order_filters({one[0], opposite}, one), ::testing::ElementsAre(one[0], opposite));
   EXPECT_THAT(order_filters({opposite, one[0]}, one), ::testing::ElementsAre(opposite, one[0]));
+  EXPECT_THAT(order_filters({opposite, one[0]}, one, Similarity::value),
+              ::testing::ElementsAre(one[0], opposite));
 }
 
 TEST(QuantiseSeparator, KeepsTheRatioOfWeightsAndBias) {

@@ -36,6 +36,7 @@ void OpenClStages::build_float() {
               define("FILTERS", model.dictionary.size()) + define("BINS", bins_) +
                   define("BLOCKS_X", model.window.blocks_x()) + define("BLOCKS_Y", model.window.blocks_y()) +
                   define("TEMPLATES", model.templates()) +
+                  opencl::define_if(model.descriptor.signed_value(), "SIGNED") +
                   define("DISTANCE", model.classifier == ClassifierKind::distance ? 1 : 0));
   opencl::Queue queue(context());
   upload(queue, dictionary_, model.dictionary.reference());

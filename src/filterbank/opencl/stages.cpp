@@ -118,7 +118,7 @@ void OpenClStages::build() {
       detector_->pre_rejects()
           ? " -DPRE_REJECTION" + define("RANK", PreRejection::kRank) + define("SHIFT", PreRejection::kShift)
           : "";
-  filter_ = program("filterbank/filter.cl", define_if(model.descriptor.contrast_sensitive, "SIGNS_APART") +
+  filter_ = program("filterbank/filter.cl", define_if(model.descriptor.contrast_sensitive(), "SIGNS_APART") +
                                                 define_if(model.descriptor.patterns, "PATTERNS") +
                                                 define("FILTERS", model.dictionary.size()) +
                                                 define("V", t.filter_width) + define("ROWS", t.filter_rows) +
@@ -143,7 +143,7 @@ void OpenClStages::upload_model() {
   for (int k = 0; k < model.dictionary.size(); ++k) {
     float* entry = dictionary.data() + k * kDictionaryEntry;
     for (int i = 0; i < kTaps; ++i) entry[i] = model.dictionary.filters()[k][i];
-    entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive ? 254 - 2 * k : 255 - k);
+    entry[kTaps] = static_cast<float>(model.descriptor.contrast_sensitive() ? 254 - 2 * k : 255 - k);
   }
   dictionary.insert(dictionary.end(), kUniformLbp.begin(), kUniformLbp.end());
   upload(queue, dictionary_, dictionary);

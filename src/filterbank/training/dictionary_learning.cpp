@@ -1,7 +1,8 @@
-// Spherical k-medoids with absolute cosine similarity, on patches of 3x3 or 5x5.
+// Spherical k-medoids with cosine similarity, of magnitude or value, on patches of 3x3 or 5x5.
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -16,10 +17,10 @@ using training::TrainingStopped;
 namespace {
 
 template <typename Patch>
-float similarity(const Patch& a, const Patch& b) {
+float similarity(const Patch& a, const Patch& b, Similarity kind) {
   float sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return std::fabs(sum);
+  return kind == Similarity::magnitude ? std::fabs(sum) : sum;
 }
 
 // Patches side by side, so that the compiler compares one patch with several at once. Each sum is formed in
@@ -35,13 +36,14 @@ class PatchTable {
     }
   }
 
-  // |cos| of the patch to each one of the table.
-  void similarities(const Patch& patch, float* out) const {
+  // Of the patch to each one of the table.
+  void similarities(const Patch& patch, Similarity kind, float* out) const {
     std::fill_n(out, count_, 0.0F);
     for (std::size_t i = 0; i < patch.size(); ++i) {
       const float* const column = values_.data() + i * count_;
       for (std::size_t n = 0; n < count_; ++n) out[n] += patch[i] * column[n];
     }
+    if (kind == Similarity::value) return;
     for (std::size_t n = 0; n < count_; ++n) out[n] = std::fabs(out[n]);
   }
 
@@ -57,17 +59,18 @@ void parallel_chunks(std::size_t count, const Work& work) {
                         [&](std::size_t c) { work(c * kChunk, std::min(count, (c + 1) * kChunk)); });
 }
 
-// k-means++ on the dissimilarity 1 - |cos|: the next medoid is drawn with probability proportional to its
-// square.
+// k-means++ on the dissimilarity 1 - similarity: the next medoid is drawn with probability proportional to
+// its square.
 template <typename Patch>
-std::vector<Patch> initial_medoids(const std::vector<Patch>& patches, int count, Random& random) {
+std::vector<Patch> initial_medoids(const std::vector<Patch>& patches, int count, Similarity kind,
+                                   Random& random) {
   std::vector<Patch> medoids{patches[random.below(patches.size())]};
   std::vector<float> nearest(patches.size(), 0.0F);
   while (static_cast<int>(medoids.size()) < count) {
     const Patch& latest = medoids.back();
     parallel_chunks(patches.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        nearest[i] = std::max(nearest[i], similarity(patches[i], latest));
+        nearest[i] = std::max(nearest[i], similarity(patches[i], latest, kind));
     });
     double total = 0;
     for (const float s : nearest) total += (1.0 - s) * (1.0 - s);
@@ -88,7 +91,8 @@ std::vector<Patch> initial_medoids(const std::vector<Patch>& patches, int count,
 // The member with the largest summed similarity to all members. Of a large cluster, a sample stands for all:
 // the sum over 2,000 members ranks candidates as the sum over 10,000 does.
 template <typename Patch>
-Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> members, Random& random) {
+Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> members, Similarity kind,
+                  Random& random) {
   constexpr std::size_t kSample = 2000;
   if (members.size() > kSample) {
     for (std::size_t i = 0; i < kSample; ++i)
@@ -97,10 +101,10 @@ Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> 
   }
   const PatchTable<Patch> table(members.size(), [&](std::size_t n) { return patches[members[n]]; });
   std::vector<float> similarities(members.size());
-  double best = -1;
+  double best = -std::numeric_limits<double>::infinity();
   std::uint32_t best_member = members.front();
   for (const std::uint32_t candidate : members) {
-    table.similarities(patches[candidate], similarities.data());
+    table.similarities(patches[candidate], kind, similarities.data());
     double sum = 0;
     for (const float s : similarities) sum += s;
     if (sum > best || (sum == best && candidate < best_member)) {
@@ -169,7 +173,8 @@ std::vector<Patch> sample_patches(const ImageSet& images, int count, PatchSampli
 
 template <typename Patch>
 std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
-                                    std::uint64_t seed, const std::function<bool(double)>& progress) {
+                                    std::uint64_t seed, const std::function<bool(double)>& progress,
+                                    Similarity kind) {
   if (static_cast<int>(patches.size()) < count) {
     throw Error(ExitCode::input,
                 "only " + std::to_string(patches.size()) + " patches with contrast were found for " +
@@ -177,7 +182,7 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
                 "give more or larger pictures, or fewer filters");
   }
   Random random(seed, 0xD1C7);
-  std::vector<Patch> medoids = initial_medoids(patches, count, random);
+  std::vector<Patch> medoids = initial_medoids(patches, count, kind, random);
   std::vector<std::uint8_t> assignment(patches.size());
   for (int round = 0; round < rounds; ++round) {
     if (!progress(static_cast<double>(round) / rounds)) throw TrainingStopped();
@@ -185,7 +190,7 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
     parallel_chunks(patches.size(), [&](std::size_t begin, std::size_t end) {
       std::vector<float> similarities(count);
       for (std::size_t i = begin; i < end; ++i) {
-        table.similarities(patches[i], similarities.data());
+        table.similarities(patches[i], kind, similarities.data());
         const auto best = std::max_element(similarities.begin(), similarities.end());  // the first of equals
         assignment[i] = static_cast<std::uint8_t>(best - similarities.begin());
       }
@@ -196,7 +201,7 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
     std::vector<Patch> next = medoids;
     parallel_for_isolated(count, [&](int k) {
       Random own(seed, (static_cast<std::uint64_t>(round) + 1) << 16 | k);
-      if (!members[k].empty()) next[k] = best_medoid(patches, std::move(members[k]), own);
+      if (!members[k].empty()) next[k] = best_medoid(patches, std::move(members[k]), kind, own);
     });
     if (next == medoids) break;
     medoids = std::move(next);
@@ -205,7 +210,8 @@ std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count
 }
 
 template <typename Patch>
-std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches) {
+std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches,
+                                 Similarity kind) {
   constexpr std::size_t kSample = 20'000;
   const std::size_t count = std::min(patches.size(), kSample);
   // Patches come picture by picture: even steps visit all pictures.
@@ -216,21 +222,23 @@ std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::v
   while (!left.empty()) {
     std::vector<double> gain(left.size(), 0.0);
     parallel_for_isolated(left.size(), [&](std::size_t k) {
-      for (std::size_t i = 0; i < count; ++i) gain[k] += std::max(nearest[i], similarity(patch(i), left[k]));
+      for (std::size_t i = 0; i < count; ++i)
+        gain[k] += std::max(nearest[i], similarity(patch(i), left[k], kind));
     });
     const auto best = std::max_element(gain.begin(), gain.end()) - gain.begin();
     ordered.push_back(left[best]);
     left.erase(left.begin() + best);
     for (std::size_t i = 0; i < count; ++i)
-      nearest[i] = std::max(nearest[i], similarity(patch(i), ordered.back()));
+      nearest[i] = std::max(nearest[i], similarity(patch(i), ordered.back(), kind));
   }
   return ordered;
 }
 
 #define SIGHTLINE_INSTANTIATE(Patch)                                                               \
   template std::vector<Patch> learn_dictionary(const std::vector<Patch>&, int, int, std::uint64_t, \
-                                               const std::function<bool(double)>&);                \
-  template std::vector<Patch> order_filters(const std::vector<Patch>&, const std::vector<Patch>&); \
+                                               const std::function<bool(double)>&, Similarity);    \
+  template std::vector<Patch> order_filters(const std::vector<Patch>&, const std::vector<Patch>&,  \
+                                            Similarity);                                           \
   template std::vector<Patch> sample_patches(const ImageSet&, int, PatchSampling, std::uint64_t,   \
                                              const std::function<bool(double)>&)
 SIGHTLINE_INSTANTIATE(FloatFilter);

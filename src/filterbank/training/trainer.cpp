@@ -36,6 +36,8 @@ class FilterbankTrainer : public Trainer {
   std::string window_ = "64x128";
   std::string normalisation_ = "l1-sqrt";
   std::string sampling_ = "contrast";
+  bool contrast_sensitive_ = false;
+  bool signed_ = false;
   TrainingOptions options_;
 };
 
@@ -85,8 +87,12 @@ void FilterbankTrainer::add_dictionary_options(OptionSet& options) {
   options.add("--patch", &o.descriptor.patch, "Pixels a side of the filters: 3 or 5")
       .one_of({"3", "5"})
       .show_default();
-  options.add("--contrast-sensitive", &o.descriptor.contrast_sensitive,
+  options.add("--contrast-sensitive", &contrast_sensitive_,
               "Two bins a filter, for responses above and below 0: dark on bright is not bright on dark");
+  options.add(
+      "--signed", &signed_,
+      "The largest response above 0 counts, not the largest magnitude: a filter's negative is another "
+      "filter; for comparison with the published algorithm");
   options.add("--patterns", &o.descriptor.patterns,
               "Uniform local binary patterns beside the filters: finds more, and 25 filters then do what "
               "took 100");
@@ -145,10 +151,17 @@ void FilterbankTrainer::check() {
   TrainingOptions& options = options_;
   options.classifier = classifier_ == "linear" ? ClassifierKind::linear : ClassifierKind::distance;
   options.descriptor.normalisation = parse_normalisation(normalisation_).value();
+  if (contrast_sensitive_ && signed_)
+    throw Error(ExitCode::usage, "--contrast-sensitive and --signed exclude each other", "leave one out");
+  if (signed_ && options.descriptor.patch != 3)
+    throw Error(ExitCode::usage, "--signed goes with 3x3 patches only", "leave out --patch, or --signed");
+  if (contrast_sensitive_) options.descriptor.contrast = Contrast::sensitive;
+  if (signed_) options.descriptor.contrast = Contrast::signed_value;
   options.sampling = sampling_ == "uniform" ? PatchSampling::uniform : PatchSampling::contrast;
   if (options.descriptor.patterns && !options.descriptor.exact()) {
-    throw Error(ExitCode::usage, "--patterns goes with 3x3 patches and the normalisation l1-sqrt only",
-                "leave out --patch and --normalisation, or --patterns");
+    throw Error(ExitCode::usage,
+                "--patterns goes with 3x3 patches and the normalisation l1-sqrt only, not with --signed",
+                "leave out --patch, --normalisation and --signed, or --patterns");
   }
   if (options.descriptor.exact() &&
       *std::ranges::max_element(options.filters) > options.descriptor.max_filters()) {

@@ -74,9 +74,10 @@ std::vector<Patch> make_filters(const ImageSet& images, const TrainingOptions& o
   const auto tick = [&](double fraction) { return clock.tick(fraction); };
   const auto patches = sample_patches<Patch>(images, options.patches, options.sampling, options.seed, tick);
   clock.enter("dictionary", kDictionaryCost);
+  const Similarity kind = options.descriptor.signed_value() ? Similarity::value : Similarity::magnitude;
   auto filters = order_filters(
-      learn_dictionary(patches, options.filters.back(), options.dictionary_rounds, options.seed, tick),
-      patches);
+      learn_dictionary(patches, options.filters.back(), options.dictionary_rounds, options.seed, tick, kind),
+      patches, kind);
   save_dictionary(state, filters);
   return filters;
 }

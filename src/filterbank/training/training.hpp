@@ -63,18 +63,23 @@ std::vector<Model> train(const training::ImageSet& positives, const training::Im
                          const TrainingOptions& options, const std::filesystem::path& state,
                          const training::ReportProgress& report);
 
-/// Learns `count` unit-length zero-mean filters by spherical k-medoids with absolute cosine similarity.
-/// `patches` are unit-length and zero-mean. `progress` gets the fraction done and returns false to stop. This
-/// and what follows is there for FloatFilter and LargeFilter.
+/// What makes patches alike: |cos|, or cos, where a patch and its negative are each other's opposite.
+enum class Similarity { magnitude, value };
+
+/// Learns `count` unit-length zero-mean filters by spherical k-medoids. `patches` are unit-length and
+/// zero-mean. `progress` gets the fraction done and returns false to stop. This and what follows is there for
+/// FloatFilter and LargeFilter.
 template <typename Patch>
 std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
-                                    std::uint64_t seed, const std::function<bool(double)>& progress);
+                                    std::uint64_t seed, const std::function<bool(double)>& progress,
+                                    Similarity kind = Similarity::magnitude);
 
 /// The same filters in an order in which the first n are a good dictionary for every n: each filter is the
-/// one that, with those before it, gives the largest sum of max |cos| over an even sample of the patches; the
-/// lowest index wins a tie.
+/// one that, with those before it, gives the largest sum of max similarity over an even sample of the
+/// patches; the lowest index wins a tie.
 template <typename Patch>
-std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches);
+std::vector<Patch> order_filters(const std::vector<Patch>& filters, const std::vector<Patch>& patches,
+                                 Similarity kind = Similarity::magnitude);
 
 /// Draws patches, `count` in all over all `images`, with probability proportional to their contrast
 /// ||p - mean|| or, uniformly, from all whose contrast is at least 1; returned with mean removed and unit
