@@ -39,8 +39,8 @@ void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
   options.group("Accuracy against speed, while it runs");
   options
       .add("--hold", &request.hold,
-           "Frames a second to hold: smaller dictionaries and coarser scales where the machine does not reach "
-           "them, more accurate ones where it has time")
+           "Frames a second to hold: smaller dictionaries and coarser scales where the machine does not "
+           "reach them, more accurate ones where it has time")
       .positive()
       .excludes("--budget")
       .excludes("--battery");
@@ -103,8 +103,9 @@ std::string settings_table(const FrameProcessor& processor) {
   for (const ProcessorSetting& one : settings) width = std::max(width, one.name.size());
   std::string text = "settings, from the most accurate to the fastest:\n";
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    text += fmt::format("  {} {:<{}}  {}\n", i == processor.configured_setting() ? '*' : ' ', settings[i].name,
-                        width, settings[i].accuracy.empty() ? "no evaluation is stored" : settings[i].accuracy);
+    const std::string& accuracy = settings[i].accuracy;
+    text += fmt::format("  {} {:<{}}  {}\n", i == processor.configured_setting() ? '*' : ' ',
+                        settings[i].name, width, accuracy.empty() ? "no evaluation is stored" : accuracy);
   }
   return text + "  * as configured\n";
 }
@@ -121,8 +122,8 @@ std::string accuracy_text(const pipeline::RunReport& report) {
   const auto& best = report.settings.front().setting.missed;
   if (frames == 0 || !best) return "";
   return fmt::format(
-      "accuracy by the model's stored evaluation: {:.2f}% of the objects missed on average over the frames (at "
-      "1e-5 false positives a window), {:.2f}% with the most accurate setting; it tells models apart, not "
+      "accuracy by the model's stored evaluation: {:.2f}% of the objects missed on average over the frames "
+      "(at 1e-5 false positives a window), {:.2f}% with the most accurate setting; it tells models apart, not "
       "scale steps",
       100 * missed / static_cast<double>(frames), 100 * *best);
 }

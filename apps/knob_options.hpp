@@ -21,8 +21,8 @@ void add_knob_options(OptionSet& options, pipeline::KnobRequest& request);
 /// by commas; one without changes is the configuration as it is. Throws Error (usage).
 std::vector<SettingChanges> parse_settings(const std::string& text);
 
-/// The knob of an engine's pipeline; null where its processor has one setting and no policy was asked for. Both
-/// must outlive it. Throws Error (usage) for a policy that has nothing to turn, and as Knob does.
+/// The knob of an engine's pipeline; null where its processor has one setting and no policy was asked for.
+/// Both must outlive it. Throws Error (usage) for a policy that has nothing to turn, and as Knob does.
 /// @param source_rate  as KnobOptions has it
 std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
                                           std::function<double()> source_rate = {});
@@ -34,7 +34,8 @@ std::string settings_table(const FrameProcessor& processor);
 /// one sentence. Empty where they do not.
 std::string accuracy_text(const pipeline::RunReport& report);
 
-/// The share of the frames that each setting searched, and that sentence, a line each; empty where there is one setting.
+/// The share of the frames that each setting searched, and that sentence, a line each; empty where there is
+/// one setting.
 std::string settings_text(const pipeline::RunReport& report);
 
 }  // namespace sightline::apps

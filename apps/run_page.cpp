@@ -23,8 +23,8 @@ constexpr const char* kGridColour = "#dfe3e9";
 
 constexpr const char* kRunGuide =
     R"(<dt>Rate</dt><dd>Frames whose result was delivered, a second; of a camera, no more than it gives.</dd>
-<dt>Setting</dt><dd>Which of the detector's settings searched the frames: the most accurate one is at the top, the fastest
-at the bottom. What a frame gives depends on the frame and the setting alone.</dd>
+<dt>Setting</dt><dd>Which of the detector's settings searched the frames: the most accurate one is at the top,
+the fastest at the bottom. What a frame gives depends on the frame and the setting alone.</dd>
 <dt>Missed</dt><dd>By the evaluation that is stored in the model: share of the objects that are missed at 1e-5 false
 positives a window. It tells sizes of a model apart, and no scale steps.</dd>
 )";
@@ -40,7 +40,8 @@ double round_step(double range, double marks) {
 // Seconds from left to right, beside names.
 class TimeAxis {
  public:
-  explicit TimeAxis(const pipeline::RunHistory::Summary& history) : seconds_(std::max(history.seconds, 1e-3)) {
+  explicit TimeAxis(const pipeline::RunHistory::Summary& history)
+      : seconds_(std::max(history.seconds, 1e-3)) {
     std::size_t longest = 0;
     for (const ProcessorSetting& one : history.settings) longest = std::max(longest, one.name.size());
     left_ = std::clamp(kLetter * static_cast<double>(longest) + 20, kLeastLeft, kMostLeft);
@@ -66,7 +67,7 @@ class TimeAxis {
   double left_;
 };
 
-std::string picture(const std::string& label, double height, const std::string& content) {
+std::string plot_svg(const std::string& label, double height, const std::string& content) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
       "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
@@ -79,7 +80,8 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
   const auto& history = run.history;
   std::vector<double> rates;
   for (std::size_t i = 0; i < history.frames.size(); ++i) {
-    const double length = std::min(history.interval, history.seconds - history.interval * static_cast<double>(i));
+    const double begin = history.interval * static_cast<double>(i);
+    const double length = std::min(history.interval, history.seconds - begin);
     if (length < history.interval / 2 && i > 0) break;
     rates.push_back(static_cast<double>(history.frames[i]) / std::max(length, 1e-3));
   }
@@ -114,7 +116,7 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     svg += report_parts::text(kPlotRight - 4, y(run.policy.limit) - 6, "end",
                               escape_markup(describe(run.policy)));
   }
-  return picture("Frames a second over time", bottom + 34, svg);
+  return plot_svg("Frames a second over time", bottom + 34, svg);
 }
 
 std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
@@ -138,7 +140,7 @@ std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
   svg += fmt::format(
       "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\"/>\n",
       points, kColours[2]);
-  return picture("The setting over time", bottom + 34, svg);
+  return plot_svg("The setting over time", bottom + 34, svg);
 }
 
 std::string settings_rows(const pipeline::RunReport& report) {
@@ -156,13 +158,14 @@ std::string settings_rows(const pipeline::RunReport& report) {
   return text + "</tbody></table>\n";
 }
 
-std::string note(const std::string& text) {
+std::string note_below(const std::string& text) {
   return text.empty() ? "" : "<p class=\"note\">" + escape_markup(text) + "</p>\n";
 }
 
 std::string stage_rows_of(const pipeline::RunReport& report) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
-  std::string text = "<table><thead><tr><th>stage</th><th>ms a frame</th><th>where</th></tr></thead><tbody>\n";
+  std::string text =
+      "<table><thead><tr><th>stage</th><th>ms a frame</th><th>where</th></tr></thead><tbody>\n";
   for (const pipeline::StageTime& stage : report.stages) {
     text += fmt::format("<tr><th>{}</th><td>{:.2f}</td><td>{}</td></tr>\n", escape_markup(stage.name),
                         1000 * stage.seconds / frames, escape_markup(stage.processor));
@@ -182,17 +185,18 @@ std::string run_page(const RunOnPage& run) {
   const TimeAxis time(run.history);
   const double rate = static_cast<double>(run.report.frames) / std::max(run.history.seconds, 1e-9);
   const std::string title = fmt::format("{} frames at {:.1f} a second", run.report.frames, rate);
+  const std::string found =
+      fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds));
   std::string sections =
       "<article class=\"measurement\">\n<p class=\"subject\">" + escape_markup(run.input + ". " + run.model) +
       "</p>\n<h1>" + escape_markup(title) + "</h1>\n<p class=\"subject\">" +
-      escape_markup(fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds))) +
-      "</p>\n";
+      escape_markup(found) + "</p>\n";
   sections += pipeline::report_card("Rate over time", rate_plot(run, time));
   const std::string turned = setting_plot(run, time);
-  sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note(run.knob));
+  sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note_below(run.knob));
   const std::string by_setting = settings_rows(run.report);
   sections += pipeline::report_card("Frames by setting",
-                                    by_setting.empty() ? "" : by_setting + note(accuracy_text(run.report)));
+                                    by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));
   sections += pipeline::report_card("Stages", stage_rows_of(run.report));
   return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide,
                                {{"measurements", nlohmann::ordered_json::array()}});

@@ -15,8 +15,8 @@ namespace sightline::pipeline {
 /// switches where that promises a tenth more; frames in flight finish as they began. The plan is tried again
 /// after ten seconds, then after twenty, and so on up to two minutes. The log says what was done and why.
 ///
-/// Frames of another setting (FrameProcessor::run_settings) cost more or less on all processors: what the first of
-/// them show becomes the new measure, and is no reason to switch.
+/// Frames of another setting (FrameProcessor::run_settings) cost more or less on all processors: what the
+/// first of them show becomes the new measure, and is no reason to switch.
 ///
 /// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own.
 class Adaptive : public TraceSink {

@@ -12,10 +12,15 @@
 namespace sightline::pipeline {
 namespace {
 
+<<<<<<< ours
 constexpr std::int64_t kShortest = kSecond / 2;  // of what a rate is judged by
+=======
+constexpr std::int64_t kOneSecond = 1'000'000'000;
+constexpr std::int64_t kShortest = kOneSecond / 2;  // of what a rate is judged by
+>>>>>>> theirs
 constexpr int kFewestFrames = 8;                 // likewise
 constexpr int kFewestSlowFrames = 2;             // where so many take four times as long
-constexpr std::int64_t kBatteryPause = 10 * kSecond;
+constexpr std::int64_t kBatteryPause = 10 * kOneSecond;
 constexpr double kHeld = 1.05;  // a load that counts as held
 
 // A captured frame waited with its source until it entered; one that was read takes the processors from when
@@ -204,9 +209,10 @@ std::string Knob::chosen_by() const {
 std::string Knob::summary() const {
   const std::lock_guard lock(mutex_);
   if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
-  if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", describe(options_.policy), turns_, last_seen_);
+  const std::string policy = describe(options_.policy);
+  if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", policy, turns_, last_seen_);
   return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s); at last, {}\n",
-                     describe(options_.policy), held_, judged_, turns_, last_seen_);
+                     policy, held_, judged_, turns_, last_seen_);
 }
 
 }  // namespace sightline::pipeline

@@ -43,23 +43,24 @@ struct KnobOptions {
   std::function<double()> source_rate;
 };
 
-/// Watches a run and sets the pipeline's setting. Held is a rate where the machine could search so many frames
-/// a second: what a camera does not give need not be held. A budget counts the energy of all meters that may be
-/// added up (Energy), idle power included, which is why a budget of watts asks for a source that leaves the
-/// processors something to rest: searched as fast as possible, every setting takes about the same. See
-/// KnobLogic for when it turns, and BatteryLogic. The log says what was done and why.
+/// Watches a run and sets the pipeline's setting. Held is a rate where the machine could search so many
+/// frames a second: what a camera does not give need not be held. A budget counts the energy of all meters
+/// that may be added up (Energy), idle power included, which is why a budget of watts asks for a source that
+/// leaves the processors something to rest: searched as fast as possible, every setting takes about the same.
+/// See KnobLogic for when it turns, and BatteryLogic. The log says what was done and why.
 ///
 /// A TraceSink of the pipeline's runs; must outlive them. The rest from any thread.
 class Knob : public TraceSink {
  public:
-  /// Throws Error (usage) where a budget has no meter, and Error (device) where there is no battery to follow.
+  /// Throws Error (usage) where a budget has no meter, and Error (device) where there is no battery to
+  /// follow.
   Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions options);
 
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// Turns by so many settings, below 0 to more accurate ones; the policy rests from now on. What was done, in
-  /// words.
+  /// Turns by so many settings, below 0 to more accurate ones; the policy rests from now on. What was done,
+  /// in words.
   std::string turn(int by);
   /// The policy goes on, from the present setting. What was done, in words.
   std::string follow_policy();

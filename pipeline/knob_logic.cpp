@@ -14,8 +14,8 @@ constexpr int kRoomTimes = 3;
 constexpr double kSoonest = 0.5;       // seconds between a turn and the next one to a faster setting
 constexpr double kDwell = 2;           // the same to a more accurate one
 constexpr double kTrial = 10;          // seconds within which a turn that is taken back was a mistake
-constexpr double kFirstPause = 5;
-constexpr double kLongestPause = 120;
+constexpr double kFirstWait = 5;
+constexpr double kLongestWait = 120;
 constexpr double kFirstDistrust = 60;
 constexpr double kLongestDistrust = 1800;
 constexpr double kMuchRoom = 0.85;     // below which a prediction is worth a test
@@ -33,7 +33,7 @@ constexpr double kBack = 0.03;
 KnobLogic::KnobLogic(std::size_t settings, std::size_t first)
     : gains_(settings - 1, kUnknownGain),
       setting_(first),
-      pause_(kFirstPause),
+      pause_(kFirstWait),
       distrust_(kFirstDistrust) {}
 
 void KnobLogic::start_at(std::size_t setting) {
@@ -83,7 +83,7 @@ std::optional<std::size_t> KnobLogic::faster(double now, double load) {
   if (setting_ + 1 > gains_.size() || now - turned_ < kSoonest) return std::nullopt;
   if (was_climb_ && now - turned_ <= kTrial) {
     blocked_until_ = now + pause_;
-    pause_ = std::min(2 * pause_, kLongestPause);
+    pause_ = std::min(2 * pause_, kLongestWait);
     distrust_ = std::min(2 * distrust_, kLongestDistrust);
   }
   std::size_t to = setting_ + 1;
@@ -95,7 +95,7 @@ std::optional<std::size_t> KnobLogic::faster(double now, double load) {
 std::optional<std::size_t> KnobLogic::more_accurate(double now, double load) {
   if (was_climb_ && now - turned_ > kTrial) {  // it was right
     was_climb_ = false;
-    pause_ = kFirstPause;
+    pause_ = kFirstWait;
     distrust_ = kFirstDistrust;
   }
   const double patience = load < kHalfEmpty ? distrust_ / 6 : distrust_;

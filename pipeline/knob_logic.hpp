@@ -13,13 +13,13 @@ namespace sightline::pipeline {
 /// hold the limit. Time is in seconds and only rises. From load to load it learns by how much a setting is
 /// lighter than its more accurate neighbour, and so predicts what a turn would bring.
 ///
-/// It never flickers. Turns to faster settings need a load above 1.03, twice in a row (once above 1.25), and go as
-/// far as is predicted to be needed. Turns to more accurate ones go one at a time, need a predicted load of no
-/// more than 0.93, three times in a row, and two seconds since the turn before. A turn that had to be taken
-/// back within ten seconds was a mistake: the next one waits for five seconds, then ten, and so on up to two
-/// minutes. What was learned may be wrong, since loads change by themselves, too: where the load is below 0.85,
-/// a more accurate setting is tried against the prediction after a minute, then after two, and so on up to half
-/// an hour; where it is below 0.5, after a sixth of that. Thread-safety: none.
+/// It never flickers. Turns to faster settings need a load above 1.03, twice in a row (once above 1.25), and
+/// go as far as is predicted to be needed. Turns to more accurate ones go one at a time, need a predicted
+/// load of no more than 0.93, three times in a row, and two seconds since the turn before. A turn that had to
+/// be taken back within ten seconds was a mistake: the next one waits for five seconds, then ten, and so on
+/// up to two minutes. What was learned may be wrong, since loads change by themselves, too: where the load is
+/// below 0.85, a more accurate setting is tried against the prediction after a minute, then after two, and so
+/// on up to half an hour; where it is below 0.5, after a sixth of that. Thread-safety: none.
 class KnobLogic {
  public:
   /// @param settings  how many there are, from the most accurate to the fastest; at least one

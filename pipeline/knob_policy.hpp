@@ -19,8 +19,8 @@ struct KnobRequest {
   bool has_policy() const { return hold || !budget.empty() || battery; }
 };
 
-/// Fills what a request leaves open from section [knob] of a configuration: settings, hold, budget, battery. A
-/// policy that was asked for elsewhere replaces the section's. Throws Error (usage).
+/// Fills what a request leaves open from section [knob] of a configuration: settings, hold, budget, battery.
+/// A policy that was asked for elsewhere replaces the section's. Throws Error (usage).
 void read_knob(const Config& config, KnobRequest& request);
 
 /// By what a run chooses its setting.

@@ -127,8 +127,8 @@ class Pipeline {
   Schedule schedule() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Of the processor's settings (FrameProcessor::run_settings), the one that frames which enter now are searched
-  /// with; at first, the one that it is configured with.
+  /// Of the processor's settings (FrameProcessor::run_settings), the one that frames which enter now are
+  /// searched with; at first, the one that it is configured with.
   std::size_t setting() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage) where
   /// the processor has no such setting.

@@ -21,8 +21,8 @@ enum class ResultFormat {
   ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; what is known of an object besides
   ///   follows its box, `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
   ///   in `"track":7`, a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"`
-  ///   follows where status is not ok. Where a run turns between settings, the one that searched the frame stands
-  ///   before its objects, `"setting":"25 filters, step 1.1"`.
+  ///   follows where status is not ok. Where a run turns between settings, the one that searched the frame
+  ///   stands before its objects, `"setting":"25 filters, step 1.1"`.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,

@@ -82,7 +82,8 @@ class FilterbankFamily : public Family {
   // First smaller dictionaries, down to the smallest that the model has, then coarser scales.
   std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const override {
     const std::vector<int> sizes = model_sizes(config);
-    const int used = config.optional_whole_number("detector", "filters", 1, kMaxFilters).value_or(sizes.back());
+    const int used =
+        config.optional_whole_number("detector", "filters", 1, kMaxFilters).value_or(sizes.back());
     const auto changes_to = [&](int filters) {
       return filters == used ? SettingChanges() : SettingChanges{{"filters", static_cast<double>(filters)}};
     };
