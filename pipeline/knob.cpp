@@ -12,15 +12,10 @@
 namespace sightline::pipeline {
 namespace {
 
-<<<<<<< ours
 constexpr std::int64_t kShortest = kSecond / 2;  // of what a rate is judged by
-=======
-constexpr std::int64_t kOneSecond = 1'000'000'000;
-constexpr std::int64_t kShortest = kOneSecond / 2;  // of what a rate is judged by
->>>>>>> theirs
 constexpr int kFewestFrames = 8;                 // likewise
 constexpr int kFewestSlowFrames = 2;             // where so many take four times as long
-constexpr std::int64_t kBatteryPause = 10 * kOneSecond;
+constexpr std::int64_t kBatteryPause = 10 * kSecond;
 constexpr double kHeld = 1.05;  // a load that counts as held
 
 // A captured frame waited with its source until it entered; one that was read takes the processors from when
