@@ -87,7 +87,8 @@ void check(const DetectArguments& a) {
   }
   if (!a.output.empty()) check_targets(a);
   for (const std::string& input : a.inputs) {
-    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace, &a.report}) refuse_input(input, *file);
+    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace, &a.report})
+      refuse_input(input, *file);
   }
   check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);

@@ -30,8 +30,7 @@ namespace fs = std::filesystem;
 constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
 constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
 
-void summarise(const pipeline::RunReport& report, const DetectorInfo& detector,
-               const pipeline::Knob* knob) {
+void summarise(const pipeline::RunReport& report, const DetectorInfo& detector, const pipeline::Knob* knob) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
   std::string text = fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)\n", report.frames,
                                  report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);

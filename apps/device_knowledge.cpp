@@ -20,9 +20,10 @@ std::string text_of(const opencl::Context& context) {
   const pipeline::TransferModel model = pipeline::transfer_model(*known);
   if (model.empty()) return text;
   constexpr double kBytes = characterisation::kFrameBytes;
-  return text + fmt::format("  - A copy of {:.1f} MB takes {:.3g} ms up and {:.3g} ms down{}.\n", 1e-6 * kBytes,
-                            1e3 * model.upload.seconds(kBytes), 1e3 * model.download.seconds(kBytes),
-                            context.maps_buffers() ? "; but its buffers are mapped, and nothing is copied" : "");
+  return text +
+         fmt::format("  - A copy of {:.1f} MB takes {:.3g} ms up and {:.3g} ms down{}.\n", 1e-6 * kBytes,
+                     1e3 * model.upload.seconds(kBytes), 1e3 * model.download.seconds(kBytes),
+                     context.maps_buffers() ? "; but its buffers are mapped, and nothing is copied" : "");
 }
 
 }  // namespace

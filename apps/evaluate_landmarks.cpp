@@ -116,12 +116,9 @@ void print(const std::string& name, const Outcome& outcome, std::size_t faces) {
 
 // Means in parts of the distance between the marked eyes, and the share of faces whose mean is above a tenth.
 nlohmann::json json_of(const ErrorSummary& errors) {
-  return {{"faces", errors.faces()},
-          {"eyes", (errors.mean_of(0) + errors.mean_of(1)) / 2},
-          {"nose", errors.mean_of(2)},
-          {"mouth", (errors.mean_of(3) + errors.mean_of(4)) / 2},
-          {"all", errors.mean()},
-          {"above_a_tenth", errors.share_above(landmarks::kFailure)}};
+  return {{"faces", errors.faces()},   {"eyes", (errors.mean_of(0) + errors.mean_of(1)) / 2},
+          {"nose", errors.mean_of(2)}, {"mouth", (errors.mean_of(3) + errors.mean_of(4)) / 2},
+          {"all", errors.mean()},      {"above_a_tenth", errors.share_above(landmarks::kFailure)}};
 }
 
 nlohmann::json json_of(const std::string& name, const Outcome& outcome) {

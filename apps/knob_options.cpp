@@ -123,7 +123,8 @@ std::string accuracy_text(const pipeline::RunReport& report) {
   if (frames == 0 || !best) return "";
   return fmt::format(
       "accuracy by the model's stored evaluation: {:.2f}% of the objects missed on average over the frames "
-      "(at 1e-5 false positives a window), {:.2f}% with the most accurate setting; it tells models apart, not "
+      "(at 1e-5 false positives a window), {:.2f}% with the most accurate setting; it tells models apart, "
+      "not "
       "scale steps",
       100 * missed / static_cast<double>(frames), 100 * *best);
 }

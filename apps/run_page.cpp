@@ -48,9 +48,7 @@ class TimeAxis {
   }
 
   double left() const { return left_; }
-  double place(double at) const {
-    return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kPlotRight - left_);
-  }
+  double place(double at) const { return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kPlotRight - left_); }
   // Round times below `bottom`, with lines up to the top.
   std::string marks(double bottom) const {
     const double step = round_step(seconds_, 8);
@@ -177,8 +175,12 @@ std::string stage_rows_of(const pipeline::RunReport& report) {
 
 RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
                   const pipeline::RunReport& report, const pipeline::RunHistory& history) {
-  return {input,  engine.detector->info().model, knob ? knob->summary() : "", policy_of(engine.knob),
-          report, history.summary()};
+  return {input,
+          engine.detector->info().model,
+          knob ? knob->summary() : "",
+          policy_of(engine.knob),
+          report,
+          history.summary()};
 }
 
 std::string run_page(const RunOnPage& run) {
@@ -187,16 +189,15 @@ std::string run_page(const RunOnPage& run) {
   const std::string title = fmt::format("{} frames at {:.1f} a second", run.report.frames, rate);
   const std::string found =
       fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds));
-  std::string sections =
-      "<article class=\"measurement\">\n<p class=\"subject\">" + escape_markup(run.input + ". " + run.model) +
-      "</p>\n<h1>" + escape_markup(title) + "</h1>\n<p class=\"subject\">" +
-      escape_markup(found) + "</p>\n";
+  std::string sections = "<article class=\"measurement\">\n<p class=\"subject\">" +
+                         escape_markup(run.input + ". " + run.model) + "</p>\n<h1>" + escape_markup(title) +
+                         "</h1>\n<p class=\"subject\">" + escape_markup(found) + "</p>\n";
   sections += pipeline::report_card("Rate over time", rate_plot(run, time));
   const std::string turned = setting_plot(run, time);
   sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note_below(run.knob));
   const std::string by_setting = settings_rows(run.report);
-  sections += pipeline::report_card("Frames by setting",
-                                    by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));
+  sections += pipeline::report_card(
+      "Frames by setting", by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));
   sections += pipeline::report_card("Stages", stage_rows_of(run.report));
   return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide,
                                {{"measurements", nlohmann::ordered_json::array()}});

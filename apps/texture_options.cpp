@@ -111,7 +111,8 @@ void TextureOptions::add_to(OptionSet& options) {
            "Side in pixels of the tiles in which the picture is worked on (default: 2048, or a multiple of "
            "--cells near it); changes no result")
       .between(kSmallestTile, kLargestTile);
-  options.add("--strict", &strict_, "Stop where a picture or a part of it cannot be read, instead of going on");
+  options.add("--strict", &strict_,
+              "Stop where a picture or a part of it cannot be read, instead of going on");
   options.group("Schedule");
   add_device_options(options, schedule_);
   add_schedule_options(options, schedule_);

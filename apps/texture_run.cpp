@@ -224,11 +224,11 @@ class TextureRunner::Impl {
 
  private:
   void warn_of_small_cache(const tiles::PictureInfo& info, const tiles::TileGrid& grid) const {
-    const std::int64_t bytes =
-        tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
+    const std::int64_t bytes = tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
     if (bytes <= static_cast<std::int64_t>(opening_.cache_bytes)) return;
     spdlog::warn(
-        "'{}': a row of tiles needs {} MiB of decoded {} and {} MiB are kept, so they are decoded several times; "
+        "'{}': a row of tiles needs {} MiB of decoded {} and {} MiB are kept, so they are decoded several "
+        "times; "
         "a smaller --tile needs less",
         info.name, bytes >> 20, info.block.width >= info.width ? "strips" : "tiles",
         opening_.cache_bytes >> 20);

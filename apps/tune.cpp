@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "base/error.hpp"
-#include "characterisation/probe.hpp"
 #include "characterisation/hints.hpp"
+#include "characterisation/probe.hpp"
 #include "characterisation/record.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
@@ -76,8 +76,7 @@ int run(const TuneArguments& a) {
     ++trials;
     print_trial(trial, peak);
   };
-  const TuningOutcome outcome =
-      (*family.tune_function())(*detector, context, &cache, frame->view(), options);
+  const TuningOutcome outcome = (*family.tune_function())(*detector, context, &cache, frame->view(), options);
   std::printf("\n%d variants in %.1f s.\n", trials,
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   std::printf("\nA whole frame with the best variants:");

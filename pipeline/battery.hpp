@@ -12,7 +12,8 @@ struct BatteryLevel {
 };
 
 /// From Linux's power supply class; none where there is no battery that says its capacity. Throws Error
-/// (failed) where one cannot be read. Quick on most machines; some ask a slow controller: not for every frame.
+/// (failed) where one cannot be read. Quick on most machines; some ask a slow controller: not for every
+/// frame.
 std::optional<BatteryLevel> battery_level(const std::filesystem::path& power_supply);
 
 }  // namespace sightline::pipeline

@@ -170,8 +170,9 @@ std::string Knob::turn(int by) {
   const auto now = static_cast<std::ptrdiff_t>(pipeline_.setting());
   const std::ptrdiff_t to = std::clamp<std::ptrdiff_t>(now + by, 0, static_cast<std::ptrdiff_t>(count) - 1);
   by_hand_ = true;
-  if (to == now) return fmt::format("{}: the {} setting", name(static_cast<std::size_t>(now)),
-                                    by > 0 ? "fastest" : "most accurate");
+  if (to == now)
+    return fmt::format("{}: the {} setting", name(static_cast<std::size_t>(now)),
+                       by > 0 ? "fastest" : "most accurate");
   pipeline_.set_setting(static_cast<std::size_t>(to));
   ++turns_;
   return fmt::format("setting: {} ({} of {})", name(static_cast<std::size_t>(to)), to + 1, count);
@@ -206,8 +207,8 @@ std::string Knob::summary() const {
   if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
   const std::string policy = describe(options_.policy);
   if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", policy, turns_, last_seen_);
-  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s); at last, {}\n",
-                     policy, held_, judged_, turns_, last_seen_);
+  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s); at last, {}\n", policy, held_,
+                     judged_, turns_, last_seen_);
 }
 
 }  // namespace sightline::pipeline

@@ -28,9 +28,9 @@ class CapacityMeter {
 
  private:
   int left_out_ = 0;
-  std::int64_t first_ = 0;   ///< delivery of the frame before the counted ones; 0: there was none yet
-  std::int64_t last_ = 0;    ///< of the last one
-  std::int64_t busy_ = 0;    ///< nanoseconds since `first_` in which frames were on their way
+  std::int64_t first_ = 0;  ///< delivery of the frame before the counted ones; 0: there was none yet
+  std::int64_t last_ = 0;   ///< of the last one
+  std::int64_t busy_ = 0;   ///< nanoseconds since `first_` in which frames were on their way
   int frames_ = 0;
 };
 
@@ -90,11 +90,11 @@ class Knob : public TraceSink {
   std::unique_ptr<EnergySensor> energy_;
   int in_flight_ = 1;
   bool by_hand_ = false;
-  bool failed_ = false;          ///< the sensor; the policy has ended
-  bool said_too_much_ = false;   ///< that the fastest setting does not hold the limit
-  std::int64_t next_look_ = 0;   ///< at the battery
-  int judged_ = 0;               ///< how often the policy looked
-  int held_ = 0;                 ///< and found the limit kept, to within five hundredths
+  bool failed_ = false;         ///< the sensor; the policy has ended
+  bool said_too_much_ = false;  ///< that the fastest setting does not hold the limit
+  std::int64_t next_look_ = 0;  ///< at the battery
+  int judged_ = 0;              ///< how often the policy looked
+  int held_ = 0;                ///< and found the limit kept, to within five hundredths
   int turns_ = 0;
   std::string last_seen_;
 };

@@ -6,21 +6,21 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr double kOver = 1.03;         // does not hold the limit
-constexpr double kFarOver = 1.25;      // nor is that a moment's disturbance
-constexpr double kRoom = 0.93;         // predicted of a more accurate setting that may be tried
-constexpr int kOverTimes = 2;          // in a row
+constexpr double kOver = 1.03;     // does not hold the limit
+constexpr double kFarOver = 1.25;  // nor is that a moment's disturbance
+constexpr double kRoom = 0.93;     // predicted of a more accurate setting that may be tried
+constexpr int kOverTimes = 2;      // in a row
 constexpr int kRoomTimes = 3;
-constexpr double kSoonest = 0.5;       // seconds between a turn and the next one to a faster setting
-constexpr double kDwell = 2;           // the same to a more accurate one
-constexpr double kTrial = 10;          // seconds within which a turn that is taken back was a mistake
+constexpr double kSoonest = 0.5;  // seconds between a turn and the next one to a faster setting
+constexpr double kDwell = 2;      // the same to a more accurate one
+constexpr double kTrial = 10;     // seconds within which a turn that is taken back was a mistake
 constexpr double kFirstWait = 5;
 constexpr double kLongestWait = 120;
 constexpr double kFirstDistrust = 60;
 constexpr double kLongestDistrust = 1800;
-constexpr double kMuchRoom = 0.85;     // below which a prediction is worth a test
-constexpr double kHalfEmpty = 0.5;     // below which it is so six times as soon
-constexpr double kUnknownGain = 1.3;   // until it was seen
+constexpr double kMuchRoom = 0.85;    // below which a prediction is worth a test
+constexpr double kHalfEmpty = 0.5;    // below which it is so six times as soon
+constexpr double kUnknownGain = 1.3;  // until it was seen
 constexpr double kSmallestGain = 1.02;
 constexpr double kLargestGain = 4;
 
@@ -31,10 +31,7 @@ constexpr double kBack = 0.03;
 }  // namespace
 
 KnobLogic::KnobLogic(std::size_t settings, std::size_t first)
-    : gains_(settings - 1, kUnknownGain),
-      setting_(first),
-      pause_(kFirstWait),
-      distrust_(kFirstDistrust) {}
+    : gains_(settings - 1, kUnknownGain), setting_(first), pause_(kFirstWait), distrust_(kFirstDistrust) {}
 
 void KnobLogic::start_at(std::size_t setting) {
   setting_ = setting;

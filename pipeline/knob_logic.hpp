@@ -51,7 +51,7 @@ class KnobLogic {
   double blocked_until_ = -1e9;
   double pause_;
   double distrust_;  ///< seconds after which a prediction is put to the test
-  int over_ = 0;  ///< loads in a row that asked for a turn
+  int over_ = 0;     ///< loads in a row that asked for a turn
   int under_ = 0;
 };
 

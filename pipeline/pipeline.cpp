@@ -81,8 +81,8 @@ void Pipeline::Impl::set_schedule(Schedule schedule) {
 void Pipeline::Impl::set_setting(std::size_t setting) {
   const std::size_t count = std::max<std::size_t>(processor_.run_settings().size(), 1);
   if (setting >= count) {
-    throw Error(ExitCode::usage, "there is no setting " + std::to_string(setting + 1) + ", but " +
-                                     std::to_string(count));
+    throw Error(ExitCode::usage,
+                "there is no setting " + std::to_string(setting + 1) + ", but " + std::to_string(count));
   }
   setting_ = setting;
 }

@@ -25,12 +25,12 @@ Goal parse_goal(const std::string& text);
 struct Alternative {
   Schedule schedule;
   double predicted_fps = 0;
-  double predicted_latency = 0;  ///< seconds
-  std::string bound_by;          ///< the slowest processor
+  double predicted_latency = 0;            ///< seconds
+  std::string bound_by;                    ///< the slowest processor
   std::optional<double> predicted_joules;  ///< a frame, where the stages' energy is known
-  double achieved_fps = 0;       ///< 0: not tried
-  double achieved_latency = 0;   ///< seconds, median
-  std::optional<double> joules;  ///< a frame, where it was tried with a meter
+  double achieved_fps = 0;                 ///< 0: not tried
+  double achieved_latency = 0;             ///< seconds, median
+  std::optional<double> joules;            ///< a frame, where it was tried with a meter
   bool chosen = false;
 };
 
@@ -45,15 +45,15 @@ struct Planned {
 
 struct PlanOptions {
   Goal goal = Goal::throughput;
-  int in_flight = 0;                        ///< 0: chosen too
-  std::filesystem::path file;               ///< where plans are remembered; empty: nowhere
-  double trial_seconds = 0.3;               ///< of each of the most promising schedules
-  double energy_trial_seconds = 2;          ///< the same for the goal energy: meters are slow
-  int trials = 5;                           ///< how many of them are tried
-  MeterOptions meters;                      ///< for the goal energy
+  int in_flight = 0;                ///< 0: chosen too
+  std::filesystem::path file;       ///< where plans are remembered; empty: nowhere
+  double trial_seconds = 0.3;       ///< of each of the most promising schedules
+  double energy_trial_seconds = 2;  ///< the same for the goal energy: meters are slow
+  int trials = 5;                   ///< how many of them are tried
+  MeterOptions meters;              ///< for the goal energy
   /// By device, how long copies take; empty, or fewer: they are measured at every stage instead.
   std::vector<TransferModel> transfers;
-  std::filesystem::path energy_file;        ///< where stages' energies are stored; empty: nowhere
+  std::filesystem::path energy_file;  ///< where stages' energies are stored; empty: nowhere
   /// Of each stage on each processor for its energy, for the goal energy, where none are stored; 0: it is not
   /// measured, and until they are tried, faster schedules are taken to need less.
   double energy_seconds = 1;

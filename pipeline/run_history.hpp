@@ -23,10 +23,10 @@ class RunHistory : public TraceSink {
     int setting = 0;
   };
   struct Summary {
-    double interval = 1;                     ///< seconds of each point of the rate
-    double seconds = 0;                      ///< to the last delivery
-    std::vector<std::int64_t> frames;        ///< delivered, by interval
-    std::vector<Turn> turns;                 ///< the first is the beginning; at most kMostTurns, the first ones
+    double interval = 1;               ///< seconds of each point of the rate
+    double seconds = 0;                ///< to the last delivery
+    std::vector<std::int64_t> frames;  ///< delivered, by interval
+    std::vector<Turn> turns;           ///< the first is the beginning; at most kMostTurns, the first ones
     std::vector<ProcessorSetting> settings;  ///< of the processor
   };
   Summary summary() const;

@@ -58,7 +58,7 @@ struct TraceInfo {
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"
   std::vector<std::string> sources;
   int slots = 0;
-  std::int64_t start = 0;  ///< of the run, as the spans have it
+  std::int64_t start = 0;                       ///< of the run, as the spans have it
   std::vector<ProcessorSetting> settings = {};  ///< of the processor; empty where there is only one
 };
 

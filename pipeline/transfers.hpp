@@ -20,7 +20,8 @@ class TransferCurve {
   /// Of so many bytes: between two that were measured, on the line between them; beyond the largest, on the
   /// line that leads to it; below the smallest, what that takes. 0 of an empty curve.
   double seconds(double bytes) const;
-  /// The other way round: the fewest bytes whose copy takes that long; 0 where even the smallest takes longer.
+  /// The other way round: the fewest bytes whose copy takes that long; 0 where even the smallest takes
+  /// longer.
   double bytes(double seconds) const;
 
  private:

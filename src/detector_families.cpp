@@ -134,8 +134,7 @@ void check_config(const Config& config) {
 }
 
 // What people know it by: how much of the model it uses, its scales, and what else it changes.
-std::string setting_name(const FamilyInfo& family, const DetectorInfo& info,
-                         const SettingChanges& changes) {
+std::string setting_name(const FamilyInfo& family, const DetectorInfo& info, const SettingChanges& changes) {
   std::string name = info.variant;
   const auto is_said = [&](const std::string& key) {
     if (key == "scale_step") return true;
@@ -186,8 +185,8 @@ std::unique_ptr<Detector> make_detector(const Config& configuration,
     if (name == used) configured = all.size();
     all.push_back({std::move(name), std::move(detector)});
   }
-  return recognising(
-      nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration), configuration);
+  return recognising(nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration),
+                     configuration);
 }
 
 std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {

@@ -14,8 +14,8 @@ struct DetectorInfo : ProcessorInfo {
   std::vector<std::string> labels;  ///< what a Detection's label means
   double smallest_object = 0;       ///< height in frame pixels of the smallest object that is searched for
   double threshold = 0;             ///< lowest score that is reported
-  bool names_objects = false;  ///< says who objects are: worth asking of several frames (IdentityPool)
-  double scale_step = 0;       ///< ratio of neighbouring scales; 0: it searches no scales of its own
+  bool names_objects = false;       ///< says who objects are: worth asking of several frames (IdentityPool)
+  double scale_step = 0;            ///< ratio of neighbouring scales; 0: it searches no scales of its own
 };
 
 /// What every detector family makes. Thread-safety: as FrameProcessor.

@@ -89,7 +89,8 @@ inline constexpr unsigned kEvenPixels = 0x55;
 
 /// Codes of eight points of as many pixels as `d`, a tag of bytes, has lanes.
 /// @tparam kPixels  PreparedCircle::pixels, or kAnyPixels
-/// @tparam kNear    PreparedCircle::is_near: samples share pixels, which are then loaded once (9 loads, not 21)
+/// @tparam kNear    PreparedCircle::is_near: samples share pixels, which are then loaded once (9 loads, not
+/// 21)
 template <unsigned kPixels, bool kNear, class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
 HWY_INLINE V circular_lbp_codes(D d, const std::uint8_t* pixel, const PreparedCircle& circle) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -107,8 +108,8 @@ HWY_INLINE V circular_lbp_codes(D d, const std::uint8_t* pixel, const PreparedCi
     const std::uint8_t* const upper =
         pixel + (kNear ? kNearPlaces[p].y * circle.stride + kNearPlaces[p].x : circle.offsets[p]);
     if (((kPixels == kAnyPixels ? circle.pixels : kPixels) >> p & 1U) != 0) {
-      codes = with_bit_where_at_least(d, codes, hn::LoadU(d, upper), middle,
-                                      static_cast<std::uint8_t>(1U << p));
+      codes =
+          with_bit_where_at_least(d, codes, hn::LoadU(d, upper), middle, static_cast<std::uint8_t>(1U << p));
       continue;
     }
     const std::uint8_t* const lower = upper + circle.stride;

@@ -30,8 +30,8 @@ inline constexpr int kNativeWidth = -1;
 /// What a device likes, as measured without any family's kernels: where a search may begin. 0 and none: not
 /// known.
 struct DeviceHints {
-  int work_group = 0;                ///< work-items
-  int vector_width = 0;              ///< 32-bit words that a work-item reads at once
+  int work_group = 0;                     ///< work-items
+  int vector_width = 0;                   ///< 32-bit words that a work-item reads at once
   std::optional<bool> local_memory = {};  ///< whether it pays to bring into local memory what is read often
   friend bool operator==(const DeviceHints&, const DeviceHints&) = default;
 };

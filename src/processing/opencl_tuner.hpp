@@ -77,8 +77,8 @@ struct TuningProblem {
 };
 
 /// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
-/// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs and claims to be
-/// exact is an Error (failed). Throws Error (input) where the frame is too small.
+/// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs
+/// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
 opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
 /// What a family's `tune` returns: see there.
@@ -96,8 +96,7 @@ template <typename Stages>
 TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context, opencl::ProgramCache* cache,
                            const opencl::TuningTable& table, const auto& tuning_of, std::string name,
                            PictureView frame, const TuneOptions& options) {
-  const TuningProblem problem{detector, context, table,
-                              start_values(table, context.device(), options.hints),
+  const TuningProblem problem{detector, context, table, start_values(table, context.device(), options.hints),
                               [&](const opencl::TuningValues& values) {
                                 return std::make_unique<Stages>(detector, context, cache, tuning_of(values));
                               }};

@@ -22,9 +22,8 @@ std::string to_string(const Damage& damage) {
 
 std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<const Channel> channels) {
   if (info.block.width >= info.width && info.block.height >= info.height) return 0;
-  const bool colour = info.has_colour && std::ranges::any_of(channels, [](Channel one) {
-                        return one != Channel::luma;
-                      });
+  const bool colour =
+      info.has_colour && std::ranges::any_of(channels, [](Channel one) { return one != Channel::luma; });
   // Where the first of the rows is not a block's first, there is one block more.
   const std::int64_t blocks = (std::int64_t{rows} + info.block.height - 2) / info.block.height + 1;
   return std::min(blocks * info.block.height, info.height) * info.width * (colour ? 3 : 1);

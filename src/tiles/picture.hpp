@@ -25,8 +25,8 @@ struct Region {
 };
 
 /// A plane of 8 bits. Luma is BT.601 of full range: by image/gray.hpp of red, green and blue; the file's own
-/// where it is luma and chroma that are decoded (JPEG and WebP files, and TIFF files whose tiles or strips are
-/// such JPEG data); the picture's samples where it is gray.
+/// where it is luma and chroma that are decoded (JPEG and WebP files, and TIFF files whose tiles or strips
+/// are such JPEG data); the picture's samples where it is gray.
 enum class Channel { luma, red, green, blue };
 const char* to_string(Channel channel);
 

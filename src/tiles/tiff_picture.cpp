@@ -102,7 +102,7 @@ void TiffPicture::decode_part(TiffPool::Reader& reader, const Part& part, Block&
 // Decodes a tile or strip of luma and chroma in JPEG to its luma. False, and nothing is done, where libtiff
 // has to: for data of a rare kind, and to say what is wrong with it.
 bool TiffPicture::read_jpeg_luma(TiffPool::Reader& reader, const Part& part, Block& block,
-                                   std::uint8_t* luma) {
+                                 std::uint8_t* luma) {
   TIFF* const tiff = reader.tiff.get();
   const auto number = static_cast<std::uint32_t>(part.number);
   const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
@@ -121,8 +121,7 @@ bool TiffPicture::read_jpeg_luma(TiffPool::Reader& reader, const Part& part, Blo
       decode_jpeg_luma({static_cast<const std::uint8_t*>(tables), count}, reader.raw, target);
   if (!outcome.is_known) return false;
   if (fault::strikes(fault::Kind::decode, "jpeg_read_scanlines")) outcome.error = "it cannot be decoded";
-  if (!outcome.error.empty())
-    std::memset(luma, 0, static_cast<std::size_t>(layout_.block.width) * part.rows);
+  if (!outcome.error.empty()) std::memset(luma, 0, static_cast<std::size_t>(layout_.block.width) * part.rows);
   if (const std::string& reason = outcome.error.empty() ? outcome.warning : outcome.error; !reason.empty())
     block.damage.push_back({part.where, reason});
   return true;

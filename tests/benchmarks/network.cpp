@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "filterbank/network/network.hpp"
 #include "characterisation/peak.hpp"
+#include "filterbank/network/network.hpp"
 #include "training/random.hpp"
 
 namespace sightline::filterbank {
@@ -40,7 +40,8 @@ Network random_network(int channels) {
   network.convolutions.push_back(random_convolution(3, 2, 32, channels, random));
   network.convolutions.push_back(random_convolution(3, 1, channels, channels, random));
   for (int i = 0; i < 8 * 16 * channels; ++i)
-    network.head.weights.push_back(static_cast<std::int8_t>(between(random, -kMaxNetworkWeight, kMaxNetworkWeight)));
+    network.head.weights.push_back(
+        static_cast<std::int8_t>(between(random, -kMaxNetworkWeight, kMaxNetworkWeight)));
   return network;
 }
 

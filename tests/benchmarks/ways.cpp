@@ -19,9 +19,9 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/parallel.hpp"
+#include "characterisation/peak.hpp"
 #include "evaluation/report.hpp"
 #include "opencl/device.hpp"
-#include "characterisation/peak.hpp"
 #include "ways/check.hpp"
 #include "ways/tables.hpp"
 
@@ -91,7 +91,8 @@ double processor_ms() {
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 double clock_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // The least of several frames, five at least.
@@ -121,7 +122,8 @@ double measured_ms(const Way& way, const Problem& problem, const Expected& expec
   return least_ms(run, threads, seconds);
 }
 
-// Of one thread in the way's own instruction set and arithmetic; nine taps are eight elements of dot products.
+// Of one thread in the way's own instruction set and arithmetic; nine taps are eight elements of dot
+// products.
 double own_peak(const Way& way) {
   if (way.instruction_set.empty()) return 0;
   const double dots = way.arithmetic == Arithmetic::exact ? characterisation::peak_dot_products() : 0;
@@ -139,7 +141,8 @@ Times times_of(const Way& way, const Problem& problem, const Expected& expected,
   int others = 0;
   for (const Form form : way.forms) {
     if (way.on_gpu && form != Form::magnitude) continue;
-    const double ms = measured_ms(way, problem, expected, form, way.on_gpu ? a.threads : 1, a.seconds, others);
+    const double ms =
+        measured_ms(way, problem, expected, form, way.on_gpu ? a.threads : 1, a.seconds, others);
     (way.on_gpu ? times.threads_ms : times.form_ms[static_cast<int>(form)]) = ms;
   }
   if (!way.on_gpu && a.threads > 1)
@@ -164,10 +167,13 @@ void print_bounds(const Problem& problem, double peak, double dots) {
   const double every = problem.bytes(Form::every, Arithmetic::floating);
   std::printf("%.1f million multiply-adds: %.2f ms at the float peak", 1e-6 * problem.multiply_adds(),
               1e3 * problem.multiply_adds() / peak);
-  if (dots > 0) std::printf(", %.2f ms at that of 8-bit dot products", 1e3 * problem.multiply_adds() / (dots * 9 / 8));
-  std::printf(".\nStored a frame: %.2f MB with an index, %.2f without, %.1f of every response (%.1f ms to store alone).\n\n",
-              1e-6 * problem.bytes(Form::magnitude, Arithmetic::floating),
-              1e-6 * problem.bytes(Form::largest, Arithmetic::floating), 1e-6 * every, store_ms(every));
+  if (dots > 0)
+    std::printf(", %.2f ms at that of 8-bit dot products", 1e3 * problem.multiply_adds() / (dots * 9 / 8));
+  std::printf(
+      ".\nStored a frame: %.2f MB with an index, %.2f without, %.1f of every response (%.1f ms to store "
+      "alone).\n\n",
+      1e-6 * problem.bytes(Form::magnitude, Arithmetic::floating),
+      1e-6 * problem.bytes(Form::largest, Arithmetic::floating), 1e-6 * every, store_ms(every));
   std::fflush(stdout);
 }
 
@@ -189,8 +195,10 @@ void run(const Arguments& a) {
   const std::vector<Way> ways = all_ways(a);
   const double peak = characterisation::peak_multiply_adds();
   const double dots = characterisation::peak_dot_products();
-  const std::string machine = cpu_name() + ", " + instruction_set() + ", " + std::to_string(hardware_threads()) + " threads";
-  std::printf("%s; one thread: %.1f float GMAC/s, %.1f 8-bit GMAC/s\n\n", machine.c_str(), 1e-9 * peak, 1e-9 * dots);
+  const std::string machine =
+      cpu_name() + ", " + instruction_set() + ", " + std::to_string(hardware_threads()) + " threads";
+  std::printf("%s; one thread: %.1f float GMAC/s, %.1f 8-bit GMAC/s\n\n", machine.c_str(), 1e-9 * peak,
+              1e-9 * dots);
   bool first = true;
   for (const Size size : a.sizes) {
     for (const int filters : a.filters) {
@@ -200,7 +208,11 @@ void run(const Arguments& a) {
       Yardstick yardstick{machine,
                           std::to_string(size.width) + "x" + std::to_string(size.height) + ", " +
                               std::to_string(filters) + " filters",
-                          problem.multiply_adds(), peak, a.threads, 0, 0};
+                          problem.multiply_adds(),
+                          peak,
+                          a.threads,
+                          0,
+                          0};
       std::vector<Times> times;
       for (const Way& way : ways) times.push_back(times_of(way, problem, expected, a));
       yardstick.scalar_ms = times.front().ms();

@@ -350,16 +350,29 @@ void press(SDL_Keycode code, Uint16 modifiers = 0, bool is_repeat = false,
 
 TEST(DisplayKeys, EachCommands) {
   HiddenWindow window({64, 48});
-  const std::pair<SDL_Keycode, Command> wanted[] = {
-      {SDLK_SPACE, Command::pause},  {SDLK_s, Command::step},        {SDLK_d, Command::drop_policy},
-      {SDLK_o, Command::overlay},    {SDLK_h, Command::help},        {SDLK_p, Command::save_picture},
-      {SDLK_r, Command::record},     {SDLK_f, Command::full_screen}, {SDLK_1, Command::schedule_1},
-      {SDLK_2, Command::schedule_2}, {SDLK_3, Command::schedule_3},  {SDLK_4, Command::schedule_4},
-      {SDLK_5, Command::schedule_5}, {SDLK_6, Command::schedule_6},  {SDLK_KP_6, Command::schedule_6},
-      {SDLK_PLUS, Command::more_accurate},    {SDLK_EQUALS, Command::more_accurate},
-      {SDLK_KP_PLUS, Command::more_accurate}, {SDLK_MINUS, Command::faster},
-      {SDLK_KP_MINUS, Command::faster},       {SDLK_a, Command::follow_policy},
-      {SDLK_q, Command::quit},       {SDLK_ESCAPE, Command::quit}};
+  const std::pair<SDL_Keycode, Command> wanted[] = {{SDLK_SPACE, Command::pause},
+                                                    {SDLK_s, Command::step},
+                                                    {SDLK_d, Command::drop_policy},
+                                                    {SDLK_o, Command::overlay},
+                                                    {SDLK_h, Command::help},
+                                                    {SDLK_p, Command::save_picture},
+                                                    {SDLK_r, Command::record},
+                                                    {SDLK_f, Command::full_screen},
+                                                    {SDLK_1, Command::schedule_1},
+                                                    {SDLK_2, Command::schedule_2},
+                                                    {SDLK_3, Command::schedule_3},
+                                                    {SDLK_4, Command::schedule_4},
+                                                    {SDLK_5, Command::schedule_5},
+                                                    {SDLK_6, Command::schedule_6},
+                                                    {SDLK_KP_6, Command::schedule_6},
+                                                    {SDLK_PLUS, Command::more_accurate},
+                                                    {SDLK_EQUALS, Command::more_accurate},
+                                                    {SDLK_KP_PLUS, Command::more_accurate},
+                                                    {SDLK_MINUS, Command::faster},
+                                                    {SDLK_KP_MINUS, Command::faster},
+                                                    {SDLK_a, Command::follow_policy},
+                                                    {SDLK_q, Command::quit},
+                                                    {SDLK_ESCAPE, Command::quit}};
   std::set<Command> seen;
   for (const auto& [code, command] : wanted) {
     press(code);

@@ -18,7 +18,8 @@ class GalleryFile {
  public:
   explicit GalleryFile(Bytes bytes) {
     std::string name =
-        (std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string()) +
+        (std::filesystem::is_directory("/dev/shm") ? "/dev/shm"
+                                                   : std::filesystem::temp_directory_path().string()) +
         "/sightline-fuzz-XXXXXX";
     if (!mkdtemp(name.data())) throw std::runtime_error("no folder in memory");
     folder_ = name;

@@ -188,8 +188,7 @@ TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
     }
     return ExitCode::done;
   };
-  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), {}); }),
-            ExitCode::input);
+  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), {}); }), ExitCode::input);
   const OpenClStages stages(detector_, context, &cache_, KernelTuning{});
   EXPECT_EQ(code_of([&] { time_frame(stages, tiny.view(), 1); }), ExitCode::input);
 }

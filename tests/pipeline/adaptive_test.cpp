@@ -206,7 +206,8 @@ TEST_F(AdaptiveRun, SlowDeviceIsRelievedOnce) {
   }
 }
 
-// Another setting is lighter on all processors. It is what runs from then on, and what drifts is seen against it.
+// Another setting is lighter on all processors. It is what runs from then on, and what drifts is seen against
+// it.
 TEST_F(AdaptiveRun, AnotherSettingIsNoDrift) {
   start(1, 1);
   windows(3);

@@ -58,8 +58,7 @@ class KnobSchedules : public testing::Test {
     }
     for (AdjustableDetector::Named& one : three_settings()) {
       for (const media::Frame& frame : frames_)
-        expected_[one.name].push_back(
-            detect(*one.detector, *one.detector->make_workspace(), frame.view()));
+        expected_[one.name].push_back(detect(*one.detector, *one.detector->make_workspace(), frame.view()));
     }
   }
 
@@ -212,14 +211,18 @@ TEST_F(KnobRun, FollowsABattery) {
   const TempDir folder;
   const std::filesystem::path battery = std::filesystem::path(folder / "supply") / "BAT0";
   options_.meters.power_supply = folder / "supply";
-  EXPECT_THAT(error_of(ExitCode::device, [&] { start({KnobPolicy::Kind::battery}); }), HasSubstr("no battery"));
+  EXPECT_THAT(error_of(ExitCode::device, [&] { start({KnobPolicy::Kind::battery}); }),
+              HasSubstr("no battery"));
   std::filesystem::create_directories(battery);
-  const auto has = [&](const char* name, const char* value) { std::ofstream(battery / name) << value << '\n'; };
+  const auto has = [&](const char* name, const char* value) {
+    std::ofstream(battery / name) << value << '\n';
+  };
   has("type", "Battery");
   has("status", "Discharging");
   has("capacity", "80");
   start({KnobPolicy::Kind::battery}, 0);
-  for (const auto& [capacity, setting] : {std::pair{"80", 0u}, {"40", 1u}, {"52", 1u}, {"15", 2u}, {"90", 0u}}) {
+  for (const auto& [capacity, setting] :
+       {std::pair{"80", 0u}, {"40", 1u}, {"52", 1u}, {"15", 2u}, {"90", 0u}}) {
     has("capacity", capacity);
     frames(11, {0.1, 0.1, 0.1});
     EXPECT_EQ(pipeline_.setting(), setting) << capacity;
@@ -233,7 +236,8 @@ TEST_F(KnobRun, FollowsABattery) {
 
 // A log that an external meter has already written, for as long as the test can take.
 std::string power_log(const TempDir& folder, double watts) {
-  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::ofstream log(folder / "power.csv");
   log << "time,watts\n" << std::fixed;
   for (int i = -5; i < 300; ++i) log << now + i << ',' << watts << '\n';
@@ -257,7 +261,10 @@ TEST_F(KnobRun, StaysWithinABudget) {
   options_.meters = {};
   options_.meters.powercap = options_.meters.hwmon = options_.meters.power_supply = folder / "none";
   options_.meters.nvml.clear();
-  EXPECT_THAT(error_of(ExitCode::usage, [&] { start({KnobPolicy::Kind::power, 40}); }),
+  EXPECT_THAT(error_of(ExitCode::usage,
+                       [&] {
+                         start({KnobPolicy::Kind::power, 40});
+                       }),
               HasSubstr("needs a meter"));
 }
 
@@ -291,8 +298,8 @@ class KnobProgram : public testing::Test {
   KnobProgram() { filterbank::save_models(random_sizes({3, 5, 8}, 4), model_); }
 
   std::vector<std::string> detect(const std::vector<std::string>& more) const {
-    return std::vector<std::string>{"detect", clip_,    "--model",     model_, "--device",    "none",
-                                    "-t",     "-0.5",   "--scale-step", "1.3"} +
+    return std::vector<std::string>{"detect", clip_, "--model", model_,         "--device",
+                                    "none",   "-t",  "-0.5",    "--scale-step", "1.3"} +
            more;
   }
 
@@ -312,11 +319,10 @@ TEST_F(KnobProgram, EachLineSaysWhatFoundIt) {
   Outcome outcome;
   {
     // No machine reaches it: the fastest setting is soon there.
-    Program program(detect({"--loop", "-1", "--hold", "900000", "-d", found, "--trace", folder_ / "trace.json", "--report",
-                            folder_ / "run.html"}));
-    ASSERT_TRUE(program.wait_until([&] {
-      return std::filesystem::exists(found) && settings_in(bytes_of(found)).size() == 2;
-    }));
+    Program program(detect({"--loop", "-1", "--hold", "900000", "-d", found, "--trace",
+                            folder_ / "trace.json", "--report", folder_ / "run.html"}));
+    ASSERT_TRUE(program.wait_until(
+        [&] { return std::filesystem::exists(found) && settings_in(bytes_of(found)).size() == 2; }));
     program.send(SIGINT);
     outcome = program.wait();
   }

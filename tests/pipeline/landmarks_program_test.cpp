@@ -53,10 +53,10 @@ class LandmarksProgram : public testing::Test {
 
 TEST_F(LandmarksProgram, TrainsWhatItThenEvaluates) {
   expect_run(0, "", train("five.safetensors"));
-  const Outcome outcome = expect_run(0, "",
-                                     {"evaluate", "landmarks", folder_ / "photos", "--faces",
-                                      folder_ / "faces.txt", "--model", folder_ / "five.safetensors",
-                                      "--json", folder_ / "errors.json"});
+  const Outcome outcome =
+      expect_run(0, "",
+                 {"evaluate", "landmarks", folder_ / "photos", "--faces", folder_ / "faces.txt", "--model",
+                  folder_ / "five.safetensors", "--json", folder_ / "errors.json"});
   const Json figures = Json::parse(bytes_of(folder_ / "errors.json"));
   EXPECT_EQ(figures.at("results").at(0).at("found"), 10);
   EXPECT_LT(figures.at("results").at(0).at("points").at("all").get<double>(),

@@ -87,9 +87,9 @@ TEST(AdjustableDetector, RefusesSettingsThatDifferInMore) {
   EXPECT_THAT(refused({"coarse", detector(0, 1.5)}), HasSubstr("'coarse' are the same"));
   auto other_label = test::random_sizes({3, 5, 8}, 4)[0];
   other_label.label = "car";
-  EXPECT_THAT(refused({"cars", std::make_unique<filterbank::FilterbankDetector>(other_label,
-                                                                                filterbank::Options())}),
-              HasSubstr("find different things"));
+  EXPECT_THAT(
+      refused({"cars", std::make_unique<filterbank::FilterbankDetector>(other_label, filterbank::Options())}),
+      HasSubstr("find different things"));
 }
 
 }  // namespace

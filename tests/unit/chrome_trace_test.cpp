@@ -213,7 +213,8 @@ TEST(ChromeTrace, SettingsAreATrackOfTheirOwn) {
   EXPECT_EQ(check(events).counters.at("setting (0: most accurate)"), (std::vector<std::int64_t>{0, 1, 0}));
   int named = 0;
   for (const Json& event : events)
-    if (event.value("ph", "") == "b" && event.contains("args")) named += event["args"]["setting"] == "25 filters";
+    if (event.value("ph", "") == "b" && event.contains("args"))
+      named += event["args"]["setting"] == "25 filters";
   EXPECT_EQ(named, 2);
 }
 

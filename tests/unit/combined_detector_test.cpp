@@ -106,7 +106,10 @@ TEST(CombinedDetector, AllAreTurnedTogether) {
   const auto workspace = both->make_workspace();
   for (const int setting : {-1, 2, 0, 1}) {
     workspace->setting = setting;
-    const auto plain = combined(people(setting == 0 ? 1.5 : setting == 2 ? 2.2 : 1.8), faces(setting == 2 ? 4 : 3));
+    const auto plain = combined(people(setting == 0   ? 1.5
+                                       : setting == 2 ? 2.2
+                                                      : 1.8),
+                                faces(setting == 2 ? 4 : 3));
     EXPECT_EQ(detect(*both, *workspace, picture.view()), found(*plain, picture.view())) << setting;
   }
   EXPECT_TRUE(combined(people(), faces())->run_settings().empty());

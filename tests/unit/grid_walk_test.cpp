@@ -26,8 +26,8 @@ class GridWalk : public testing::Test {
     return 10 + square(place[0], 2) + 3 * square(place[1], 5) + square(place[2], 1);
   }
   GridPlace walk(Place start, double worth = 0.01, double enough = kAlways) {
-    return walk_downhill(kSizes, std::move(start), [&](const Place& place) { return cost(place); }, worth,
-                         enough);
+    return walk_downhill(
+        kSizes, std::move(start), [&](const Place& place) { return cost(place); }, worth, enough);
   }
 
   static constexpr std::array<std::size_t, 3> kSizes{4, 8, 3};

@@ -19,10 +19,12 @@ using testing::HasSubstr;
 
 // A machine on which setting i takes `cost[i]` of the limit, times what else goes on.
 struct World {
-  World(std::vector<double> settings, std::size_t first) : cost(std::move(settings)), logic(cost.size(), first) {}
+  World(std::vector<double> settings, std::size_t first)
+      : cost(std::move(settings)), logic(cost.size(), first) {}
 
   // A look every half second.
-  void run(double seconds, const std::function<double(double)>& times = [](double) { return 1.0; }) {
+  void run(
+      double seconds, const std::function<double(double)>& times = [](double) { return 1.0; }) {
     for (const double end = now + seconds; now < end; now += 0.5) {
       const double load = cost[logic.setting()] * times(now);
       over += load > 1.05;
@@ -185,7 +187,8 @@ TEST(KnobPolicy, IsReadAndSaid) {
   }
   for (const char* text : {"40", "W", "0W", "-1J", "40WW", "40 kW", "infW", "nanJ", "forty", "1,5W"}) {
     request.budget = text;
-    EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { policy_of(request); }), HasSubstr("no budget"))
+    EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { policy_of(request); }),
+                HasSubstr("no budget"))
         << text;
   }
   request.budget = "1W";

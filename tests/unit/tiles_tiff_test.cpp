@@ -165,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(Tiles, TiffKinds, testing::ValuesIn(all_kinds()),
 
 class TiffJpeg : public testing::TestWithParam<TiffKind> {};
 
-// Luma as the file has it, where it has luma and chroma in tiles, chroma at half the width and height: libtiff gives
-// these as they are, in clumps of four pixels.
+// Luma as the file has it, where it has luma and chroma in tiles, chroma at half the width and height:
+// libtiff gives these as they are, in clumps of four pixels.
 Image<std::uint8_t> luma_of_clumps(const std::string& file, Size tile) {
   TIFF* const tiff = TIFFOpen(file.c_str(), "r");
   TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RAW);

@@ -173,9 +173,8 @@ Way float_way(const std::shared_ptr<Devices>& devices) {
         on->context, "filterbank/filter.cl",
         build_options(problem, tuning) + define("FORM", static_cast<int>(form)) +
             define("FIRST_PIXEL", static_cast<int>(PaddedImage::first_pixel(problem.size.width))) +
-            (tuning.filter_width == 1
-                 ? std::string(" -DTO_BYTE=convert_uchar")
-                 : " -DTO_BYTE=convert_uchar" + std::to_string(tuning.filter_width)),
+            (tuning.filter_width == 1 ? std::string(" -DTO_BYTE=convert_uchar")
+                                      : " -DTO_BYTE=convert_uchar" + std::to_string(tuning.filter_width)),
         &devices->cache(), kFloatKernel);
     opencl::upload(on->queue, on->dictionary, entries(problem, Arithmetic::floating));
     on->responses = opencl::Buffer(on->context, result.floats.size() * sizeof(float));
@@ -188,9 +187,9 @@ Way float_way(const std::shared_ptr<Devices>& devices) {
       return static_cast<std::size_t>(round_up((pixels + each - 1) / each, group));
     };
     on->range = opencl::Range{{count(problem.size.width, tuning.filter_width, tuning.filter_group),
-                  count(problem.size.height, tuning.filter_rows, tuning.filter_group_rows), 1},
-                 {static_cast<std::size_t>(tuning.filter_group),
-                  static_cast<std::size_t>(tuning.filter_group_rows), 1}};
+                               count(problem.size.height, tuning.filter_rows, tuning.filter_group_rows), 1},
+                              {static_cast<std::size_t>(tuning.filter_group),
+                               static_cast<std::size_t>(tuning.filter_group_rows), 1}};
     Run run = run_of(on);
     run.fetch = [on, &result] {
       on->queue.wait(on->queue.read(on->responses, result.floats.data(), on->responses.bytes()));
@@ -231,8 +230,8 @@ Way exact_way(const std::shared_ptr<Devices>& devices, const std::string& varian
     tuning.filter = variant;
     if (variant == "plain" || variant == "unrolled") tuning.filter_width = tuning.filter_rows = 1;
     const auto on = std::make_shared<OnDevice>(devices->with(threads), problem);
-    on->program =
-        opencl::Program(on->context, "filterbank/filter.cl", build_options(problem, tuning), &devices->cache());
+    on->program = opencl::Program(on->context, "filterbank/filter.cl", build_options(problem, tuning),
+                                  &devices->cache());
     opencl::upload(on->queue, on->dictionary, entries(problem, Arithmetic::exact));
     upload_level(*on, problem, tuning);
     on->responses = opencl::Buffer(on->context, result.integers.size() * sizeof(cl_int));

@@ -14,7 +14,8 @@ namespace sightline::ways {
 namespace {
 
 // Rows [begin, end) as a frame of their own; filter2D reads beyond what it is given where there is more.
-void filter_rows(const Problem& problem, const cv::Mat& frame, Form form, Result& result, int begin, int end) {
+void filter_rows(const Problem& problem, const cv::Mat& frame, Form form, Result& result, int begin,
+                 int end) {
   const int width = problem.size.width;
   const int count = problem.dictionary.size();
   const auto rows_of = [&](int type, auto* data, std::size_t pitch) {
@@ -54,8 +55,8 @@ void filter_rows(const Problem& problem, const cv::Mat& frame, Form form, Result
 
 std::vector<Way> opencv_ways() {
   cv::setNumThreads(1);  // bands of rows are what threads share
-  Way way{"OpenCV, filter2D", "", Arithmetic::floating, {std::begin(kForms), std::end(kForms)}, {}, false,
-          true};
+  Way way{
+      "OpenCV, filter2D", "", Arithmetic::floating, {std::begin(kForms), std::end(kForms)}, {}, false, true};
   way.prepare = [](const Problem& problem, Form form, int threads, Result& result) {
     const GrayView image = problem.image.view();
     const cv::Mat bytes(image.height() + 2, image.width() + 2, CV_8U,
@@ -63,11 +64,9 @@ std::vector<Way> opencv_ways() {
                         static_cast<std::size_t>(image.stride()));
     const auto frame = std::make_shared<cv::Mat>();
     bytes.convertTo(*frame, CV_32F);  // faster than bytes, and not counted
-    return run_rows(
-        [&problem, frame, form, &result](int begin, int end) {
-          filter_rows(problem, *frame, form, result, begin, end);
-        },
-        image.height(), threads);
+    return run_rows([&problem, frame, form, &result](
+                        int begin, int end) { filter_rows(problem, *frame, form, result, begin, end); },
+                    image.height(), threads);
   };
   return {way};
 }

@@ -55,14 +55,11 @@ Way simd_float(const std::string& instruction_set) {
     const GrayView image = problem.image.view();
     const Results<float> to{result.floats.data(), result.indices.data(), problem.pitch()};
     if (form == Form::largest || form == Form::every) {
-      return run_rows(
-          [&problem, image, form, to](int begin, int end) {
-            simd_rows(image, problem.dictionary, form, begin, end, to);
-          },
-          image.height(), threads);
+      return run_rows([&problem, image, form, to](
+                          int begin, int end) { simd_rows(image, problem.dictionary, form, begin, end, to); },
+                      image.height(), threads);
     }
-    const auto largest =
-        form == Form::value ? filterbank::Largest::value : filterbank::Largest::magnitude;
+    const auto largest = form == Form::value ? filterbank::Largest::value : filterbank::Largest::magnitude;
     return run_rows(
         [&problem, image, largest, to](int begin, int end) {
           filterbank::filter_rows_float(
@@ -105,11 +102,9 @@ Way simd_exact(const std::string& instruction_set) {
     if (form == Form::magnitude) return packed_run(problem, threads, result);
     const GrayView image = problem.image.view();
     const Results<std::int32_t> to{result.integers.data(), result.indices.data(), problem.pitch()};
-    return run_rows(
-        [&problem, image, form, to](int begin, int end) {
-          simd_rows(image, problem.dictionary, form, begin, end, to);
-        },
-        image.height(), threads);
+    return run_rows([&problem, image, form, to](
+                        int begin, int end) { simd_rows(image, problem.dictionary, form, begin, end, to); },
+                    image.height(), threads);
   };
   return way;
 }
@@ -193,9 +188,8 @@ std::vector<Way> processor_ways() {
   const struct {
     const char* set;
     PlainRows* rows;
-  } builds[] = {{"sse4", vectorised_sse4::rows},
-                {"avx2", vectorised_avx2::rows},
-                {"avx512", vectorised_avx512::rows}};
+  } builds[] = {
+      {"sse4", vectorised_sse4::rows}, {"avx2", vectorised_avx2::rows}, {"avx512", vectorised_avx512::rows}};
 #else
   const struct {
     const char* set;

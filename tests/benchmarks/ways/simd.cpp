@@ -138,8 +138,9 @@ HWY_INLINE void tile(GrayView image, const filterbank::Dictionary& dictionary, i
       }
       for (int r = 0; r < kRows; ++r) {
         if constexpr (kForm == Form::every) {
-          hn::StoreU(sum[r], d,
-                     results.responses + (static_cast<std::ptrdiff_t>(y + r) * count + k) * results.pitch + x);
+          hn::StoreU(
+              sum[r], d,
+              results.responses + (static_cast<std::ptrdiff_t>(y + r) * count + k) * results.pitch + x);
         } else if constexpr (kForm == Form::largest) {
           best[r] = hn::Max(best[r], hn::Abs(sum[r]));
         } else {

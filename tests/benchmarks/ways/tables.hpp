@@ -13,9 +13,9 @@ namespace sightline::ways {
 struct Times {
   std::string title;
   Arithmetic arithmetic = Arithmetic::floating;
-  double form_ms[4] = {};    ///< one thread, by Form
-  double threads_ms = 0;     ///< Form::magnitude on all threads
-  double own_peak = 0;       ///< multiply-adds a second of one thread, in the way's instruction set; 0: not known
+  double form_ms[4] = {};  ///< one thread, by Form
+  double threads_ms = 0;   ///< Form::magnitude on all threads
+  double own_peak = 0;  ///< multiply-adds a second of one thread, in the way's instruction set; 0: not known
   bool picture = true;
   bool on_gpu = false;  ///< times are the device's, under `threads_ms`
 
@@ -24,13 +24,13 @@ struct Times {
 
 /// What times are compared with.
 struct Yardstick {
-  std::string machine;        ///< for people
-  std::string problem;        ///< "600x416, 100 filters"
-  double multiply_adds = 0;   ///< of a frame
-  double peak = 0;            ///< multiply-adds a second of one thread, the best instruction set, float
-  int threads = 1;            ///< of the column of all threads
-  double scalar_ms = 0;       ///< Form::magnitude of the plain code that is not vectorised
-  double opencv_ms = 0;       ///< likewise of OpenCV; 0 where there is none
+  std::string machine;       ///< for people
+  std::string problem;       ///< "600x416, 100 filters"
+  double multiply_adds = 0;  ///< of a frame
+  double peak = 0;           ///< multiply-adds a second of one thread, the best instruction set, float
+  int threads = 1;           ///< of the column of all threads
+  double scalar_ms = 0;      ///< Form::magnitude of the plain code that is not vectorised
+  double opencv_ms = 0;      ///< likewise of OpenCV; 0 where there is none
 };
 
 std::string table(std::span<const Times> times, const Yardstick& yardstick);
