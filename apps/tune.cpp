@@ -70,7 +70,8 @@ int run(const TuneArguments& a) {
   options.quick = a.quick;
   if (const auto known = characterisation::remembered(context.device())) {
     options.hints = characterisation::hints_of(*known);
-    spdlog::info("starts from what `sightline devices --characterise` found");
+    if (options.hints != opencl::DeviceHints())
+      spdlog::info("starts from what `sightline devices --characterise` found");
   }
   options.report = [&](const opencl::TuningTrial& trial) {
     ++trials;

@@ -16,6 +16,7 @@ int number_in(const std::string& choice) {
 
 opencl::DeviceHints hints_of(const Characteristics& processor) {
   opencl::DeviceHints hints;
+  if (processor.type == to_string(opencl::DeviceType::cpu)) return hints;
   for (const Decision& decision : processor.decisions) {
     if (decision.id == "work_group") hints.work_group = number_in(decision.choice);
     if (decision.id == "vector_width") hints.vector_width = number_in(decision.choice);

@@ -5,6 +5,7 @@
 set -eu
 program=$1 video=$2 rate=$3 folder=$4
 shift 4
+mkdir -p "$folder"
 
 busy() {
   sleep 10

@@ -13,6 +13,8 @@ TEST(Hints, AreTheDecisionsThatThereAre) {
   EXPECT_EQ(hints_of(processor), (opencl::DeviceHints{256, 0, false}));
   processor.decisions = {{"vector_width", "4", ""}, {"local_memory", "yes", ""}, {"work_group", "any", ""}};
   EXPECT_EQ(hints_of(processor), (opencl::DeviceHints{0, 4, true}));
+  processor.type = "CPU";
+  EXPECT_EQ(hints_of(processor), opencl::DeviceHints());
 }
 
 }  // namespace
