@@ -141,7 +141,7 @@ std::vector<std::size_t> by_stage(const StageMeasurement& m) {
   return places;
 }
 
-std::vector<std::string> comparisons(const StageMeasurement& m) {
+std::vector<std::string> comparisons(const StageMeasurement& m, const std::vector<std::string>& names) {
   std::vector<std::string> lines;
   for (std::size_t stage = 0; stage < m.stages.size(); ++stage) {
     std::vector<const AloneRow*> rows;
@@ -150,16 +150,16 @@ std::vector<std::string> comparisons(const StageMeasurement& m) {
     }
     if (rows.size() < 2) continue;
     const auto [fast, slow] = std::ranges::minmax(rows, {}, [](const AloneRow* row) { return row->seconds; });
-    std::string line = fmt::format(
-        "{}: {} is {} times as fast as {}", m.stages[stage], letter_of(fast->processor),
-        times_as_fast(slow->seconds / std::max(fast->seconds, 1e-12)), letter_of(slow->processor));
+    std::string line =
+        fmt::format("{}: {} is {} times as fast as {}", m.stages[stage], names[fast->processor],
+                    times_as_fast(slow->seconds / std::max(fast->seconds, 1e-12)), names[slow->processor]);
     std::erase_if(rows, [](const AloneRow* row) { return !row->joules || row->joules->above_idle <= 0; });
     if (rows.size() >= 2) {
       const auto [least, most] =
           std::ranges::minmax(rows, {}, [](const AloneRow* row) { return row->joules->above_idle; });
-      line += fmt::format("; {} takes {} less energy above idle than {}", letter_of(least->processor),
+      line += fmt::format("; {} takes {} less energy above idle than {}", names[least->processor],
                           percent_less(least->joules->above_idle, most->joules->above_idle),
-                          letter_of(most->processor));
+                          names[most->processor]);
     }
     lines.push_back(line);
   }
@@ -202,7 +202,9 @@ std::string stages_as_text(const StageMeasurement& m) {
                                  m.variant, figures(m.seconds), m.repeats, m.repeats == 1 ? "" : "s");
   text += alone_table(m) + '\n' + letters_text(m);
   for (const std::string& line : remarks(m)) text += line + '\n';
-  if (const auto lines = comparisons(m); !lines.empty())
+  std::vector<std::string> letters;
+  for (std::size_t i = 0; i < m.processors.size(); ++i) letters.emplace_back(1, letter_of(i));
+  if (const auto lines = comparisons(m, letters); !lines.empty())
     text += fmt::format("\n{}\n", fmt::join(lines, "\n"));
   if (!m.schedules.empty()) text += '\n' + whole_table(m) + '\n' + explanation(m);
   if (!m.mappings.empty()) text += '\n' + mapping_table(m);

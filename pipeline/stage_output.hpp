@@ -22,7 +22,9 @@ std::string stages_as_svg(const StageMeasurement& measurement);
 /// What is not in any figure, and whatever else has to be known to read them; a sentence each.
 std::vector<std::string> remarks(const StageMeasurement& measurement);
 /// For each stage that was measured on several processors: which of them takes less of what is known.
-std::vector<std::string> comparisons(const StageMeasurement& measurement);
+/// @param names  of the processors
+std::vector<std::string> comparisons(const StageMeasurement& measurement,
+                                     const std::vector<std::string>& names);
 /// The rows in the order of the stages, each stage's processors side by side: places in `rows`.
 std::vector<std::size_t> by_stage(const StageMeasurement& measurement);
 

@@ -272,12 +272,18 @@ std::string wholes_html(const StageMeasurement& m, const std::vector<WholeRow>& 
   return text + "</tbody></table>";
 }
 
+std::string subject_of(const StageMeasurement& m) {
+  const std::string name = std::filesystem::path(m.input).filename().string();
+  return fmt::format("{}, {}x{}", name.empty() ? m.input : name, m.frame_size.width, m.frame_size.height);
+}
+
 std::string facts_html(const StageMeasurement& m) {
   std::string text = "<dl class=\"facts\">\n";
   const auto fact = [&](const std::string& name, const std::string& value) {
     if (!value.empty())
       text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
   };
+  fact("Input", m.input);
   fact("Machine", m.machine);
   fact("Program", m.program);
   fact("Model", m.model);
@@ -286,7 +292,7 @@ std::string facts_html(const StageMeasurement& m) {
          fmt::format("{} W before, {} W after", figures(m.idle_before->watts), figures(m.idle_after->watts)));
   }
   for (const std::string& line : remarks(m)) fact("Note", line);
-  for (const std::string& line : comparisons(m)) fact("Compared", line);
+  for (const std::string& line : comparisons(m, m.processors)) fact("Compared", line);
   return text + "</dl>\n";
 }
 
@@ -305,16 +311,14 @@ waiting threads, the output. Below 0: what is awake for one stage serves another
 }  // namespace
 
 std::string stages_as_svg(const StageMeasurement& m) {
-  const std::string name = std::filesystem::path(m.input).filename().string();
-  const std::string subject =
-      fmt::format("{}, {}x{}", name.empty() ? m.input : name, m.frame_size.width, m.frame_size.height);
+  const std::string subject = subject_of(m);
   if (m.meter.empty()) return bars_svg(time_bars(m), "Time of a frame, ms: " + subject, "ms");
   return bars_svg(energy_bars(m), "Energy of a frame, mJ: " + subject, "mJ");
 }
 
 std::string stages_as_page(const StageMeasurement& m) {
-  const std::string title = fmt::format("Stages alone: {}, {}x{}{}{}", m.input, m.frame_size.width,
-                                        m.frame_size.height, m.variant.empty() ? "" : ", ", m.variant);
+  const std::string title =
+      fmt::format("Stages alone: {}{}{}", subject_of(m), m.variant.empty() ? "" : ", ", m.variant);
   std::string sections = "<article>\n<h1>" + escape_markup(title) + "</h1>\n";
   sections += report_card(m.meter.empty() ? "Time of a frame" : "Energy of a frame", stages_as_svg(m));
   sections += report_card("Each stage alone", alone_html(m));
