@@ -1,29 +1,15 @@
 #include "knob_options.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "base/error.hpp"
 
 namespace sightline::apps {
 namespace {
-
-std::string without_blanks_around(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\n");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
-std::vector<std::string> pieces(const std::string& text, char separator) {
-  std::vector<std::string> all;
-  std::istringstream stream(text);
-  for (std::string piece; std::getline(stream, piece, separator);)
-    all.push_back(without_blanks_around(piece));
-  return all;
-}
 
 Config::Value value_of(const std::string& text) {
   if (text == "true" || text == "false") return text == "true" ? 1.0 : 0.0;
@@ -63,13 +49,13 @@ void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
 
 std::vector<SettingChanges> parse_settings(const std::string& text) {
   std::vector<SettingChanges> all;
-  for (const std::string& setting : pieces(text, ';')) {
+  for (const std::string& setting : split(text, ';')) {
     SettingChanges& changes = all.emplace_back();
-    for (const std::string& change : pieces(setting, ',')) {
+    for (const std::string& piece : split(std::string(trimmed(setting)), ',')) {
+      const std::string change(trimmed(piece));
       const auto equals = change.find('=');
-      const std::string key = without_blanks_around(change.substr(0, equals));
-      const std::string value =
-          equals == std::string::npos ? "" : without_blanks_around(change.substr(equals + 1));
+      const std::string key(trimmed(change.substr(0, equals)));
+      const std::string value(equals == std::string::npos ? "" : trimmed(change.substr(equals + 1)));
       if (key.empty() || value.empty()) {
         throw Error(ExitCode::usage, "'" + change + "' is no change of a setting",
                     "write settings as KEY=VALUE, with commas, and semicolons between settings: "

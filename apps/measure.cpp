@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "detector_families.hpp"
@@ -103,8 +103,7 @@ std::vector<std::string> schedules_of(const std::string& text, const Engine& eng
     if (device) names.emplace_back("auto");
     return names;
   }
-  std::istringstream items(text);
-  for (std::string name; std::getline(items, name, ',');) names.push_back(name);
+  names = split(text, ',');
   if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
   return names;
 }

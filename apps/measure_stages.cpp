@@ -1,8 +1,7 @@
 #include "measure_stages.hpp"
+#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
-
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -25,10 +24,7 @@ std::vector<std::string> schedules_of(const std::string& text, bool has_device) 
     if (!has_device) return {"cpu"};
     return {"cpu", "gpu", "specialized", "overlap"};
   }
-  std::vector<std::string> names;
-  std::istringstream items(text);
-  for (std::string name; std::getline(items, name, ',');) names.push_back(name);
-  return names;
+  return split(text, ',');
 }
 
 // The planner does without where the folder cannot be written.

@@ -1,9 +1,9 @@
 #include "texture_options.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "base/error.hpp"
 
@@ -28,8 +28,7 @@ constexpr tiles::Channel kChannels[] = {tiles::Channel::luma, tiles::Channel::re
 std::vector<tiles::Channel> parse_channels(const std::string& text) {
   if (text == "rgb") return {tiles::Channel::red, tiles::Channel::green, tiles::Channel::blue};
   std::vector<tiles::Channel> channels;
-  std::istringstream names(text);
-  for (std::string name; std::getline(names, name, ',');) {
+  for (const std::string& name : split(text, ',')) {
     const auto found = std::ranges::find_if(
         kChannels, [&](tiles::Channel channel) { return name == tiles::to_string(channel); });
     if (found == std::end(kChannels))

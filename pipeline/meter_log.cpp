@@ -13,28 +13,13 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "pipeline/meter_kinds.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const auto comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
@@ -116,7 +101,7 @@ class LogReader {
     do {
       if (!next_line()) return std::nullopt;
     } while (trimmed(line_).empty());
-    const std::vector<std::string_view> cells = cells_of(line_);
+    const std::vector<std::string_view> cells = split_at_commas(line_);
     if (cells.size() != columns_) fail_line("does not have as many cells as the header line");
     std::optional<double> time = parse_number(cells[time_column_]);
     if (!time) time = parse_iso_time(std::string(cells[time_column_]));
@@ -143,7 +128,7 @@ class LogReader {
     if (line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);  // a byte order mark
     std::transform(line_.begin(), line_.end(), line_.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const std::vector<std::string_view> names = cells_of(line_);
+    const std::vector<std::string_view> names = split_at_commas(line_);
     columns_ = names.size();
     const auto column = [&](std::string_view name) {
       const auto found = std::find(names.begin(), names.end(), name);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -59,9 +60,7 @@ void apply_map(const std::string& map, const FrameProcessor& processor, std::siz
                Schedule& schedule) {
   std::string separated = map;  // spaces as `describe` has them will do as well
   std::replace(separated.begin(), separated.end(), ' ', ',');
-  std::istringstream items(separated);
-  std::string item;
-  while (std::getline(items, item, ',')) {
+  for (const std::string& item : split(separated, ',')) {
     if (item.empty()) continue;
     const std::size_t sign = item.find('=');
     const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);

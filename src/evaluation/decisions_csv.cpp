@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "evaluation/decisions.hpp"
 #include "evaluation/report_parts.hpp"
 #include "evaluation/text_rows.hpp"

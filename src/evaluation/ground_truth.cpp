@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "evaluation/text_rows.hpp"
 
 namespace sightline {

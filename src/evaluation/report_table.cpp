@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "evaluation/report_parts.hpp"
 #include "evaluation/text_rows.hpp"

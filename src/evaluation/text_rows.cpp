@@ -9,31 +9,12 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/text.hpp"
 
 namespace sightline::text_rows {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";  // \r: files that come from Windows
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-}  // namespace
 
 void Row::refuse(const std::string& reason) const {
   throw Error(ExitCode::input, file.string() + ':' + std::to_string(number) + ": " + reason);
-}
-
-std::vector<std::string_view> split_at_commas(std::string_view text) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    fields.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return fields;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 std::vector<std::string_view> split_at_blanks(std::string_view text) {

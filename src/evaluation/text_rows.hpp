@@ -19,9 +19,7 @@ struct Row {
   [[noreturn]] void refuse(const std::string& reason) const;
 };
 
-/// Splits at every comma, or at every run of blanks; blanks around the fields are left out. A field in double
-/// quotes may hold blanks; the quotes are left out.
-std::vector<std::string_view> split_at_commas(std::string_view text);
+/// Splits at every run of blanks. A field in double quotes may hold blanks; the quotes are left out.
 std::vector<std::string_view> split_at_blanks(std::string_view text);
 
 /// Takes the first field of a table's row, quoted where it must be (report_parts::csv_field), and the comma

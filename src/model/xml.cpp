@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/text.hpp"
 
 namespace sightline {
 namespace {
@@ -84,9 +85,7 @@ std::string_view XmlDocument::text(const pugi::xml_node& element) const {
       refuse(element, "<" + std::string(element.name()) + "> must hold plain text");
     text = part.value();
   }
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return trimmed(text);
 }
 
 int XmlDocument::whole_number(const pugi::xml_node& element, int smallest, int largest) const {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -21,8 +21,7 @@ std::vector<int> parse_numbers(const std::string& text, const std::string& where
                             highest, example));
   };
   std::vector<int> numbers;
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
+  for (const std::string& item : split(text, ',')) {
     int number = 0;
     const char* const end = item.data() + item.size();
     const auto [stop, error] = std::from_chars(item.data(), end, number);
