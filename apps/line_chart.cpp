@@ -132,14 +132,9 @@ std::string line_chart(const ChartAxes& axes, const std::vector<ChartSeries>& se
   const Plot plot(axes, series);
   if (plot.is_empty()) return "";
   const double height = std::max(420.0, kPlotTop + 24 + kLegendRow * static_cast<double>(series.size()));
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
-      "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
-      "fill=\"#ffffff\"/>\n",
-      kPlotWidth, height, escape_markup(axes.label));
-  svg += plot.grid();
-  for (std::size_t i = 0; i < series.size(); ++i) svg += plot.lines(series[i], i);
-  return svg + "</svg>\n";
+  std::string lines = plot.grid();
+  for (std::size_t i = 0; i < series.size(); ++i) lines += plot.lines(series[i], i);
+  return report_parts::picture(kPlotWidth, height, axes.label, lines);
 }
 
 }  // namespace sightline::apps

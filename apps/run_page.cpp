@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/duration_text.hpp"
 #include "base/markup.hpp"
 #include "evaluation/report_parts.hpp"
+#include "html_table.hpp"
 #include "knob_options.hpp"
 #include "pipeline/report_page.hpp"
 
@@ -29,14 +29,6 @@ the fastest at the bottom. What a frame gives depends on the frame and the setti
 positives a window. It tells sizes of a model apart, and no scale steps.</dd>
 )";
 
-// 1, 2 or 5 times a power of ten, so that about so many of it fit.
-double round_step(double range, double marks) {
-  const double raw = range / marks;
-  const double unit = std::pow(10, std::floor(std::log10(raw)));
-  const double times = raw / unit;
-  return unit * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
-}
-
 // Seconds from left to right, beside names.
 class TimeAxis {
  public:
@@ -51,7 +43,7 @@ class TimeAxis {
   double place(double at) const { return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kPlotRight - left_); }
   // Round times below `bottom`, with lines up to the top.
   std::string marks(double bottom) const {
-    const double step = round_step(seconds_, 8);
+    const double step = report_parts::round_step(seconds_, 8);
     std::string svg;
     for (double at = 0; at <= seconds_ * 1.0001; at += step) {
       svg += report_parts::line(place(at), kPlotTop, place(at), bottom, kGridColour);
@@ -64,14 +56,6 @@ class TimeAxis {
   double seconds_;
   double left_;
 };
-
-std::string plot_svg(const std::string& label, double height, const std::string& content) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
-      "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
-      "fill=\"#ffffff\"/>\n{}</svg>\n",
-      kPlotWidth, height, escape_markup(label), content);
-}
 
 // The last interval is not over: what there is of it says little where it is short.
 std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
@@ -91,7 +75,7 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
   const double bottom = kPlotTop + kRateHeight;
   const auto y = [&](double rate) { return bottom - std::min(rate / most, 1.0) * kRateHeight; };
   std::string svg = time.marks(bottom);
-  const double step = round_step(most, 5);
+  const double step = report_parts::round_step(most, 8);
   for (double rate = 0; rate <= most; rate += step) {
     svg += report_parts::line(time.left(), y(rate), kPlotRight, y(rate), kGridColour);
     svg += report_parts::text(time.left() - 8, y(rate) + 4, "end", fmt::format("{:g}", rate));
@@ -114,7 +98,7 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     svg += report_parts::text(kPlotRight - 4, y(run.policy.limit) - 6, "end",
                               escape_markup(describe(run.policy)));
   }
-  return plot_svg("Frames a second over time", bottom + 34, svg);
+  return report_parts::picture(kPlotWidth, bottom + 34, "Frames a second over time", svg);
 }
 
 std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
@@ -138,37 +122,32 @@ std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
   svg += fmt::format(
       "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\"/>\n",
       points, kColours[2]);
-  return plot_svg("The setting over time", bottom + 34, svg);
+  return report_parts::picture(kPlotWidth, bottom + 34, "The setting over time", svg);
 }
 
-std::string settings_rows(const pipeline::RunReport& report) {
+std::string settings_table(const pipeline::RunReport& report) {
   std::int64_t frames = 0;
   for (const pipeline::SettingUse& use : report.settings) frames += use.frames;
   if (report.settings.empty() || frames == 0) return "";
-  std::string text =
-      "<table><thead><tr><th>setting</th><th>frames</th><th>share</th><th>missed</th></tr></thead><tbody>\n";
+  std::vector<std::vector<std::string>> rows;
   for (const pipeline::SettingUse& use : report.settings) {
-    text += fmt::format("<tr><th>{}</th><td>{}</td><td>{:.1f}%</td><td>{}</td></tr>\n",
-                        escape_markup(use.setting.name), use.frames,
-                        100 * static_cast<double>(use.frames) / static_cast<double>(frames),
-                        use.setting.missed ? fmt::format("{:.2f}%", 100 * *use.setting.missed) : "-");
+    const double share = static_cast<double>(use.frames) / static_cast<double>(frames);
+    rows.push_back({use.setting.name, std::to_string(use.frames), fmt::format("{:.1f}%", 100 * share),
+                    use.setting.missed ? fmt::format("{:.2f}%", 100 * *use.setting.missed) : "-"});
   }
-  return text + "</tbody></table>\n";
+  return html_table({"setting", "frames", "share", "missed"}, rows);
 }
 
 std::string note_below(const std::string& text) {
   return text.empty() ? "" : "<p class=\"note\">" + escape_markup(text) + "</p>\n";
 }
 
-std::string stage_rows_of(const pipeline::RunReport& report) {
+std::string stages_table(const pipeline::RunReport& report) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
-  std::string text =
-      "<table><thead><tr><th>stage</th><th>ms a frame</th><th>where</th></tr></thead><tbody>\n";
-  for (const pipeline::StageTime& stage : report.stages) {
-    text += fmt::format("<tr><th>{}</th><td>{:.2f}</td><td>{}</td></tr>\n", escape_markup(stage.name),
-                        1000 * stage.seconds / frames, escape_markup(stage.processor));
-  }
-  return text + "</tbody></table>\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const pipeline::StageTime& stage : report.stages)
+    rows.push_back({stage.name, fmt::format("{:.2f}", 1000 * stage.seconds / frames), stage.processor});
+  return html_table({"stage", "ms a frame", "where"}, rows);
 }
 
 }  // namespace
@@ -195,10 +174,10 @@ std::string run_page(const RunOnPage& run) {
   sections += pipeline::report_card("Rate over time", rate_plot(run, time));
   const std::string turned = setting_plot(run, time);
   sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note_below(run.knob));
-  const std::string by_setting = settings_rows(run.report);
+  const std::string by_setting = settings_table(run.report);
   sections += pipeline::report_card(
       "Frames by setting", by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));
-  sections += pipeline::report_card("Stages", stage_rows_of(run.report));
+  sections += pipeline::report_card("Stages", stages_table(run.report));
   return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide,
                                {{"measurements", nlohmann::ordered_json::array()}});
 }

@@ -41,12 +41,7 @@ std::string figures_svg(const SweptOption& swept, std::span<const SweptModel> mo
     return kChartLeft + (value - lowest) / width * (kChartRight - kChartLeft);
   };
   const auto y = [](double share) { return kChartBottom - share * (kChartBottom - kChartTop); };
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Accuracy, "
-      "precision, "
-      "recall and F1 over {}\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      kChartWidth, kChartHeight, escape_markup(swept.name));
+  std::string svg;
   for (int tenths = 0; tenths <= 10; tenths += 2) {
     const double at_share = y(tenths / 10.0);
     svg += report_parts::line(kChartLeft, at_share, kChartRight, at_share, "#dfe3e9");
@@ -67,7 +62,8 @@ std::string figures_svg(const SweptOption& swept, std::span<const SweptModel> mo
     svg += report_parts::line(kChartRight + 24, at_row - 4, kChartRight + 52, at_row - 4, kColours[f]);
     svg += report_parts::text(kChartRight + 60, at_row, "start", kFigures[f].name);
   }
-  return svg + "</svg>\n";
+  return report_parts::picture(kChartWidth, kChartHeight,
+                               "Accuracy, precision, recall and F1 over " + swept.name, svg);
 }
 
 std::string table(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best) {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/markup.hpp"
+
 namespace sightline::report_parts {
 
 std::string shortest(double value) {
@@ -34,6 +36,23 @@ std::string csv_field(const std::string& text) {
 double Axis::place(double value) const {
   const double part = std::log(std::clamp(value, low, high) / low) / std::log(high / low);
   return start + part * (end - start);
+}
+
+std::string picture(double width, double height, const std::string& label, const std::string& content) {
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + at(width) + ' ' + at(height) +
+         "\" role=\"img\" aria-label=\"" + escape_markup(label) +
+         "\" font-family=\"sans-serif\" font-size=\"13\">\n"
+         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" +
+         content + "</svg>\n";
+}
+
+double round_step(double range, double most) {
+  const double rough = range / most;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
 }
 
 std::string line(double x1, double y1, double x2, double y2, const char* colour) {

@@ -35,6 +35,14 @@ struct Axis {
 inline constexpr std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                      "#56B4E9", "#E69F00", "#333333"};
 
+/// A whole picture on white, as pages have it.
+/// @param label    what it shows, for people; not escaped yet
+/// @param content  markup
+std::string picture(double width, double height, const std::string& label, const std::string& content);
+
+/// 1, 2 or 5 times a power of ten, of which `range` has at most `most`; both above 0.
+double round_step(double range, double most);
+
 /// A path from one point to another.
 std::string line(double x1, double y1, double x2, double y2, const char* colour);
 

@@ -15,6 +15,7 @@ namespace {
 using report_parts::at;
 using report_parts::kColours;
 using report_parts::line;
+using report_parts::round_step;
 using report_parts::text;
 
 constexpr double kWidth = 760;
@@ -23,16 +24,6 @@ constexpr double kRight = kWidth - 24;
 constexpr double kTop = 54;  // of a plot's bars, from where the plot begins
 constexpr double kBottom = 224;
 constexpr double kPanel = 282;  // a plot with its captions
-
-// 1, 2 or 5 times a power of ten, of which `range` has at most `most`.
-double nice_step(double range, int most) {
-  const double rough = range / most;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= rough * (1 - 1e-9)) return factor * power;
-  }
-  return 10 * power;
-}
 
 bool has_other_codes(LbpMapping mapping) {
   return mapping == LbpMapping::uniform || mapping == LbpMapping::rotation_uniform;
@@ -120,7 +111,7 @@ std::string panel_svg(const Panel& panel) {
   const auto last = one.bins.begin() + static_cast<std::ptrdiff_t>(uniform);
   const double highest =
       std::max(static_cast<double>(*std::max_element(one.bins.begin(), last)) / pixels, 1e-9);
-  const double step = nice_step(highest, 5);
+  const double step = round_step(highest, 5);
   const double scale = (kBottom - kTop) / (std::ceil(highest / step - 1e-9) * step);  // of a share of 1
   std::string grid = "<g fill=\"none\" stroke-width=\"1\">\n";
   std::string labels = "<g fill=\"#444b54\">\n";
@@ -130,7 +121,7 @@ std::string panel_svg(const Panel& panel) {
     labels += text(kLeft - 9, y + 4.5, "end", percent(i * step));
   }
   const auto every =
-      static_cast<std::size_t>(std::max(1.0, nice_step(static_cast<double>(one.bins.size()), 14)));
+      static_cast<std::size_t>(std::max(1.0, round_step(static_cast<double>(one.bins.size()), 14)));
   const double half = (panel.x(1) - panel.x(0)) / 2;
   for (std::size_t bin = 0; bin < uniform; bin += every)
     labels += text(panel.x(bin) + half, bottom + 18, "middle", std::to_string(bin));
