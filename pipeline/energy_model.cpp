@@ -161,8 +161,7 @@ StageEnergies energies_from_json(const nlohmann::json& json) {
 }
 
 std::filesystem::path default_energy_file() {
-  const std::filesystem::path kernels = opencl::ProgramCache::default_folder();
-  return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "stage_energies.json";
+  return opencl::ProgramCache::file_beside("stage_energies.json");
 }
 
 std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, const std::string& key,

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json_store.hpp"
+#include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
 
 namespace sightline::characterisation {
@@ -210,8 +211,7 @@ std::vector<Characteristics> load_record(const std::filesystem::path& file) {
 }
 
 std::filesystem::path default_characteristics_file() {
-  const std::filesystem::path tuning = opencl::TuningDatabase::default_file();
-  return tuning.empty() ? tuning : tuning.parent_path() / "characteristics.json";
+  return opencl::ProgramCache::file_beside("characteristics.json");
 }
 
 void remember(const opencl::DeviceInfo& device, const Characteristics& processor,

@@ -189,8 +189,7 @@ std::vector<FailedDriver> check_and_load() {
 }  // namespace
 
 fs::path driver_memory_file() {
-  const fs::path kernels = ProgramCache::default_folder();
-  return kernels.empty() ? fs::path() : kernels.parent_path() / "drivers.json";
+  return ProgramCache::file_beside("drivers.json");
 }
 
 std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonStore& memory,

@@ -43,6 +43,11 @@ fs::path ProgramCache::default_folder() {
   return {};
 }
 
+fs::path ProgramCache::file_beside(const char* name) {
+  const fs::path kernels = default_folder();
+  return kernels.empty() ? kernels : kernels.parent_path() / name;
+}
+
 std::string ProgramCache::key(const DeviceInfo& device, const std::string& source,
                               const std::string& options) {
   std::string text;

@@ -151,8 +151,7 @@ std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValu
 }
 
 std::filesystem::path TuningDatabase::default_file() {
-  const std::filesystem::path kernels = ProgramCache::default_folder();
-  return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "tuning.json";
+  return ProgramCache::file_beside("tuning.json");
 }
 
 std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const std::string& problem,
