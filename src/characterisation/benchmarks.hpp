@@ -15,8 +15,7 @@ void measure_transfers(DeviceSession& session, Characteristics& result);
 /// Curves `copy.group.{float,float4}`, `shift.SIZE`, `stride.SIZE` with two sizes of work-groups, and
 /// `read.width`: GB/s over global memory.
 void measure_access(DeviceSession& session, Characteristics& result);
-/// Curve `latency.global` (ns over bytes), the levels of caches, and figures `latency.first` and
-/// `latency.memory`.
+/// Curve `latency.global` (ns over bytes), and the levels of caches.
 void measure_latency(DeviceSession& session, Characteristics& result);
 /// Curve `latency.local` (ns over strides) and `banks.two`, `banks.sub_group` (ns a read over offsets, in
 /// words).

@@ -11,7 +11,7 @@
 #include "characterisation/chains.hpp"
 #include "characterisation/cycle.hpp"
 #include "characterisation/host_benchmarks.hpp"
-#include "characterisation/knees.hpp"
+#include "characterisation/latency_curve.hpp"
 
 namespace sightline::characterisation {
 namespace {
@@ -142,27 +142,12 @@ void time_walks(const Effort& effort, std::uint32_t* words, std::size_t bytes, s
 }  // namespace
 
 void measure_host_latency(const Effort& effort, Characteristics& result) {
-  Curve curve{"latency.global",
-              "Reads in a random chain, by size of the array",
-              "one thread",
-              "size of the array, bytes",
-              "ns",
-              Clock::host,
-              false,
-              {}};
   const std::size_t most = std::size_t{effort.of(1U, 128U, 512U)} << 20;
   const HostWords words = host_words(most);
-  const std::vector<std::size_t> sizes = array_sizes(2048, most, effort.is_thorough());
-  std::vector<std::vector<double>> ns(sizes.size());
-  for (int pass = 0; pass < effort.passes(); ++pass)
-    for (std::size_t i = 0; i < sizes.size(); ++i) time_walks(effort, words.get(), sizes[i], ns[i]);
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    curve.points.push_back({static_cast<double>(sizes[i]), spread_of(ns[i])});
-  const MemoryLevels levels = find_levels(samples_of(curve));
-  result.caches = levels.caches;
-  result.memory_ns = levels.memory_ns;
-  result.largest_array = curve.points.back().x;
-  result.curves.push_back(std::move(curve));
+  measure_latency_curve(
+      effort, "one thread", Clock::host, most,
+      [&](std::size_t bytes, std::vector<double>& ns) { time_walks(effort, words.get(), bytes, ns); },
+      result);
 }
 
 void measure_host_memory(const Effort& effort, Characteristics& result) {

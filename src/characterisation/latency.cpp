@@ -1,7 +1,7 @@
 // Chains of reads on a device: global memory with its caches, local memory and its banks.
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/cycle.hpp"
-#include "characterisation/knees.hpp"
+#include "characterisation/latency_curve.hpp"
 
 namespace sightline::characterisation {
 namespace {
@@ -169,34 +169,16 @@ Curve bank_curve(DeviceSession& session, std::size_t items, int most) {
 
 void measure_latency(DeviceSession& session, Characteristics& result) {
   const Effort& effort = session.effort();
-  Curve curve{"latency.global",
-              "Reads in a random chain, by size of the array",
-              "one work-item",
-              "size of the array, bytes",
-              "ns",
-              Clock::device,
-              false,
-              {}};
-  const std::vector<std::size_t> sizes = array_sizes(2048, largest_array(session), effort.is_thorough());
-  std::vector<std::vector<double>> ns(sizes.size());
-  for (int pass = 0; pass < effort.passes(); ++pass) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      Chase chase(session, sizes[i]);
-      chase.warm_up(effort.of(0.005, 0.1, 2.0));
-      const int turns = calibrate(
-          effort, [&](int count) { return chase.run(count); }, 16, 1 << 18);
-      for (const double seconds : repeats_of(effort, [&] { return chase.run(turns); }))
-        ns[i].push_back(1e9 * seconds / (static_cast<double>(turns) * kTurn));
-      chase.check();
-    }
-  }
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    curve.points.push_back({static_cast<double>(sizes[i]), spread_of(ns[i])});
-  const MemoryLevels levels = find_levels(samples_of(curve));
-  result.caches = levels.caches;
-  result.memory_ns = levels.memory_ns;
-  result.largest_array = curve.points.back().x;
-  result.curves.push_back(std::move(curve));
+  const auto time_reads = [&](std::size_t bytes, std::vector<double>& ns) {
+    Chase chase(session, bytes);
+    chase.warm_up(effort.of(0.005, 0.1, 2.0));
+    const int turns = calibrate(
+        effort, [&](int count) { return chase.run(count); }, 16, 1 << 18);
+    for (const double seconds : repeats_of(effort, [&] { return chase.run(turns); }))
+      ns.push_back(1e9 * seconds / (static_cast<double>(turns) * kTurn));
+    chase.check();
+  };
+  measure_latency_curve(effort, "one work-item", Clock::device, largest_array(session), time_reads, result);
 }
 
 void measure_local_memory(DeviceSession& session, Characteristics& result) {
