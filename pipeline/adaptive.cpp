@@ -45,23 +45,16 @@ void Adaptive::accept(const FrameTrace& trace) {
     window_ = {};
   }
   if (window_.frames++ == 0) window_.from = trace.delivered;
-  for (const Span& span : trace.spans) {
-    if (span.activity != Activity::run) continue;
-    if (span.processor == 0) {
-      window_.sums.cpu += 1e-9 * static_cast<double>(span.work) / costs_.front().threads;
-    } else {
-      window_.sums.device += 1e-9 * static_cast<double>(span.end - span.start);
-    }
-  }
+  window_.sums.add(trace, costs_.front().threads);
   if (window_.frames >= kWindowFrames && trace.delivered - window_.from >= kSecond)
     close_window(trace.delivered);
 }
 
 void Adaptive::close_window(std::int64_t now) {
-  const Loads loads{window_.sums.cpu / window_.frames, window_.sums.device / window_.frames};
+  const double cpu = window_.sums.cpu / window_.frames, device = window_.sums.device / window_.frames;
   window_ = {};
   if (pipeline_.device_lost()) return;  // the plan is not what runs any more
-  switch (watch_.observe(now, {loads.cpu, loads.device}, home_.uses_device() ? kDevice : kCpu)) {
+  switch (watch_.observe(now, {cpu, device}, home_.uses_device() ? kDevice : kCpu)) {
     case PlanWatch::Advice::keep:
       return;
     case PlanWatch::Advice::plan_is_back:

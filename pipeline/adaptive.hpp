@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "pipeline/busy_seconds.hpp"
 #include "pipeline/plan_watch.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace.hpp"
@@ -31,15 +32,10 @@ class Adaptive : public TraceSink {
   int switches() const { return switches_; }
 
  private:
-  // Mean seconds of a frame: core-seconds over threads, and seconds of the devices.
-  struct Loads {
-    double cpu = 0;
-    double device = 0;
-  };
   struct Window {
     std::int64_t from = 0;
     int frames = 0;
-    Loads sums;
+    BusySeconds sums;
   };
   void close_window(std::int64_t now);
   void replan(std::int64_t now);

@@ -85,14 +85,7 @@ void EnergyWatch::accept(const FrameTrace& trace) {
       window_.joules = energy_.joules();
       return;
     }
-    for (const Span& span : trace.spans) {
-      if (span.activity != Activity::run) continue;
-      if (span.processor == 0) {
-        window_.sums.cpu += 1e-9 * static_cast<double>(span.work) / planned_.costs.front().threads;
-      } else {
-        window_.sums.device += 1e-9 * static_cast<double>(span.end - span.start);
-      }
-    }
+    window_.sums.add(trace, planned_.costs.front().threads);
     if (window_.frames > kWindowFrames && trace.delivered - window_.from >= kWindowTime)
       close_window(trace.delivered);
   } catch (const Error& e) {

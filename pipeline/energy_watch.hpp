@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/busy_seconds.hpp"
 #include "pipeline/energy.hpp"
 #include "pipeline/plan_watch.hpp"
 #include "pipeline/planner.hpp"
@@ -52,7 +53,7 @@ class EnergyWatch : public TraceSink {
     std::int64_t from = 0;
     double joules = 0;  ///< that the meters had counted then
     int frames = 0;
-    EnergySeen sums;
+    BusySeconds sums;
   };
   void close_window(std::int64_t now);
   void replan(std::int64_t now, const EnergySeen& seen);
