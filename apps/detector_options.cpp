@@ -1,10 +1,10 @@
 #include "detector_options.hpp"
+#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "choices.hpp"
@@ -174,8 +174,8 @@ std::vector<Config> DetectorOptions::load_configs() const {
   }
   // Who gives a model, or an option that belongs to one detector, and names none, means the usual one.
   const bool means_one = !model_.empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
-  std::istringstream names(!config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_);
-  for (std::string name; std::getline(names, name, ',');) {
+  const std::string names = !config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_;
+  for (const std::string& name : split(names, ',')) {
     for (Config& config : Config::load_each(find_config(name), "detector"))
       configs.push_back(std::move(config));
   }
@@ -301,9 +301,10 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
                                                            Wanted wanted) const {
   const Config& configuration = configs[which];
   const Family& family = family_of(configuration);
-  const std::vector<SettingChanges> all =
-      listed.empty() ? family.settings(configuration, family.make(configuration)->info())
-                     : parse_settings(listed);
+  std::vector<SettingChanges> all;
+  if (!listed.empty()) all = parse_settings(listed);
+  const DetectorInfo made = family.make(configuration)->info();
+  if (listed.empty()) all = family.settings(configuration, made);
   if (all.size() < 2 && listed.empty()) return make_detector(configuration);
   std::vector<ConfiguredSetting> settings;
   for (const SettingChanges& changes : all) {
@@ -321,7 +322,7 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
       config.set("detector", key, value);
     }
   }
-  return make_detector(configuration, settings);
+  return make_detector(configuration, made, settings);
 }
 
 Engine DetectorOptions::make(Wanted wanted) const {

@@ -171,11 +171,11 @@ std::unique_ptr<Detector> make_detector(const Config& config) {
   return recognising(make_detector_alone(config), config);
 }
 
-std::unique_ptr<Detector> make_detector(const Config& configuration,
+std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
                                         std::span<const ConfiguredSetting> settings) {
   check_config(configuration);
   const Family& family = family_of(configuration);
-  const std::string used = setting_name(family.info(), family.make(configuration)->info(), {});
+  const std::string used = setting_name(family.info(), made, {});
   std::vector<AdjustableDetector::Named> all;
   std::size_t configured = 0;
   for (const ConfiguredSetting& setting : settings) {

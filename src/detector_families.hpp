@@ -50,8 +50,9 @@ struct ConfiguredSetting {
 /// settings are named by what tells them apart, "25 filters, step 1.1".
 /// @param configuration  what frames are searched with at first: the setting of the same name, or else the
 /// first
+/// @param made  what the family's detector of that configuration says of itself
 /// Throws besides Error (usage) where settings differ in more than speed and accuracy.
-std::unique_ptr<Detector> make_detector(const Config& configuration,
+std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
                                         std::span<const ConfiguredSetting> settings);
 /// As make_detector for several configurations: detectors that search the same frames as one
 /// (CombinedDetector). At least one. Throws besides Error (usage) where there are too many.
