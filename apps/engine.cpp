@@ -77,7 +77,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
   options.energy_file = pipeline::default_energy_file();
-  options.transfers = known_transfers(device_stages);
+  options.transfers = [this] { return known_transfers(device_stages); };
   options.stop = &stop;
   const std::size_t setting = pipeline.setting();
   pipeline.set_setting(processor().configured_setting());

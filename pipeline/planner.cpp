@@ -225,8 +225,7 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
 }
 
 std::filesystem::path default_plan_file() {
-  const std::filesystem::path kernels = opencl::ProgramCache::default_folder();
-  return kernels.empty() ? std::filesystem::path() : kernels.parent_path() / "schedules.json";
+  return opencl::ProgramCache::file_beside("schedules.json");
 }
 
 namespace {
@@ -420,7 +419,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   }
 
   const StageEnergies* const energies = planned.energies ? &*planned.energies : nullptr;
-  planned.costs = calibrate(pipeline, processor, devices, frames, options.stop, options.transfers);
+  planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
+                            options.transfers ? options.transfers() : std::vector<TransferModel>());
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
   const auto tried =
       std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());

@@ -51,8 +51,9 @@ struct PlanOptions {
   double energy_trial_seconds = 2;  ///< the same for the goal energy: meters are slow
   int trials = 5;                   ///< how many of them are tried
   MeterOptions meters;              ///< for the goal energy
-  /// By device, how long copies take; empty, or fewer: they are measured at every stage instead.
-  std::vector<TransferModel> transfers;
+  /// Says, where something has to be measured, how long copies take by device. Empty, or of fewer devices:
+  /// they are measured at every stage instead.
+  std::function<std::vector<TransferModel>()> transfers;
   std::filesystem::path energy_file;  ///< where stages' energies are stored; empty: nowhere
   /// Of each stage on each processor for its energy, for the goal energy, where none are stored; 0: it is not
   /// measured, and until they are tried, faster schedules are taken to need less.
@@ -69,7 +70,7 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
 /// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
 /// Where `stop` is set or a device is lost, some costs stay unknown.
-/// @param transfers  as PlanOptions has them
+/// @param transfers  how long copies take, by device; may be fewer
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {});
