@@ -42,10 +42,11 @@ struct TiffLayout {
   SampleFormat format;
   std::string description;  ///< PictureInfo::format
 
+  /// Tiles beside each other.
+  std::int64_t across() const { return (width + block.width - 1) / block.width; }
   /// Tiles or strips of one plane.
   std::int64_t parts() const {
-    if (!tiled) return strips;
-    return ((width + block.width - 1) / block.width) * ((height + block.height - 1) / block.height);
+    return tiled ? across() * ((height + block.height - 1) / block.height) : strips;
   }
 
   /// Looks at the page's tags. Throws Error (input) where it is not read here.

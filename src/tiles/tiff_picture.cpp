@@ -62,8 +62,7 @@ TiffPicture::Part TiffPicture::part_at(std::int64_t column, std::int64_t row, in
   Part part;
   part.where = inside(column, row);
   if (layout_.tiled) {
-    const std::int64_t across = (layout_.width + layout_.block.width - 1) / layout_.block.width;
-    part.number = row * across + column;
+    part.number = row * layout_.across() + column;
     part.rows = layout_.block.height;
     return part;
   }
