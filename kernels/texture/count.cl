@@ -67,14 +67,20 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
   // Blocks begin at whole words of the frame, so that the first and the last of a row may hold some of its border.
   const int first = border / WIDTH;
   const int columns = (border + width - 1) / WIDTH - first + 1;
-  const int blocks = columns * ((height + ROWS - 1) / ROWS);
-  for (int block = get_global_id(0); block < blocks; block += get_global_size(0)) {
-    const int x = (first + block % columns) * WIDTH - border;
-    const int y = block / columns * ROWS;
+  const int strips = (height + ROWS - 1) / ROWS;
+  const int id = get_global_id(0), items = get_global_size(0);
+  const int next_column = items % columns, next_strip = items / columns;
+  for (int column = id % columns, strip = id / columns; strip < strips; column += next_column, strip += next_strip) {
+    if (column >= columns) {
+      column -= columns;
+      if (++strip == strips) break;
+    }
+    const int x = (first + column) * WIDTH - border;
+    const int y = strip * ROWS;
     const int end = min(y + ROWS, height);
 #ifdef WRITES_ONLY
     for (int row = y; row < end; ++row) {
-      const uint any = (uint)(block * 29 + row * 7);
+      const uint any = (uint)((column + strip) * 29 + row * 7);
       for (int i = 0; i < WIDTH; ++i) ADD((any + 67u * i) % LOCAL_BINS);
     }
 #else
@@ -99,7 +105,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
       Row above = row_at(pixel - stride), here = row_at(pixel);
 #pragma unroll
       for (int j = 0; j < ROWS; ++j) {
-        const Row below = row_at(pixel + (j + 1) * stride);
+        pixel += stride;
+        const Row below = row_at(pixel);
         const Codes codes = codes_of(&above, &here, &below);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) ADD(CODE(codes, i));

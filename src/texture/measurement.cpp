@@ -113,7 +113,8 @@ class Measurer {
       for (const int group : options_.groups) {
         if (static_cast<std::uint64_t>(group) > context.device().largest_work_group) continue;
         KernelTuning other = tuning;
-        other.group = group;
+        other.group = group;  // and as many work-items in all
+        other.groups_a_unit = std::max(tuning.groups_a_unit * tuning.group / group, 1);
         result.by_group.push_back(time(context, cache, other, options_.sizes.back(), nullptr));
       }
     }

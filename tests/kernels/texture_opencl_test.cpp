@@ -23,7 +23,7 @@ KernelTuning form_of(const char* histogram, const char* pixels, int group, int r
 const KernelTuning kForms[] = {
     form_of("global", "word", 64, 3, 1, 2),   form_of("local", "vector", 16, 1, 1, 1),
     form_of("local", "word", 48, 8, 1, 4),    form_of("mapreduce", "word", 32, 5, 1, 3),
-    form_of("banked", "words", 64, 4, 32, 1), form_of("banked", "vector", 24, 2, 4, 2),
+    form_of("banked", "word", 64, 4, 32, 1), form_of("banked", "vector", 24, 2, 4, 2),
     form_of("serial", "vector", 1, 32, 1, 4), form_of("serial", "word", 1, 7, 1, 1),
 };
 

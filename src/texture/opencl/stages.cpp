@@ -16,6 +16,14 @@ using opencl::define;
 using opencl::define_if;
 using opencl::define_variant;
 
+// For the circle of 8 points at distance 1: the weights of its second point, which is between the middle,
+// east, north and north-east of it; those of the other diagonal ones are the same, mirrored.
+std::string define_corners(const CircularLbp& circle) {
+  if (circle.points() != 8 || circle.reach() != 1) return "";
+  const auto& [north, north_east, middle, east] = circle.samples()[1].weights;
+  return fmt::format(" -DCORNER={}u -DEDGE={}u -DMIDDLE={}u", north_east, north, middle);
+}
+
 // The points of an operator as the kernels' macros SAMPLE0, SAMPLE1, ...
 std::string define_samples(const LbpOperator& one) {
   std::string text = define("POINTS", one.points()) + define_if(one.is_grid(), "GRID");
@@ -29,6 +37,7 @@ std::string define_samples(const LbpOperator& one) {
     for (const auto& [x, y] : kLbpNeighbours) add(x, y, "");
     return text;
   }
+  text += define_corners(one.circle());
   for (const LbpSample& s : one.circle().samples()) {
     const auto& w = s.weights;
     add(s.x, s.y, s.is_pixel() ? std::string() : fmt::format(",{},{},{},{}", w[0], w[1], w[2], w[3]));
@@ -59,11 +68,15 @@ void TextureStages::settle() {
   KernelTuning& t = tuning_;
   check_kernel_variant(t.histogram, kHistogramVariants);
   const opencl::DeviceInfo& device = context().device();
-  t.group =
-      std::clamp(t.group, 1, static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, 1024)));
+  const auto largest =
+      static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, KernelTuning().group));
+  if (t.group > largest) {  // as many work-items in more groups
+    t.groups_a_unit = t.groups_a_unit * t.group / largest;
+    t.group = largest;
+  }
   if (t.histogram == "serial") t.group = 1;
   if (t.histogram != "banked") t.copies = 1;
-  if (t.pixels != "word" && t.pixels != "words") t.pixels = "vector";
+  if (t.pixels != "word") t.pixels = "vector";
   int most = 0;
   for (std::size_t i = 0; i < texture_->settings().operators.size(); ++i)
     most = std::max(most, counted_bins(i));

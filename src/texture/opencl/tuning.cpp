@@ -6,7 +6,6 @@ namespace sightline::texture {
 namespace {
 
 using opencl::DeviceInfo;
-using opencl::Follows;
 using opencl::TuningTable;
 using opencl::TuningValue;
 using opencl::TuningValues;
@@ -23,11 +22,11 @@ TuningTable make_table() {
   // On a CPU, a thread runs a work-group's items one after the other: one that needs no atomics is best.
   table.parameters = {
       {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
-      {"pixels", "word", "vector", {"word", "words", "vector"}},
-      {"group", 512, 1, {}, 1, 1024, Follows::work_group},
+      {"pixels", "word", "vector", {"word", "vector"}},
+      {"group", 1024, 1, {}, 1, 1024},
       {"rows", 8, 32, {}, 1, 64},
       {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
-      {"groups_a_unit", 8, 4, {}, 1, 64},
+      {"groups_a_unit", 1, 4, {}, 1, 64},
   };
   table.fit_together = [](const TuningValues& values) {
     return std::get<std::string>(values.at("histogram")) != "serial" ||
@@ -53,9 +52,9 @@ TuningTable make_table() {
         sweep(Devices::cpu, "local", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::cpu, "mapreduce", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::others, "global", {"word"}, {256}, {8}, {1}, {8}),
-        sweep(Devices::others, "local", {"word", "words"}, {128, 256, 512}, {8, 16}, {1}, {4, 8}),
+        sweep(Devices::others, "local", {"word"}, {256, 512, 1024}, {4, 8, 16}, {1}, {1, 2, 4, 8}),
         sweep(Devices::others, "mapreduce", {"word"}, {256, 512}, {8}, {1}, {4, 8}),
-        sweep(Devices::others, "banked", {"word", "words"}, {256, 512}, {8, 16}, {8, 32}, {4, 6})}},
+        sweep(Devices::others, "banked", {"word"}, {512, 1024}, {8, 16}, {8, 32}, {1, 2, 4})}},
   };
   return table;
 }

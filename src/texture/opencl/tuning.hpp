@@ -18,11 +18,11 @@ inline constexpr std::array<const char*, 5> kHistogramVariants{"global", "local"
 /// How the kernels are built for a device. Every choice gives the same results, but for the last.
 struct KernelTuning {
   std::string histogram = "local";  ///< one of kHistogramVariants
-  std::string pixels = "word";      ///< at once by a work-item: word, four; words, eight; vector, sixteen
-  int group = 512;                  ///< work-items of a work-group
+  std::string pixels = "word";      ///< at once by a work-item: word, four; vector, sixteen
+  int group = 1024;                 ///< work-items of a work-group
   int rows = 8;                     ///< that a work-item takes one after the other
   int copies = 32;                  ///< of the bins, of variant banked
-  int groups_a_unit = 8;            ///< work-groups a compute unit, which take all there is among them
+  int groups_a_unit = 1;            ///< work-groups a compute unit, which take all there is among them
   bool writes_only = false;         ///< counts without reading the picture: a measurement, not a result
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
