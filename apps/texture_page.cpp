@@ -21,7 +21,9 @@ using texture::TextureMeasurement;
 
 constexpr const char* kTextureGuide =
     R"(<dt>Whole time</dt><dd>From the picture in the host's memory to the histogram there, with the making of the
-buffers; of the CPU, the counting.</dd>
+buffers; of the CPU, the counting. The picture is where tiles are put: in memory that the device copies from by
+itself.</dd>
+<dt>From ordinary memory</dt><dd>With buffers there, but the picture anywhere else: it is copied on the host first.</dd>
 <dt>Kernel time</dt><dd>Of all kernels of a picture together, on the device's clock.</dd>
 <dt>Reading</dt><dd>What it takes to read the picture and do nothing else: no counting is faster.</dd>
 <dt>Increments</dt><dd>What it takes to count codes that are there already.</dd>
@@ -74,10 +76,10 @@ std::string device_table(const std::vector<DeviceTimes>& all) {
   std::vector<std::vector<std::string>> rows;
   for (const DeviceTimes& t : all)
     rows.push_back({t.variant, std::to_string(t.size), std::to_string(t.group), ms(t.upload), ms(t.kernel),
-                    ms(t.download), ms(t.host), ms(t.whole)});
-  return html_table(
-      {"variant", "side", "work-group", "upload, ms", "kernels", "download", "with buffers there", "whole"},
-      rows);
+                    ms(t.download), ms(t.host), ms(t.ordinary), ms(t.whole)});
+  return html_table({"variant", "side", "work-group", "upload, ms", "kernels", "download",
+                     "with buffers there", "from ordinary memory", "whole"},
+                    rows);
 }
 
 std::string device_sections(const TextureMeasurement& m, const DeviceMeasurement& device) {

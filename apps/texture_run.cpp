@@ -234,10 +234,19 @@ class TextureRunner::Impl {
         opening_.cache_bytes >> 20);
   }
 
+  // The first device's that copies frames; others copy them from it as from any memory.
+  FrameMemory* frame_memory() const {
+    for (const DeviceStages* const device : engine_.devices()) {
+      if (FrameMemory* const memory = device->context().transfer_memory()) return memory;
+    }
+    return nullptr;
+  }
+
   pipeline::TileSourceOptions source_options() const {
     pipeline::TileSourceOptions options;
     options.channels = choice_.channels;
     options.threads = engine_.threads;
+    options.memory = frame_memory();
     options.strict = strict_;
     options.stop = &stop_;
     return options;

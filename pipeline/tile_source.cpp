@@ -10,32 +10,55 @@ namespace sightline::pipeline {
 
 class TileSource::Planes {
  public:
-  explicit Planes(std::size_t most) : most_(most) { free_.reserve(most); }
+  /// @param most  that are kept
+  Planes(std::size_t most, FrameMemory* memory) : most_(most), memory_(memory) { free_.reserve(most); }
 
   static Plane take(const std::shared_ptr<Planes>& planes, Size size) {
-    auto image = planes->take();
-    image->resize(size.width, size.height);
-    return {image.release(), [planes](Image<std::uint8_t>* done) {
-              planes->give_back(std::unique_ptr<Image<std::uint8_t>>(done));
-            }};
+    std::unique_ptr<Kept> kept = planes->take();
+    planes->make_room(*kept, size);
+    const std::shared_ptr<Kept> shared(
+        kept.release(), [planes](Kept* done) { planes->give_back(std::unique_ptr<Kept>(done)); });
+    return {shared, &shared->image};
   }
 
  private:
-  std::unique_ptr<Image<std::uint8_t>> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Image<std::uint8_t>>();
-    auto image = std::move(free_.back());
-    free_.pop_back();
-    return image;
+  struct Kept {
+    Image<std::uint8_t> image;
+    std::shared_ptr<std::byte> memory;  ///< its own where null
+    std::size_t bytes = 0;              ///< of it
+  };
+
+  void make_room(Kept& kept, Size size) {
+    using Pixels = Image<std::uint8_t>;
+    const std::size_t bytes = Pixels::elements_of(size);
+    if (memory_ && kept.bytes < bytes) {
+      kept.memory.reset();  // first, so that there is room
+      kept.memory = memory_->allocate(bytes);
+      kept.bytes = bytes;
+    }
+    if (kept.memory) {
+      kept.image.bind(reinterpret_cast<std::uint8_t*>(kept.memory.get()), size,
+                      Pixels::stride_of(size.width));
+    } else {
+      kept.image.resize(size.width, size.height);
+    }
   }
-  void give_back(std::unique_ptr<Image<std::uint8_t>> image) noexcept {
+  std::unique_ptr<Kept> take() {
     const std::lock_guard lock(mutex_);
-    if (free_.size() < most_) free_.push_back(std::move(image));
+    if (free_.empty()) return std::make_unique<Kept>();
+    auto kept = std::move(free_.back());
+    free_.pop_back();
+    return kept;
+  }
+  void give_back(std::unique_ptr<Kept> kept) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < most_) free_.push_back(std::move(kept));
   }
 
   const std::size_t most_;
+  FrameMemory* const memory_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Image<std::uint8_t>>> free_;
+  std::vector<std::unique_ptr<Kept>> free_;
 };
 
 TileSource::TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options)
@@ -44,7 +67,7 @@ TileSource::TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, Til
   const auto threads = static_cast<std::size_t>(std::min<std::int64_t>(
       options_.threads > 0 ? options_.threads : machine, std::max<std::int64_t>(grid_.count(), 1)));
   window_.resize(2 * threads);
-  planes_ = std::make_shared<Planes>((2 * window_.size() + 2) * options_.channels.size());
+  planes_ = std::make_shared<Planes>((2 * window_.size() + 2) * options_.channels.size(), options_.memory);
   try {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { read_tiles(); });
   } catch (const std::system_error&) {  // fewer do it as well

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "image/frame_memory.hpp"
 #include "pipeline/pipeline.hpp"
 #include "tiles/picture.hpp"
 #include "tiles/tile_grid.hpp"
@@ -17,7 +18,9 @@ namespace sightline::pipeline {
 
 struct TileSourceOptions {
   std::vector<tiles::Channel> channels{tiles::Channel::luma};
-  int threads = 0;      ///< that read and decode; 0: as many as the machine has
+  int threads = 0;  ///< that read and decode; 0: as many as the machine has
+  /// Where pixels are put as long as there is room; must outlive the source. May be null.
+  FrameMemory* memory = nullptr;
   bool strict = false;  ///< damage is an Error (input) of `read`, at its tile's turn
   const std::atomic<bool>* stop =
       nullptr;  ///< ends reading once it is set, within a tile's time; may be null

@@ -103,13 +103,21 @@ class Image {
   Image() = default;
   Image(int width, int height) { resize(width, height); }
 
-  void resize(int width, int height) {
+  /// From row to row, of an image of this width.
+  static constexpr std::ptrdiff_t stride_of(int width) {
     constexpr std::ptrdiff_t line = AlignedBuffer<T>::kAlignment / sizeof(T);
+    return (width + line - 1) / line * line;
+  }
+  /// Elements of an image's memory.
+  static constexpr std::size_t elements_of(Size size) {
+    return static_cast<std::size_t>(stride_of(size.width)) * static_cast<std::size_t>(size.height) +
+           2 * kSlack / sizeof(T);
+  }
+  void resize(int width, int height) {
     width_ = width;
     height_ = height;
-    stride_ = (width + line - 1) / line * line;
-    buffer_.resize(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(height) +
-                   2 * kSlack / sizeof(T));
+    stride_ = stride_of(width);
+    buffer_.resize(elements_of({width, height}));
   }
   /// The image is this memory until the next `resize`; see AlignedBuffer::bind. Rows begin `stride` elements
   /// apart.

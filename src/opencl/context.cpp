@@ -92,6 +92,7 @@ Context::Context(const ChosenDevice& chosen)
   cl_int code = CL_SUCCESS;
   context_ = OwnedContext(clCreateContext(properties, 1, &id_, nullptr, nullptr, &code));
   check(code, "clCreateContext", name());
+  if (!maps_buffers_) transfer_memory_ = std::make_unique<TransferMemory>(*this);
 }
 
 Buffer::Buffer(const Context& context, std::size_t bytes, Access access)

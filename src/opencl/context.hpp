@@ -11,6 +11,7 @@
 
 #include "opencl/api.hpp"
 #include "opencl/device.hpp"
+#include "opencl/transfer_memory.hpp"
 
 namespace sightline::opencl {
 
@@ -62,11 +63,16 @@ class Context {
   /// Opens a device, or a sub-device of it. Throws DeviceError, or Error (device) where it cannot be
   /// partitioned.
   explicit Context(const ChosenDevice& chosen);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
   const DeviceInfo& device() const { return device_; }
   const std::string& name() const { return device_.name; }
   /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
   bool maps_buffers() const { return maps_buffers_; }
+  /// Memory for frames that the device then copies by itself; null where buffers are mapped: there nothing is
+  /// gained by it.
+  TransferMemory* transfer_memory() const { return transfer_memory_.get(); }
   cl_context get() const { return context_.get(); }
   cl_device_id id() const { return id_; }
 
@@ -76,6 +82,7 @@ class Context {
   OwnedSubDevice sub_device_;
   cl_device_id id_ = nullptr;
   OwnedContext context_;
+  std::unique_ptr<TransferMemory> transfer_memory_;
 };
 
 /// Memory of the device. Host and device share it where the device has unified memory; see Queue for how it

@@ -9,7 +9,19 @@
 
 namespace sightline::opencl {
 
+namespace {
+
+// Whether the device can take the frame's rows from where they are.
+bool goes_as_it_is(const Context& context, const PictureView& frame, int stride) {
+  if (!context.transfer_memory() || !frame.is_gray() || frame.gray().stride() != stride) return false;
+  const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(frame.height());
+  return context.transfer_memory()->holds(frame.gray().data(), bytes);
+}
+
+}  // namespace
+
 void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
+  if (goes_as_it_is(queue.context(), frame, stride)) return;
   std::int64_t bytes = std::int64_t{stride} * frame.height();
   if (!frame.is_gray())
     bytes = std::int64_t{bytes_per_pixel(frame.colour().format)} * frame.width() * frame.height();
@@ -66,6 +78,11 @@ FrameUpload FrameInput::upload(Queue& queue, const PictureView& frame, const Buf
     }
     return upload;
   };
+  if (goes_as_it_is(queue.context(), frame, stride)) {
+    const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(frame.height());
+    const Event event = queue.write(luma, frame.gray().data(), bytes);
+    return {event, event};
+  }
   const auto width = static_cast<std::size_t>(frame.width());
   if (frame.is_gray()) return copy(luma, static_cast<std::size_t>(stride), width, frame.gray());
   const std::size_t row_bytes = width * bytes_per_pixel(frame.colour().format);

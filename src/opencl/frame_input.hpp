@@ -25,8 +25,9 @@ class FrameInput {
   /// (failed) where the frame is too large for the kernels' indices.
   void prepare(Queue& queue, const PictureView& frame, int stride);
   /// Enqueues the copy of gray pixels to `luma`, or of colour to a buffer of this object's. The pixels must
-  /// stay until the last event is complete. A large frame goes in several parts, each on its way while the
-  /// next is made ready. Throws DeviceError.
+  /// stay until the last event is complete. Gray pixels of the context's transfer memory, in rows of the same
+  /// stride, go as they are; all others through memory of this object's, and in several parts where they are
+  /// many, each on its way while the next is made ready. Throws DeviceError.
   FrameUpload upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
   /// For a frame in colour that `upload` has copied: enqueues what makes its luma. Throws DeviceError.
   Event convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);

@@ -30,6 +30,7 @@ Json json_of(const DeviceTimes& t) {
           {"upload_ms", 1e3 * t.upload},
           {"download_ms", 1e3 * t.download},
           {"host_ms", 1e3 * t.host},
+          {"ordinary_ms", 1e3 * t.ordinary},
           {"whole_ms", 1e3 * t.whole}};
 }
 
@@ -52,22 +53,25 @@ std::string as_text(const TextureMeasurement& m) {
                         ms(c.increments), share_text(std::max(c.read, c.increments), c.threads));
   const auto add_times = [&](const std::vector<DeviceTimes>& all, bool by_size,
                              const DeviceMeasurement& device) {
-    text +=
-        fmt::format("{:>6}  {:<20} {:>6}  {:>9} {:>7} {:>8}  {:>9}  {:>9}  {:>9}  {:>9}\n", "side", "variant",
-                    "group", "kernel", "Gpx/s", "reading", "upload", "download", "host", "whole");
+    text += fmt::format("{:>6}  {:<20} {:>6}  {:>9} {:>7} {:>8}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}\n", "side",
+                        "variant", "group", "kernel", "Gpx/s", "reading", "upload", "download", "host",
+                        "ordinary", "whole");
     for (const DeviceTimes& t : all) {
       double read = 0;
       for (std::size_t i = 0; i < m.sizes.size(); ++i)
         if (m.sizes[i] == t.size) read = device.read[i];
-      text += fmt::format("{:>6}  {:<20} {:>6}  {:>9} {:>7} {:>8}  {:>9}  {:>9}  {:>9}  {:>9}\n", t.size,
-                          t.variant, t.group, ms(t.kernel), rate(t.size, t.kernel),
+      text += fmt::format("{:>6}  {:<20} {:>6}  {:>9} {:>7} {:>8}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}\n",
+                          t.size, t.variant, t.group, ms(t.kernel), rate(t.size, t.kernel),
                           by_size ? share_text(read, t.kernel) : "", ms(t.upload), ms(t.download), ms(t.host),
-                          ms(t.whole));
+                          ms(t.ordinary), ms(t.whole));
     }
   };
   for (const DeviceMeasurement& device : m.devices) {
-    text += fmt::format("\n{}: ms; reading is what a kernel that only reads takes of the kernel's time\n",
-                        device.name);
+    text += fmt::format(
+        "\n{}: ms; reading is what a kernel that only reads takes of the kernel's time; host is all from "
+        "memory "
+        "where tiles are put, ordinary from any other, whole with the making of buffers\n",
+        device.name);
     add_times(device.by_size, true, device);
     text += "\nby work-group\n";
     add_times(device.by_group, false, device);

@@ -1,0 +1,31 @@
+#pragma once
+/// Memory of the host's that a device copies from by itself.
+
+#include <memory>
+
+#include "image/frame_memory.hpp"
+
+namespace sightline::opencl {
+
+class Context;
+
+/// Page-locked memory of a context's, and what is known of it. Thread-safety: any thread.
+class TransferMemory final : public FrameMemory {
+ public:
+  /// The context must outlive it; what it has allocated may outlive both.
+  explicit TransferMemory(const Context& context);
+  ~TransferMemory() override;
+  TransferMemory(const TransferMemory&) = delete;
+  TransferMemory& operator=(const TransferMemory&) = delete;
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override;
+  /// Whether all of it lies in one piece that was allocated here and is still there.
+  bool holds(const void* memory, std::size_t bytes) const;
+
+ private:
+  class Pieces;
+  const Context* context_;
+  std::shared_ptr<Pieces> pieces_;
+};
+
+}  // namespace sightline::opencl
