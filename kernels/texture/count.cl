@@ -1,7 +1,7 @@
 // Counts of the local binary patterns of a frame's inside, and its label image.
 //
-// Work-items take WIDTH neighbouring pixels of one row after the other (ROWS of them), and then the next such block of
-// theirs. HISTOGRAM says where counts are added up:
+// Work-items take WIDTH neighbouring pixels of one row after the other, ROWS of them at once, and then the next such block
+// of theirs. HISTOGRAM says where counts are added up:
 //   GLOBAL     in the frame's bins, by atomics
 //   LOCAL      in bins of the work-group, by atomics; at the end these go to the frame's
 //   MAPREDUCE  likewise, but the groups' bins are kept, and kernel `reduce` adds them up
@@ -52,6 +52,33 @@ inline uint final_bin(uint code, global const ushort* map) {
 #define ADD(bin) atomic_inc(&counts[FINAL_BIN(bin)])
 #endif
 
+// Within the kernel: whether a pixel of the block is one of the frame's inside; and what is done with its code.
+#define IS_INSIDE(i) ((uint)(x + (i)) < (uint)width)
+#ifdef LABELS
+#define TAKE(i, its_code)                                                         \
+  {                                                                               \
+    const uint code = its_code;                                                   \
+    ADD(COUNTED_BIN(code));                                                       \
+    labels[labels_at + row * width + x + (i)] = final_bin(code, map);             \
+  }
+#else
+#define TAKE(i, its_code)                                                         \
+  {                                                                               \
+    const uint code = its_code;                                                   \
+    ADD(COUNTED_BIN(code));                                                       \
+  }
+#endif
+// The block's row whose next one's words these are; `above` and `here` are made already.
+#define TAKE_ROW(words)                                                           \
+  {                                                                               \
+    const Row below = row_of(words);                                              \
+    const Codes codes = codes_of(&above, &here, &below);                          \
+    _Pragma("unroll") for (int i = 0; i < WIDTH; ++i) TAKE(i, CODE(codes, i))     \
+    above = here;                                                                 \
+    here = below;                                                                 \
+    ++row;                                                                        \
+  }
+
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
     count(global const uchar* frame, int stride, int width, int height, int border, global const ushort* map,
                   global uint* counts, int counts_at, global LABEL* labels, int labels_at, global uint* partial) {
@@ -64,58 +91,64 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 #if defined(HISTOGRAM_BANKED)
   const int copy = get_local_id(0) % COPIES;
 #endif
+#ifdef MARCHES
+  // Blocks are of whole words of the frame, and so tall that all work-items have about one. The pixels before and after
+  // them are taken one by one.
+  const int start = min((WIDTH - border % WIDTH) % WIDTH, width);
+  const int columns = (width - start) / WIDTH;
+  const int alone = width - columns * WIDTH;
+  for (int i = get_global_id(0); i < alone * height; i += get_global_size(0)) {
+    const int row = i / alone;
+    const int x = i % alone < start ? i % alone : i % alone + columns * WIDTH;
+    TAKE(0, code_at(frame + (row + border) * stride + x + border, stride))
+  }
+  const int beside = max((int)get_global_size(0) / max(columns, 1), 1);
+  const int tall = ((height + beside - 1) / beside + ROWS - 1) / ROWS * ROWS;
+#else
   // Blocks begin at whole words of the frame, so that the first and the last of a row may hold some of its border.
-  const int first = border / WIDTH;
-  const int columns = (border + width - 1) / WIDTH - first + 1;
-  const int strips = (height + ROWS - 1) / ROWS;
-  const int id = get_global_id(0), items = get_global_size(0);
-  const int next_column = items % columns, next_strip = items / columns;
-  for (int column = id % columns, strip = id / columns; strip < strips; column += next_column, strip += next_strip) {
-    if (column >= columns) {
-      column -= columns;
-      if (++strip == strips) break;
-    }
-    const int x = (first + column) * WIDTH - border;
-    const int y = strip * ROWS;
-    const int end = min(y + ROWS, height);
+  const int start = border / WIDTH * WIDTH - border;
+  const int columns = (width - start + WIDTH - 1) / WIDTH;
+  const int tall = ROWS;
+#endif
+  const int blocks = columns * ((height + tall - 1) / tall);
+  for (int block = get_global_id(0); block < blocks; block += get_global_size(0)) {
+    const int x = start + block % columns * WIDTH;
+    const int y = block / columns * tall;
+    const int end = min(y + tall, height);
+    int row = y;
 #ifdef WRITES_ONLY
-    for (int row = y; row < end; ++row) {
-      const uint any = (uint)((column + strip) * 29 + row * 7);
+    for (; row < end; ++row) {
+      const uint any = (uint)(block * 29 + row * 7);
       for (int i = 0; i < WIDTH; ++i) ADD((any + 67u * i) % LOCAL_BINS);
+    }
+#elif defined(MARCHES)
+    global const uchar* pixel = frame + (row + border) * stride + x + border;
+    Row above = row_of(words_at(pixel - stride)), here = row_of(words_at(pixel));
+    while (row + ROWS <= end) {
+      // What is read takes long to come: all of it is asked for before any is used.
+      Words words[ROWS];
+#pragma unroll
+      for (int j = 0; j < ROWS; ++j) {
+        pixel += stride;
+        words[j] = words_at(pixel);
+      }
+#pragma unroll
+      for (int j = 0; j < ROWS; ++j) TAKE_ROW(words[j])
+    }
+    while (row < end) {
+      pixel += stride;
+      TAKE_ROW(words_at(pixel))
     }
 #else
     const bool is_whole = x >= 0 && x + WIDTH <= width;
-    int row = y;
     if (x < 0 && row == 0) {  // some of the block's neighbours lie before the frame's memory
       global const uchar* const pixel = frame + border * stride + x + border;
-      for (int i = -x; i < min(WIDTH, width - x); ++i) {
-        const uint code = code_at(pixel + i, stride);
-        ADD(COUNTED_BIN(code));
-#ifdef LABELS
-        labels[labels_at + x + i] = final_bin(code, map);
-#endif
-      }
+      for (int i = -x; i < min(WIDTH, width - x); ++i) TAKE(i, code_at(pixel + i, stride))
       ++row;
     }
     global const uchar* pixel = frame + (row + border) * stride + x + border;
 #if !defined(LABELS) && !defined(PIXELS_VECTOR)
     // Whole blocks: several rows before any is counted, so that what they have in common is made once.
-#ifdef MARCHES
-    if (is_whole && row + ROWS == end) {
-      Row above = row_at(pixel - stride), here = row_at(pixel);
-#pragma unroll
-      for (int j = 0; j < ROWS; ++j) {
-        pixel += stride;
-        const Row below = row_at(pixel);
-        const Codes codes = codes_of(&above, &here, &below);
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) ADD(CODE(codes, i));
-        above = here;
-        here = below;
-      }
-      continue;
-    }
-#else
     for (; is_whole && row + AT_ONCE <= end; row += AT_ONCE, pixel += AT_ONCE * stride) {
       Codes codes[AT_ONCE];
 #pragma unroll
@@ -127,15 +160,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
       }
     }
 #endif
-#endif
     for (; row < end; ++row, pixel += stride) {
       Codes codes;
-#ifdef MARCHES
-      const Row above = row_at(pixel - stride), here = row_at(pixel), below = row_at(pixel + stride);
-      codes = codes_of(&above, &here, &below);
-#else
       make_codes(pixel, stride, &codes);
-#endif
 #if !defined(LABELS)
       if (is_whole) {
 #pragma unroll
@@ -144,12 +171,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
       }
 #endif
       for (int i = 0; i < WIDTH; ++i) {
-        if (x + i < 0 || x + i >= width) continue;
-        const uint code = CODE(codes, i);
-        ADD(COUNTED_BIN(code));
-#ifdef LABELS
-        labels[labels_at + row * width + x + i] = final_bin(code, map);
-#endif
+        if (IS_INSIDE(i)) TAKE(i, CODE(codes, i))
       }
     }
 #endif

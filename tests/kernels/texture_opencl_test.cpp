@@ -23,7 +23,7 @@ KernelTuning form_of(const char* histogram, const char* pixels, int group, int r
 const KernelTuning kForms[] = {
     form_of("global", "word", 64, 3, 1, 2),   form_of("local", "vector", 16, 1, 1, 1),
     form_of("local", "word", 48, 8, 1, 4),    form_of("mapreduce", "word", 32, 5, 1, 3),
-    form_of("banked", "word", 64, 4, 32, 1), form_of("banked", "vector", 24, 2, 4, 2),
+    form_of("banked", "word", 64, 4, 32, 1),  form_of("banked", "vector", 24, 2, 4, 2),
     form_of("serial", "vector", 1, 32, 1, 4), form_of("serial", "word", 1, 7, 1, 1),
 };
 
@@ -64,10 +64,14 @@ TEST_F(TextureOpenCl, EverySettingIsTheDefinition) {
 
 TEST_F(TextureOpenCl, EveryFormIsTheDefinition) {
   const TextureSettings grid{{LbpOperator()}, LbpMapping::plain, false, 0, true};
+  const TextureSettings near{{LbpOperator(8, 1)}, LbpMapping::uniform};
   const TextureSettings circles{{LbpOperator(8, 1), LbpOperator(16, 2), LbpOperator(24, 5)},
                                 LbpMapping::rotation_uniform};
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& form : kForms) compare(device, grid, form, {{3, 2}, {130, 37}});
+    for (const KernelTuning& form : kForms) {
+      compare(device, grid, form, {{3, 2}, {130, 37}});
+      compare(device, near, form, {{1, 9}, {4, 3}, {133, 41}});
+    }
     // What they differ in is not the histogram.
     for (const char* pixels : {"word", "vector"})
       compare(device, circles, form_of("local", pixels, 16, 6, 1, 2), {{4, 1}, {61, 30}});

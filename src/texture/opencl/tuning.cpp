@@ -24,7 +24,7 @@ TuningTable make_table() {
       {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
       {"pixels", "word", "vector", {"word", "vector"}},
       {"group", 1024, 1, {}, 1, 1024},
-      {"rows", 8, 32, {}, 1, 64},
+      {"rows", 4, 32, {}, 1, 64},
       {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
       {"groups_a_unit", 1, 4, {}, 1, 64},
   };
@@ -51,10 +51,10 @@ TuningTable make_table() {
         sweep(Devices::cpu, "global", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::cpu, "local", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::cpu, "mapreduce", {"vector"}, {16}, {8}, {1}, {4}),
-        sweep(Devices::others, "global", {"word"}, {256}, {8}, {1}, {8}),
-        sweep(Devices::others, "local", {"word"}, {256, 512, 1024}, {4, 8, 16}, {1}, {1, 2, 4, 8}),
-        sweep(Devices::others, "mapreduce", {"word"}, {256, 512}, {8}, {1}, {4, 8}),
-        sweep(Devices::others, "banked", {"word"}, {512, 1024}, {8, 16}, {8, 32}, {1, 2, 4})}},
+        sweep(Devices::others, "global", {"word"}, {256}, {4}, {1}, {8}),
+        sweep(Devices::others, "local", {"word"}, {256, 512, 1024}, {4, 6, 12}, {1}, {1, 2, 3, 8}),
+        sweep(Devices::others, "mapreduce", {"word"}, {256, 512}, {4}, {1}, {4, 8}),
+        sweep(Devices::others, "banked", {"word"}, {512, 1024}, {4, 12}, {8, 32}, {1, 2, 4})}},
   };
   return table;
 }

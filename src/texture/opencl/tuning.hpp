@@ -20,7 +20,7 @@ struct KernelTuning {
   std::string histogram = "local";  ///< one of kHistogramVariants
   std::string pixels = "word";      ///< at once by a work-item: word, four; vector, sixteen
   int group = 1024;                 ///< work-items of a work-group
-  int rows = 8;                     ///< that a work-item takes one after the other
+  int rows = 4;                     ///< that a work-item takes at once
   int copies = 32;                  ///< of the bins, of variant banked
   int groups_a_unit = 1;            ///< work-groups a compute unit, which take all there is among them
   bool writes_only = false;         ///< counts without reading the picture: a measurement, not a result
