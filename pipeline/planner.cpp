@@ -1,59 +1,31 @@
 #include "pipeline/planner.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "base/median.hpp"
-#include "opencl/program_cache.hpp"
 #include "pipeline/energy.hpp"
 #include "pipeline/measure_stages.hpp"
-#include "pipeline/sources.hpp"
-#include "pipeline/trace_statistics.hpp"
+#include "pipeline/plan_store.hpp"
+#include "pipeline/plan_trial.hpp"
+#include "pipeline/weigh.hpp"
 
 namespace sightline::pipeline {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageCost, cpu, work, device, upload, download)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, partitionable, threads, shared_cores, cores, decode,
-                                   turnaround)
-
 namespace {
 
 // Of two alternatives, the one with fewer frames in flight is taken unless the other is faster by more than
 // this.
 constexpr double kWorthMoreFrames = 1.03;
 
-constexpr std::int64_t kCalibrationFrames = 7;
-
 struct Trial {
   double fps = 0;
   double latency = 0;
   std::optional<double> joules;
 };
-
-bool is_set(const std::atomic<bool>* stop) {
-  return stop && stop->load();
-}
-
-TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
-                        std::int64_t count, std::size_t trim, const std::atomic<bool>* stop) {
-  pipeline.set_schedule(schedule);
-  MemorySource source(frames, count);
-  TraceStatistics statistics;
-  RunOptions options;
-  options.traces = {&statistics};
-  options.stop = stop;
-  const RunReport report = pipeline.run({&source, "calibration", {}, {}}, options);
-  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
-  statistics.trim(trim);
-  return statistics;
-}
 
 Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vector<media::Frame>& frames,
               const PlanOptions& options, Energy* energy) {
@@ -74,109 +46,6 @@ Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vec
     if (energy) trial.joules = energy->joules() / static_cast<double>(count);
   }
   return trial;
-}
-
-// Smaller is better.
-double merit(const Alternative& a, Goal goal) {
-  const bool tried = a.achieved_fps > 0;
-  switch (goal) {
-    case Goal::latency:
-      return tried ? a.achieved_latency : a.predicted_latency;
-    case Goal::energy:
-      if (a.joules) return *a.joules;
-      return a.predicted_joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
-    default:
-      return -(tried ? a.achieved_fps : a.predicted_fps);
-  }
-}
-
-void rank(std::vector<Alternative>& alternatives, Goal goal) {
-  std::stable_sort(alternatives.begin(), alternatives.end(), [&](const Alternative& a, const Alternative& b) {
-    const bool a_tried = a.achieved_fps > 0;
-    const bool b_tried = b.achieved_fps > 0;
-    if (a_tried != b_tried) return a_tried;
-    return merit(a, goal) < merit(b, goal);
-  });
-}
-
-std::string key_of(const FrameProcessor& processor, const Devices& devices, Size size, int threads,
-                   const PlanOptions& options) {
-  return machine_key(processor, devices, size, threads) + " | goal " +
-         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
-}
-
-nlohmann::json to_json(const Alternative& a) {
-  return {{"name", a.schedule.name},
-          {"on_device", a.schedule.on_device.to_ulong()},
-          {"in_flight", a.schedule.in_flight},
-          {"split", a.schedule.split},
-          {"tuned", a.schedule.tuned},
-          {"devices", a.schedule.devices.to_ulong()},
-          {"shares", a.schedule.shares},
-          {"predicted_fps", a.predicted_fps},
-          {"predicted_latency", a.predicted_latency},
-          {"bound_by", a.bound_by},
-          {"predicted_joules",
-           a.predicted_joules ? nlohmann::json(*a.predicted_joules) : nlohmann::json(nullptr)},
-          {"achieved_fps", a.achieved_fps},
-          {"achieved_latency", a.achieved_latency},
-          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)}};
-}
-
-Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
-  Alternative a;
-  a.schedule.name = json.at("name").get<std::string>();
-  a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
-  a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 1.0);
-  a.schedule.tuned = json.value("tuned", 0);
-  const auto devices = json.value("devices", 0UL);
-  if (devices >> kMostDevices != 0) throw std::runtime_error("no set of devices");
-  a.schedule.devices = DeviceSet(devices);
-  a.schedule.shares = json.value("shares", std::vector<double>());
-  const auto on_device = json.at("on_device").get<unsigned long>();
-  if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
-    throw std::runtime_error("no mapping of the processor's stages");
-  a.schedule.on_device = StageSet(on_device);
-  a.predicted_fps = json.at("predicted_fps").get<double>();
-  a.predicted_latency = json.at("predicted_latency").get<double>();
-  a.bound_by = json.at("bound_by").get<std::string>();
-  a.achieved_fps = json.at("achieved_fps").get<double>();
-  a.achieved_latency = json.at("achieved_latency").get<double>();
-  const auto number = [&](const char* name) {
-    const auto value = json.find(name);
-    return value != json.end() && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
-  };
-  a.joules = number("joules");
-  a.predicted_joules = number("predicted_joules");
-  return a;
-}
-
-std::optional<Planned> remembered(const JsonStore& store, const std::string& key,
-                                  const FrameProcessor& processor, const Devices& devices) {
-  const nlohmann::json json = store.find(key);
-  if (json.is_null()) return std::nullopt;
-  try {
-    Planned planned;
-    planned.remembered = true;
-    planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
-    for (const nlohmann::json& one : json.at("alternatives"))
-      planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
-    if (json.contains("energies")) planned.energies = energies_from_json(json.at("energies"));
-    const auto fits = [&](const FrameCosts& costs) {
-      return costs.stages.size() == processor.stages().size();
-    };
-    if (planned.alternatives.empty() || planned.costs.size() != std::max<std::size_t>(devices.size(), 1) ||
-        !std::ranges::all_of(planned.costs.all(), fits))
-      return std::nullopt;
-    planned.alternatives.front().chosen = true;
-    planned.schedule = planned.alternatives.front().schedule;
-    check_schedule(planned.schedule, processor, devices);
-    return planned;
-  } catch (const std::exception& e) {
-    spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
-                 e.what());
-    return std::nullopt;
-  }
 }
 
 // What the processor lets a schedule tune is tried for the best mapping, and for the best one in which stages
@@ -224,156 +93,6 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
          std::to_string(size.height);
 }
 
-std::filesystem::path default_plan_file() {
-  return opencl::ProgramCache::file_beside("schedules.json");
-}
-
-namespace {
-
-// What one device shows; the CPU's costs are known.
-// @param transfers  how long copies take: half as many mappings show the rest. Empty: not known
-void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
-                      const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const TransferModel& transfers,
-                      const std::atomic<bool>* stop) {
-  const std::size_t count = processor.stages().size();
-  const opencl::DeviceInfo& info = devices[device].context().device();
-  if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
-    costs.shared_cores = info.compute_units;
-
-  // All on the device; then the device first and the CPU after, and the other way round, at every stage: each
-  // shows another copy. What the CPU hands to the device at a stage is as large as what it gets there.
-  const StageSet supported = devices[device].supported();
-  std::vector<StageSet> mappings{supported};
-  for (std::size_t cut = 1; cut < count; ++cut) {
-    StageSet head;
-    for (std::size_t i = 0; i < cut; ++i) head[i] = supported[i];
-    mappings.push_back(head);
-    if (transfers.empty()) mappings.push_back(supported & ~head);
-  }
-  Schedule schedule{"calibration", {}, 1, 0};
-  schedule.devices.set(device);
-  for (std::size_t i = mappings.size(); i-- > 0;) {
-    schedule.on_device = mappings[i];
-    if (schedule.on_device.none()) continue;
-    try {
-      check_schedule(schedule, processor, devices);
-    } catch (const Error&) {
-      continue;  // a combination that this processor does not have
-    }
-    const TraceStatistics run = run_for(pipeline, schedule, frames, kCalibrationFrames, 2, stop);
-    if (pipeline.device_lost() || is_set(stop)) return;
-    run.add_to(costs);
-    if (i > 0) continue;
-    const std::vector<double> rows = run.row_seconds();
-    costs.turnaround =
-        std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
-  }
-  for (std::size_t i = 1; i < count && !transfers.empty(); ++i) {
-    if (supported[i - 1] && costs.stages[i - 1].download > 0)
-      costs.stages[i].upload = transfers.upload_of_download(costs.stages[i - 1].download);
-  }
-}
-
-}  // namespace
-
-DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop,
-                      const std::vector<TransferModel>& transfers) {
-  FrameCosts costs;
-  costs.stages.resize(processor.stages().size());
-  costs.partitionable = processor.partitionable_stages();
-  costs.threads = pipeline.threads();
-  costs.cores = hardware_threads();
-  run_for(pipeline, {"calibration", {}, 1, 0}, frames, kCalibrationFrames, 2, stop).add_to(costs);
-  DeviceCosts all(std::vector<FrameCosts>(std::max<std::size_t>(devices.size(), 1), costs));
-  for (std::size_t device = 0; device < devices.size(); ++device)
-    calibrate_device(device, all[device], pipeline, processor, devices, frames,
-                     device < transfers.size() ? transfers[device] : TransferModel(), stop);
-  return all;
-}
-
-namespace {
-
-// All sets of stages that a device can have; of very many stages, those that one cut makes.
-std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported) {
-  constexpr std::size_t kAllOf = 12;
-  std::vector<StageSet> mappings;
-  if (stages <= kAllOf) {
-    for (std::uint32_t bits = 1; bits < 1U << stages; ++bits) {
-      const StageSet mapping(bits);
-      if ((mapping & ~supported).none()) mappings.push_back(mapping);
-    }
-    return mappings;
-  }
-  mappings.push_back(supported);
-  for (std::size_t cut = 1; cut < stages; ++cut) {
-    const StageSet head((1UL << cut) - 1);
-    for (const StageSet& part : {supported & head, supported & ~head}) {
-      if (part.any() && std::ranges::find(mappings, part) == mappings.end()) mappings.push_back(part);
-    }
-  }
-  return mappings;
-}
-
-}  // namespace
-
-std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
-                               const Devices& devices, Goal goal, int in_flight,
-                               const StageEnergies* energies) {
-  std::vector<Alternative> alternatives;
-  const auto add = [&](Schedule schedule) {
-    if (schedule.uses_device() && !is_known(costs, schedule)) return;
-    try {
-      check_schedule(schedule, processor, devices);
-    } catch (const Error&) {
-      return;
-    }
-    schedule.in_flight = in_flight > 0 ? in_flight
-                         : goal == Goal::latency
-                             ? 1
-                             : default_in_flight(schedule, costs.front().threads, devices.size());
-    Alternative a;
-    a.schedule = std::move(schedule);
-    const Bound bound = bound_of(costs, a.schedule);
-    a.predicted_fps = predicted_fps(costs, a.schedule);
-    a.predicted_latency = latency_of(costs, a.schedule);
-    a.bound_by = bound.processor;
-    if (energies)
-      a.predicted_joules =
-          predicted_joules(*energies, costs, a.schedule, 1 / std::max(a.predicted_fps, 1e-9));
-    alternatives.push_back(std::move(a));
-  };
-  add({"cpu", {}, 0, 0});
-  const auto add_for = [&](const DeviceSet& some) {
-    // With all devices, a schedule says nothing of them.
-    const DeviceSet said = some == devices.all() ? DeviceSet() : some;
-    const StageSet supported = devices.supported(some);
-    for (const StageSet& mapping : mappings_of(processor.stages().size(), supported)) {
-      Schedule schedule{mapping == supported ? "gpu" : "custom", mapping, 0, 0};
-      schedule.devices = said;
-      add(std::move(schedule));
-    }
-    for (int tenth = 1; tenth <= 9; ++tenth) {
-      Schedule schedule{"split", {}, 0, 0.1 * tenth};
-      schedule.devices = said;
-      if (some.count() == 1) add(std::move(schedule));
-    }
-    if (some.count() > 1) {
-      Schedule schedule = even_split(costs, some);
-      schedule.devices = said;
-      add(schedule);
-      schedule.split = 1;
-      add(std::move(schedule));
-    }
-  };
-  for (std::size_t device = 0; devices.size() > 1 && device < devices.size(); ++device)
-    add_for(DeviceSet(1UL << device));
-  if (!devices.empty()) add_for(devices.all());
-  rank(alternatives, goal);
-  return alternatives;
-}
-
 namespace {
 
 // Stored ones, or measured now, and then stored; none where the run was stopped.
@@ -406,11 +125,11 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
                 "RAPL usually needs root; choose --goal throughput or latency");
   }
   const JsonStore store(options.file);
-  const std::string key = key_of(processor, devices, frames.front().size(), pipeline.threads(), options);
+  const std::string key = plan_key(processor, devices, frames.front().size(), pipeline.threads(), options);
   Planned planned;
   if (energy)
     planned.energies = find_energies(pipeline, processor, devices, frames.front(), options, *energy);
-  if (auto known = remembered(store, key, processor, devices)) {
+  if (auto known = remembered_plan(store, key, processor, devices)) {
     // Energies that were measured since, and better, deserve a new look.
     if (!energy || known->energies == planned.energies) {
       pipeline.set_schedule(known->schedule);
@@ -475,16 +194,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
-  if (!complete) return planned;
-
-  nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
-  for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
-  if (planned.energies) json["energies"] = energies_as_json(*planned.energies);
-  try {
-    store.store(key, json);
-  } catch (const Error& e) {
-    spdlog::debug("{}", e.what());
-  }
+  if (complete) remember_plan(store, key, planned);
   return planned;
 }
 
