@@ -88,6 +88,20 @@ std::string figures_table(const Characteristics& p) {
              : html_table({"figure", "best", "unit", "smallest", "median", "largest", "clock"}, rows);
 }
 
+// Seconds by what they went into, of all processors.
+std::string durations_table(Processors processors) {
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](const Characteristics& p, const std::string& what, double seconds) {
+    rows.push_back({processor_title(p), what, fmt::format("{:.2f}", seconds)});
+  };
+  for (const Characteristics& p : processors) {
+    if (p.build_seconds > 0) add(p, "building kernels", p.build_seconds);
+    for (const characterisation::Part& part : p.parts) add(p, part.what, part.seconds);
+    add(p, "all", p.seconds);
+  }
+  return html_table({"processor", "benchmarks", "seconds"}, rows);
+}
+
 std::string decisions_list(const Characteristics& p) {
   std::string list;
   for (const auto& decision : p.decisions) list += "<li>" + escape_markup(decision.text) + "</li>\n";
@@ -119,6 +133,7 @@ std::string characterisation_page(Processors processors) {
         pipeline::report_card(group + " (" + clocks_of(processors, group) + ")", plot_of(processors, group));
   for (const Characteristics& p : processors)
     sections += pipeline::report_card(processor_title(p) + ": all figures", figures_table(p));
+  sections += pipeline::report_card("How long it took", durations_table(processors));
   return pipeline::report_page(title, sections + "</article>\n", kCharacterisationGuide,
                                {{"measurements", nlohmann::ordered_json::array()}});
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "characterisation/decisions.hpp"
@@ -172,6 +173,17 @@ void add_spreads(Screen& screen, const Characteristics& p) {
                            f.unit.empty() ? "" : ", ", to_string(f.clock)));
 }
 
+// What was waited for longest comes first.
+std::string took_text(const Characteristics& p) {
+  std::vector<std::string> parts;
+  if (p.build_seconds > 0) parts.push_back(fmt::format("kernels built {:.1f}", p.build_seconds));
+  std::vector<characterisation::Part> longest = p.parts;
+  std::ranges::stable_sort(longest, std::greater<>(), &characterisation::Part::seconds);
+  for (const characterisation::Part& part : longest)
+    parts.push_back(fmt::format("{} {:.1f}", part.what, part.seconds));
+  return joined(parts);
+}
+
 }  // namespace
 
 std::string bytes_text(double bytes) {
@@ -198,6 +210,7 @@ std::string characterisation_text(const Characteristics& p) {
              p.is_host() ? fmt::format("{}, {} threads, in {:.1f} s", p.driver, p.compute_units, p.seconds)
                          : fmt::format("{}, driver {}, {} compute units, in {:.1f} s", p.platform, p.driver,
                                        p.compute_units, p.seconds));
+  screen.row("took, s", took_text(p));
   screen.row("caches", caches_text(p));
   screen.row("multiply-adds", screen.figures({{"peak.float", "float"},
                                               {"peak.int", "int"},

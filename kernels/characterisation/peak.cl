@@ -57,5 +57,3 @@ kernel void multiply_adds(global NUMBER* restrict out, int rounds, float scale, 
   out[get_global_id(0)] = total.s0;
 #endif
 }
-
-kernel void nothing(int unused) {}

@@ -1,10 +1,10 @@
 // Reading and writing global memory: work-groups, shifts, strides, vectors; and reads that hit a cache.
 #include "characterisation/benchmarks.hpp"
+#include "characterisation/programs.hpp"
 
 namespace sightline::characterisation {
 namespace {
 
-constexpr const char* kAccessFile = "access.cl";
 constexpr std::size_t kChecked = 4096;  // words at each end
 constexpr std::size_t kArray = 512;     // of 16 bytes: ARRAY of access.cl
 
@@ -32,7 +32,7 @@ Spread time_items(DeviceSession& session, const opencl::Kernel& kernel, std::siz
   const std::size_t few = std::max(items / 64 / group, std::size_t{1}) * group;
   const double expected = session.run(kernel, opencl::groups(few / group, group)) *
                           static_cast<double>(items) / static_cast<double>(few);
-  const double limit = session.effort().point_seconds() / 3;
+  const double limit = session.effort().point_seconds() / 10;
   if (expected > limit)
     items = std::max(static_cast<std::size_t>(static_cast<double>(items) * limit / expected) / group,
                      few / group) *
@@ -48,7 +48,7 @@ std::vector<std::size_t> group_sizes(std::size_t largest, bool is_brief) {
 
 Curve of_groups(DeviceSession& session, const opencl::Buffer& from, const opencl::Buffer& to,
                 std::size_t words, int width) {
-  opencl::Kernel kernel = session.kernel(kAccessFile, width == 4 ? "copy4" : "copy");
+  opencl::Kernel kernel = session.kernel(kAccessProgram, width == 4 ? "copy4" : "copy");
   kernel.arguments(from, to);
   Curve curve{width == 4 ? "copy.group.float4" : "copy.group.float",
               "Copy by size of the work-group",
@@ -73,7 +73,7 @@ Curve of_groups(DeviceSession& session, const opencl::Buffer& from, const opencl
 // Copies from the place `shift` or `stride` says.
 Curve of_places(DeviceSession& session, const opencl::Buffer& from, const opencl::Buffer& to,
                 std::size_t words, bool by_stride, std::size_t group) {
-  opencl::Kernel kernel = session.kernel(kAccessFile, by_stride ? "strided" : "shifted");
+  opencl::Kernel kernel = session.kernel(kAccessProgram, by_stride ? "strided" : "shifted");
   const std::string name = by_stride ? "stride" : "shift";
   Curve curve{name + "." + std::to_string(group),
               by_stride ? "Strided reads: B[i] = A[i s]" : "Shifted reads: B[i] = A[i + s]",
@@ -106,8 +106,8 @@ Curve of_widths(DeviceSession& session, const opencl::Buffer& from, const opencl
               Clock::device,
               true,
               {}};
-  for (const int width : {1, 2, 4, 8, 16}) {
-    opencl::Kernel kernel = session.kernel(kAccessFile, "read", "-DV=" + std::to_string(width));
+  for (const int width : kReadWidths) {
+    opencl::Kernel kernel = session.kernel(read_program(width), "read");
     kernel.arguments(from, to);
     const std::size_t group = std::min(session.usual_group(), largest_group(session, kernel));
     const std::size_t items = words / (16 * width) / group * group;
@@ -131,7 +131,7 @@ Curve of_widths(DeviceSession& session, const opencl::Buffer& from, const opencl
 
 opencl::Buffer numbered_words(DeviceSession& session, std::size_t words) {
   opencl::Buffer buffer(session.context(), words * 4);
-  opencl::Kernel number = session.kernel(kAccessFile, "number");
+  opencl::Kernel number = session.kernel(kAccessProgram, "number");
   number.arguments(buffer);
   session.run(number, {{words, 1, 1}, {}});
   return buffer;
@@ -146,7 +146,7 @@ std::size_t large_array_words(const DeviceSession& session) {
 
 Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const opencl::Buffer& to,
                  std::size_t words, int width, std::size_t group) {
-  opencl::Kernel kernel = session.kernel(kAccessFile, width == 4 ? "copy4" : "copy");
+  opencl::Kernel kernel = session.kernel(kAccessProgram, width == 4 ? "copy4" : "copy");
   kernel.arguments(from, to);
   const std::size_t items = words / width;
   const opencl::Range range =
@@ -185,7 +185,7 @@ void measure_cached_reads(DeviceSession& session, Characteristics& result) {
       {"cached.local", "read_local", "reads of local memory"},
       {"cached.constant", "read_constant", "reads of constant memory, all at one place"}};
   for (const Memory& memory : kMemories) {
-    opencl::Kernel kernel = session.kernel(kAccessFile, memory.kernel);
+    opencl::Kernel kernel = session.kernel(kAccessProgram, memory.kernel);
     const auto seconds_of = [&](int turns) {
       kernel.arguments(array, cl_int{turns}, to);
       return session.run(kernel, opencl::groups(items / group, group));

@@ -4,34 +4,10 @@
 
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/chains.hpp"
+#include "characterisation/programs.hpp"
 
 namespace sightline::characterisation {
 namespace {
-
-constexpr const char* kPeakFile = "peak.cl";
-
-std::string options_of(const opencl::DeviceInfo& device, Number number) {
-  const int floats =
-      device.type == opencl::DeviceType::cpu ? std::clamp(device.native_float_width, 1, 16) : 1;
-  const auto lanes = [](int count) { return "-DV=" + std::to_string(std::max(count, 1)); };
-  switch (number) {
-    case Number::float_number:
-      return lanes(floats);
-    case Number::whole_number:
-      return lanes(floats) + " -DNUMBER=uint -DWHOLE";
-    case Number::half_number:  // two lanes: GPUs compute them in pairs
-      return lanes(floats == 1 ? 2 : floats) + " -DNUMBER=half -DHALF";
-    case Number::double_number:
-      return lanes(floats / 2) + " -DNUMBER=double -DDOUBLE";
-    case Number::bytes:
-      return lanes(1) + " -DNUMBER=uint " + (device.is_nvidia() ? "-DDOT_PTX" : "-DDOT_KHR");
-  }
-  return "";
-}
-
-int lanes_of(const std::string& options) {
-  return std::stoi(options.substr(options.find("-DV=") + 4));
-}
 
 std::uint32_t dot4(std::uint32_t a, std::uint32_t b) {
   std::uint32_t sum = 0;
@@ -98,7 +74,7 @@ constexpr PeakName kPeaks[] = {{Number::float_number, "peak.float", "multiply-ad
 // Device seconds of a chain's turns.
 template <typename T, typename Step>
 Spread time_chain(DeviceSession& session, const Chain<T, Step>& chain, int& turns) {
-  opencl::Kernel kernel = session.kernel("arithmetic.cl", chain.kernel);
+  opencl::Kernel kernel = session.kernel(kOperationsProgram, chain.kernel);
   const opencl::Buffer out(session.context(), 2 * sizeof(T));
   const auto seconds_of = [&](int count) {
     kernel.arguments(out, cl_int{count}, chain.x, chain.b);
@@ -132,8 +108,7 @@ bool has_numbers(const opencl::DeviceInfo& device, Number number) {
 }
 
 Spread peak_rate(DeviceSession& session, Number number) {
-  const std::string options = options_of(session.device(), number);
-  opencl::Kernel kernel = session.kernel(kPeakFile, "multiply_adds", options);
+  opencl::Kernel kernel = session.kernel(peak_program(session.device(), number), "multiply_adds");
   const std::size_t group = session.is_cpu() ? 1 : session.usual_group();
   const std::size_t items = session.filling_items() / session.usual_group() * group;
   const opencl::Buffer out(session.context(), items * sizeof(double));
@@ -148,7 +123,7 @@ Spread peak_rate(DeviceSession& session, Number number) {
   const int rounds = calibrate(session.effort(), seconds_of, 16, 1 << 16);
   const Spread seconds = repeat(session.effort(), [&] { return seconds_of(rounds); });
   require_result(are_right(session, out, items, number, rounds), "multiply-adds", session.context());
-  const double each_step = number == Number::bytes ? 4 : lanes_of(options);
+  const double each_step = number == Number::bytes ? 4 : peak_lanes(session.device(), number);
   return rate(seconds, 512.0 * each_step * rounds * static_cast<double>(items));
 }
 

@@ -1,5 +1,6 @@
 #include "characterisation/characterise.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -8,6 +9,7 @@
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/decisions.hpp"
 #include "characterisation/host_benchmarks.hpp"
+#include "characterisation/programs.hpp"
 
 namespace sightline::characterisation {
 namespace {
@@ -38,18 +40,39 @@ constexpr Benchmark<const Effort> kHostBenchmarks[] = {{"threads", measure_host_
                                                        {"latency of operations", measure_host_operations},
                                                        {"atomic additions", measure_host_atomics}};
 
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double build_seconds_of(const DeviceSession& session) {
+  return session.build_seconds();
+}
+double build_seconds_of(const Effort&) {
+  return 0;
+}
+
 template <typename Measured, std::size_t kCount>
 void run_all(const Benchmark<Measured> (&benchmarks)[kCount], Measured& measured,
              const CharacteriseOptions& options, Characteristics& result) {
   for (const Benchmark<Measured>& benchmark : benchmarks) {
     if (options.check_stop) options.check_stop();
     if (options.progress) options.progress(result.name + ": " + benchmark.what);
+    const Stopwatch watch;
+    const double built = build_seconds_of(measured);
     try {
       benchmark.measure(measured, result);
     } catch (const std::exception& error) {
       if (options.check_stop) options.check_stop();  // stopping is no loss
       result.losses.push_back({benchmark.what, error.what()});
     }
+    result.parts.push_back(
+        {benchmark.what, std::max(watch.seconds() - (build_seconds_of(measured) - built), 0.0)});
   }
 }
 
@@ -61,16 +84,6 @@ void wake_up(DeviceSession& session) {
   } while (std::chrono::steady_clock::now() - start <
            std::chrono::milliseconds(session.is_cpu() || session.effort().is_brief() ? 1 : 400));
 }
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace
 
@@ -105,8 +118,11 @@ Characteristics characterise_device(const opencl::ChosenDevice& chosen, opencl::
     result.name = context.name();
     result.compute_units = context.device().compute_units;
     DeviceSession session(context, cache, {options.length, options.check_stop});
+    if (options.progress) options.progress(result.name + ": building kernels");
+    session.build(programs_of(context.device()));
     wake_up(session);
     run_all(kDeviceBenchmarks, session, options, result);
+    result.build_seconds = session.build_seconds();
   } catch (const std::exception& error) {
     if (options.check_stop) options.check_stop();
     result.losses.push_back({"the device", error.what()});

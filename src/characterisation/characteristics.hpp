@@ -81,6 +81,13 @@ struct Loss {
   friend bool operator==(const Loss&, const Loss&) = default;
 };
 
+/// What a group of benchmarks took, without the kernels that were built during it.
+struct Part {
+  std::string what;    ///< as of a loss
+  double seconds = 0;  ///< on the host's clock
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
 struct Characteristics {
   std::string name;      ///< of the processor
   std::string platform;  ///< OpenCL's; "host" for the CPU by itself
@@ -88,7 +95,9 @@ struct Characteristics {
   std::string type;      ///< "CPU", "GPU", ...
   int compute_units = 0;
   bool thorough = false;
-  double seconds = 0;  ///< that it took
+  double seconds = 0;        ///< that it took
+  double build_seconds = 0;  ///< of these, until kernels were built or had been read from the cache
+  std::vector<Part> parts;   ///< and the benchmarks, in their order
   std::vector<Curve> curves;
   std::vector<Figure> figures;
   std::vector<CacheLevel> caches;  ///< from the fastest to the slowest
@@ -102,6 +111,8 @@ struct Characteristics {
   const Curve* curve(const std::string& id) const;
   /// The best value; 0 where there is none of that id.
   double figure(const std::string& id) const;
+  /// All of it; zeros where there is none of that id.
+  Spread figure_spread(const std::string& id) const;
   friend bool operator==(const Characteristics&, const Characteristics&) = default;
 };
 

@@ -141,7 +141,8 @@ void time_walks(const Effort& effort, std::uint32_t* words, std::size_t bytes, s
 
 }  // namespace
 
-void measure_host_latency(const Effort& effort, Characteristics& result) {
+void measure_host_latency(const Effort& whole, Characteristics& result) {
+  const Effort effort = whole.of_curve();
   const std::size_t most = std::size_t{effort.of(1U, 128U, 512U)} << 20;
   const HostWords words = host_words(most);
   measure_latency_curve(

@@ -2,11 +2,11 @@
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/cycle.hpp"
 #include "characterisation/latency_curve.hpp"
+#include "characterisation/programs.hpp"
 
 namespace sightline::characterisation {
 namespace {
 
-constexpr const char* kLatencyFile = "latency.cl";
 constexpr int kTurn = 128;         // reads a turn of `chase`
 constexpr int kLocalTurn = 256;    // of `chase_local`
 constexpr int kBankTurn = 16 * 8;  // of `banks`, a work-item
@@ -20,7 +20,7 @@ class Chase {
         cycle_(random_cycle(bytes)),
         next_(session.words(cycle_.next)),
         end_(session.context(), 4),
-        kernel_(session.kernel(kLatencyFile, "chase")) {}
+        kernel_(session.kernel(kLatencyProgram, "chase")) {}
 
   // Device seconds of so many turns.
   double run(int turns) {
@@ -37,7 +37,7 @@ class Chase {
     const std::size_t group = session_.usual_group();
     const opencl::Buffer sums(session_.context(), items * 4);
     const opencl::Buffer order = session_.words(cycle_.order);
-    opencl::Kernel touch = session_.kernel(kLatencyFile, "touch");
+    opencl::Kernel touch = session_.kernel(kLatencyProgram, "touch");
     touch.arguments(next_, order, static_cast<cl_uint>(cycle_.order.size()), sums);
     session_.run(touch, opencl::groups(items / group, group));
     constexpr int kStretch = 64;
@@ -112,16 +112,17 @@ Curve local_chain(DeviceSession& session) {
               false,
               {}};
   const opencl::Buffer end(session.context(), 4);
-  opencl::Kernel kernel = session.kernel(kLatencyFile, "chase_local");
+  opencl::Kernel kernel = session.kernel(kLatencyProgram, "chase_local");
   int turns = 0;
-  for (const int stride : strides(session.effort().is_thorough())) {
+  const Effort effort = session.effort().of_curve();
+  for (const int stride : strides(effort.is_thorough())) {
     const opencl::Buffer ring = session.words(ring_of(stride));
     const auto seconds_of = [&](int count) {
       kernel.arguments(ring, cl_int{count}, end);
       return session.run(kernel, {{1, 1, 1}, {1, 1, 1}});
     };
-    if (turns == 0) turns = calibrate(session.effort(), seconds_of, 8, 1 << 16);
-    const Spread seconds = without_filling(session.effort(), seconds_of, turns);
+    if (turns == 0) turns = calibrate(effort, seconds_of, 8, 1 << 16);
+    const Spread seconds = without_filling(effort, seconds_of, turns);
     const std::uint64_t steps = static_cast<std::uint64_t>(turns) * kLocalTurn;
     require_result(session.read(end, 1)[0] == steps * stride % kLocalWords, "a chain in local memory",
                    session.context());
@@ -143,15 +144,16 @@ Curve bank_curve(DeviceSession& session, std::size_t items, int most) {
               {}};
   const opencl::Buffer ring = session.words(ring_of(0));
   const opencl::Buffer end(session.context(), items * 4);
-  opencl::Kernel kernel = session.kernel(kLatencyFile, "banks");
+  opencl::Kernel kernel = session.kernel(kLatencyProgram, "banks");
   int turns = 0;
-  for (const int offset : bank_offsets(session.effort().is_thorough(), most)) {
+  const Effort effort = session.effort().of_curve();
+  for (const int offset : bank_offsets(effort.is_thorough(), most)) {
     const auto seconds_of = [&](int count) {
       kernel.arguments(ring, cl_int{count}, static_cast<cl_uint>(offset), end);
       return session.run(kernel, opencl::groups(1, items));
     };
-    if (turns == 0) turns = calibrate(session.effort(), seconds_of, 8, 1 << 16);
-    const Spread seconds = without_filling(session.effort(), seconds_of, turns);
+    if (turns == 0) turns = calibrate(effort, seconds_of, 8, 1 << 16);
+    const Spread seconds = without_filling(effort, seconds_of, turns);
     const std::vector<std::uint32_t> sums = session.read(end, items);
     for (std::size_t item = 0; item < items; ++item) {
       std::uint32_t expected = 0;
@@ -168,7 +170,7 @@ Curve bank_curve(DeviceSession& session, std::size_t items, int most) {
 }  // namespace
 
 void measure_latency(DeviceSession& session, Characteristics& result) {
-  const Effort& effort = session.effort();
+  const Effort effort = session.effort().of_curve();
   const auto time_reads = [&](std::size_t bytes, std::vector<double>& ns) {
     Chase chase(session, bytes);
     chase.warm_up(effort.of(0.005, 0.1, 2.0));

@@ -114,6 +114,10 @@ Characteristics read_processor(const json& object) {
   p.compute_units = object.at("compute_units").get<int>();
   p.thorough = object.at("thorough").get<bool>();
   p.seconds = number_at(object, "seconds");
+  // Files of before these were kept are read as well.
+  if (object.contains("build_seconds")) p.build_seconds = number_at(object, "build_seconds");
+  for (const json& part : object.value("parts", json::array()))
+    p.parts.push_back({part.at("what").get<std::string>(), number_at(part, "seconds")});
   for (const json& curve : object.at("curves")) p.curves.push_back(curve_from(curve));
   for (const json& figure : object.at("figures")) p.figures.push_back(figure_from(figure));
   for (const json& level : object.at("caches"))
@@ -132,12 +136,13 @@ Characteristics read_processor(const json& object) {
 
 json to_json(const Characteristics& p) {
   json curves = json::array(), figures = json::array(), caches = json::array();
-  json decisions = json::array(), losses = json::array();
+  json decisions = json::array(), losses = json::array(), parts = json::array();
   for (const Curve& curve : p.curves) curves.push_back(curve_json(curve));
   for (const Figure& figure : p.figures) figures.push_back(figure_json(figure));
   for (const CacheLevel& level : p.caches) caches.push_back({{"bytes", level.bytes}, {"ns", level.ns}});
   for (const Decision& one : p.decisions)
     decisions.push_back({{"id", one.id}, {"choice", one.choice}, {"text", one.text}});
+  for (const Part& part : p.parts) parts.push_back({{"what", part.what}, {"seconds", part.seconds}});
   for (const Loss& loss : p.losses) losses.push_back({{"what", loss.what}, {"why", loss.why}});
   return {{"name", p.name},
           {"platform", p.platform},
@@ -146,6 +151,8 @@ json to_json(const Characteristics& p) {
           {"compute_units", p.compute_units},
           {"thorough", p.thorough},
           {"seconds", p.seconds},
+          {"build_seconds", p.build_seconds},
+          {"parts", std::move(parts)},
           {"caches", std::move(caches)},
           {"memory_ns", p.memory_ns},
           {"largest_array", p.largest_array},

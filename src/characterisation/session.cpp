@@ -1,18 +1,52 @@
 #include "characterisation/session.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <exception>
+
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 
 namespace sightline::characterisation {
+namespace {
+
+std::string key_of(const ProgramName& program) {
+  return program.file + " " + program.options;
+}
+
+}  // namespace
 
 DeviceSession::DeviceSession(const opencl::Context& context, opencl::ProgramCache* cache, Effort effort)
     : context_(&context), cache_(cache), effort_(std::move(effort)), queue_(context) {}
 
-opencl::Kernel DeviceSession::kernel(const std::string& file, const std::string& name,
-                                     const std::string& options) {
-  std::unique_ptr<opencl::Program>& program = programs_[file + " " + options];
-  if (!program)
-    program = std::make_unique<opencl::Program>(*context_, "characterisation/" + file, options, cache_);
-  return opencl::Kernel(*program, name);
+void DeviceSession::build(const std::vector<ProgramName>& names) {
+  std::vector<std::unique_ptr<opencl::Program>> built(names.size());
+  // Building is safe from any thread, a program each (OpenCL 1.2, appendix A.2), and so is the cache.
+  build_seconds_ += host_seconds([&] {
+    parallel_for_isolated(names.size(), [&](std::size_t i) {
+      try {
+        built[i] = made(names[i]);
+      } catch (const std::exception& error) {
+        spdlog::debug("{}", error.what());  // told again where it is needed
+      }
+    });
+  });
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (built[i]) programs_.try_emplace(key_of(names[i]), std::move(built[i]));
+}
+
+opencl::Kernel DeviceSession::kernel(const ProgramName& program, const std::string& name) {
+  auto found = programs_.find(key_of(program));
+  if (found == programs_.end()) {
+    std::unique_ptr<opencl::Program> built;
+    build_seconds_ += host_seconds([&] { built = made(program); });
+    found = programs_.emplace(key_of(program), std::move(built)).first;
+  }
+  return opencl::Kernel(*found->second, name);
+}
+
+std::unique_ptr<opencl::Program> DeviceSession::made(const ProgramName& name) const {
+  return std::make_unique<opencl::Program>(*context_, "characterisation/" + name.file, name.options, cache_);
 }
 
 double DeviceSession::run(const opencl::Kernel& kernel, const opencl::Range& range) {

@@ -13,6 +13,12 @@
 
 namespace sightline::characterisation {
 
+/// A file of kernels/characterisation and the options that it is built with.
+struct ProgramName {
+  std::string file;
+  std::string options;
+};
+
 /// Thread-safety: one thread at a time.
 class DeviceSession {
  public:
@@ -26,8 +32,14 @@ class DeviceSession {
   const Effort& effort() const { return effort_; }
   bool is_cpu() const { return device().type == opencl::DeviceType::cpu; }
 
-  /// A kernel of kernels/characterisation/FILE. Programs are built once. Throws DeviceError.
-  opencl::Kernel kernel(const std::string& file, const std::string& name, const std::string& options = "");
+  /// Builds programs beforehand, side by side on the host's cores. One that does not build is left to
+  /// `kernel`, which says so to whoever needs it.
+  void build(const std::vector<ProgramName>& programs);
+  /// A kernel of a program, which is built unless it has been. Throws DeviceError.
+  opencl::Kernel kernel(const ProgramName& program, const std::string& name);
+  /// Seconds on the host's clock that all of that has taken, and how many programs there are.
+  double build_seconds() const { return build_seconds_; }
+  std::size_t programs() const { return programs_.size(); }
 
   /// Runs it and waits; seconds on the device's clock.
   double run(const opencl::Kernel& kernel, const opencl::Range& range);
@@ -43,11 +55,14 @@ class DeviceSession {
   std::size_t filling_items() const;
 
  private:
+  std::unique_ptr<opencl::Program> made(const ProgramName& name) const;
+
   const opencl::Context* context_;
   opencl::ProgramCache* cache_;
   Effort effort_;
   opencl::Queue queue_;
   std::map<std::string, std::unique_ptr<opencl::Program>> programs_;
+  double build_seconds_ = 0;
 };
 
 /// Throws Error (failed) unless it holds: what is timed must also be right.

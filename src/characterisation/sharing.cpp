@@ -1,6 +1,7 @@
 // What work-items do to each other: units that they share, counters, branches; and what a launch costs.
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/knees.hpp"
+#include "characterisation/programs.hpp"
 
 namespace sightline::characterisation {
 namespace {
@@ -24,11 +25,9 @@ std::uint32_t way_result(std::uint32_t item, std::uint32_t way, int steps) {
 class FixedWork {
  public:
   explicit FixedWork(DeviceSession& session)
-      // On CPUs, kernels are compiled for each size of work-group: the fewer lines the better.
       : session_(session),
         steps_(session.is_cpu() ? 16 : 128),
-        kernel_(
-            session.kernel("arithmetic.cl", "parallelism", session.is_cpu() ? "-DPER_TURN=TIMES16" : "")) {}
+        kernel_(session.kernel(side_by_side_program(session.device()), "parallelism")) {}
 
   std::size_t largest_group() const {
     return std::min<std::size_t>(session_.device().largest_work_group, kernel_.largest_work_group());
@@ -39,7 +38,7 @@ class FixedWork {
     const std::size_t group = largest_group();
     const opencl::Buffer out(session_.context(), group * 4);
     turns_ = calibrate(
-        session_.effort(),
+        session_.effort().of_curve(),
         [&](int turns) {
           kernel_.arguments(out, cl_int{turns}, cl_uint{kB}, cl_uint{kC});
           return session_.run(kernel_, opencl::groups(1, group));
@@ -52,8 +51,8 @@ class FixedWork {
     const std::size_t items = groups * group;
     const opencl::Buffer out(session_.context(), items * 4);
     kernel_.arguments(out, cl_int{turns_}, cl_uint{kB}, cl_uint{kC});
-    const Spread seconds =
-        repeat(session_.effort(), [&] { return session_.run(kernel_, opencl::groups(groups, group)); });
+    const Spread seconds = repeat(session_.effort().of_curve(),
+                                  [&] { return session_.run(kernel_, opencl::groups(groups, group)); });
     const std::vector<std::uint32_t> values = session_.read(out, items);
     for (const std::size_t item : {std::size_t{0}, items / 2, items - 1})
       require_result(values[item] == parallel_result(static_cast<std::uint32_t>(item),
@@ -84,7 +83,7 @@ std::vector<std::size_t> counts(std::size_t most, bool fine, bool is_brief) {
 
 // Additions a second, to `spread` counters.
 Spread time_atomics(DeviceSession& session, bool is_local, std::size_t spread) {
-  opencl::Kernel kernel = session.kernel("atomics.cl", is_local ? "atomics_local" : "atomics_global");
+  opencl::Kernel kernel = session.kernel(kAtomicsProgram, is_local ? "atomics_local" : "atomics_global");
   const std::size_t group = session.usual_group();
   const std::size_t items = session.filling_items();
   const opencl::Buffer counters(session.context(), spread * 4);
@@ -159,8 +158,7 @@ void measure_atomics(DeviceSession& session, Characteristics& result) {
 }
 
 void measure_divergence(DeviceSession& session, Characteristics& result) {
-  opencl::Kernel kernel =
-      session.kernel("arithmetic.cl", "divergence", session.is_cpu() ? "-DPER_TURN=TIMES16" : "");
+  opencl::Kernel kernel = session.kernel(side_by_side_program(session.device()), "divergence");
   const std::size_t group = session.usual_group();
   const std::size_t items = session.filling_items();
   const opencl::Buffer out(session.context(), items * 4);
@@ -179,7 +177,7 @@ void measure_divergence(DeviceSession& session, Characteristics& result) {
       kernel.arguments(out, cl_int{count}, static_cast<cl_uint>(ways));
       return session.run(kernel, opencl::groups(items / group, group));
     };
-    if (steps == 0) steps = calibrate(session.effort(), seconds_of, 16, 1 << 20);
+    if (steps == 0) steps = calibrate(session.effort().of_curve(), seconds_of, 16, 1 << 20);
     const Spread seconds = repeat(session.effort(), [&] { return seconds_of(steps); });
     const std::vector<std::uint32_t> values = session.read(out, items);
     for (const std::size_t item : {std::size_t{0}, items / 2 + 1, items - 1}) {
@@ -194,7 +192,7 @@ void measure_divergence(DeviceSession& session, Characteristics& result) {
 }
 
 Spread time_launch(DeviceSession& session) {
-  opencl::Kernel nothing = session.kernel("peak.cl", "nothing");
+  opencl::Kernel nothing = session.kernel(kLaunchProgram, "nothing");
   nothing.arguments(cl_int{0});
   opencl::Queue& queue = session.queue();
   return repeat(session.effort(), [&] {
@@ -203,7 +201,7 @@ Spread time_launch(DeviceSession& session) {
 }
 
 Spread time_launch_interval(DeviceSession& session) {
-  opencl::Kernel nothing = session.kernel("peak.cl", "nothing");
+  opencl::Kernel nothing = session.kernel(kLaunchProgram, "nothing");
   nothing.arguments(cl_int{0});
   opencl::Queue& queue = session.queue();
   constexpr int kLaunches = 200;
@@ -219,7 +217,7 @@ Spread time_launch_interval(DeviceSession& session) {
 
 void measure_launches(DeviceSession& session, Characteristics& result) {
   opencl::Queue& queue = session.queue();
-  const auto multiple = static_cast<double>(session.kernel("access.cl", "copy").work_group_multiple());
+  const auto multiple = static_cast<double>(session.kernel(kAccessProgram, "copy").work_group_multiple());
   result.figures.push_back(
       {"sub_group", "work-items that go together", "", Clock::host, false, {multiple, multiple, multiple}});
   const auto add = [&](const char* id, const char* title, const Spread& seconds) {

@@ -18,7 +18,9 @@ enum class Length { brief, quick, thorough };
 struct Effort {
   Length length = Length::quick;
   /// Throws when the run is to end; called between repeats. May be empty.
-  std::function<void()> check_stop;
+  std::function<void()> check_stop = {};
+  /// Of a quick repeat's length: see of_curve.
+  double share = 1;
 
   bool is_thorough() const { return length == Length::thorough; }
   bool is_brief() const { return length == Length::brief; }
@@ -26,15 +28,34 @@ struct Effort {
   T of(T brief, T quick, T thorough) const {
     return is_brief() ? brief : is_thorough() ? thorough : quick;
   }
+  /// At most.
   int repeats() const { return of(2, 5, 15); }
+  /// A quick run repeats no more once the best two of so many repeats agree to within a hundredth: others
+  /// would show how far disturbed ones differ, and the best is what counts.
+  static constexpr std::size_t kEnough = 3;
+  static constexpr double kAgreement = 0.01;
   /// Ways through a whole curve where a disturbance that lasts would look like a level: other programs slow a
   /// processor's clock for seconds.
   int passes() const { return of(1, 2, 3); }
   /// Seconds that one repeat aims to last, where its length can be chosen: far above a clock's resolution.
-  double repeat_seconds() const { return of(1e-4, 0.008, 0.04); }
+  double repeat_seconds() const { return of(1e-4, share * 0.008, 0.04); }
+  /// The same where a quick run has a curve of many points, on which no single one decides: a quarter as long
+  /// each.
+  Effort of_curve() const {
+    Effort shorter = *this;
+    shorter.share = 0.25;
+    return shorter;
+  }
   /// Seconds after which no further repeat of a slow point begins; there are two in any case.
   double point_seconds() const { return of(0.01, 0.1, 2.0); }
 };
+
+/// Whether the repeats so far will do: see Effort::kEnough.
+inline bool is_settled(const Effort& effort, std::vector<double> seconds) {
+  if (effort.is_thorough() || seconds.size() < Effort::kEnough) return false;
+  std::ranges::partial_sort(seconds, seconds.begin() + 2);
+  return seconds[1] <= (1 + Effort::kAgreement) * seconds[0];
+}
 
 /// Seconds on the host's clock that some work takes.
 template <typename Work>
@@ -49,6 +70,14 @@ inline Spread spread_of(std::vector<double> values) {
   return {smallest, median(std::move(values)), largest};
 }
 
+/// The same of many short repeats that other programs disturb more often than not: the tenth percentile, the
+/// median and the ninetieth percentile. Up to nine of ten may be disturbed, and a single one that was lucky
+/// does not decide. @param values  not empty
+inline Spread percentiles_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};
+}
+
 /// `once` several times; it returns seconds. A first time is left out: it warms up.
 template <typename Once>
 std::vector<double> repeats_of(const Effort& effort, const Once& once) {
@@ -61,6 +90,7 @@ std::vector<double> repeats_of(const Effort& effort, const Once& once) {
   while (static_cast<int>(seconds.size()) < effort.repeats()) {
     if (effort.check_stop) effort.check_stop();
     if (seconds.size() >= 2 && passed() > effort.point_seconds()) break;
+    if (is_settled(effort, seconds)) break;
     seconds.push_back(once());
   }
   return seconds;

@@ -88,8 +88,8 @@ Spread time_transfer(DeviceSession& session, Way way, std::size_t bytes) {
 }
 
 void measure_transfers(DeviceSession& session, Characteristics& result) {
-  // A CPU's copies are its memory's: the largest take long and tell nothing new.
-  const unsigned mebibytes = session.effort().of(4U, session.is_cpu() ? 64U : 256U, 256U);
+  // Larger ones take long, most of it for making memory, and their rate is that of these within hundredths.
+  const unsigned mebibytes = session.effort().of(4U, 64U, 256U);
   const std::size_t most =
       std::min<std::size_t>(std::size_t{mebibytes} << 20, session.device().largest_buffer_bytes / 2);
   const std::size_t step = session.effort().of(32, 8, 2);

@@ -10,6 +10,7 @@
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/characterise.hpp"
 #include "characterisation/decisions.hpp"
+#include "characterisation/programs.hpp"
 #include "kernels/opencl_test.hpp"
 #include "opencl/error.hpp"
 #include "support/errors.hpp"
@@ -92,6 +93,11 @@ TEST_F(Characterisation, ADeviceHasAllRows) {
                       "latency.float.add", "latency.float.subtract", "latency.float.multiply",
                       "latency.float.divide", "parallel.group.knee", "parallel.groups.knee", "launch.latency",
                       "launch.interval", "launch.event", "sub_group"}));
+    EXPECT_GT(p.build_seconds, 0);
+    EXPECT_EQ(p.parts.size(), 11U);
+    double parts = p.build_seconds;
+    for (const Part& part : p.parts) parts += part.seconds;
+    EXPECT_LE(parts, p.seconds) << "no second is counted twice";
     EXPECT_EQ(p.figure("peak.double") > 0, has_numbers(device, Number::double_number));
     EXPECT_EQ(p.figure("peak.half") > 0, has_numbers(device, Number::half_number));
     EXPECT_EQ(p.figure("peak.dot") > 0, has_numbers(device, Number::bytes));
@@ -104,6 +110,34 @@ TEST_F(Characterisation, ADeviceHasAllRows) {
               (std::set<std::string>{"transfer", "work_group", "vector_width", "alignment", "local_memory",
                                      "counting", "branches", "fill", "numbers", "stage_place"}));
   }
+}
+
+TEST_F(Characterisation, AllKernelsAreBuiltBeforeAnythingIsMeasured) {
+  opencl::ProgramCache cache = test::program_cache();
+  for (const opencl::DeviceInfo& device : devices_) {
+    const opencl::Context context({device, 0, ""});
+    DeviceSession session(context, &cache, {Length::brief});
+    session.build(programs_of(context.device()));
+    const std::size_t built = session.programs();
+    EXPECT_EQ(built, programs_of(context.device()).size()) << device.name;
+    EXPECT_GT(session.build_seconds(), 0);
+    Characteristics result;
+    for (const auto measure : {measure_launches, measure_peaks, measure_transfers, measure_access,
+                               measure_cached_reads, measure_latency, measure_local_memory,
+                               measure_operations, measure_parallelism, measure_atomics, measure_divergence})
+      measure(session, result);
+    EXPECT_EQ(session.programs(), built) << device.name << ": one was not built beforehand";
+  }
+}
+
+TEST_F(Characterisation, AProgramThatDoesNotBuildIsLeftToWhoeverNeedsIt) {
+  const opencl::Context context({devices_.front(), 0, ""});
+  DeviceSession session(context, nullptr, {Length::brief});
+  const ProgramName broken{"peak.cl", "-DV=1 -DNUMBER=no_such_type"};
+  session.build({broken, kLaunchProgram});
+  EXPECT_EQ(session.programs(), 1U);
+  EXPECT_NO_THROW(session.kernel(kLaunchProgram, "nothing"));
+  EXPECT_THROW(session.kernel(broken, "multiply_adds"), Error);
 }
 
 TEST_F(Characterisation, ABenchmarkThatFailsIsLostAlone) {

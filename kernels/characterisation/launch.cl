@@ -1,0 +1,3 @@
+// What a launch costs by itself.
+
+kernel void nothing(int unused) {}

@@ -1,0 +1,32 @@
+#pragma once
+/// The programs whose kernels the benchmarks of a device run: in one place, so that all can be built before
+/// anything is measured.
+
+#include <string>
+#include <vector>
+
+#include "characterisation/benchmarks.hpp"
+
+namespace sightline::characterisation {
+
+inline const ProgramName kAccessProgram{"access.cl", ""};
+inline const ProgramName kLatencyProgram{"latency.cl", ""};
+inline const ProgramName kOperationsProgram{"arithmetic.cl", ""};
+inline const ProgramName kAtomicsProgram{"atomics.cl", ""};
+inline const ProgramName kLaunchProgram{"launch.cl", ""};
+
+/// Reading in vectors of so many words, one of kReadWidths.
+ProgramName read_program(int width);
+inline constexpr int kReadWidths[] = {1, 2, 4, 8, 16};
+
+/// Multiply-adds; each work-item has peak_lanes of them side by side.
+ProgramName peak_program(const opencl::DeviceInfo& device, Number number);
+int peak_lanes(const opencl::DeviceInfo& device, Number number);
+
+/// A fixed amount of work, and branches.
+ProgramName side_by_side_program(const opencl::DeviceInfo& device);
+
+/// All that a device's benchmarks need, each once.
+std::vector<ProgramName> programs_of(const opencl::DeviceInfo& device);
+
+}  // namespace sightline::characterisation
