@@ -23,9 +23,4 @@ double Characteristics::figure(const std::string& id) const {
   return found == figures.end() ? 0 : found->best();
 }
 
-Spread Characteristics::figure_spread(const std::string& id) const {
-  const auto found = std::ranges::find(figures, id, &Figure::id);
-  return found == figures.end() ? Spread() : found->value;
-}
-
 }  // namespace sightline::characterisation

@@ -111,8 +111,6 @@ struct Characteristics {
   const Curve* curve(const std::string& id) const;
   /// The best value; 0 where there is none of that id.
   double figure(const std::string& id) const;
-  /// All of it; zeros where there is none of that id.
-  Spread figure_spread(const std::string& id) const;
   friend bool operator==(const Characteristics&, const Characteristics&) = default;
 };
 

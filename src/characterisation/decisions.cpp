@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "characterisation/host_benchmarks.hpp"
 #include "characterisation/knees.hpp"
 
 namespace sightline::characterisation {
@@ -149,7 +150,7 @@ void decide_numbers(Characteristics& p) {
 
 void decide_stage_place(Characteristics& p, const Characteristics& host) {
   const double peak = p.figure("peak.float"), host_peak = host.figure("peak.float");
-  const double launch = p.figure("launch.latency"), host_launch = host.figure("launch.latency");
+  const double launch = p.figure("launch.latency");
   const double up = std::max({near(p.curve("transfer.mapped.up"), kFrameBytes),
                               near(p.curve("transfer.pageable.up"), kFrameBytes),
                               near(p.curve("transfer.pinned.up"), kFrameBytes)});
@@ -162,14 +163,20 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
                      host_peak, peak)});
     return;
   }
-  // launch + transfer + work / peak = host launch + work / host peak
-  const double work = std::max(launch + transfer - host_launch, 0.0) * 1e3 / (1 / host_peak - 1 / peak);
+  // A loop of threads that wait for a core says what else the machine did; by itself it takes next to nothing
+  // beside a launch and a transfer.
+  const bool is_known = host.figure(kInterruptedLoops) <= kMostInterrupted;
+  const double loop = is_known ? host.figure("launch.latency") : 0;
+  // launch + transfer + work / peak = loop + work / host peak
+  const double work = std::max(launch + transfer - loop, 0.0) * 1e3 / (1 / host_peak - 1 / peak);
   p.decisions.push_back(
       {"stage_place", whole(work),
        fmt::format(
            "A stage of more than {:.1f} million multiply-adds a frame is worth the way: {:.0f} us to launch "
-           "it and to bring a frame of 2 MB, then {:.0f} G/s instead of {:.0f} on the CPU.",
-           1e-6 * work, launch + transfer, peak, host_peak)});
+           "it and to bring a frame of 2 MB, then {:.0f} G/s instead of {:.0f} on the CPU, {}.",
+           1e-6 * work, launch + transfer, peak, host_peak,
+           is_known ? fmt::format("whose threads take {:.1f} us to begin and end", loop)
+                    : std::string("whose threads, on a machine that was busy, could not be timed"))});
 }
 
 }  // namespace

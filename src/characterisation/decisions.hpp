@@ -22,7 +22,9 @@ inline constexpr double kFrameBytes = 1920.0 * 1080.0;
 /// - `fill`: work-items that it takes to use all units.
 /// - `numbers`: `dot`, `half` or `float`, what gives at least 1.3 times the multiply-adds of the others.
 /// - `stage_place`: multiply-adds of a stage from which on the device is faster than the CPU, with a launch
-///   and a frame's transfer; `never` where its peak is not 1.3 times the CPU's. Needs `host`.
+///   and a frame's transfer, as far as that takes longer than the CPU's own loop over all threads. A loop
+///   that could not be timed, since the machine was busy, counts as nothing. `never` where its peak is
+///   not 1.3 times the CPU's. Needs `host`.
 ///
 /// @param host  the CPU by itself; null where it was not measured
 void decide(Characteristics& processor, const Characteristics* host);

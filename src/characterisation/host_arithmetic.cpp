@@ -1,7 +1,10 @@
 // The CPU's arithmetic, its counters and its threads.
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -25,6 +28,13 @@ constexpr HostPeak kHostPeaks[] = {
     {PeakWork::double_numbers, "peak.double", "multiply-adds of double", "G/s"},
     {PeakWork::bytes, "peak.dot", "multiply-adds of bytes, by fours", "G/s"},
     {PeakWork::cached_reads, "cached.global", "reads that hit the nearest cache", "GB/s"}};
+
+// How often any thread of this program has left its core, by itself or not.
+std::int64_t thread_switches() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return std::int64_t{used.ru_nvcsw} + used.ru_nivcsw;
+}
 
 }  // namespace
 
@@ -103,14 +113,25 @@ void measure_host_atomics(const Effort& effort, Characteristics& result) {
   result.curves.push_back(std::move(curve));
 }
 
+LoopTimes loop_times(const std::vector<TimedLoop>& loops) {
+  std::vector<double> all, whole;
+  for (const TimedLoop& loop : loops) {
+    all.push_back(loop.seconds);
+    if (!loop.interrupted) whole.push_back(loop.seconds);
+  }
+  const double interrupted = 1 - static_cast<double>(whole.size()) / static_cast<double>(all.size());
+  return {percentiles_of(interrupted > kMostInterrupted ? std::move(all) : std::move(whole)), interrupted};
+}
+
 void measure_host_threads(const Effort& effort, Characteristics& result) {
   const int threads = hardware_threads();
   using Time = std::chrono::steady_clock::time_point;
   constexpr std::chrono::milliseconds kPatience{20};  // a machine may have no thread to spare
   // Each part waits for the others, so that each has a thread of its own.
-  const auto once = [&] {
+  const auto once = [&]() -> TimedLoop {
     std::atomic<int> there{0};
-    return host_seconds([&] {
+    const std::int64_t switches = thread_switches();
+    const double seconds = host_seconds([&] {
       const Time end = std::chrono::steady_clock::now() + kPatience;
       parallel_for_isolated(threads, [&](int) {
         there.fetch_add(1, std::memory_order_relaxed);
@@ -118,9 +139,30 @@ void measure_host_threads(const Effort& effort, Characteristics& result) {
         }
       });
     });
+    return {seconds, thread_switches() != switches};
   };
-  result.figures.push_back({"launch.latency", "a parallel loop, until all threads have had a part", "us",
-                            Clock::host, false, each(repeat(effort, once), 1, 1e-6)});
+  const auto many = [&](std::size_t count, double limit) {
+    std::vector<TimedLoop> loops;
+    const Time start = std::chrono::steady_clock::now();
+    do {
+      if (effort.check_stop) effort.check_stop();
+      loops.push_back(once());
+    } while (loops.size() < count &&
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit);
+    return loops;
+  };
+  many(100, effort.of(0.02, 0.1, 0.5));  // threads start up, or wake up, one after the other
+  const LoopTimes times = loop_times(many(effort.of(20, 4000, 40000), effort.of(0.05, 0.5, 4.0)));
+  result.figures.push_back({"launch.latency",
+                            "a parallel loop, until all threads have had a part (10%, 50%, 90% of the loops)",
+                            "us", Clock::host, false, each(times.seconds, 1, 1e-6)});
+  const double share = times.interrupted;
+  result.figures.push_back({kInterruptedLoops,
+                            "share of these loops in which a thread was taken off its core",
+                            "",
+                            Clock::host,
+                            false,
+                            {share, share, share}});
 }
 
 }  // namespace sightline::characterisation

@@ -70,9 +70,8 @@ inline Spread spread_of(std::vector<double> values) {
   return {smallest, median(std::move(values)), largest};
 }
 
-/// The same of many short repeats that other programs disturb more often than not: the tenth percentile, the
-/// median and the ninetieth percentile. Up to nine of ten may be disturbed, and a single one that was lucky
-/// does not decide. @param values  not empty
+/// The same of many short repeats: the tenth percentile, the median and the ninetieth percentile, so that no
+/// single one that was lucky or disturbed decides. @param values  not empty
 inline Spread percentiles_of(std::vector<double> values) {
   std::ranges::sort(values);
   return {percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};

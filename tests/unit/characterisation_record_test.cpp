@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json_store.hpp"
 #include "characterisation/decisions.hpp"
+#include "characterisation/host_benchmarks.hpp"
 #include "opencl/tuning.hpp"
 #include "support/temp_dir.hpp"
 
@@ -37,6 +38,8 @@ Characteristics made_up_gpu() {
   p.compute_units = 132;
   p.thorough = true;
   p.seconds = 12.5;
+  p.build_seconds = 2.25;
+  p.parts = {{"launches", 0.125}, {"arithmetic peaks", 3}};
   p.curves = {curve_of("transfer.pageable.up", {{4096, 1}, {4194304, 10}}),
               curve_of("transfer.mapped.up", {{4096, 0.5}, {4194304, 4}}),
               curve_of("transfer.pinned.up", {{4096, 2}, {4194304, 50}}),
@@ -87,6 +90,16 @@ TEST(CharacteristicsRecord, ComesBackAsItWas) {
   EXPECT_EQ(parse_record(record_text({}), "a file"), std::vector<Characteristics>{});
 }
 
+TEST(CharacteristicsRecord, FilesWithoutDurationsAreRead) {
+  nlohmann::json earlier = to_json(made_up_gpu());
+  earlier.erase("parts");
+  earlier.erase("build_seconds");
+  const Characteristics read = from_json(earlier);
+  EXPECT_TRUE(read.parts.empty());
+  EXPECT_EQ(read.build_seconds, 0);
+  EXPECT_EQ(read.figures, made_up_gpu().figures);
+}
+
 TEST(CharacteristicsRecord, DamagedFilesAreRefusedWithWords) {
   const std::string whole = record_text({made_up_gpu()});
   const auto refused = [&](const std::string& from, const std::string& to, const std::string& why) {
@@ -108,6 +121,8 @@ TEST(CharacteristicsRecord, DamagedFilesAreRefusedWithWords) {
   refused("\"memory_ns\": 450.0", "\"memory_ns\": -1", "'memory_ns' is -1");
   refused("\"memory_ns\": 450.0", "\"memory_ns\": \"soon\"", "'memory_ns' is \"soon\"");
   refused("\"memory_ns\"", "\"memory\"", "memory_ns");
+  refused("\"build_seconds\": 2.25", "\"build_seconds\": -2", "'build_seconds' is -2");
+  refused("\"what\":\"launches\"", "\"why\":\"launches\"", "what");
   refused("\"clock\":\"host\"", "\"clock\":\"wall\"", "'clock' is 'wall'");
   refused("[4096.0,0.9,0.95,1.0]", "[4096.0,0.9,0.95]", "");
   refused("[4096.0,0.9,0.95,1.0]", "[4096.0,2,0.95,1.0]", "not in order");
@@ -172,6 +187,69 @@ TEST(CharacteristicsDecisions, FollowFromTheFigures) {
   Characteristics nothing;
   decide(nothing, &host);
   EXPECT_TRUE(nothing.decisions.empty()) << "nothing is known";
+}
+
+TEST(CharacteristicsDecisions, WhereAStageGoesDoesNotHangOnWhatElseTheMachineDid) {
+  const auto text_of = [](const Characteristics& p) {
+    return std::ranges::find(p.decisions, "stage_place", &Decision::id)->text;
+  };
+  Characteristics quiet = made_up_gpu(), busy = made_up_gpu();
+  Characteristics host = made_up_host();
+  host.figures[1].value = {0.5, 0.6, 0.7};
+  decide(quiet, &host);
+  EXPECT_THAT(text_of(quiet), HasSubstr("whose threads take 0.5 us"));
+  // As it was once seen: no loop without a thread that waited for its core.
+  host.figures[1].value = {1700, 8000, 12000};
+  host.figures.push_back(figure_of(kInterruptedLoops, 1, false));
+  decide(busy, &host);
+  EXPECT_THAT(text_of(busy), HasSubstr("busy, could not be timed"));
+  const double apart = std::stod(choice_of(busy, "stage_place")) / std::stod(choice_of(quiet, "stage_place"));
+  EXPECT_NEAR(apart, 1, 0.02);
+  EXPECT_GT(std::stod(choice_of(busy, "stage_place")), 0);
+}
+
+// Loops of which so many in ten were interrupted.
+std::vector<TimedLoop> loops(int interrupted) {
+  std::vector<TimedLoop> all;
+  for (int i = 0; i < 1000; ++i) {
+    const bool waits = i % 10 < interrupted;
+    all.push_back({waits ? 1e-3 + 1e-6 * i : 5e-7 + 1e-11 * i, waits});
+  }
+  return all;
+}
+
+TEST(CharacterisationTiming, LoopsWhoseThreadsWaitedForACoreAreLeftOut) {
+  for (const int interrupted : {0, 3, 9}) {
+    const LoopTimes times = loop_times(loops(interrupted));
+    EXPECT_DOUBLE_EQ(times.interrupted, 0.1 * interrupted);
+    EXPECT_NEAR(times.seconds.smallest, 5e-7, 1e-8) << interrupted;
+    EXPECT_LT(times.seconds.largest, 1e-6) << interrupted;
+    EXPECT_LE(times.seconds.smallest, times.seconds.median);
+    EXPECT_LE(times.seconds.median, times.seconds.largest);
+  }
+  const LoopTimes none = loop_times(loops(10));
+  EXPECT_EQ(none.interrupted, 1);
+  EXPECT_GT(none.seconds.smallest, 1e-3) << "told as they are";
+}
+
+TEST(CharacterisationTiming, OneThatWasLuckyDoesNotDecide) {
+  std::vector<double> seconds(99, 2.0);
+  seconds.push_back(0.001);
+  EXPECT_EQ(percentiles_of(seconds), (Spread{2, 2, 2}));
+  EXPECT_EQ(percentiles_of({3}), (Spread{3, 3, 3}));
+}
+
+TEST(CharacterisationTiming, AQuickPointIsRepeatedUntilItsBestTwoAgree) {
+  const auto repeats = [](Length length, const std::vector<double>& seconds) {
+    std::size_t at = 0;
+    const Effort effort{length};
+    return repeats_of(effort, [&] { return seconds[std::min(at++, seconds.size() - 1)]; });
+  };
+  // The first one warms up.
+  EXPECT_EQ(repeats(Length::quick, {9, 1.005, 1, 2, 3, 4}), (std::vector<double>{1.005, 1, 2}));
+  EXPECT_EQ(repeats(Length::quick, {9, 1.02, 1, 2, 1.009, 4}), (std::vector<double>{1.02, 1, 2, 1.009}));
+  EXPECT_EQ(repeats(Length::quick, {9, 1.02, 1, 2, 3, 4, 5}).size(), 5U);
+  EXPECT_EQ(repeats(Length::thorough, {1}).size(), 15U) << "its spread is told";
 }
 
 }  // namespace
