@@ -31,7 +31,8 @@ nlohmann::json to_json(const Alternative& a) {
            a.predicted_joules ? nlohmann::json(*a.predicted_joules) : nlohmann::json(nullptr)},
           {"achieved_fps", a.achieved_fps},
           {"achieved_latency", a.achieved_latency},
-          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)}};
+          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)},
+          {"joules_error", a.joules_error ? nlohmann::json(*a.joules_error) : nlohmann::json(nullptr)}};
 }
 
 Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
@@ -58,6 +59,7 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
     return value != json.end() && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
   };
   a.joules = number("joules");
+  a.joules_error = number("joules_error");
   a.predicted_joules = number("predicted_joules");
   return a;
 }

@@ -13,9 +13,12 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
       planned.alternatives, [](const Alternative& a) { return a.joules || a.predicted_joules; });
   std::string text = fmt::format(
       "{:2}{:<62} {:>6} {:>9} {:>9} {:>9}{}  {}\n", "", "mapping", "flight", "predicted", "achieved",
-      "latency", energy ? fmt::format(" {:>12} {:>12}", "mJ predicted", "mJ measured") : "", "bound by");
+      "latency", energy ? fmt::format(" {:>12} {:>15}", "mJ predicted", "mJ measured") : "", "bound by");
   const auto millijoules = [](const std::optional<double>& joules) {
     return joules ? fmt::format("{:.4g}", 1e3 * *joules) : std::string("-");
+  };
+  const auto measured = [&](const Alternative& a) {
+    return millijoules(a.joules) + (a.joules_error ? fmt::format(" ±{:.2g}", 1e3 * *a.joules_error) : "");
   };
   std::size_t row = 0;
   for (const Alternative& a : planned.alternatives) {
@@ -25,11 +28,13 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
     text += fmt::format(
         "{:2}{:<62} {:>6} {:>9.1f} {:>9} {:>6.1f} ms{}  {}\n", a.chosen ? "*" : "",
         describe(a.schedule, processor), a.schedule.in_flight, a.predicted_fps, achieved, 1e3 * latency,
-        energy ? fmt::format(" {:>12} {:>12}", millijoules(a.predicted_joules), millijoules(a.joules)) : "",
+        energy ? fmt::format(" {:>12} {:>15}", millijoules(a.predicted_joules), measured(a)) : "",
         a.bound_by);
   }
   text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"
                              : "Rates are frames/s; * is what runs.\n";
+  if (std::ranges::any_of(planned.alternatives, [](const Alternative& a) { return a.joules_error.has_value(); }))
+    text += "Measured joules are means of trials by turns; ± is what they leave open, 19 times out of 20.\n";
   return text + energy_remark(planned);
 }
 

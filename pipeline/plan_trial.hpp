@@ -1,11 +1,12 @@
 #pragma once
-/// Runs a schedule for a moment, to see what it does. Private to the planning of schedules.
+/// Runs schedules for a moment, to see what they do. Private to the planning of schedules.
 
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/pipeline.hpp"
+#include "pipeline/energy.hpp"
+#include "pipeline/planner.hpp"
 #include "pipeline/trace_statistics.hpp"
 
 namespace sightline::pipeline {
@@ -20,5 +21,46 @@ TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std:
 inline bool is_set(const std::atomic<bool>* stop) {
   return stop && stop->load();
 }
+
+/// What schedules do for a goal. Where the run is to end or a device is lost, nothing is tried any more: what
+/// was seen then is not what schedules do.
+class PlanTrials {
+ public:
+  /// @param energy  the meters, for the goal energy; else null
+  PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
+             const std::vector<media::Frame>& frames, const PlanOptions& options, Energy* energy)
+      : pipeline_(pipeline),
+        stages_(processor.stages().size()),
+        devices_(devices.size()),
+        frames_(frames),
+        options_(options),
+        energy_(energy) {}
+
+  bool are_spoilt() const { return is_set(options_.stop) || pipeline_.device_lost(); }
+
+  /// Twice; the better run counts, since a disturbance only ever takes time.
+  void try_one(Alternative& alternative);
+
+  /// All that have not been tried yet; for the goal energy all, by turns (trials_by_turns.hpp). Returns which
+  /// is best for the goal.
+  /// @param some    not empty
+  /// @param trials  for the goal energy: of all together
+  std::size_t try_all(std::vector<Alternative>& some, int trials);
+
+ private:
+  struct Seen {
+    double fps = 0;
+    double latency = 0;  ///< median, seconds
+    std::optional<double> joules;
+  };
+  Seen run(const Alternative& alternative, double seconds);
+  std::size_t try_energy(std::vector<Alternative>& some, int trials);
+
+  Pipeline& pipeline_;
+  const std::size_t stages_, devices_;  // how many
+  const std::vector<media::Frame>& frames_;
+  const PlanOptions& options_;
+  Energy* const energy_;
+};
 
 }  // namespace sightline::pipeline

@@ -21,33 +21,6 @@ namespace {
 // this.
 constexpr double kWorthMoreFrames = 1.03;
 
-struct Trial {
-  double fps = 0;
-  double latency = 0;
-  std::optional<double> joules;
-};
-
-Trial try_out(Pipeline& pipeline, const Alternative& alternative, const std::vector<media::Frame>& frames,
-              const PlanOptions& options, Energy* energy) {
-  const Schedule& schedule = alternative.schedule;
-  const double seconds = options.goal == Goal::energy ? options.energy_trial_seconds : options.trial_seconds;
-  const auto warm_up = static_cast<std::size_t>(2 * schedule.in_flight);
-  const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * alternative.predicted_fps),
-                                              8 + 4 * schedule.in_flight, 3000);
-  Trial trial;
-  constexpr int kRuns = 2;  // the better one counts: a disturbance only ever takes time
-  for (int run = 0; run < kRuns; ++run) {
-    if (energy) energy->start();
-    const TraceStatistics statistics = run_for(pipeline, schedule, frames, count, warm_up, options.stop);
-    if (energy) energy->stop();
-    if (statistics.fps() <= trial.fps) continue;
-    trial.fps = statistics.fps();
-    trial.latency = median(statistics.latencies());
-    if (energy) trial.joules = energy->joules() / static_cast<double>(count);
-  }
-  return trial;
-}
-
 // What the processor lets a schedule tune is tried for the best mapping, and for the best one in which stages
 // on both processors share a frame.
 std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
@@ -59,16 +32,21 @@ std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
   return mappings;
 }
 
+Alternative untried(Alternative a) {
+  a.achieved_fps = a.achieved_latency = 0;
+  a.joules.reset();
+  a.joules_error.reset();
+  return a;
+}
+
 std::vector<Alternative> tuned_to(const Tunable& tunable, const Schedule& mapping,
                                   const std::vector<Alternative>& alternatives) {
   const auto untuned = std::find_if(alternatives.begin(), alternatives.end(),
                                     [&](const Alternative& a) { return a.schedule == mapping; });
   std::vector<Alternative> tuned;
   for (const int choice : tunable.choices) {
-    Alternative& other = tuned.emplace_back(*untuned);
+    Alternative& other = tuned.emplace_back(untried(*untuned));
     other.schedule.tuned = choice;
-    other.achieved_fps = other.achieved_latency = 0;
-    other.joules.reset();
   }
   return tuned;
 }
@@ -94,6 +72,69 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
 }
 
 namespace {
+
+// In their place where they are among them, else as further ones; then all in order, that one first.
+void take_over(std::vector<Alternative>& alternatives, const std::vector<Alternative>& tried,
+               const Schedule& best, Goal goal) {
+  for (const Alternative& one : tried) {
+    const auto known = std::ranges::find(alternatives, one.schedule, &Alternative::schedule);
+    if (known != alternatives.end()) {
+      *known = one;
+    } else if (one.achieved_fps > 0) {
+      alternatives.push_back(one);
+    }
+  }
+  rank(alternatives, goal);
+  const auto at = std::ranges::find(alternatives, best, &Alternative::schedule);
+  if (at != alternatives.end()) std::rotate(alternatives.begin(), at, at + 1);
+}
+
+void try_best(std::vector<Alternative>& alternatives, PlanTrials& trials, const PlanOptions& options) {
+  const auto count = std::min(static_cast<std::size_t>(options.trials), alternatives.size());
+  std::vector<Alternative> some(alternatives.begin(),
+                                alternatives.begin() + static_cast<std::ptrdiff_t>(count));
+  if (some.empty()) return;
+  const std::size_t best = trials.try_all(some, options.energy_trials);
+  take_over(alternatives, some, some[best].schedule, options.goal);
+}
+
+void try_tuned(std::vector<Alternative>& alternatives, const Tunable& tunable, PlanTrials& trials,
+               const PlanOptions& options) {
+  std::vector<Alternative> some{alternatives.front()};
+  for (const Schedule& mapping : worth_tuning(alternatives))
+    for (Alternative& tuned : tuned_to(tunable, mapping, alternatives)) some.push_back(std::move(tuned));
+  const std::size_t best = trials.try_all(some, options.energy_further_trials);
+  take_over(alternatives, some, some[best].schedule, options.goal);
+}
+
+// The frames in flight: as few as give the rate, or the energy.
+void try_in_flight(std::vector<Alternative>& alternatives, const Devices& devices, PlanTrials& trials,
+                   const PlanOptions& options) {
+  const Alternative& front = alternatives.front();
+  const int many =
+      static_cast<int>(std::max<std::size_t>(dealt_devices(front.schedule, devices.size()).count(), 1));
+  std::vector<Alternative> some{front};
+  for (const int per_device : {2, 3, 6, 8, 12}) {
+    Alternative other = untried(front);
+    other.schedule.in_flight = std::min(per_device * many, 64);
+    if (std::ranges::find(some, other.schedule, &Alternative::schedule) == some.end()) some.push_back(other);
+  }
+  if (options.goal == Goal::energy) {  // of those that cannot be told apart, the first is taken
+    std::ranges::stable_sort(some, {}, [](const Alternative& a) { return a.schedule.in_flight; });
+    const std::size_t best = trials.try_all(some, options.energy_further_trials);
+    take_over(alternatives, some, some[best].schedule, options.goal);
+    return;
+  }
+  Alternative best = front;
+  for (Alternative& other : some) {
+    if (other.schedule == front.schedule) continue;
+    trials.try_one(other);
+    const bool fewer = other.schedule.in_flight < best.schedule.in_flight;
+    const double better = merit(other, options.goal) / merit(best, options.goal);  // both below 0
+    if (fewer ? better * kWorthMoreFrames > 1 : better > kWorthMoreFrames) best = other;
+  }
+  take_over(alternatives, some, best.schedule, options.goal);
+}
 
 // Stored ones, or measured now, and then stored; none where the run was stopped.
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
@@ -141,53 +182,13 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>());
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
-  const auto tried =
-      std::min<std::size_t>(static_cast<std::size_t>(options.trials), planned.alternatives.size());
-  // What a stopped run or a lost device shows is not what the schedules do.
-  const auto spoilt = [&] { return is_set(options.stop) || pipeline.device_lost(); };
-  const auto try_one = [&](Alternative& a) {
-    if (spoilt()) return;
-    const Trial trial = try_out(pipeline, a, frames, options, energy ? &*energy : nullptr);
-    a.achieved_fps = trial.fps;
-    a.achieved_latency = trial.latency;
-    a.joules = trial.joules;
-  };
-  for (std::size_t i = 0; i < tried; ++i) try_one(planned.alternatives[i]);
-  rank(planned.alternatives, options.goal);
-
-  if (const Tunable* const tunable = processor.tunable()) {
-    for (const Schedule& mapping : worth_tuning(planned.alternatives)) {
-      for (Alternative& tuned : tuned_to(*tunable, mapping, planned.alternatives)) {
-        try_one(tuned);
-        if (tuned.achieved_fps > 0) planned.alternatives.push_back(tuned);
-      }
-    }
-    rank(planned.alternatives, options.goal);
-  }
-
-  // Then the frames in flight: as few as give the rate.
-  if (options.in_flight == 0 && options.goal != Goal::latency) {
-    Alternative best = planned.alternatives.front();
-    const int many =
-        static_cast<int>(std::max<std::size_t>(dealt_devices(best.schedule, devices.size()).count(), 1));
-    for (const int per_device : {2, 3, 6, 8, 12}) {
-      const int in_flight = std::min(per_device * many, 64);
-      Alternative other = planned.alternatives.front();
-      if (other.schedule.in_flight == in_flight) continue;
-      other.schedule.in_flight = in_flight;
-      try_one(other);
-      planned.alternatives.push_back(other);
-      const bool fewer = in_flight < best.schedule.in_flight;
-      const double gain = merit(best, options.goal) / merit(other, options.goal);  // both of one sign
-      const double better = options.goal == Goal::energy ? gain : 1 / gain;
-      if (fewer ? better * kWorthMoreFrames > 1 : better > kWorthMoreFrames) best = other;
-    }
-    rank(planned.alternatives, options.goal);
-    const auto at = std::find_if(planned.alternatives.begin(), planned.alternatives.end(),
-                                 [&](const Alternative& a) { return a.schedule == best.schedule; });
-    std::rotate(planned.alternatives.begin(), at, at + 1);
-  }
-  const bool complete = !spoilt();
+  PlanTrials trials(pipeline, processor, devices, frames, options, energy ? &*energy : nullptr);
+  try_best(planned.alternatives, trials, options);
+  if (const Tunable* const tunable = processor.tunable())
+    try_tuned(planned.alternatives, *tunable, trials, options);
+  if (options.in_flight == 0 && options.goal != Goal::latency)
+    try_in_flight(planned.alternatives, devices, trials, options);
+  const bool complete = !trials.are_spoilt();
   if (pipeline.device_lost())
     planned.alternatives =
         weigh(planned.costs, processor, nullptr, options.goal, options.in_flight, energies);

@@ -30,7 +30,8 @@ struct Alternative {
   std::optional<double> predicted_joules;  ///< a frame, where the stages' energy is known
   double achieved_fps = 0;                 ///< 0: not tried
   double achieved_latency = 0;             ///< seconds, median
-  std::optional<double> joules;            ///< a frame, where it was tried with a meter
+  std::optional<double> joules;            ///< a frame, where it was tried with a meter: mean of the trials
+  std::optional<double> joules_error;  ///< half of the interval that the true mean is in, 19 times out of 20
   bool chosen = false;
 };
 
@@ -48,9 +49,13 @@ struct PlanOptions {
   int in_flight = 0;                ///< 0: chosen too
   std::filesystem::path file;       ///< where plans are remembered; empty: nowhere
   double trial_seconds = 0.3;       ///< of each of the most promising schedules
-  double energy_trial_seconds = 2;  ///< the same for the goal energy: meters are slow
   int trials = 5;                   ///< how many of them are tried
-  MeterOptions meters;              ///< for the goal energy
+  double energy_trial_seconds = 2;  ///< of a trial for the goal energy: meters are slow
+  /// For the goal energy, schedules are tried by turns until they can be told apart (trials_by_turns.hpp),
+  /// with at most so many trials of the mappings together, and of what is tuned, and of frames in flight.
+  int energy_trials = 40;
+  int energy_further_trials = 16;
+  MeterOptions meters;  ///< for the goal energy
   /// Says, where something has to be measured, how long copies take by device. Empty, or of fewer devices:
   /// they are measured at every stage instead.
   std::function<std::vector<TransferModel>()> transfers;
@@ -86,8 +91,9 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
 /// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
 /// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered. For the goal
 /// energy, stages' energies that are stored (`sightline measure --stages` does) or are measured here say what
-/// to try; what counts is what the meters see, whether or not that is all. Throws Error (usage) for this goal
-/// where there is no meter that is quick enough to be used (Energy::is_quick).
+/// to try; what counts is what the meters see, whether or not that is all, and where they cannot tell
+/// schedules apart, what was predicted of these. Throws Error (usage) for this goal where there is no meter
+/// that is quick enough to be used (Energy::is_quick).
 /// @param frames  some of the source, all of one size
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
