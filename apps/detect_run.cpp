@@ -184,7 +184,9 @@ class DetectRun {
     }
     if (!a_.detections.empty()) {
       // Only now: a bad input must not empty an existing file.
-      if (!results_) results_ = ResultWriter::open(a_.detections, format_, labels);
+      if (!results_)
+        results_ =
+            ResultWriter::open(a_.detections, format_, labels, !engine_.detector->run_settings().empty());
       add_shared(std::make_unique<pipeline::ResultSink>(*results_));
     }
     if (!a_.contact_sheet.empty()) {

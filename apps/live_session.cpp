@@ -138,7 +138,8 @@ void LiveSession::open_outputs() {
   };
   add(std::make_unique<RecordSink>(*this));
   if (!a_.detections.empty()) {
-    results_ = ResultWriter::open(a_.detections, a_.format, labels);
+    results_ =
+        ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector->run_settings().empty());
     add(std::make_unique<pipeline::ResultSink>(*results_));
   }
   if (const auto tracking = a_.tracking.make(engine_.detector->info())) {

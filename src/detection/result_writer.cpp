@@ -155,9 +155,9 @@ void ResultWriter::Output::fail(int error) {
 }
 
 std::unique_ptr<ResultWriter> ResultWriter::open(const std::filesystem::path& path, ResultFormat format,
-                                                 std::vector<std::string> labels) {
+                                                 std::vector<std::string> labels, bool has_settings) {
   // The format first: where it fails, an existing file is left as it was.
-  auto text = Format::create(format, std::move(labels));
+  auto text = Format::create(format, std::move(labels), has_settings);
   return std::make_unique<ResultWriter>(std::make_unique<Output>(path), std::move(text));
 }
 

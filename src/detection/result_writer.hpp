@@ -28,8 +28,9 @@ enum class ResultFormat {
   json,
   /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
   /// whose object columns are empty, so that every frame appears. The last columns, `track`, `name` and
-  /// `distance`, are always there and empty where objects are not tracked or not recognised. There is no room
-  /// for landmarks.
+  /// `distance`, are always there and empty where objects are not tracked or not recognised. Where
+  /// a run turns between settings, `setting` follows, as in `jsonl`: a file of another run has the columns
+  /// that it always had. There is no room for landmarks.
   csv,
   /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`, -1 for the track where objects are not
   /// tracked. Frames count from 1. The format has no room for labels, names, landmarks, for frames without
@@ -72,10 +73,11 @@ std::optional<ResultFormat> guess_result_format(const std::filesystem::path& pat
 class ResultWriter {
  public:
   /// @param path    where to write; "-" is standard output
-  /// @param labels  names of the labels; `Detection::label` is an index into it
+  /// @param labels        names of the labels; `Detection::label` is an index into it
+  /// @param has_settings  whether the run turns between settings
   /// Throws Error(failed), with the path and the system's reason, where the file cannot be written.
   static std::unique_ptr<ResultWriter> open(const std::filesystem::path& path, ResultFormat format,
-                                            std::vector<std::string> labels);
+                                            std::vector<std::string> labels, bool has_settings = false);
 
   /// Finishes the file where `finish` has not been called; a failure there is logged, not thrown.
   ~ResultWriter();

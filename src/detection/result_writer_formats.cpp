@@ -151,15 +151,18 @@ class JsonDocument final : public ResultWriter::Format {
 
 class Csv final : public ResultWriter::Format {
  public:
-  explicit Csv(std::vector<std::string> labels) : Format(std::move(labels)) {}
+  Csv(std::vector<std::string> labels, bool has_settings)
+      : Format(std::move(labels)), has_settings_(has_settings) {}
   std::string head() override {
-    return "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n";
+    return std::string("source,frame,time,status,label,score,x,y,width,height,track,name,distance") +
+           (has_settings_ ? ",setting\n" : "\n");
   }
   std::string frame(const FrameResult& result) override {
     const std::string start =
         csv_cell(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
-    if (result.objects.empty()) return start + ",,,,,,,,\n";
+    const std::string end = has_settings_ ? ',' + csv_cell(std::string(result.setting)) + '\n' : "\n";
+    if (result.objects.empty()) return start + ",,,,,,,," + end;
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
@@ -168,10 +171,13 @@ class Csv final : public ResultWriter::Format {
               (object.track > 0 ? std::to_string(object.track) : "") + ',' +
               csv_cell(object.attributes.name()) + ',';
       if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
-      rows += '\n';
+      rows += end;
     }
     return rows;
   }
+
+ private:
+  const bool has_settings_;
 };
 
 class Mot final : public ResultWriter::Format {
@@ -317,14 +323,15 @@ class Coco final : public ResultWriter::Format {
 }  // namespace
 
 std::unique_ptr<ResultWriter::Format> ResultWriter::Format::create(ResultFormat format,
-                                                                   std::vector<std::string> labels) {
+                                                                   std::vector<std::string> labels,
+                                                                   bool has_settings) {
   switch (format) {
     case ResultFormat::jsonl:
       break;
     case ResultFormat::json:
       return std::make_unique<JsonDocument>(std::move(labels));
     case ResultFormat::csv:
-      return std::make_unique<Csv>(std::move(labels));
+      return std::make_unique<Csv>(std::move(labels), has_settings);
     case ResultFormat::mot:
       return std::make_unique<Mot>(std::move(labels));
     case ResultFormat::coco:

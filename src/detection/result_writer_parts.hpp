@@ -39,7 +39,8 @@ class ResultWriter::Output {
 /// The text of a format: a head, a piece for each frame and a tail.
 class ResultWriter::Format {
  public:
-  static std::unique_ptr<Format> create(ResultFormat format, std::vector<std::string> labels);
+  static std::unique_ptr<Format> create(ResultFormat format, std::vector<std::string> labels,
+                                        bool has_settings);
   virtual ~Format() = default;
   Format(const Format&) = delete;
   Format& operator=(const Format&) = delete;

@@ -116,6 +116,22 @@ TEST_F(ResultWriterTest, CsvQuotesAndHasEveryFrame) {
             "a.mp4,3,0.333333,failed,,,,,,,,,\n");
 }
 
+TEST_F(ResultWriterTest, CsvOfARunThatTurnsBetweenSettingsSaysWhichOne) {
+  FrameResult found = frame(1, {kPerson, kFace}), nothing = frame(2, {});
+  found.setting = "12 filters, step 1.15";
+  nothing.setting = "\"fast\"";
+  const fs::path path = folder_ / "out";
+  const auto writer = ResultWriter::open(path, ResultFormat::csv, {"person", "face"}, true);
+  for (const FrameResult& one : {found, nothing, failed_frame(3)}) writer->write(one);
+  writer->finish();
+  EXPECT_EQ(content(path),
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance,setting\n"
+            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,,\"12 filters, step 1.15\"\n"
+            "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,,,\"12 filters, step 1.15\"\n"
+            "a.mp4,2,0.08,ok,,,,,,,,,,\"\"\"fast\"\"\"\n"
+            "a.mp4,3,0.333333,failed,,,,,,,,,,\n");
+}
+
 TEST_F(ResultWriterTest, Mot) {
   EXPECT_EQ(written(ResultFormat::mot, {frame(1, {kPerson}), frame(2, {}), frame(3, {kFace})}),
             "1,-1,489.01,161,31.03,75.17,1.23,-1,-1,-1\n"
