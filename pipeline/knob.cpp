@@ -18,11 +18,34 @@ constexpr int kFewestSlowFrames = 2;             // where so many take four time
 constexpr std::int64_t kBatteryPause = 10 * kSecond;
 constexpr double kHeld = 1.05;  // a load that counts as held
 
-// A captured frame waited with its source until it entered; one that was read takes the processors from when
-// it was asked for.
-std::int64_t entry_of(const FrameTrace& trace) {
-  return trace.entered != 0 ? trace.entered : trace.admitted;
-}
+constexpr double kRests = 0.05;  // share of the time from which on searching is not what limits
+
+// When a frame could be searched, until when it was, and what else was done for it.
+struct Searched {
+  explicit Searched(const FrameTrace& trace) : begin(trace.admitted), end(trace.delivered) {
+    std::int64_t done = 0;
+    for (const Span& span : trace.spans) {
+      switch (span.activity) {
+        case Activity::decode:
+          begin = span.end;
+          reading += span.end - span.start;
+          break;
+        case Activity::output:
+          writing += span.end - span.start;
+          break;
+        case Activity::wait:
+          break;
+        default:
+          done = std::max(done, span.end);
+      }
+    }
+    // A captured frame waited with its source until it entered.
+    if (trace.entered != 0) begin = trace.entered;
+    if (done != 0) end = done;
+  }
+  std::int64_t begin, end;
+  std::int64_t reading = 0, writing = 0;
+};
 
 std::size_t count_of(const FrameProcessor& processor) {
   return std::max<std::size_t>(processor.run_settings().size(), 1);
@@ -40,24 +63,28 @@ void CapacityMeter::add(const FrameTrace& trace) {
     --left_out_;
     return;
   }
+  const Searched searched(trace);
   if (first_ == 0) {
-    first_ = last_ = trace.delivered;
+    first_ = last_ = searched.end;
     return;
   }
-  busy_ += std::max<std::int64_t>(0, trace.delivered - std::max(entry_of(trace), last_));
-  last_ = std::max(last_, trace.delivered);
+  busy_ += std::max<std::int64_t>(0, searched.end - std::max(searched.begin, last_));
+  last_ = std::max(last_, searched.end);
+  reading_ += searched.reading;
+  writing_ += searched.writing;
   ++frames_;
 }
 
-std::optional<double> CapacityMeter::take() {
+std::optional<CapacityMeter::Seen> CapacityMeter::take() {
   const std::int64_t seen = last_ - first_;
   if (seen < kShortest || busy_ <= 0) return std::nullopt;
   if (frames_ < (seen < 4 * kShortest ? kFewestFrames : kFewestSlowFrames)) return std::nullopt;
-  const double capacity = 1e9 * frames_ / static_cast<double>(busy_);
+  const Seen result{1e9 * frames_ / static_cast<double>(busy_), 1e9 * frames_ / static_cast<double>(seen),
+                    1 - static_cast<double>(busy_) / static_cast<double>(seen), writing_ > reading_};
   first_ = last_;
-  busy_ = 0;
+  busy_ = reading_ = writing_ = 0;
   frames_ = 0;
-  return capacity;
+  return result;
 }
 
 Knob::Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions options)
@@ -114,11 +141,24 @@ void Knob::accept(const FrameTrace& trace) {
 void Knob::judge_rate(const FrameTrace& trace) {
   if (static_cast<std::size_t>(trace.setting) != pipeline_.setting()) return;
   capacity_.add(trace);
-  const std::optional<double> reached = capacity_.take();
-  if (!reached) return;
-  const double given = options_.source_rate ? options_.source_rate() : 0;
-  const double wanted = given > 0 ? std::min(given, options_.policy.limit) : options_.policy.limit;
-  judge(trace.delivered, wanted / *reached, fmt::format("{:.1f} frames/s are possible", *reached));
+  const std::optional<CapacityMeter::Seen> seen = capacity_.take();
+  if (!seen) return;
+  double wanted = options_.policy.limit;
+  if (const double given = options_.source_rate ? options_.source_rate() : 0; given > 0)
+    wanted = std::min(wanted, given);
+  if (seen->resting > kRests && seen->delivered < wanted) {
+    wanted = seen->delivered;
+    ++rested_;
+    limited_by_ = fmt::format("{} {:.1f} frames/s",
+                              seen->by_outputs ? "the outputs take" : "the source gives", seen->delivered);
+    if (!said_rests_ && !options_.source_rate) {
+      said_rests_ = true;
+      spdlog::info("knob: {}, and searching rests {:.0f}% of the time: faster settings would not give more",
+                   limited_by_, 100 * seen->resting);
+    }
+  }
+  judge(trace.delivered, wanted / seen->possible,
+        fmt::format("{:.1f} frames/s are possible", seen->possible));
 }
 
 void Knob::judge_energy(std::int64_t now) {
@@ -207,8 +247,12 @@ std::string Knob::summary() const {
   if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
   const std::string policy = describe(options_.policy);
   if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", policy, turns_, last_seen_);
-  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s); at last, {}\n", policy, held_,
-                     judged_, turns_, last_seen_);
+  const std::string limited =
+      rested_ > 0 && !options_.source_rate
+          ? fmt::format("; not searching was the limit at {} of them, but {}", rested_, limited_by_)
+          : "";
+  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s){}; at last, {}\n", policy,
+                     held_, judged_, turns_, limited, last_seen_);
 }
 
 }  // namespace sightline::pipeline

@@ -16,21 +16,30 @@
 
 namespace sightline::pipeline {
 
-/// The rate at which a run could search frames: it counts the time in which some frame was on its way, and so
-/// also tells what a source that is slower than the processors would allow. Thread-safety: none.
+/// The rate at which a run could search frames: it counts the time in which some frame was being searched,
+/// from when it was there until its last stage was done. Where a source or the sinks are slower than that,
+/// searching rests in between. Thread-safety: none.
 class CapacityMeter {
  public:
+  struct Seen {
+    double possible = 0;      ///< frames a second that could be searched
+    double delivered = 0;     ///< that were
+    double resting = 0;       ///< share of the time, 0 to 1
+    bool by_outputs = false;  ///< where it rests: the sinks were busier than the source
+  };
   /// Forgets what it has seen, and leaves out the next `frames`, which a change still shows in.
   void begin_anew(int frames);
   void add(const FrameTrace& trace);
-  /// Frames a second, once half a second and some frames have been seen; the next ones are counted anew.
-  std::optional<double> take();
+  /// Once half a second and some frames have been seen; the next ones are counted anew.
+  std::optional<Seen> take();
 
  private:
   int left_out_ = 0;
-  std::int64_t first_ = 0;  ///< delivery of the frame before the counted ones; 0: there was none yet
-  std::int64_t last_ = 0;   ///< of the last one
-  std::int64_t busy_ = 0;   ///< nanoseconds since `first_` in which frames were on their way
+  std::int64_t first_ =
+      0;  ///< when the frame before the counted ones had been searched; 0: there was none yet
+  std::int64_t last_ = 0;                   ///< when the last one had been
+  std::int64_t busy_ = 0;                   ///< nanoseconds since `first_` in which frames were searched
+  std::int64_t reading_ = 0, writing_ = 0;  ///< nanoseconds that sources and sinks were busy
   int frames_ = 0;
 };
 
@@ -44,10 +53,13 @@ struct KnobOptions {
 };
 
 /// Watches a run and sets the pipeline's setting. Held is a rate where the machine could search so many
-/// frames a second: what a camera does not give need not be held. A budget counts the energy of all meters
-/// that may be added up (Energy), idle power included, which is why a budget of watts asks for a source that
-/// leaves the processors something to rest: searched as fast as possible, every setting takes about the same.
-/// See KnobLogic for when it turns, and BatteryLogic. The log says what was done and why.
+/// frames a second: what a camera does not give need not be held. Nor is what a file's decoding or the
+/// outputs do not allow: where searching rests for more than a twentieth of the time, it is not what limits,
+/// and the rate to hold is no more than the one that there is. The log says so once. A budget counts the
+/// energy of all meters that may be added up (Energy), idle power included, which is why a budget of watts
+/// asks for a source that leaves the processors something to rest: searched as fast as possible, every
+/// setting takes about the same. See KnobLogic for when it turns, and BatteryLogic. The log says what was
+/// done and why.
 ///
 /// A TraceSink of the pipeline's runs; must outlive them. The rest from any thread.
 class Knob : public TraceSink {
@@ -92,6 +104,9 @@ class Knob : public TraceSink {
   bool by_hand_ = false;
   bool failed_ = false;         ///< the sensor; the policy has ended
   bool said_too_much_ = false;  ///< that the fastest setting does not hold the limit
+  bool said_rests_ = false;     ///< that something else than searching limits the rate
+  int rested_ = 0;              ///< looks at which something else did
+  std::string limited_by_;      ///< in words, at the last of these
   std::int64_t next_look_ = 0;  ///< at the battery
   int judged_ = 0;              ///< how often the policy looked
   int held_ = 0;                ///< and found the limit kept, to within five hundredths

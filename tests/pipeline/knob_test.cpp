@@ -181,6 +181,59 @@ TEST_F(KnobRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
   EXPECT_EQ(pipeline_.setting(), 1u);
 }
 
+// A file: each frame is read for so long, which the next one waits for, then searched, then written.
+class KnobFileRun : public KnobRun {
+ protected:
+  void file(double seconds, double reading, const std::array<double, 3>& searching, double writing) {
+    const auto of = [](double s) { return static_cast<std::int64_t>(s * kSecond); };
+    std::int64_t read = now_, searched = now_, written = now_;
+    for (const std::int64_t end = now_ + of(seconds); written < end;) {
+      FrameTrace trace;
+      trace.setting = static_cast<int>(pipeline_.setting());
+      // With two frames in flight, one is read while the one before is searched, or written.
+      trace.admitted = std::max(read, written - of(writing));
+      read = trace.admitted + of(reading);
+      const std::int64_t begun = std::max(read, searched);
+      searched = begun + of(searching[pipeline_.setting()]);
+      const std::int64_t handed = std::max(searched, written);
+      written = trace.delivered = handed + of(writing);
+      const std::array<Span, 4> spans{Span{Activity::decode, 0, 0, 0, trace.admitted, read},
+                                      {Activity::wait, 0, 0, 0, read, begun},
+                                      {Activity::run, 0, 0, 0, begun, searched},
+                                      {Activity::output, 0, 0, 0, handed, written}};
+      trace.spans = spans;
+      knob_->accept(trace);
+    }
+    now_ = written;
+  }
+};
+
+TEST_F(KnobFileRun, TurnsWhereSearchingIsTheLimit) {
+  start({KnobPolicy::Kind::hold, 20});
+  file(10, 0.01, {0.1, 0.06, 0.04}, 0.001);
+  EXPECT_EQ(pipeline_.setting(), 2u);
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s)"));
+  EXPECT_THAT(log_.str(), testing::Not(HasSubstr("rests")));
+}
+
+TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
+  start({KnobPolicy::Kind::hold, 20});
+  file(30, 0.1, {0.2, 0.06, 0.04}, 0.001);
+  EXPECT_EQ(pipeline_.setting(), 1u) << "ten a second are read, and searched";
+  EXPECT_THAT(log_.str(), HasSubstr("the source gives 10.0 frames/s, and searching rests 40% of the time"));
+  EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
+  EXPECT_THAT(knob_->summary(), HasSubstr("not searching was the limit at"));
+  file(90, 0.1, {0.07, 0.06, 0.04}, 0.001);
+  EXPECT_EQ(pipeline_.setting(), 0u) << "there is time for a more accurate one";
+}
+
+TEST_F(KnobFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
+  start({KnobPolicy::Kind::hold, 20});
+  file(30, 0.01, {0.2, 0.06, 0.04}, 0.1);
+  EXPECT_EQ(pipeline_.setting(), 1u);
+  EXPECT_THAT(log_.str(), HasSubstr("the outputs take 10.0 frames/s"));
+}
+
 TEST_F(KnobRun, AHandEndsThePolicyUntilItIsWantedAgain) {
   start({KnobPolicy::Kind::hold, 20});
   EXPECT_EQ(knob_->chosen_by(), "hold 20 frames/s");
