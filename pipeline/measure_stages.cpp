@@ -114,7 +114,8 @@ class RowMeasurer {
   // Once idle power is known from both ends.
   void take_off_idle() {
     result_.idle_watts = (result_.idle_before->watts + result_.idle_after->watts) / 2;
-    std::vector<double> idle_parts = result_.idle_before->parts;
+    std::vector<double>& idle_parts = result_.idle_parts;
+    idle_parts = result_.idle_before->parts;
     for (std::size_t i = 0; i < idle_parts.size(); ++i)
       idle_parts[i] = (idle_parts[i] + result_.idle_after->parts[i]) / 2;
     for (std::size_t i = 0; i < result_.rows.size(); ++i) {
@@ -243,7 +244,7 @@ class WholeMeasurer {
   void add_energy(WholeRow& row, const std::vector<EnergyWindow>& windows) const {
     row.power = power_of(windows);
     if (!row.power) return;
-    row.joules = joules_of(windows, result_.idle_watts, result_.idle_before->parts);
+    row.joules = joules_of(windows, result_.idle_watts, result_.idle_parts);
     row.stages_joules = joules_above_idle(energies_, costs_, row.schedule);
     row.predicted_joules =
         predicted_joules(energies_, costs_, row.schedule, 1 / std::max(row.predicted_fps, 1e-9));

@@ -1,8 +1,16 @@
 #include "pipeline/stage_measurement.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sightline::pipeline {
+
+double idle_error(const StageMeasurement& m) {
+  if (!m.idle_before || !m.idle_after) return 0;
+  const auto half_range = [](const Power& power) { return (power.highest - power.lowest) / 2; };
+  return std::max({std::abs(m.idle_after->watts - m.idle_before->watts) / 2, half_range(*m.idle_before),
+                   half_range(*m.idle_after)});
+}
 
 std::optional<JoulesExplained> explained(const WholeRow& row) {
   if (!row.joules || !row.stages_joules) return std::nullopt;

@@ -78,12 +78,17 @@ struct StageMeasurement {
   std::vector<std::string> meter_names;
   std::vector<std::string> part_names;
   std::optional<Power> idle_before, idle_after;
-  double idle_watts = 0;  ///< the mean of the two
+  double idle_watts = 0;           ///< the mean of the two
+  std::vector<double> idle_parts;  ///< the same by part of a meter
   std::vector<AloneRow> rows;
   std::vector<std::string> left_out;  ///< what could not be measured, and why
   std::vector<WholeRow> schedules;    ///< the named ones
   std::vector<WholeRow> mappings;     ///< all of them, where these were asked for: the most frugal first
 };
+
+/// By how many watts the idle power that is taken off may be wrong: it changed by twice as much, or scattered
+/// so, while all was measured. 0 where there is no meter.
+double idle_error(const StageMeasurement& measurement);
 
 /// What of a whole schedule's joules a frame is what.
 struct JoulesExplained {

@@ -12,6 +12,7 @@ namespace sightline::pipeline {
 namespace {
 
 constexpr double kMilli = 1e3;
+constexpr double kTellingIdle = 0.03;  // share of the idle power from which on its error is told
 
 char letter_of(std::size_t processor) {
   return static_cast<char>('A' + std::min<std::size_t>(processor, 25));
@@ -182,6 +183,12 @@ std::vector<std::string> remarks(const StageMeasurement& m) {
     lines.push_back(
         fmt::format("no meter sees {}: the energy of work there is not known, and is in no figure here",
                     fmt::join(unseen, ", ")));
+  }
+  if (const double error = idle_error(m); error > kTellingIdle * m.idle_watts) {
+    lines.push_back(
+        fmt::format("idle power is known to within {} W ({} before, {} after): joules above idle may be off "
+                    "by that over a frame",
+                    figures(error), figures(m.idle_before->watts), figures(m.idle_after->watts)));
   }
   if (!m.part_names.empty()) {
     lines.push_back(fmt::format("{}: within the meters' figures, above idle, in mJ a frame",

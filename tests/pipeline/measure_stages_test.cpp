@@ -149,6 +149,8 @@ TEST_F(MeasureStages, EnergyIsWhatTheStagesTook) {
     const StageMeasurement m = measure_stages(processor, &stages, frame_of(40), asked);
     EXPECT_EQ(m.meter, "RAPL package-0");
     EXPECT_EQ(m.part_names, std::vector<std::string>{"RAPL core"});
+    ASSERT_EQ(m.idle_parts.size(), 1U);
+    EXPECT_DOUBLE_EQ(m.idle_parts[0], (m.idle_before->parts[0] + m.idle_after->parts[0]) / 2);
     EXPECT_EQ(m.seen, (std::vector<bool>{true, true}));
     EXPECT_GT(m.idle_watts, 2.5);
     for (std::size_t stage = 0; stage < 3; ++stage) {

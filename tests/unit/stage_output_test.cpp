@@ -62,6 +62,20 @@ StageMeasurement card_measurement() {
   return m;
 }
 
+TEST(StageOutput, SaysHowSureTheIdlePowerIs) {
+  StageMeasurement m = card_measurement();
+  EXPECT_DOUBLE_EQ(idle_error(m), 5);
+  EXPECT_THAT(stages_as_text(m), HasSubstr("idle power is known to within 5.00 W (80.0 before, 90.0 after)"));
+  m.idle_before = m.idle_after = made_up_power(85);
+  EXPECT_DOUBLE_EQ(idle_error(m), 0);
+  EXPECT_THAT(stages_as_text(m), testing::Not(HasSubstr("known to within")));
+  m.idle_before->lowest = 75;
+  m.idle_before->highest = 97;
+  EXPECT_DOUBLE_EQ(idle_error(m), 11) << "both alike, but what was before scattered";
+  m.idle_before.reset();
+  EXPECT_EQ(idle_error(m), 0);
+}
+
 TEST(StageOutput, WhatNoMeterSeesIsNotZero) {
   const std::string text = stages_as_text(card_measurement());
   EXPECT_THAT(text, HasSubstr("no meter sees A (CPU, 8 threads): the energy of work there is not known"));
