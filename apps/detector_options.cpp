@@ -308,7 +308,7 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
   if (all.size() < 2 && listed.empty()) return make_detector(configuration);
   std::vector<ConfiguredSetting> settings;
   for (const SettingChanges& changes : all) {
-    settings.push_back({std::move(load_configs()[which]), changes});
+    settings.push_back({configuration.fresh_copy(), changes});
     Config& config = settings.back().config;
     config.expect_section("schedule");
     config.expect_section("knob");

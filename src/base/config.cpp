@@ -53,6 +53,13 @@ struct Config::Data {
 constexpr std::uintmax_t kMaxConfigBytes = 16 << 20;
 
 Config::Config(std::unique_ptr<Data> data) : data_(std::move(data)) {}
+Config Config::fresh_copy() const {
+  auto data = std::make_unique<Data>(*data_);
+  data->known.clear();
+  data->former_names.clear();
+  return Config(std::move(data));
+}
+
 Config::Config(Config&&) noexcept = default;
 Config& Config::operator=(Config&&) noexcept = default;
 Config::~Config() = default;

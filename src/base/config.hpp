@@ -29,6 +29,10 @@ class Config {
   /// From text; `name` stands for the file in errors.
   static Config parse(std::string_view text, const std::string& name);
 
+  /// Another one of the same file, with the same overrides, of which nothing has been read yet. A warning
+  /// about the file that one of them gave is not given by the other.
+  Config fresh_copy() const;
+
   Config(Config&&) noexcept;
   Config& operator=(Config&&) noexcept;
   ~Config();

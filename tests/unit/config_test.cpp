@@ -42,6 +42,22 @@ TEST(Config, ReadsValuesAndFallsBack) {
   EXPECT_EQ(config.optional_number("detector", "threshold", -10, 10), -0.5);
 }
 
+TEST(Config, AFreshCopyHasTheSameValuesAndHasBeenReadByNobody) {
+  Config config = Config::parse(kText, "people.toml");
+  config.set("detector", "threshold", 3.0);
+  config.leave_out("detector", "scale_step");
+  EXPECT_EQ(config.text("source", "path", ""), "video.mp4");
+  config.expect_section("detector");
+  EXPECT_NO_THROW(config.expect_all_known());
+  Config copy = config.fresh_copy();
+  EXPECT_EQ(copy.name(), "people.toml");
+  EXPECT_EQ(copy.number("detector", "threshold", 0, -10, 10), 3.0);
+  EXPECT_EQ(copy.number("detector", "scale_step", 1.1, 1, 8), 1.1);
+  EXPECT_THAT(complaint([&] { copy.expect_all_known(); }), HasSubstr("source"));
+  copy.set("detector", "threshold", 4.0);
+  EXPECT_EQ(config.number("detector", "threshold", 0, -10, 10), 3.0);
+}
+
 TEST(Config, WrongTypesNameTheLine) {
   const Config config = Config::parse(kText, "people.toml");
   EXPECT_THAT(complaint([&] { config.text("detector", "threshold", ""); }),
