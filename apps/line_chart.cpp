@@ -26,27 +26,15 @@ struct Extent {
   }
 };
 
-// 1, 2 or 5 times a power of ten, at or below the value, or at or above.
-double nice(double value, bool above) {
-  const double power = std::pow(10, std::floor(std::log10(value) + 1e-9));
-  if (above) {
-    for (const double factor : {1.0, 2.0, 5.0})
-      if (factor * power >= value * 0.999) return factor * power;
-    return 10 * power;
-  }
-  for (const double factor : {5.0, 2.0})
-    if (factor * power <= value * 1.001) return factor * power;
-  return power;
-}
-
+// Round numbers; over a wide range, only powers of ten.
 std::vector<double> y_marks(double low, double high) {
+  constexpr double kMore = 1.001;
   std::vector<double> marks;
-  const bool is_wide = high > 150 * low;  // only powers of ten then
-  for (double power = std::pow(10, std::floor(std::log10(low) + 1e-9)); power <= high * 1.001; power *= 10) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double mark = factor * power;
-      if (mark >= low * 0.999 && mark <= high * 1.001 && (!is_wide || factor == 1)) marks.push_back(mark);
-    }
+  const bool is_wide = high > 150 * low;
+  for (double mark = report_parts::round_up(low); mark <= high * kMore;
+       mark = report_parts::round_up(mark * kMore)) {
+    const double exponent = std::log10(mark);
+    if (!is_wide || std::abs(exponent - std::round(exponent)) < 1e-6) marks.push_back(mark);
   }
   return marks;
 }
@@ -67,8 +55,8 @@ class Plot {
     if (y.high <= 0) return;
     first_ = x.low;
     last_ = x.high > x.low ? x.high : x.low + std::max(x.low, 1.0);
-    const double low = nice(y.low, false);
-    y_ = {low, std::max(nice(y.high, true), 2 * low), kPlotBottom, kPlotTop};
+    const double low = report_parts::round_down(y.low);
+    y_ = {low, std::max(report_parts::round_up(y.high), 2 * low), kPlotBottom, kPlotTop};
   }
 
   bool is_empty() const { return places_.empty(); }

@@ -115,16 +115,6 @@ std::vector<Bar> time_bars(const StageMeasurement& m) {
   return bars;
 }
 
-// A round number at or above the value.
-double axis_end(double value) {
-  if (value <= 0) return 1;
-  const double power = std::pow(10.0, std::floor(std::log10(value)));
-  for (const double step : {1.0, 2.0, 2.5, 5.0}) {
-    if (step * power >= value) return step * power;
-  }
-  return 10 * power;
-}
-
 std::string rectangle(double x, double y, double width, double height, const std::string& colour,
                       const std::string& title) {
   return fmt::format(
@@ -136,7 +126,7 @@ std::string rectangle(double x, double y, double width, double height, const std
 std::string bars_svg(const std::vector<Bar>& bars, const std::string& title, const std::string& unit) {
   double most = 0;
   for (const Bar& bar : bars) most = std::max(most, bar.whole + bar.spread);
-  const double end = axis_end(most);
+  const double end = most > 0 ? parts_of::round_up(most) : 1;
   const double bottom = kPlotTop + kPlotHeight;
   const auto bars_in = [&](const std::string& group) {
     return static_cast<double>(std::ranges::count(bars, group, &Bar::group));
@@ -201,9 +191,9 @@ std::string bars_svg(const std::vector<Bar>& bars, const std::string& title, con
       "fill=\"#ffffff\"/>\n",
       width, bottom + kUnderPlot, width, escape_markup(title));
   svg += parts_of::text(kPlotLeft, 18, "start", escape_markup(title), " font-weight=\"bold\"");
-  for (int i = 0; i <= 4; ++i) {
-    const double value = end * i / 4;
-    svg += parts_of::line(kPlotLeft, y(value), right, y(value), i == 0 ? "#333333" : "#dfe3e9");
+  const double step = parts_of::round_step(end, 5);
+  for (double value = 0; value <= end * 1.001; value += step) {
+    svg += parts_of::line(kPlotLeft, y(value), right, y(value), value == 0 ? "#333333" : "#dfe3e9");
     svg += parts_of::text(kPlotLeft - 8, y(value) + 4, "end", fmt::format("{:g}", value * 1e3));
   }
   svg += parts_of::text(kPlotLeft - 8, kPlotTop - 14, "end", unit);

@@ -46,13 +46,36 @@ std::string picture(double width, double height, const std::string& label, const
          content + "</svg>\n";
 }
 
-double round_step(double range, double most) {
-  const double rough = range / most;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= rough * (1 - 1e-9)) return factor * power;
+namespace {
+
+constexpr double kFactors[] = {1, 2, 5};
+constexpr double kRounding = 1e-9;  // of powers and of what values are made of
+
+double power_below(double value) {
+  return std::pow(10.0, std::floor(std::log10(value) + kRounding));
+}
+
+}  // namespace
+
+double round_up(double value) {
+  const double power = power_below(value);
+  for (const double factor : kFactors) {
+    if (factor * power >= value * (1 - kRounding)) return factor * power;
   }
   return 10 * power;
+}
+
+double round_down(double value) {
+  const double power = power_below(value);
+  double best = power;
+  for (const double factor : kFactors) {
+    if (factor * power <= value * (1 + kRounding)) best = factor * power;
+  }
+  return best;
+}
+
+double round_step(double range, double most) {
+  return round_up(range / most);
 }
 
 std::string line(double x1, double y1, double x2, double y2, const char* colour) {

@@ -40,7 +40,11 @@ inline constexpr std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009
 /// @param content  markup
 std::string picture(double width, double height, const std::string& label, const std::string& content);
 
-/// 1, 2 or 5 times a power of ten, of which `range` has at most `most`; both above 0.
+/// The smallest of 1, 2 and 5 times a power of ten that is no smaller than a value above 0, and the largest
+/// that is no larger: where axes end, and how far their marks are apart.
+double round_up(double value);
+double round_down(double value);
+/// A round number of which `range` has at most `most`; both above 0.
 double round_step(double range, double most);
 
 /// A path from one point to another.
