@@ -4,45 +4,27 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
+#include "compared_keys.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "family_commands.hpp"
+#include "measure_schedules.hpp"
 #include "measure_stages.hpp"
 #include "measure_variants.hpp"
 #include "media_options.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/experiment_output.hpp"
-#include "pipeline/measure.hpp"
 #include "pipeline/measurement_output.hpp"
-#include "pipeline/sources.hpp"
 #include "pipeline/stage_output.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
-
-// A key of the detector, and the values of it that are compared. Families that share its option may have
-// different values: what "all" stands for is the detector's family's.
-struct ComparedKey {
-  VariantAxis axis;                 // the first family's
-  std::vector<std::string> values;  // of all families
-  std::vector<int> numbers;
-  std::vector<std::string> texts;
-};
-
-// One of the detectors that are compared.
-struct Variant {
-  DetectorSetting setting;
-  std::string name;     ///< for people
-  std::string kernels;  ///< where only these differ
-};
 
 struct MeasureArguments {
   std::string input;
@@ -62,118 +44,16 @@ struct MeasureArguments {
   std::optional<double> seconds;
 };
 
-// Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
-std::vector<std::string> every_mapping(const Engine& engine) {
-  constexpr std::size_t kMost = 12;
-  const std::size_t count = engine.detector->stages().size();
-  if (count > kMost) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} stages have too many mappings to measure every one of them", count),
-                "name schedules, or measure one detector");
-  }
-  const pipeline::Devices devices = engine.devices();
-  const StageSet supported = devices.supported();
-  std::vector<std::string> names;
-  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
-    const StageSet mapping(bits);
-    if ((mapping & ~supported).any()) continue;
-    try {
-      for (const DeviceStages* device : devices) {
-        if (mapping.any()) device->check(mapping);
-      }
-    } catch (const Error&) {
-      continue;  // stages that do not run there without each other
-    }
-    std::string name;
-    for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
-    names.push_back(name);
-  }
-  names.insert(names.end(), {"split", "auto"});
-  return names;
-}
-
-std::vector<std::string> schedules_of(const std::string& text, const Engine& engine) {
-  const bool device = !engine.device_stages.empty();
-  if (text == "every" && device) return every_mapping(engine);
-  std::vector<std::string> names;
-  if (text == "all") {
-    for (const std::string_view name : pipeline::schedule_names()) {
-      if (device || name == "cpu") names.emplace_back(name);
-    }
-    if (device) names.emplace_back("auto");
-    return names;
-  }
-  names = split(text, ',');
-  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
-  return names;
-}
-
-// A file read again and again, from its first frame.
-class LoopedFile : public pipeline::Source {
- public:
-  LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
-      : reader_(input, looped(options)), left_(count) {}
-  std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
-
- private:
-  static media::ReadOptions looped(media::ReadOptions options) {
-    options.loop = -1;
-    options.stop = &stop_requested();
-    return options;
-  }
-  media::Reader reader_;
-  std::int64_t left_;
-};
-
-std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
-                                       int count) {
-  media::Reader reader(input, options);
-  std::vector<media::Frame> frames;
-  while (static_cast<int>(frames.size()) < count) {
-    auto frame = reader.read();
-    if (!frame || (!frames.empty() && frame->size() != frames.front().size())) break;
-    frames.push_back(std::move(*frame));
-  }
-  if (frames.empty()) throw Error(ExitCode::input, "'" + input + "' has no frame");
-  return frames;
-}
-
-// `work` is that of the first frame, where it is known from a variant that searches the same windows.
 pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptions& detector, int verbosity,
                                   const std::string& kernels = "",
                                   const std::vector<WorkCount>* work = nullptr) {
-  const Engine engine = detector.make();
-  const std::vector<media::Frame> frames = first_frames(a.input, a.reading, a.preload > 0 ? a.preload : 4);
-  pipeline::MeasureOptions options = a.options;
-  options.repeats = a.repeats.value_or(options.repeats);
-  options.seconds = a.seconds.value_or(options.seconds);
-  options.schedules = schedules_of(a.schedules, engine);
-  options.threads = engine.threads;
-  options.in_flight = engine.schedule.in_flight;
-  options.split = engine.schedule.split;
-  options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
-  options.meters.log = a.power_log;
-  options.stop = &stop_requested();
-  if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("{}", what); };
-  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<pipeline::Source> {
-    if (a.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
-    return std::make_unique<LoopedFile>(a.input, a.reading, count);
-  };
-  pipeline::Measurement measurement =
-      pipeline::measure(*engine.detector, engine.devices(), frames, source, a.preload == 0, options);
-  measurement.input = a.input;
-  measurement.program = program_text();
-  measurement.machine = machine_text(engine);
-  const DetectorInfo& info = engine.detector->info();
-  measurement.variant = info.variant;
-  measurement.kernels = kernels;
-  if (work) {
-    measurement.work = *work;
-  } else {
-    measurement.work = engine.detector->count_work(frames.front().view());
-  }
-  measurement.accuracy = info.accuracy;
-  return measurement;
+  SchedulesRequest request{a.input, a.reading, a.preload, a.schedules, a.options};
+  request.options.repeats = a.repeats.value_or(request.options.repeats);
+  request.options.seconds = a.seconds.value_or(request.options.seconds);
+  request.options.meters.log = a.power_log;
+  request.options.stop = &stop_requested();
+  if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  return measure_schedules(detector, request, kernels, work);
 }
 
 // Settings of the device's kernels, as the detector's family sweeps them.
@@ -207,27 +87,6 @@ void check_outputs(const MeasureArguments& a) {
   refuse_same_outputs({a.json, a.csv, a.report});
 }
 
-// What "all" stands for.
-std::vector<std::string> all_values(const ComparedKey& key, const FamilyInfo& family) {
-  for (const VariantAxis& axis : family.variant_axes) {
-    if (axis.option.option.name == key.axis.option.option.name) return axis.values;
-  }
-  return key.axis.values;  // one is enough to be told that the detector does not read the key
-}
-
-std::vector<Variant> variants_of(const ComparedKey& key, const DetectorOptions& detector) {
-  std::vector<Variant> variants;
-  const auto add = [&](DetectorSetting setting, const std::string& value) {
-    variants.push_back(
-        {std::move(setting), value + ' ' + key.axis.noun, key.axis.only_kernels ? value : std::string()});
-  };
-  for (const int number : key.numbers) add({key.axis.option, number, {}, {}, false}, std::to_string(number));
-  const bool all = key.texts == std::vector<std::string>{"all"};
-  for (const std::string& text : all ? all_values(key, detector.family().info()) : key.texts)
-    add({key.axis.option, {}, {}, text, false}, text);
-  return variants;
-}
-
 int run_variants(const MeasureArguments& a, int verbosity) {
   VariantsRequest request{a.input, a.reading, a.preload, a.variants, {}};
   request.options.repeats = a.repeats.value_or(request.options.repeats);
@@ -248,16 +107,16 @@ int run_variants(const MeasureArguments& a, int verbosity) {
 }
 
 int run_stages(const MeasureArguments& a, int verbosity) {
-  std::vector<Variant> variants;
+  std::vector<ComparedVariant> variants;
   for (const ComparedKey& key : a.compared) {
-    for (Variant& variant : variants_of(key, a.detector)) variants.push_back(std::move(variant));
+    for (ComparedVariant& variant : variants_of(key, a.detector)) variants.push_back(std::move(variant));
   }
   if (variants.size() > 1) {
     throw Error(ExitCode::usage, "--stages measures one detector, and several are asked for",
                 "give one value, and run it once for each");
   }
   DetectorOptions detector = a.detector;
-  for (const Variant& variant : variants) detector.set(variant.setting);
+  for (const ComparedVariant& variant : variants) detector.set(variant.setting);
   StagesRequest request{a.input, a.reading, a.schedules, {}};
   request.options.seconds = a.seconds.value_or(request.options.seconds);
   request.options.repeats = a.repeats.value_or(request.options.repeats);
@@ -286,7 +145,7 @@ int run(const MeasureArguments& a, int verbosity) {
   if (a.sweep > 0) sweeps = sweep(a, verbosity);
   std::vector<pipeline::Measurement> all;
   for (const ComparedKey& key : a.compared) {
-    for (const Variant& variant : variants_of(key, a.detector)) {
+    for (const ComparedVariant& variant : variants_of(key, a.detector)) {
       DetectorOptions detector = a.detector;
       detector.set(variant.setting);
       if (verbosity >= 0) spdlog::info("{}", variant.name);
@@ -302,29 +161,6 @@ int run(const MeasureArguments& a, int verbosity) {
   write_if_named(a.csv, [&] { return pipeline::measurements_as_csv(all); });
   write_if_named(a.report, [&] { return pipeline::measurements_as_page(all); });
   return 0;
-}
-
-// What the families can compare, each of a name once, with the help of the first and the values of all.
-std::vector<ComparedKey> compared_keys() {
-  std::vector<ComparedKey> keys;
-  for (const Family* family : families()) {
-    for (const VariantAxis& axis : family->info().variant_axes) {
-      const auto same = [&](const ComparedKey& key) {
-        return key.axis.option.option.name == axis.option.option.name;
-      };
-      const auto known = std::ranges::find_if(keys, same);
-      if (known == keys.end()) {
-        keys.push_back({axis, axis.values, {}, {}});
-        continue;
-      }
-      known->axis.option.option.help +=
-          fmt::format("; {}: {}", family->info().title, fmt::join(axis.values, ", "));
-      for (const std::string& value : axis.values) {
-        if (std::ranges::find(known->values, value) == known->values.end()) known->values.push_back(value);
-      }
-    }
-  }
-  return keys;
 }
 
 void add_measurement_options(OptionSet& options, MeasureArguments& a) {

@@ -1,0 +1,127 @@
+#include "measure_schedules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "measure_variants.hpp"
+#include "pipeline/sources.hpp"
+#include "stop.hpp"
+
+namespace sightline::apps {
+namespace {
+
+// Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
+std::vector<std::string> every_mapping(const Engine& engine) {
+  constexpr std::size_t kMost = 12;
+  const std::size_t count = engine.detector->stages().size();
+  if (count > kMost) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} stages have too many mappings to measure every one of them", count),
+                "name schedules, or measure one detector");
+  }
+  const pipeline::Devices devices = engine.devices();
+  const StageSet supported = devices.supported();
+  std::vector<std::string> names;
+  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
+    const StageSet mapping(bits);
+    if ((mapping & ~supported).any()) continue;
+    try {
+      for (const DeviceStages* device : devices) {
+        if (mapping.any()) device->check(mapping);
+      }
+    } catch (const Error&) {
+      continue;  // stages that do not run there without each other
+    }
+    std::string name;
+    for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
+    names.push_back(name);
+  }
+  names.insert(names.end(), {"split", "auto"});
+  return names;
+}
+
+std::vector<std::string> schedules_of(const std::string& text, const Engine& engine) {
+  const bool device = !engine.device_stages.empty();
+  if (text == "every" && device) return every_mapping(engine);
+  std::vector<std::string> names;
+  if (text == "all") {
+    for (const std::string_view name : pipeline::schedule_names()) {
+      if (device || name == "cpu") names.emplace_back(name);
+    }
+    if (device) names.emplace_back("auto");
+    return names;
+  }
+  names = split(text, ',');
+  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
+  return names;
+}
+
+// A file read again and again, from its first frame.
+class LoopedFile : public pipeline::Source {
+ public:
+  LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
+      : reader_(input, looped(options)), left_(count) {}
+  std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
+
+ private:
+  static media::ReadOptions looped(media::ReadOptions options) {
+    options.loop = -1;
+    options.stop = &stop_requested();
+    return options;
+  }
+  media::Reader reader_;
+  std::int64_t left_;
+};
+
+}  // namespace
+
+std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
+                                       int count) {
+  media::Reader reader(input, options);
+  std::vector<media::Frame> frames;
+  while (static_cast<int>(frames.size()) < count) {
+    auto frame = reader.read();
+    if (!frame || (!frames.empty() && frame->size() != frames.front().size())) break;
+    frames.push_back(std::move(*frame));
+  }
+  if (frames.empty()) throw Error(ExitCode::input, "'" + input + "' has no frame");
+  return frames;
+}
+
+pipeline::Measurement measure_schedules(const DetectorOptions& detector, const SchedulesRequest& request,
+                                        const std::string& kernels, const std::vector<WorkCount>* work) {
+  const Engine engine = detector.make();
+  const std::vector<media::Frame> frames =
+      first_frames(request.input, request.reading, request.preload > 0 ? request.preload : 4);
+  pipeline::MeasureOptions options = request.options;
+  options.schedules = schedules_of(request.schedules, engine);
+  options.threads = engine.threads;
+  options.in_flight = engine.schedule.in_flight;
+  options.split = engine.schedule.split;
+  options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
+  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<pipeline::Source> {
+    if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
+    return std::make_unique<LoopedFile>(request.input, request.reading, count);
+  };
+  pipeline::Measurement measurement =
+      pipeline::measure(*engine.detector, engine.devices(), frames, source, request.preload == 0, options);
+  measurement.input = request.input;
+  measurement.program = program_text();
+  measurement.machine = machine_text(engine);
+  const DetectorInfo& info = engine.detector->info();
+  measurement.variant = info.variant;
+  measurement.kernels = kernels;
+  if (work) {
+    measurement.work = *work;
+  } else {
+    measurement.work = engine.detector->count_work(frames.front().view());
+  }
+  measurement.accuracy = info.accuracy;
+  return measurement;
+}
+
+}  // namespace sightline::apps
