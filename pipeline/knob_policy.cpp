@@ -50,7 +50,9 @@ KnobPolicy policy_of(const KnobRequest& request) {
   if (request.battery) return {KnobPolicy::Kind::battery, 0};
   if (!request.hold) return {};
   if (!(*request.hold > 0) || *request.hold > kMostFrames)
-    throw Error(ExitCode::usage, "a rate to hold must be above 0 frames a second");
+    throw Error(
+        ExitCode::usage,
+        fmt::format("a rate to hold must be above 0 and no more than {:.0f} frames a second", kMostFrames));
   return {KnobPolicy::Kind::hold, *request.hold};
 }
 

@@ -85,6 +85,13 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
+// What was set in place of the file's value.
+template <typename T>
+const T& given(const Config::Value& value, const std::string& key, const char* kind) {
+  if (const T* const found = std::get_if<T>(&value)) return *found;
+  throw Error(ExitCode::usage, "option '" + key + "' must be " + kind);
+}
+
 }  // namespace
 
 Config Config::load(const fs::path& file) {
@@ -157,7 +164,7 @@ void Config::leave_out(const std::string& section, const std::string& key) {
 
 std::string Config::text(const std::string& section, const std::string& key,
                          std::string_view fallback) const {
-  if (const Value* value = data_->overridden(section, key)) return std::get<std::string>(*value);
+  if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
   const toml::node* node = data_->find(section, key);
   if (!node) return std::string(fallback);
   if (!node->is_string()) data_->fail(*node, "'" + key + "' must be a text", "write it in quotation marks");
@@ -172,7 +179,7 @@ std::optional<double> Config::optional_number(const std::string& section, const 
     return text.str();
   };
   if (const Value* value = data_->overridden(section, key)) {
-    const double number = std::get<double>(*value);
+    const double number = given<double>(*value, key, "a number");
     if (!(number >= smallest && number <= largest)) {
       std::ostringstream text;
       text << "option '" << key << "' is " << number << ", out of range";
@@ -207,7 +214,8 @@ double Config::number(const std::string& section, const std::string& key, double
 }
 
 bool Config::flag(const std::string& section, const std::string& key, bool fallback) const {
-  if (const Value* value = data_->overridden(section, key)) return std::get<double>(*value) != 0;
+  if (const Value* value = data_->overridden(section, key))
+    return given<double>(*value, key, "true or false") != 0;
   const toml::node* node = data_->find(section, key);
   if (!node) return fallback;
   if (!node->is_boolean()) data_->fail(*node, "'" + key + "' must be true or false");
@@ -261,7 +269,7 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
 }
 
 fs::path Config::path(const std::string& section, const std::string& key, std::string_view fallback) const {
-  if (const Value* value = data_->overridden(section, key)) return std::get<std::string>(*value);
+  if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
   const fs::path relative = text(section, key, fallback);
   return relative.is_absolute() || relative.empty() ? relative : data_->folder / relative;
 }

@@ -422,6 +422,7 @@ TEST_F(KnobProgram, WrongSettingsAreRefused) {
     expect_run(static_cast<int>(ExitCode::usage), words, detect(options));
   };
   refused({"--hold", "0"}, "--hold");
+  refused({"--hold", "1e7"}, "no more than 1000000 frames a second");
   refused({"--budget", "40"}, "'40' is no budget");
   refused({"--hold", "5", "--budget", "40W"}, "--budget");
   refused({"--settings", "filters=3; filters=5"}, "nothing turns between them");
@@ -429,6 +430,7 @@ TEST_F(KnobProgram, WrongSettingsAreRefused) {
   refused({"--hold", "5", "--settings", "filters=8; filtres=3"}, "'filtres' in the settings is no key");
   refused({"--hold", "5", "--settings", "filters=8; filters=4"}, "numbers of filters: 3, 5, 8");
   refused({"--hold", "5", "--settings", "filters=8; filters=8"}, "are the same");
+  refused({"--hold", "5", "--settings", "filters=8; filters=few"}, "option 'filters' must be a number");
   refused({"--hold", "5", "--settings", "filters=8"}, "one setting only");
   refused({"--hold", "5", "--power-log", "none.csv"}, "--power-log is for --budget");
   expect_run(static_cast<int>(ExitCode::usage), "for one detector",

@@ -171,6 +171,22 @@ TEST(Config, SectionsThatStandThereSeveralTimes) {
   EXPECT_EQ(Config::load_each(file, "detector").size(), 1u);
 }
 
+TEST(Config, WhatIsSetIsOfTheKindThatIsRead) {
+  Config config = Config::parse("[a]\n", "c.toml");
+  config.set("a", "word", std::string("three"));
+  config.set("a", "number", 3.0);
+  EXPECT_THAT(complaint([&] { config.number("a", "word", 0, 0, 9); }),
+              HasSubstr("option 'word' must be a number"));
+  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "word", 0, 9); }),
+              HasSubstr("option 'word' must be a number"));
+  EXPECT_THAT(complaint([&] { config.flag("a", "word", false); }),
+              HasSubstr("option 'word' must be true or false"));
+  EXPECT_THAT(complaint([&] { config.text("a", "number", ""); }),
+              HasSubstr("option 'number' must be a text"));
+  EXPECT_THAT(complaint([&] { config.path("a", "number", ""); }),
+              HasSubstr("option 'number' must be a text"));
+}
+
 TEST(Config, FilesThatCannotBeRead) {
   const test::TempDir folder;
   EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
