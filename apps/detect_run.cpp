@@ -82,6 +82,7 @@ class DetectRun {
   }
 
   int run() {
+    engine_.check_goal();
     describe_engine(engine_, pipeline_);
     if (a_.together) {
       run_inputs(a_.inputs);

@@ -70,6 +70,10 @@ pipeline::Schedule ProcessorEngine::resolve() const {
   return pipeline::resolve(request, processor(), devices(), threads > 0 ? threads : hardware_threads());
 }
 
+void ProcessorEngine::check_goal() const {
+  if (is_auto()) pipeline::check_goal(pipeline::parse_goal(schedule.goal));
+}
+
 pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                                         const std::atomic<bool>& stop) const {
   pipeline::PlanOptions options;

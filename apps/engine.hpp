@@ -38,6 +38,9 @@ struct ProcessorEngine {
   bool is_auto() const;
   /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage).
   pipeline::Schedule resolve() const;
+  /// Throws Error (usage) where `auto` is asked for what cannot be had here: before a run replaces anybody's
+  /// files.
+  void check_goal() const;
   /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Plans are made, and
   /// remembered, for the setting that the processor is configured with. Throws Error (usage).
   /// @param stop  ends the measuring early, with what is known by then

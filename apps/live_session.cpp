@@ -92,6 +92,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
       knob_(make_knob(engine_, pipeline_, [this] { return source_rate(); })),
       statistics_(!a_.headless),
       mailbox_(a_.display_all, wake_) {
+  engine_.check_goal();
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";

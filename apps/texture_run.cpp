@@ -157,7 +157,9 @@ class TextureRunner::Impl {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(make_engine(choice.settings, options.schedule())),
-        pipeline_(*engine_.texture, engine_.devices(), engine_.resolve(), {engine_.threads}) {}
+        pipeline_(*engine_.texture, engine_.devices(), engine_.resolve(), {engine_.threads}) {
+    engine_.check_goal();
+  }
 
   texture::TextureRecord run(const std::string& name, const TextureFiles& files) {
     if (!is_described_ && verbosity_ >= 0) describe_engine(engine_, pipeline_);

@@ -88,7 +88,8 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
       planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
     if (json.contains("energies")) planned.energies = energies_from_json(json.at("energies"));
     const auto fits = [&](const FrameCosts& costs) {
-      return costs.stages.size() == processor.stages().size();
+      return costs.stages.size() == processor.stages().size() &&
+             costs.partitionable == processor.partitionable_stages();
     };
     if (planned.alternatives.empty() || planned.costs.size() != std::max<std::size_t>(devices.size(), 1) ||
         !std::ranges::all_of(planned.costs.all(), fits))

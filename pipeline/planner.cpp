@@ -145,26 +145,38 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
       stored_energies(options.energy_file, key, energy.name(), processor.stages().size(), devices.size() + 1);
   if (stored || options.energy_seconds <= 0) return stored;
   try {
-    const StageEnergies measured = measure_energies(processor, devices, frame, pipeline.threads(),
-                                                    options.energy_seconds, energy, options.stop);
-    store_energies(options.energy_file, key, measured);
-    return measured;
+    stored = measure_energies(processor, devices, frame, pipeline.threads(), options.energy_seconds, energy,
+                              options.stop);
   } catch (const Error& e) {
     if (!is_set(options.stop)) spdlog::warn("the stages' energy is not known: {}", e.what());
     return std::nullopt;
   }
+  try {
+    store_energies(options.energy_file, key, *stored);
+  } catch (const Error& e) {
+    spdlog::debug("{}", e.what());
+  }
+  return stored;
+}
+
+// What the goal is weighed by; none for goals that need no meter.
+std::optional<Energy> energy_for(Goal goal, const MeterOptions& meters) {
+  if (goal != Goal::energy) return std::nullopt;
+  std::optional<Energy> energy(std::in_place, meters);
+  if (energy->is_quick()) return energy;
+  throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
+              "RAPL usually needs root; choose --goal throughput or latency");
 }
 
 }  // namespace
 
+void check_goal(Goal goal, const MeterOptions& meters) {
+  energy_for(goal, meters);
+}
+
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
-  std::optional<Energy> energy;
-  if (options.goal == Goal::energy) energy.emplace(options.meters);
-  if (energy && !energy->is_quick()) {
-    throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
-                "RAPL usually needs root; choose --goal throughput or latency");
-  }
+  std::optional<Energy> energy = energy_for(options.goal, options.meters);
   const JsonStore store(options.file);
   const std::string key = plan_key(processor, devices, frames.front().size(), pipeline.threads(), options);
   Planned planned;

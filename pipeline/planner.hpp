@@ -20,6 +20,9 @@ namespace sightline::pipeline {
 enum class Goal { throughput, latency, energy };
 /// Throws Error (usage). Empty: throughput.
 Goal parse_goal(const std::string& text);
+/// Throws Error (usage) where the goal is energy and there is no meter that is quick enough for it
+/// (Energy::is_quick).
+void check_goal(Goal goal, const MeterOptions& meters = {});
 
 /// A schedule that was weighed.
 struct Alternative {
@@ -92,8 +95,7 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
 /// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered. For the goal
 /// energy, stages' energies that are stored (`sightline measure --stages` does) or are measured here say what
 /// to try; what counts is what the meters see, whether or not that is all, and where they cannot tell
-/// schedules apart, what was predicted of these. Throws Error (usage) for this goal where there is no meter
-/// that is quick enough to be used (Energy::is_quick).
+/// schedules apart, what was predicted of these. Throws as check_goal does.
 /// @param frames  some of the source, all of one size
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "base/error.hpp"
 #include "cascade/detector.hpp"
@@ -226,6 +227,22 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     EXPECT_EQ(again.schedule, planned.schedule);
     EXPECT_EQ(again.energies, planned.energies);
   }
+}
+
+// Where the user's cache folder cannot be written, what was measured counts for this run.
+TEST_F(MeasureStages, EnergiesThatCannotBeKeptAreUsed) {
+  const sightline::test::TempDir folder;
+  std::ofstream(folder / "file") << "{}";
+  CountedEnergy energy(5);
+  const CountedProcessor processor(&energy, false);
+  PlanOptions asked;
+  asked.goal = Goal::energy;
+  asked.meters = energy.meters();
+  asked.energy_seconds = asked.energy_trial_seconds = 0.02;
+  asked.in_flight = asked.trials = 1;
+  asked.energy_file = folder / "file/energies.json";
+  Pipeline pipeline(processor, nullptr, test::on_cpu(1), {1});
+  EXPECT_TRUE(plan_schedule(pipeline, processor, nullptr, {frame_of(40)}, asked).energies);
 }
 
 TEST(EnergyRemark, SaysWhatNoMeterSees) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -386,6 +388,12 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
   const Outcome outcome =
       expect_run(2, "needs a meter", detect({"--device", "none", "--schedule", "auto", "--goal", "energy"}));
   EXPECT_THAT(outcome.err, HasSubstr("--goal throughput or latency"));
+  // Nothing of what was there is lost to it.
+  const std::filesystem::path found = folder_ / "found.jsonl";
+  std::ofstream(found) << "kept\n";
+  expect_run(2, "needs a meter",
+             detect({"--device", "none", "--goal", "energy", "--detections", found.string()}));
+  EXPECT_EQ(bytes_of(found), "kept\n");
 }
 
 const std::vector<std::string> kWaldboost{

@@ -338,6 +338,10 @@ TEST_F(PlannerTest, DamagedPlansAreMadeAnew) {
   with("split", 0.5);
   with("achieved_fps", nullptr);
   with("in_flight", "many");
+  nlohmann::json bad = good;
+  bad[key]["costs"][0]["partitionable"] = 1000;  // of six stages
+  damage(bad.dump());
+  EXPECT_FALSE(plan().remembered);
   for (const char* text : {"", "{", "[]", "\xff"}) {
     damage(text);
     EXPECT_FALSE(plan().remembered) << text;
