@@ -129,8 +129,11 @@ void decide_fill(Characteristics& p) {
   if (group <= 0 || groups <= 0) return;
   p.decisions.push_back(
       {"fill", whole(group * groups),
-       fmt::format("Give it {:.0f} or more work-groups of {:.0f} or more work-items: fewer leave units idle.",
-                   groups, group)});
+       group * groups > 1
+           ? fmt::format(
+                 "Give it {:.0f} or more work-groups of {:.0f} or more work-items: fewer leave units idle.",
+                 groups, group)
+           : std::string("One work-item fills it: more of them take longer.")});
 }
 
 void decide_numbers(Characteristics& p) {
@@ -169,12 +172,15 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
   const double loop = is_known ? host.figure("launch.latency") : 0;
   // launch + transfer + work / peak = loop + work / host peak
   const double work = std::max(launch + transfer - loop, 0.0) * 1e3 / (1 / host_peak - 1 / peak);
+  const std::string which =
+      work > 0 ? fmt::format("A stage of more than {:.1f} million multiply-adds a frame", 1e-6 * work)
+               : "Any stage";
   p.decisions.push_back(
       {"stage_place", whole(work),
        fmt::format(
-           "A stage of more than {:.1f} million multiply-adds a frame is worth the way: {:.0f} us to launch "
-           "it and to bring a frame of 2 MB, then {:.0f} G/s instead of {:.0f} on the CPU, {}.",
-           1e-6 * work, launch + transfer, peak, host_peak,
+           "{} is worth the way: {:.0f} us to launch it and to bring a frame of 2 MB, then {:.0f} G/s instead "
+           "of {:.0f} on the CPU, {}.",
+           which, launch + transfer, peak, host_peak,
            is_known ? fmt::format("whose threads take {:.1f} us to begin and end", loop)
                     : std::string("whose threads, on a machine that was busy, could not be timed"))});
 }

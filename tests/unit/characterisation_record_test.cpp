@@ -80,6 +80,12 @@ std::string choice_of(const Characteristics& p, const std::string& id) {
   return "";
 }
 
+std::string text_of(const Characteristics& p, const std::string& id) {
+  for (const Decision& one : p.decisions)
+    if (one.id == id) return one.text;
+  return "";
+}
+
 TEST(CharacteristicsRecord, ComesBackAsItWas) {
   Characteristics gpu = made_up_gpu();
   const Characteristics host = made_up_host();
@@ -172,6 +178,21 @@ TEST(CharacteristicsDecisions, FollowFromTheFigures) {
   // 8 us more to launch, 2,073,600 bytes at 50 GB/s, made up for by 1/300 - 1/30000 ns a multiply-add.
   const double work = (8 + 2073600 / 50e9 * 1e6) * 1e3 / (1.0 / 300 - 1.0 / 30000);
   EXPECT_NEAR(std::stod(choice_of(gpu, "stage_place")), work, 1);
+
+  // Where a loop over the CPU's threads takes longer than the way to the device, as on a busy machine.
+  Characteristics busy_host = host;
+  for (Figure& figure : busy_host.figures) {
+    if (figure.id == "launch.latency") figure.value = {8000, 8000, 8000};
+  }
+  decide(gpu, &busy_host);
+  EXPECT_EQ(choice_of(gpu, "stage_place"), "0");
+  EXPECT_THAT(text_of(gpu, "stage_place"), testing::StartsWith("Any stage is worth the way: "));
+  for (const char* id : {"parallel.group.knee", "parallel.groups.knee"}) {
+    std::erase_if(gpu.figures, [&](const Figure& one) { return one.id == id; });
+    gpu.figures.push_back(figure_of(id, 1));
+  }
+  decide(gpu, &host);
+  EXPECT_EQ(text_of(gpu, "fill"), "One work-item fills it: more of them take longer.");
 
   Characteristics unified = made_up_gpu();
   unified.curves[1] = curve_of("transfer.mapped.up", {{4096, 0.5}, {4194304, 40}});
