@@ -21,12 +21,22 @@ struct Target {
   void (*run)(Bytes);
 };
 
-constexpr Target kTargets[] = {{"cascade", cascade},         {"waldboost", waldboost},
-                               {"census", census},           {"landmarks", landmarks},
-                               {"recognition", recognition}, {"model", model},
-                               {"gallery", gallery},         {"tiles", tiles},
-                               {"config", config},           {"truth", truth},
-                               {"textures", textures},       {"command_line", command_line}};
+constexpr Target kTargets[] = {{"cascade", cascade},
+                               {"waldboost", waldboost},
+                               {"census", census},
+                               {"landmarks", landmarks},
+                               {"recognition", recognition},
+                               {"model", model},
+                               {"gallery", gallery},
+                               {"tiles", tiles},
+                               {"config", config},
+                               {"truth", truth},
+                               {"textures", textures},
+                               {"processors", processors},
+                               {"kept", kept},
+                               {"power_log", power_log},
+                               {"settings", settings},
+                               {"command_line", command_line}};
 
 std::vector<std::uint8_t> bytes_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);

@@ -31,6 +31,15 @@ void config(Bytes bytes);
 void truth(Bytes bytes);
 /// Results of `sightline texture`; what is taken is written, read again and compared.
 void textures(Bytes bytes);
+/// Characteristics of processors; what is taken is written, read again and compared.
+void processors(Bytes bytes);
+/// Files of the user's cache folder, which later versions and other programs may have written: energies of
+/// stages, characteristics, tuned kernels. What is taken predicts a frame's energy.
+void kept(Bytes bytes);
+/// Logs of external power meters; what is taken is added up.
+void power_log(Bytes bytes);
+/// What `--settings` lists; each value is read as every kind there is.
+void settings(Bytes bytes);
 /// Command lines, a word on each line: parsed, explained where they are wrong, and completed; what they ask
 /// for is not run.
 void command_line(Bytes bytes);
