@@ -12,7 +12,8 @@ bool overlap(const CaptionPlaces::Area& a, const CaptionPlaces::Area& b) {
 }  // namespace
 
 CaptionPlaces::Area CaptionPlaces::next(const Area& box, Size caption) {
-  const auto [width, height] = caption;
+  // No structured binding: Clang 14, which builds the fuzzers, cannot capture one.
+  const int width = caption.width, height = caption.height;
   const auto at = [&](int left, int top) {
     left = std::clamp(left, picture_.left, std::max(picture_.left, picture_.right - width));
     return Area{left, top, left + width, top + height};
