@@ -20,6 +20,9 @@ struct Chain {
   T b;
   Step step;  ///< step(x, b): two operations
 };
+// Clang 14, which builds the fuzzers, does not deduce it from the aggregate.
+template <typename T, typename Step>
+Chain(const char*, const char*, const char*, T, T, Step) -> Chain<T, Step>;
 
 /// The value is taken for one that anything may have changed: nothing is computed beforehand or left out.
 template <typename T>
