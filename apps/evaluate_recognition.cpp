@@ -1,4 +1,6 @@
 // `sightline evaluate verify` and `evaluate identify`: how well a model of recognition tells faces apart.
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>

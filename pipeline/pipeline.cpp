@@ -1,5 +1,7 @@
 #include "pipeline/pipeline.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"

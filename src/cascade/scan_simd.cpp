@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "cascade/kernels.hpp"
 #include "cascade/scan_scalar.hpp"

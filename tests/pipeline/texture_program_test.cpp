@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 

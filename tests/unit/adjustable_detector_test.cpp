@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "detection/nested_detector.hpp"
 #include "filterbank/detector.hpp"
 #include "support/errors.hpp"

@@ -5,6 +5,7 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <cmath>
+#include <set>
 
 #include "census/scan.hpp"
 #include "census/training/boosting.hpp"
