@@ -27,6 +27,7 @@ int add_faces(AddFacesArguments arguments, gallery::FaceFinder& finder, int verb
 
 /// Finds a threshold, keeps it in the gallery and prints how sure it is.
 int calibrate_gallery(const std::filesystem::path& gallery, const gallery::FaceFinder& finder, double rate);
-std::string calibration_text(const gallery::Calibration& calibration);
+/// @param finder  that the gallery's templates are from
+std::string calibration_text(const gallery::Calibration& calibration, const gallery::FaceFinder& finder);
 
 }  // namespace sightline::apps

@@ -14,10 +14,11 @@ namespace sightline::apps {
 using gallery::Calibration;
 using gallery::Gallery;
 
-std::string calibration_text(const Calibration& c) {
+std::string calibration_text(const Calibration& c, const gallery::FaceFinder& finder) {
   const gallery::Threshold& t = c.threshold;
-  std::string text = fmt::format(
-      "threshold {}: a face that is nearer than this to somebody's is taken for them\n", t.distance + 1);
+  std::string text =
+      fmt::format("threshold {:.4f}: a face that is nearer than this to somebody's is taken for them\n",
+                  finder.real_distance(t.distance + 1));
   if (t.people > 1) {
     text += fmt::format(
         "strangers: each of the {} people, left out of the gallery in turn ({}), is one; {} would be taken "
@@ -45,7 +46,7 @@ int calibrate_gallery(const std::filesystem::path& file, const gallery::FaceFind
   gallery.require(finder.kind());
   const Calibration found = gallery::calibrate(gallery.snapshot(), finder, rate);
   gallery.set_threshold(found.threshold);
-  std::fputs(calibration_text(found).c_str(), stdout);
+  std::fputs(calibration_text(found, finder).c_str(), stdout);
   return 0;
 }
 

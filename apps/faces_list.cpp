@@ -60,8 +60,8 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people) {
 }
 
 std::string threshold_text(const Threshold& t, std::int64_t people, std::int64_t templates) {
-  std::string text = fmt::format("threshold {}: no more than {} of strangers are to be taken for somebody",
-                                 t.distance, percent(t.rate));
+  std::string text = fmt::format("its threshold: no more than {} of strangers are to be taken for somebody",
+                                 percent(t.rate));
   if (people != t.people || templates != t.templates)
     text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
                         time_text(t.made), people_text(t.people), counted(t.templates, "picture"));

@@ -31,6 +31,8 @@ class FaceFinder {
   virtual std::vector<FaceTemplate> find(PictureView picture) = 0;
   /// Between two templates of this kind: 0 for equal ones, symmetric, the same on every machine.
   virtual std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const = 0;
+  /// The same for people, as it stands beside names.
+  virtual double real_distance(std::int64_t distance) const = 0;
   /// What the model knows of people that it was calibrated with: the largest distance such that no more than
   /// this share of pairs of different people's templates are as near or nearer. Nothing where it does not
   /// know.

@@ -1,5 +1,7 @@
 #include "recognition/face_reader.hpp"
 
+#include <algorithm>
+
 #include "image/gray.hpp"
 #include "recognition/gallery_people.hpp"
 #include "recognition/search.hpp"
@@ -55,6 +57,11 @@ std::vector<gallery::FaceTemplate> FaceReader::find(PictureView picture) {
 
 std::int64_t FaceReader::distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const {
   return reference::distance(recogniser_->format(), a, b);
+}
+
+double FaceReader::real_distance(std::int64_t distance) const {
+  return recogniser_->real_distance(
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(distance, 0, UINT32_MAX)));
 }
 
 std::optional<std::int64_t> FaceReader::distance_of_strangers(double share) const {

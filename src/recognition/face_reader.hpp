@@ -24,6 +24,7 @@ class FaceReader : public gallery::FaceFinder {
   const gallery::TemplateKind& kind() const override { return kind_; }
   std::vector<gallery::FaceTemplate> find(PictureView picture) override;
   std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const override;
+  double real_distance(std::int64_t distance) const override;
   std::optional<std::int64_t> distance_of_strangers(double share) const override;
 
  private:

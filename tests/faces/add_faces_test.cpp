@@ -1,5 +1,6 @@
 // `sightline faces add` and `calibrate`, with faces that a picture's pixels say.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -177,7 +178,11 @@ TEST_F(AddFaces, CalibrationIsKept) {
   EXPECT_EQ(gallery.threshold()->distance, 969);
   EXPECT_EQ(gallery.threshold()->people, 2);
   const gallery::Calibration found = gallery::calibrate(gallery.snapshot(), finder_, 0.01);
-  EXPECT_THAT(calibration_text(found), HasSubstr("too few to find 1%"));
+  const std::string text = calibration_text(found, finder_);
+  EXPECT_THAT(text, HasSubstr("too few to find 1%"));
+  // As distances stand beside names.
+  const double threshold = finder_.real_distance(found.threshold.distance + 1);
+  EXPECT_THAT(text, HasSubstr(fmt::format("threshold {:.4f}: ", threshold)));
 }
 
 }  // namespace

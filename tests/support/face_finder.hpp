@@ -31,6 +31,7 @@ class MadeUpFinder : public gallery::FaceFinder {
   std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const override {
     return std::abs(1000 * (a[0] - b[0]) + (a[1] - b[1]));
   }
+  double real_distance(std::int64_t distance) const override { return static_cast<double>(distance) / 1000; }
   std::optional<std::int64_t> distance_of_strangers(double share) const override {
     return strangers_ ? std::optional(strangers_(share)) : std::nullopt;
   }
