@@ -20,9 +20,10 @@ void settings(Bytes bytes) {
   };
   usage_alone([&] {
     for (const SettingChanges& changes : apps::parse_settings(text)) {
-      for (const auto& [key, value] : changes) {
+      for (const auto& change : changes) {
+        const std::string& key = change.first;  // no structured binding: Clang 14 cannot capture one
         Config config = Config::parse("[detector]\n", "fuzzed.toml");
-        config.set("detector", key, value);
+        config.set("detector", key, change.second);
         // Whatever a family reads it as.
         usage_alone([&] { config.optional_number("detector", key, -1e3, 1e3); });
         usage_alone([&] { config.optional_whole_number("detector", key, -1000, 1000); });
