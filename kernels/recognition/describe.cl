@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   int circle;
   int width, top, bottom;  // pixels of the crop
-  int left, other_left;    // of the region and of that which is its mirror image
+  int left, other_left;    // of the region and of that which is its mirror image; below 0: it stands alone
   int bins;
   int first_value;
   int first_mirrored;      // in the table of mirrored bins
@@ -135,7 +135,7 @@ kernel void codes(global const uchar* restrict normalised, global const Circle* 
                              : rotation_uniform_lbp_bin(code, circle->points));
 }
 
-// Histograms: a work-group for a region and the one that is its mirror image. Counts are [face][value]; so are
+// Histograms: a work-group for a region and, if folded, the one that is its mirror image. Counts are [face][value]; so are
 // bytes, rows of which have `stride`: each is that of its count in the table of bytes.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(
     global const ushort* restrict bins, global const Region* restrict regions,
@@ -152,7 +152,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(
     const int row = i / region.width, column = i - row * region.width;
     global const ushort* at = image + (region.top + row) * WIDTH + column;
     atomic_inc(histogram + at[region.left]);
-    atomic_inc(histogram + mirrored[region.first_mirrored + at[region.other_left]]);
+    if (region.other_left >= 0)
+      atomic_inc(histogram + mirrored[region.first_mirrored + at[region.other_left]]);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int i = item; i < region.bins; i += GROUP) {

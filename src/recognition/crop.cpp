@@ -35,22 +35,33 @@ std::int64_t quotient(std::int64_t dividend, std::int64_t divisor) {
 
 }  // namespace
 
-Similarity similarity_of(std::span<const Point> found) {
+std::array<Point, 5> crop_points(const CropGeometry& geometry) {
+  const CropGeometry usual;
+  std::array<Point, 5> points = kCropPoints;
+  for (Point& point : points) {
+    const double middle = kCropSize.width / 2.0;
+    point.x = middle + (point.x - middle) * geometry.eye_distance / usual.eye_distance;
+    point.y = geometry.eye_row + (point.y - usual.eye_row) * geometry.eye_distance / usual.eye_distance;
+  }
+  return points;
+}
+
+Similarity similarity_of(std::span<const Point> found, const std::array<Point, 5>& points) {
   const auto n = static_cast<std::int64_t>(found.size());
   std::int64_t found_x = 0, found_y = 0, target_x = 0, target_y = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     found_x += in_frame(found[i].x);
     found_y += in_frame(found[i].y);
     // Of crops, whole numbers are the middles of pixels from here on.
-    target_x += fixed(kCropPoints[i].x, 0.5);
-    target_y += fixed(kCropPoints[i].y, 0.5);
+    target_x += fixed(points[i].x, 0.5);
+    target_y += fixed(points[i].y, 0.5);
   }
   // Sums over points from their middle, n times as far.
   std::int64_t along = 0, across = 0, norm = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::int64_t x = n * in_frame(found[i].x) - found_x, y = n * in_frame(found[i].y) - found_y;
-    const std::int64_t u = n * fixed(kCropPoints[i].x, 0.5) - target_x,
-                       v = n * fixed(kCropPoints[i].y, 0.5) - target_y;
+    const std::int64_t u = n * fixed(points[i].x, 0.5) - target_x,
+                       v = n * fixed(points[i].y, 0.5) - target_y;
     along += u * x + v * y;
     across += u * y - v * x;
     norm += u * u + v * v;

@@ -21,6 +21,16 @@ inline constexpr Size kCropSize{130, 150};
 inline constexpr std::array<Point, 5> kCropPoints{
     {{39, 60}, {91, 60}, {65, 91.25}, {42, 117.75}, {88, 117.75}}};
 
+/// Where the eyes of faces lie in a model's crops; the other points follow, in proportion. With eyes further
+/// apart a crop shows less of what is around a face.
+struct CropGeometry {
+  int eye_distance = 52;  ///< pixels
+  int eye_row = 60;       ///< pixels below the crop's upper edge
+  friend bool operator==(const CropGeometry&, const CropGeometry&) = default;
+};
+/// As kCropPoints, which are those of the geometry that there is without saying.
+std::array<Point, 5> crop_points(const CropGeometry& geometry);
+
 /// Where a crop's pixels come from. Octave k of a frame has the means of its squares of 2^k x 2^k pixels,
 /// each rounded once, halves up; beyond the frame, the pixel of its edge is repeated. The middle of the
 /// crop's pixel (column, row) is at
@@ -45,8 +55,9 @@ inline constexpr int kFarthest = 30000;
 /// The similarity that brings points of a crop closest to points of a frame, in the sense of least squares;
 /// of the eyes alone, exactly there. Points are rounded to 1/256 pixel. Where all are one, so are all pixels
 /// of the crop. Throws Error (failed) where one lies beyond kFarthest or is no number.
-/// @param found  in the frame: the first two or more of kCropPoints
-Similarity similarity_of(std::span<const Point> found);
+/// @param found   in the frame: the first two or more of five
+/// @param points  of a crop, all five
+Similarity similarity_of(std::span<const Point> found, const std::array<Point, 5>& points = kCropPoints);
 
 /// The same where nothing is known of a face but its box, as detectors of frontal faces have it: the eyes are
 /// taken to be 0.38 of its width apart, 0.39 of its height below its top.

@@ -60,25 +60,32 @@ FaceDescriptor::FaceDescriptor(std::vector<Channel> channels) : first_values_{0}
     normalisations_.push_back(channel.normalisation);
     const Descriptor& d = descriptors_.emplace_back(std::move(channel.descriptor));
     if (d.settings().crop != crop_size()) refuse("channels of crops of different sizes");
-    if (!is_own_mirror(d.columns(), crop_size().width))
+    is_folded_.push_back(channel.is_folded);
+    if (channel.is_folded && !is_own_mirror(d.columns(), crop_size().width))
       refuse("the columns of regions are not their own mirror image");
     const int regions = columns(descriptors_.size() - 1) * static_cast<int>(d.rows().size());
     int values = 0;
     mirrored_.emplace_back();
     for (std::size_t circle = 0; circle < d.circles().size(); ++circle) {
-      mirrored_.back().push_back(mirrored_bins(d.bins(circle)));
+      mirrored_.back().push_back(channel.is_folded ? mirrored_bins(d.bins(circle))
+                                                   : std::vector<std::uint16_t>());
       values += regions * d.bins(circle).count();
       regions_ += regions;
     }
     first_values_.push_back(first_values_.back() + values);
     if (first_values_.back() > Descriptor::kMostValues) refuse("too many values");
-    if (2 * d.largest_count() > 0xFFFF) refuse("regions have at most 32767 pixels");
-    largest_count_ = std::max(largest_count_, 2 * d.largest_count());
+    const int largest = (channel.is_folded ? 2 : 1) * d.largest_count();
+    if (largest > 0xFFFF) refuse("folded regions have at most 32767 pixels");
+    largest_count_ = std::max(largest_count_, largest);
   }
 }
 
 void FaceDescriptor::fold(std::size_t channel, const std::uint16_t* counts, std::uint16_t* values) const {
   const Descriptor& d = descriptors_[channel];
+  if (!is_folded_[channel]) {
+    std::copy_n(counts, d.values(), values);
+    return;
+  }
   const std::size_t all_columns = d.columns().size();
   const auto left = static_cast<std::size_t>(columns(channel));
   for (std::size_t circle = 0; circle < d.circles().size(); ++circle) {

@@ -1,10 +1,12 @@
 #pragma once
-/// All of a face's histograms: several channels, each a normalisation and a grid of regions, and the same for
-/// a face and its mirror image.
+/// All of a face's histograms: several channels, each a normalisation and a grid of regions, and perhaps the
+/// same for a face and its mirror image.
 ///
-/// A channel's counts are folded: region (row, column) of C columns and bin b become `count[row][column][b] +
-/// count[row][C - 1 - column][mirrored b]` for the columns up to the middle one, which is added to itself.
-/// The mirrored bin is that of the code whose bits are those of the mirrored circle.
+/// A channel's counts are as they are, or folded: region (row, column) of C columns and bin b become
+/// `count[row][column][b] + count[row][C - 1 - column][mirrored b]` for the columns up to the middle one,
+/// which is added to itself. The mirrored bin is that of the code whose bits are those of the mirrored circle.
+/// Folded, a face has half the values, and the same as its mirror image; but where light comes from one side,
+/// the half in shadow is mixed with the lit one.
 
 #include <cstdint>
 #include <vector>
@@ -17,6 +19,7 @@ namespace sightline::recognition {
 struct Channel {
   Normalisation normalisation;
   DescriptorSettings descriptor;
+  bool is_folded = true;
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
@@ -28,29 +31,33 @@ std::vector<std::uint16_t> mirrored_bins(const LbpBins& bins);
 class FaceDescriptor {
  public:
   /// Throws Error (usage): no channels, or settings that Descriptor or check(Normalisation) refuse; crops of
-  /// different sizes; regions that are not their own mirror image; by `rotation` mapped codes.
+  /// different sizes; of a folded channel, regions that are not their own mirror image and by `rotation`
+  /// mapped codes.
   explicit FaceDescriptor(std::vector<Channel> channels);
 
   Size crop_size() const { return descriptors_.front().settings().crop; }
   std::size_t channels() const { return descriptors_.size(); }
   const Normalisation& normalisation(std::size_t channel) const { return normalisations_[channel]; }
   const Descriptor& descriptor(std::size_t channel) const { return descriptors_[channel]; }
-  /// Of bins of that circle.
+  bool is_folded(std::size_t channel) const { return is_folded_[channel]; }
+  /// Of bins of that circle; of a channel that is not folded, none.
   const std::vector<std::uint16_t>& mirrored(std::size_t channel, std::size_t circle) const {
     return mirrored_[channel][circle];
   }
 
   /// Columns of regions that are left.
   int columns(std::size_t channel) const {
-    return (static_cast<int>(descriptors_[channel].columns().size()) + 1) / 2;
+    const int all = static_cast<int>(descriptors_[channel].columns().size());
+    return is_folded_[channel] ? (all + 1) / 2 : all;
   }
-  /// Folded regions of all channels and circles; each has a bin count of values.
+  /// Regions that are left of all channels and circles; each has a bin count of values.
   int regions() const { return regions_; }
   /// Where a channel's values begin.
   int first_value(std::size_t channel) const { return first_values_[channel]; }
   /// Values in all: [channel][circle][row][column][bin].
   int values() const { return first_values_.back(); }
-  /// The largest value: twice the pixels of a region. Where it is at most 255, values fit a byte.
+  /// The largest value: the pixels of a region, twice where it is folded. Where it is at most 255, values fit
+  /// a byte.
   int largest_count() const { return largest_count_; }
 
   /// Memory for one crop at a time.
@@ -62,12 +69,13 @@ class FaceDescriptor {
   /// Writes the values of a crop of crop_size().
   void count(GrayView crop, Scratch& scratch, std::uint16_t* values) const;
 
-  /// Folds a channel's counts, as Descriptor::count leaves them, into its values.
+  /// Folds a channel's counts, as Descriptor::count leaves them, into its values, or copies them.
   void fold(std::size_t channel, const std::uint16_t* counts, std::uint16_t* values) const;
 
  private:
   std::vector<Normalisation> normalisations_;
   std::vector<Descriptor> descriptors_;
+  std::vector<bool> is_folded_;
   std::vector<std::vector<std::vector<std::uint16_t>>> mirrored_;
   std::vector<int> first_values_;  ///< and one past the last
   int regions_ = 0;

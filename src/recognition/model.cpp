@@ -12,9 +12,11 @@
 namespace sightline::recognition {
 namespace {
 
-constexpr std::string_view kVersion = "2", kFirstVersion = "1";
+constexpr std::string_view kVersion = "3", kSecondVersion = "2", kFirstVersion = "1";
 constexpr std::size_t kMostChannels = 8, kMostCircles = 8, kMostRates = 64;
-constexpr std::int64_t kChannelNumbers = 8, kCircleNumbers = 3;
+constexpr std::int64_t kChannelNumbers = 9, kCircleNumbers = 3;
+// Of the channel's numbers, where there are so many.
+constexpr std::size_t kRelativeAt = 7, kFoldedAt = 8;
 
 struct Problem {
   std::string what, remedy;
@@ -26,6 +28,12 @@ std::string number(Number value) {
 }
 
 Problem problem_of_channels(const FaceModel& model) {
+  const CropGeometry& eyes = model.geometry;
+  if (eyes.eye_distance < 1 || eyes.eye_distance > kCropSize.width || eyes.eye_row < 0 ||
+      eyes.eye_row > kCropSize.height)
+    return {"eyes " + number(eyes.eye_distance) + " pixels apart in row " + number(eyes.eye_row) +
+                " of a crop",
+            "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels"};
   if (model.channels.empty() || model.channels.size() > kMostChannels)
     return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
   for (const Channel& channel : model.channels) {
@@ -122,8 +130,10 @@ std::int64_t length(const Safetensors& file, const ModelHeader& header, const st
 void read_channels(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
   const auto count = length(file, header, "channels", kMostChannels);
   const auto circles = length(file, header, "circles", kMostChannels * kMostCircles);
-  const std::int64_t numbers =
-      header.text("version") == kFirstVersion ? kChannelNumbers - 1 : kChannelNumbers;
+  const std::string& version = header.text("version");
+  const std::int64_t numbers = version == kFirstVersion    ? kChannelNumbers - 2
+                               : version == kSecondVersion ? kChannelNumbers - 1
+                                                           : kChannelNumbers;
   const auto channels = file.array<std::int32_t>("channels", {count, numbers});
   for (std::int64_t i = 0; i < count; ++i) {
     const auto n = channels.subspan(static_cast<std::size_t>(i * numbers), static_cast<std::size_t>(numbers));
@@ -132,7 +142,8 @@ void read_channels(const Safetensors& file, const ModelHeader& header, FaceModel
         header.fail("a channel with a length of " + number(value), "lengths are pixels of the crop");
     }
     Channel channel;
-    const bool is_relative = numbers == kChannelNumbers && n[kChannelNumbers - 1] != 0;
+    const bool is_relative = n.size() > kRelativeAt && n[kRelativeAt] != 0;
+    channel.is_folded = n.size() <= kFoldedAt || n[kFoldedAt] != 0;
     channel.normalisation = {n[0], n[1], is_relative};
     channel.descriptor.circles.clear();
     channel.descriptor.margin = n[2];
@@ -246,12 +257,16 @@ bool looks_like_face_model(const std::filesystem::path& file) {
 FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& path) {
   const ModelHeader header(file, path);
   header.expect("kind", kFaceModelKind, "choose a model of `train recognition`");
-  if (header.text("version") != kFirstVersion)
+  if (header.text("version") != kFirstVersion && header.text("version") != kSecondVersion)
     header.expect("version", kVersion, "train it again, or use the program that it was made for");
   FaceModel model;
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
   read_channels(file, header, model);
+  if (header.text("version") == kVersion) {
+    const auto geometry = file.array<std::int32_t>("geometry", {2});
+    model.geometry = {geometry[0], geometry[1]};
+  }
   const bool is_learned = file.contains("projection");
   if (is_learned) model.projection.emplace();  // decides how large regions may be
   Problem problem = problem_of_channels(model);
@@ -269,19 +284,32 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
   return model;
 }
 
+namespace {
+
+// So that others stay readable where this program is older, and the same to the byte.
+bool needs_new_version(const FaceModel& model) {
+  return model.geometry != CropGeometry() ||
+         !std::ranges::all_of(model.channels, [](const Channel& channel) { return channel.is_folded; });
+}
+
+}  // namespace
+
 Safetensors container_of(const FaceModel& model) {
   if (const Problem problem = problem_of(model); !problem.what.empty())
     throw std::invalid_argument(problem.what + "; " + problem.remedy);
   Safetensors container;
-  container.metadata = {{"kind", std::string(kFaceModelKind)}, {"version", std::string(kVersion)}};
+  const bool is_new = needs_new_version(model);
+  container.metadata = {{"kind", std::string(kFaceModelKind)},
+                        {"version", std::string(is_new ? kVersion : kSecondVersion)}};
   if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
   std::vector<double> circles;
   std::vector<std::int32_t> channels;
   for (std::size_t i = 0; i < model.channels.size(); ++i) {
-    const auto& [light, descriptor] = model.channels[i];
+    const auto& [light, descriptor, is_folded] = model.channels[i];
     channels.insert(channels.end(), {light.inner, light.outer, descriptor.margin, descriptor.region.width,
                                      descriptor.region.height, descriptor.step.width, descriptor.step.height,
                                      light.is_relative ? 1 : 0});
+    if (is_new) channels.push_back(is_folded ? 1 : 0);
     for (const Circle& circle : descriptor.circles)
       circles.insert(circles.end(),
                      {static_cast<double>(i), static_cast<double>(circle.points), circle.radius});
@@ -289,7 +317,12 @@ Safetensors container_of(const FaceModel& model) {
   const auto rows = [](const auto& values, std::int64_t columns) {
     return TensorShape{static_cast<std::int64_t>(values.size()) / columns, columns};
   };
-  container.set<std::int32_t>("channels", rows(channels, kChannelNumbers), channels);
+  container.set<std::int32_t>("channels", rows(channels, is_new ? kChannelNumbers : kChannelNumbers - 1),
+                              channels);
+  if (is_new) {
+    const std::int32_t geometry[] = {model.geometry.eye_distance, model.geometry.eye_row};
+    container.set<std::int32_t>("geometry", {2}, geometry);
+  }
   container.set<double>("circles", rows(circles, kCircleNumbers), circles);
   if (model.projection) {
     const Projection& p = *model.projection;

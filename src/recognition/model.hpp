@@ -43,8 +43,9 @@ struct StrangerRate {
 /// Immutable once loaded.
 struct FaceModel {
   std::string name;  ///< of its file, for people
+  CropGeometry geometry;
   std::vector<Channel> channels;
-  /// A weight a folded region, in the order of FaceDescriptor's values. Only of models without projection.
+  /// A weight a region, in the order of FaceDescriptor's values. Only of models without projection.
   std::vector<std::uint8_t> region_weights;
   std::optional<Projection> projection;
   std::vector<StrangerRate> strangers;  ///< rates rising, distances too; may be empty
@@ -69,10 +70,12 @@ inline constexpr int kMaxFaceModelSize = 64;
 inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 
 /// Reads a model: a safetensors file. Arrays: `channels` I32 [C, 8] (inner, outer, margin, region's width and
-/// height, step's width and height, 1 if relative; of version 1, without the last); `circles` F64 [N, 3]
+/// height, step's width and height, 1 if relative; of version 1, without the last; of version 3, 1 more if
+/// folded), of version 3 `geometry` I32 [2] (pixels between the eyes, row of the eyes); `circles` F64 [N, 3]
 /// (channel, points, radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales`
 /// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and
-/// `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1" or "2"), and perhaps `provenance`. Throws
+/// `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model
+/// needs it), and perhaps `provenance`. Throws
 /// Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint8_t kNone[] = {0};
 constexpr std::uint8_t kOne[] = {102, 62, 14, 1};
 constexpr std::uint8_t kTwo[] = {50, 45, 31, 17, 7, 2, 1};
+constexpr std::uint8_t kThree[] = {34, 32, 27, 21, 14, 9, 5, 2, 1};
 constexpr std::uint8_t kFour[] = {26, 25, 22, 19, 16, 12, 8, 6, 3, 2, 1, 1};
 
 constexpr int whole(std::span<const std::uint8_t> weights) {
@@ -20,7 +21,8 @@ constexpr int whole(std::span<const std::uint8_t> weights) {
   for (const int weight : weights) sum += 2 * weight;
   return sum;
 }
-static_assert(whole(kOne) == 256 && whole(kTwo) == 256 && whole(kFour) == 256);
+static_assert(whole(kOne) == 256 && whole(kTwo) == 256 && whole(kThree) == 256 &&
+              whole(kFour) == 256);
 
 // 2^16 a level.
 std::vector<std::int64_t> blurred(GrayView crop, int deviation) {
@@ -51,9 +53,9 @@ std::vector<std::int64_t> blurred(GrayView crop, int deviation) {
 
 void check(const Normalisation& normalisation) {
   for (const int deviation : {normalisation.inner, normalisation.outer}) {
-    if (deviation != 0 && deviation != 1 && deviation != 2 && deviation != 4)
+    if (deviation != 0 && deviation != 1 && deviation != 2 && deviation != 3 && deviation != 4)
       throw Error(ExitCode::usage, "there is no blur of " + std::to_string(deviation) + " pixels for faces",
-                  "there are 0 (none), 1, 2 and 4");
+                  "there are 0 (none), 1, 2, 3 and 4");
   }
   if (normalisation.is_relative && normalisation.outer == 0)
     throw Error(ExitCode::usage, "no difference of blurs that could be relative to the outer one");
@@ -65,6 +67,8 @@ std::span<const std::uint8_t> blur_weights(int deviation) {
       return kOne;
     case 2:
       return kTwo;
+    case 3:
+      return kThree;
     case 4:
       return kFour;
     default:

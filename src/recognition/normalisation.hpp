@@ -25,7 +25,7 @@
 
 namespace sightline::recognition {
 
-/// Blurs by their standard deviation in pixels: 1, 2 or 4; 0 is none. With none, the crop stays as it is;
+/// Blurs by their standard deviation in pixels: 1, 2, 3 or 4; 0 is none. With none, the crop stays as it is;
 /// with an inner one alone, it is blurred; with an outer one, it is the difference of the two, perhaps
 /// relative to the outer one.
 struct Normalisation {

@@ -105,7 +105,8 @@ std::string person_of(const std::string& photo) {
 }
 
 PhotoDescriber::PhotoDescriber(const FaceModel& model)
-    : descriptor_(model.channels),
+    : points_(crop_points(model.geometry)),
+      descriptor_(model.channels),
       format_(template_format(model)),
       crop_(kCropSize.width, kCropSize.height),
       counts_(static_cast<std::size_t>(descriptor_.values())) {
@@ -113,7 +114,7 @@ PhotoDescriber::PhotoDescriber(const FaceModel& model)
 }
 
 ImageView<std::uint8_t> PhotoDescriber::crop(GrayView photo, const FacePoints& points) {
-  cropper_.crop(photo, similarity_of(points), crop_.view());
+  cropper_.crop(photo, similarity_of(points, points_), crop_.view());
   return crop_.view();
 }
 

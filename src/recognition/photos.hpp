@@ -59,6 +59,7 @@ class PhotoDescriber {
   const FaceDescriptor& descriptor() const { return descriptor_; }
 
  private:
+  FacePoints points_;  // of a crop
   FaceDescriptor descriptor_;
   std::optional<Projector> projector_;
   TemplateFormat format_;

@@ -44,7 +44,7 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
   hash.add_all(points.shifts);
   hash.add_all(points.splits);
   hash.add_all(points.leaves);
-  for (const Point& target : kCropPoints) {
+  for (const Point& target : crop_points(model.geometry)) {
     hash.add(target.x);
     hash.add(target.y);
   }
@@ -56,6 +56,7 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
       hash.add(number);
     // Only then, so that galleries of models from before there was such a thing stay what they are.
     if (channel.normalisation.is_relative) hash.add(1);
+    if (!channel.is_folded) hash.add(2);
     for (const Circle& circle : d.circles) {
       hash.add(circle.points);
       hash.add(circle.radius);
@@ -76,6 +77,7 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
 Recogniser::Recogniser(landmarks::Model points, FaceModel model)
     : points_(std::move(points)),
       model_(std::move(model)),
+      crop_points_(crop_points(model_.geometry)),
       finder_(points_),
       descriptor_(model_.channels),
       format_(template_format(model_)),
@@ -113,7 +115,7 @@ Similarity Recogniser::align(landmarks::Points points) const {
     for (double* const coordinate : {&point.x, &point.y})
       *coordinate = std::clamp(*coordinate, -double{kFarthest}, double{kFarthest});
   }
-  return similarity_of(points);
+  return similarity_of(points, crop_points_);
 }
 
 void Recogniser::crop(GrayView frame, const Similarity& place, ImageView<std::uint8_t> target) const {

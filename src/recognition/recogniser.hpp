@@ -51,6 +51,7 @@ class Recogniser {
  private:
   landmarks::Model points_;
   FaceModel model_;
+  FacePoints crop_points_;
   landmarks::Finder finder_;
   FaceDescriptor descriptor_;
   std::optional<Projector> projector_;

@@ -111,7 +111,15 @@ TEST_F(OpenClRecognition, EveryMappingIsTheCpus) {
   const FaceDescriptor descriptor(
       {{{0, 0}, {{{8, 1}, {16, 2}, {24, 2.5}}, LbpMapping::uniform, crop, 3, {5, 7}, {5, 7}}},
        {{0, 2, true}, {{{24, 3}}, LbpMapping::rotation_uniform, crop, 3, {25, 21}, {25, 21}}},
-       {{4, 0}, {{{8, 2}}, LbpMapping::plain, crop, 4, {23, 9}, {23, 4}}}});
+       {{4, 0}, {{{8, 2}}, LbpMapping::plain, crop, 4, {23, 9}, {23, 4}}},
+       {{3, 4, true}, {{{8, 2}, {16, 1}}, LbpMapping::rotation, crop, 2, {8, 9}, {8, 7}}, false}});
+  for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, nullptr);
+}
+
+// No channel has a mirror image.
+TEST_F(OpenClRecognition, SidesKeptApartAreTheCpus) {
+  const FaceDescriptor descriptor(
+      {{{3, 4, true}, {{{8, 3}}, LbpMapping::uniform, kCropSize, 5, {8, 8}, {8, 8}}, false}});
   for (const opencl::DeviceInfo& device : devices_) compare(device, descriptor, nullptr);
 }
 

@@ -103,7 +103,8 @@ TEST_P(RecognitionKernel, DescriptorsAreTheDefinition) {
 
 constexpr Normalisation kNormalisations[] = {{0, 0},       {1, 0},       {2, 0},       {4, 0},      {0, 1},
                                              {0, 4},       {1, 2},       {2, 4},       {4, 1},      {2, 2},
-                                             {2, 4, true}, {0, 4, true}, {1, 2, true}, {4, 1, true}};
+                                             {2, 4, true}, {0, 4, true}, {1, 2, true}, {4, 1, true},
+                                             {3, 0},       {3, 4, true}};
 
 TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
   Normaliser normaliser;
@@ -129,9 +130,17 @@ std::vector<Channel> some_channels() {
           {{2, 4, true}, {{{8, 3}, {24, 1.5}}, LbpMapping::uniform, crop, 3, {14, 24}, {14, 24}}},
           {{0, 0}, {{{16, 2}}, LbpMapping::rotation_uniform, crop, 2, {30, 5}, {30, 1}}}};
 }
+// Besides, one whose sides are kept apart, with a clipped last column and a mapping that has no mirror image.
+std::vector<Channel> with_sides_apart() {
+  std::vector<Channel> channels = some_channels();
+  const Size crop{34, 30};
+  channels.push_back(
+      {{3, 4, true}, {{{8, 2}, {16, 1}}, LbpMapping::rotation, crop, 2, {8, 9}, {8, 7}}, false});
+  return channels;
+}
 
 TEST_P(RecognitionKernel, FacesAreTheDefinition) {
-  const FaceDescriptor descriptor(some_channels());
+  const FaceDescriptor descriptor(with_sides_apart());
   FaceDescriptor::Scratch scratch;
   for (const Pattern pattern : kPatterns) {
     const Picture crop(descriptor.crop_size(), pattern);
@@ -191,7 +200,7 @@ TEST(Normalisation, HandWorked) {
 }
 
 TEST(Normalisation, OnlyBlursThatThereAre) {
-  EXPECT_THROW(check(Normalisation{3, 0}), Error);
+  EXPECT_THROW(check(Normalisation{5, 0}), Error);
   EXPECT_THROW(check(Normalisation{0, -1}), Error);
 }
 
@@ -222,6 +231,25 @@ TEST(FaceDescriptor, IsTheSameForAFaceAndItsMirrorImage) {
   descriptor.count(crop.view(), scratch, values.data());
   descriptor.count(mirrored.view(), scratch, other.data());
   EXPECT_EQ(values, other);
+}
+
+TEST(FaceDescriptor, KeepsSidesApartWhereItIsNotFolded) {
+  Channel apart;
+  apart.descriptor.region = apart.descriptor.step = {26, 30};  // the last column is clipped
+  apart.is_folded = false;
+  const FaceDescriptor descriptor({apart});
+  const Descriptor own(apart.descriptor);
+  EXPECT_EQ(descriptor.values(), own.values());
+  EXPECT_EQ(descriptor.columns(0), 5);
+  EXPECT_EQ(descriptor.regions(), 25);
+  EXPECT_EQ(descriptor.largest_count(), 26 * 30);
+  const Picture crop(kCropSize, Pattern::noise);
+  FaceDescriptor::Scratch scratch;
+  std::vector<std::uint16_t> values(static_cast<std::size_t>(own.values())), counts = values;
+  descriptor.count(crop.view(), scratch, values.data());
+  Descriptor::Scratch own_scratch;
+  own.count(crop.view(), own_scratch, counts.data());
+  EXPECT_EQ(values, counts);
 }
 
 TEST(FaceDescriptor, HasTheValuesOfTheRecipe) {
@@ -331,6 +359,15 @@ TEST(Similarity, OfFivePointsIsTheOneThatMadeThem) {
 }
 
 TEST(Similarity, OfABoxHasTheEyesWhereTheyAreInFaces) {
+  // With the eyes further apart, each pixel of the crop is less of the frame.
+  const std::array<Point, 5> wide = crop_points({104, 30});
+  EXPECT_EQ(wide[0].x, 13);
+  EXPECT_EQ(wide[1].y, 30);
+  EXPECT_EQ(wide[4].y, 30 + 2 * 57.75);
+  const Similarity half = similarity_of(kCropPoints, wide);
+  EXPECT_EQ(half.step_x, 1 << 15);
+  EXPECT_EQ(half.step_y, 0);
+  EXPECT_EQ(crop_points({}), kCropPoints);
   EXPECT_EQ(similarity_of(Box{100, 50, 200, 200}), of_eyes(162, 128, 238, 128));
 }
 

@@ -20,6 +20,18 @@ inline recognition::FaceModel plain_model() {
   return model;
 }
 
+/// The same for hard light: both sides of a face by themselves, and the eyes further apart.
+inline recognition::FaceModel light_model() {
+  recognition::FaceModel model = plain_model();
+  model.name = "light";
+  model.geometry = {65, 42};
+  model.channels[0].normalisation = {3, 4, true};
+  model.channels[0].is_folded = false;
+  const recognition::FaceDescriptor descriptor(model.channels);
+  model.region_weights.assign(static_cast<std::size_t>(descriptor.regions()), 1);
+  return model;
+}
+
 /// A projection of random numbers, all that a file may have.
 inline recognition::Projection made_up_projection(int dims, int values, Numbers& numbers) {
   recognition::Projection projection;

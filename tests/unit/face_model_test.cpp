@@ -60,6 +60,30 @@ TEST(FaceModel, OfVersionOneIsNeverRelative) {
   EXPECT_EQ(load_face_model(folder / "new.safetensors", kMaxBytes).channels, model.channels);
 }
 
+TEST(FaceModel, WithSidesApartAndOtherEyesComesBackAsItWas) {
+  const test::TempDir folder;
+  FaceModel model = test::light_model();
+  save_face_model(model, folder / "light.safetensors");
+  const FaceModel found = load_face_model(folder / "light.safetensors", kMaxBytes);
+  EXPECT_EQ(found.channels, model.channels);
+  EXPECT_EQ(found.geometry, model.geometry);
+  EXPECT_EQ(container_of(model).metadata.at("version"), "3");
+  // Only then, so that older programs read the others.
+  EXPECT_EQ(container_of(weighted_model()).metadata.at("version"), "2");
+  EXPECT_EQ(template_format(model).dims, 12 * 14 * 59);
+
+  const auto refused = [&](const std::string& words, std::vector<std::int32_t> eyes) {
+    Safetensors file = container_of(model);
+    file.set<std::int32_t>("geometry", {2}, eyes);
+    file.save(folder / "wrong.safetensors");
+    test::expect_error(ExitCode::model, words,
+                       [&] { load_face_model(folder / "wrong.safetensors", kMaxBytes); });
+  };
+  refused("eyes 131 pixels apart", {131, 60});
+  refused("eyes 0 pixels apart", {0, 60});
+  refused("row -1", {52, -1});
+}
+
 TEST(FaceModel, SaysWhatIsWrongWithAFile) {
   const test::TempDir folder;
   const std::string path = folder / "wrong.safetensors";
@@ -75,7 +99,7 @@ TEST(FaceModel, SaysWhatIsWrongWithAFile) {
   };
   const FaceModel weighted = weighted_model();
   expect(weighted, "'kind'", [](Safetensors& file) { file.metadata["kind"] = "other"; });
-  expect(weighted, "", channel({3, 4, 5, 10, 10, 10, 10, 0}));       // no such blur
+  expect(weighted, "", channel({5, 4, 5, 10, 10, 10, 10, 0}));       // no such blur
   expect(weighted, "mirror", channel({2, 4, 5, 10, 10, 9, 10, 0}));  // the last column is clipped
   expect(weighted, "step", channel({2, 4, 5, 10, 10, 0, 10, 0}));
   expect(weighted, "margin", channel({2, 4, 1, 10, 10, 10, 10, 0}));  // the circle reaches further

@@ -31,6 +31,7 @@ constexpr cl_int kUniform = -1, kRotationUniform = -2;
 struct DeviceRegion {
   cl_int circle, width, top, bottom, left, other_left, bins, first_value, first_mirrored;
 };
+constexpr cl_int kNoOther = -1;
 static_assert(sizeof(DeviceRegion) == 9 * sizeof(cl_int));
 
 // Mirrors `LbpSample` in kernels/image/circular_lbp.clh.
@@ -123,7 +124,8 @@ void OpenClDescriber::upload_descriptor(opencl::Queue& queue) {
         for (int c = 0; c < descriptor_->columns(channel); ++c) {
           const Span column = d.columns()[static_cast<std::size_t>(c)];
           const Span other = d.columns()[d.columns().size() - 1 - static_cast<std::size_t>(c)];
-          regions.push_back({circle, column.end - column.begin, row.begin, row.end, column.begin, other.begin,
+          const cl_int other_left = descriptor_->is_folded(channel) ? other.begin : kNoOther;
+          regions.push_back({circle, column.end - column.begin, row.begin, row.end, column.begin, other_left,
                              mapping.count(), first_value, first_mirrored});
           first_value += mapping.count();
         }
@@ -138,6 +140,7 @@ void OpenClDescriber::upload_descriptor(opencl::Queue& queue) {
   upload(queue, circle_table_, circles);
   upload(queue, samples_, samples);
   upload(queue, bins_, bins);
+  if (mirrored.empty()) mirrored.push_back(0);  // a buffer has something in it
   upload(queue, mirrored_, mirrored);
   upload(queue, bytes_, bytes);
 }
