@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "image/view.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/training/close_cut.hpp"
+#include "recognition/training/flash_copies.hpp"
 #include "recognition/training/lamp.hpp"
 
 namespace sightline::recognition {
@@ -82,6 +84,81 @@ TEST(Lamp, DrawsScenesOfAllSides) {
   EXPECT_GE(leftmost, -130);
   EXPECT_GT(rightmost, 110);
   EXPECT_GT(highest, 60);
+}
+
+TEST(Flash, StandsWhereItIsAskedTo) {
+  training::Random random(7);
+  double leftmost = 0, lowest = 0, highest = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto draw = [&](FlashPlace place) {
+      return draw_flash_scene(FlashRig::flash, place, training::Random(2), random).lamp;
+    };
+    const LampDirection near = draw(FlashPlace::near_camera), far = draw(FlashPlace::elsewhere);
+    EXPECT_LE(std::max(std::abs(near.side), std::abs(near.up)), kNearFlash);
+    EXPECT_GT(std::max(std::abs(far.side), std::abs(far.up)), kNearFlash);
+    leftmost = std::min(leftmost, far.side);
+    lowest = std::min(lowest, far.up);
+    highest = std::max(highest, far.up);
+  }
+  EXPECT_LT(leftmost, -110);
+  EXPECT_GE(leftmost, -130);
+  EXPECT_LT(lowest, -30);
+  EXPECT_GE(lowest, -40);
+  EXPECT_GT(highest, 65);
+}
+
+TEST(Flash, LeavesThePersonAsItIs) {
+  training::Random random(7);
+  const auto draw = [&](std::uint64_t person) {
+    return draw_flash_scene(FlashRig::room, FlashPlace::elsewhere, training::Random(person), random);
+  };
+  const LampScene a = draw(1), b = draw(1), other = draw(2);
+  EXPECT_EQ(a.shape, b.shape);
+  EXPECT_EQ(a.relief, b.relief);
+  EXPECT_EQ(a.gloss, b.gloss);
+  EXPECT_EQ(a.bumps, b.bumps);
+  EXPECT_NE(a.lamp.side, b.lamp.side);
+  EXPECT_NE(a.shape, other.shape);
+}
+
+TEST(Flash, BumpsAreSeenInLightFromTheSide) {
+  const auto roughness = [](double side, double bumps) {
+    LampScene scene;
+    scene.lamp.side = side;
+    scene.noise = 0;
+    scene.bumps = bumps;
+    scene.shape = 3;
+    Image<std::uint8_t> crop = face();
+    training::Random random(1);
+    light_by_lamp(crop.view(), scene, random);
+    double sum = 0;
+    for (int y = 30; y < 50; ++y) {
+      for (int x = 70; x < 90; ++x) sum += std::abs(crop.view().at(x, y) - crop.view().at(x + 1, y));
+    }
+    return sum / 400;
+  };
+  EXPECT_GT(roughness(60, 0.1), 3 * roughness(60, 0));
+  EXPECT_GT(roughness(60, 0.1), 2 * roughness(0, 0.1));
+}
+
+TEST(FlashCopier, IsTheFaceCutCloseInTheModelsGeometry) {
+  // A flash beside the camera in a room: eyes, here two dark spots, are where the geometry has them.
+  Image<std::uint8_t> photo = face();
+  for (const int x : {39, 91}) {
+    for (int i = 0; i < 64; ++i) photo.view().at(x - 4 + i % 8, 56 + i / 8) = 20;
+  }
+  const CropGeometry geometry{70, 40};
+  FlashCopier copier(geometry);
+  training::Random random(4);
+  double darker = 0;
+  for (std::uint64_t person = 0; person < 8; ++person) {
+    const Image<std::uint8_t>& source = photo;
+    const ImageView<std::uint8_t> copy =
+        copier.copy(source.view(), kCropPoints, FlashRig::room, FlashPlace::near_camera, person, random);
+    ASSERT_EQ(copy.size(), kCropSize);
+    darker += copy.at(30, 25) - copy.at(30, 40);
+  }
+  EXPECT_GT(darker / 8, 40);
 }
 
 TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {

@@ -14,9 +14,11 @@
 #include "recognition/search.hpp"
 #include "recognition/tools.hpp"
 #include "recognition/training/axes.hpp"
+#include "recognition/training/channels.hpp"
 #include "recognition/training/close_cut.hpp"
 #include "recognition/training/discriminant.hpp"
 #include "recognition/training/lamp.hpp"
+#include "recognition/training/light.hpp"
 #include "recognition/training/regions.hpp"
 #include "recognition/training/strangers.hpp"
 #include "training/file_image_set.hpp"
@@ -26,29 +28,6 @@
 
 namespace sightline::recognition {
 namespace {
-
-// Found on folds of training people (configs/models/faces-recognition.md).
-std::vector<Channel> learned_channels() {
-  Channel sharp, even;
-  sharp.normalisation = {1, 0};
-  sharp.descriptor.region = {18, 20};
-  sharp.descriptor.step = {9, 9};
-  even.normalisation = {2, 4};
-  even.descriptor.circles = {{8, 3}};
-  even.descriptor.margin = 3;
-  even.descriptor.region = {16, 18};
-  even.descriptor.step = {9, 9};
-  return {sharp, even};
-}
-std::vector<Channel> plain_channels() {
-  Channel even;
-  even.normalisation = {2, 4, true};
-  even.descriptor.circles = {{8, 4}};
-  even.descriptor.margin = 5;
-  even.descriptor.region = {10, 10};
-  even.descriptor.step = {10, 10};
-  return {even};
-}
 
 // The light of copies: gradients of which the dark side is nearly black.
 constexpr training::VariationBounds kRelit{
@@ -119,8 +98,9 @@ OptionSet RecognitionTrainer::options() {
   options
       .add("--kind", &kind_,
            "What is learned: `learned` a projection, `weighted` which regions of a face count, `plain` "
-           "nothing but how far strangers are apart")
-      .one_of({"learned", "weighted", "plain"})
+           "nothing but how far strangers are apart, `light` which regions count in hard light, for fixed "
+           "cameras: the sides of a face are kept apart")
+      .one_of({"learned", "weighted", "plain", "light"})
       .show_default();
   options.add("--axes", &axes_, "Principal axes that are kept").between(32, 4096).show_default();
   options.add("--dims", &discriminant_.dims, "Bytes of a template, a multiple of 32")
@@ -345,6 +325,18 @@ void RecognitionTrainer::train_regions(const Photos& photos, const training::Ima
   model.strangers = stranger_rates(std::move(distances));
 }
 
+// The first photo of each person.
+PeoplesPhotos first_photos(const Photos& photos) {
+  PeoplesPhotos result;
+  std::set<std::uint32_t> seen;
+  for (std::size_t i = 0; i < photos.names.size(); ++i) {
+    if (!seen.insert(photos.people[i]).second) continue;
+    result.photos.push_back(i);
+    result.points.push_back(photos.points[i]);
+  }
+  return result;
+}
+
 void RecognitionTrainer::train(const std::filesystem::path& state, const std::filesystem::path& output,
                                const training::ReportProgress& report) {
   const Photos photos = load_photos();
@@ -358,6 +350,12 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
     const double values = FaceDescriptor(learned_channels()).values();
     training::ProgressClock clock(report, 2 * kPhotoCost * rows + 10 * kProductCost * values * rows * axes_);
     train_projection(photos, pictures, kept, clock, model);
+  } else if (kind_ == "light") {
+    const PeoplesPhotos people = first_photos(photos);
+    model.geometry = kLightGeometry;
+    model.channels = light_channels();
+    training::ProgressClock clock(report, cost_of_light(people.photos.size()));
+    learn_light(people, pictures, seed_, clock, model);
   } else {
     training::ProgressClock clock(report, kPhotoCost * rows + kPairCost * static_cast<double>(kRegionPairs));
     train_regions(photos, pictures, clock, model);

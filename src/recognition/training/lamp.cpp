@@ -142,9 +142,21 @@ float shadow_at(const Plane& heights, const std::array<float, 3>& lamp, int x, i
   }
 }
 
-Plane shading_of(const Plane& heights, LampDirection direction) {
+// Unevenness of two sizes, pores and folds.
+void add_bumps(std::uint64_t shape, float slope, Plane& heights) {
+  training::Random random(shape, 1);
+  for (const float size : {0.9F, 2.0F}) {
+    const Plane bumps =
+        blurred(Plane::of([&](int, int) { return static_cast<float>(training::normal(random)); }), size);
+    // What is blurred by s has a deviation of 1 / (2 sqrt(pi) s), and slopes of that / (sqrt(2) s) a pixel.
+    const float height = slope * size * size * 2 * std::sqrt(2 * std::numbers::pi_v<float>) / kEyes;
+    heights = Plane::of([&](int x, int y) { return heights.at(x, y) + height * bumps.at(x, y); });
+  }
+}
+
+Plane shading_of(const Plane& heights, LampDirection direction, float gloss) {
   constexpr double kDegree = std::numbers::pi / 180;
-  constexpr float kGloss = 0.15F, kGlossiness = 14;
+  constexpr float kGlossiness = 14;
   const double side = direction.side * kDegree, up = direction.up * kDegree;
   const std::array<float, 3> lamp{static_cast<float>(std::sin(side) * std::cos(up)),
                                   static_cast<float>(-std::sin(up)),
@@ -160,7 +172,7 @@ Plane shading_of(const Plane& heights, LampDirection direction) {
     const float mirroring =
         std::max(0.0F, lamp[2] + 1 - slope_x * lamp[0] - slope_y * lamp[1]) / (normal * half);
     const float lit = std::clamp(0.5F - shadow_at(heights, lamp, x, y), 0.0F, 1.0F);
-    return lit * (facing + kGloss * std::pow(mirroring, kGlossiness));
+    return lit * (facing + gloss * std::pow(mirroring, kGlossiness));
   });
   return blurred(sharp, 0.7F);
 }
@@ -209,12 +221,46 @@ LampScene draw_lamp_scene(training::Random& random) {
   return scene;
 }
 
+LampScene draw_flash_scene(FlashRig rig, FlashPlace place, training::Random person,
+                           training::Random& random) {
+  constexpr double kDegree = std::numbers::pi / 180;
+  const auto between = [](training::Random& from, double least, double most) {
+    return least + (most - least) * from.unit();
+  };
+  LampScene scene;
+  scene.shape = person.bits();
+  scene.contrast = between(person, 0.55, 0.9);
+  scene.relief = between(person, 0.5, 1.2);
+  scene.gloss = between(person, 0.05, 0.4);
+  scene.bumps = between(person, 0.02, 0.1);
+  const auto is_near = [](LampDirection at) {
+    return std::abs(at.side) <= kNearFlash && std::abs(at.up) <= kNearFlash;
+  };
+  do {
+    if (place == FlashPlace::near_camera) {
+      scene.lamp = {between(random, -kNearFlash, kNearFlash), between(random, -kNearFlash, kNearFlash)};
+    } else {
+      const double height = between(random, std::sin(-40 * kDegree), 1);
+      scene.lamp = {between(random, -130, 130), std::asin(height) / kDegree};
+    }
+  } while (is_near(scene.lamp) != (place == FlashPlace::near_camera));
+  const bool is_room = rig == FlashRig::room, is_noisy = rig == FlashRig::noisy;
+  scene.room = is_room ? between(random, 0.004, 0.05) : between(random, 0.001, 0.008);
+  scene.exposure = is_room    ? between(random, 1.5, 2.6)
+                   : is_noisy ? between(random, 0.7, 1.5)
+                              : between(random, 1.3, 2.2);
+  scene.gamma = is_room ? between(random, 0.45, 1) : 1;
+  scene.noise = is_noisy ? between(random, 2, 5) : between(random, 0.6, 1.6);
+  return scene;
+}
+
 void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, training::Random& random) {
   constexpr float kMedian = 0.35F;
   const Plane albedo = albedo_of(crop);
   Plane heights = heights_of_face(scene.shape);
   add_relief(crop, static_cast<float>(scene.relief), heights);
-  const Plane shading = shading_of(heights, scene.lamp);
+  if (scene.bumps > 0) add_bumps(scene.shape, static_cast<float>(scene.bumps), heights);
+  const Plane shading = shading_of(heights, scene.lamp, static_cast<float>(scene.gloss));
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
       const double light = scene.room + (1 - scene.room) * shading.at(x, y);

@@ -32,11 +32,29 @@ struct LampScene {
   double relief = 0.8;      ///< of the photo's own, 0: none
   double noise = 1;         ///< levels of 255, standard deviation
   std::uint64_t shape = 0;  ///< which face: sizes of its parts are drawn by it
+  double gloss = 0.15;      ///< of the skin, against what it scatters
+  double bumps = 0;         ///< of the skin, that no photo shows: slopes, standard deviation; drawn by shape
 };
 
 /// One at random: three of ten lamps stand near the camera, the others anywhere up to 130 degrees to the
 /// side.
 LampScene draw_lamp_scene(training::Random& random);
+
+/// Cameras that look at faces which one flash lights.
+enum class FlashRig {
+  room,   ///< any gamma, some light from everywhere
+  flash,  ///< a linear sensor in a dark room, exposed for a flash beside the camera: from far to the side,
+          ///< most of a face is a few levels
+  noisy   ///< the same with less light and more noise
+};
+/// Where the flash stands: within kNearFlash degrees of the camera, both to the side and up, or anywhere else
+/// from 130 degrees left to 130 right and from 40 below to 90 above, evenly over that part of a sphere.
+enum class FlashPlace { near_camera, elsewhere };
+inline constexpr double kNearFlash = 20;
+
+/// One at random.
+/// @param person  of what stays the same in all copies of a face: seeded alike for all of them
+LampScene draw_flash_scene(FlashRig rig, FlashPlace place, training::Random person, training::Random& random);
 
 /// Lights a crop of kCropSize anew.
 /// @param random  of its noise

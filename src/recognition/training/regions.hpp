@@ -20,9 +20,9 @@ struct PhotoPair {
 std::vector<PhotoPair> draw_pairs(std::span<const std::uint32_t> people, std::size_t count,
                                   std::uint64_t seed);
 
-/// Each folded region alone tells some share of the pairs apart; by that they are ranked, and the worst 15%
-/// get the weight 0, up to 60% 1, up to 85% 2, the best 4 (levels as T. Ahonen et al., PAMI 2006, have them).
-/// Equal ones rank by their index.
+/// Each region (of folded channels a folded one) alone tells some share of the pairs apart; by that they are
+/// ranked, and the worst 15% get the weight 0, up to 60% 1, up to 85% 2, the best 4 (levels as T. Ahonen et
+/// al., PAMI 2006, have them). Equal ones rank by their index.
 /// @param counts  of each photo, FaceDescriptor::values() of them
 std::vector<std::uint8_t> rank_regions(const FaceDescriptor& descriptor,
                                        const std::vector<std::vector<std::uint16_t>>& counts,
