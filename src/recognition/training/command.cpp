@@ -71,6 +71,9 @@ class RecognitionTrainer : public training::StandaloneTrainer {
  private:
   Photos load_photos() const;
   std::string signature(const Photos& photos) const;
+  bool is_for_light() const { return kind_ == "light" || kind_ == "learned-light"; }
+  std::vector<std::uint32_t> people_of_rows(const Photos& photos, const PeoplesPhotos& firsts) const;
+  double describing_cost(const Photos& photos) const;
   void train_projection(const Photos& photos, const training::ImageSet& pictures,
                         const training::TrainingState& state, training::ProgressClock& clock,
                         FaceModel& model) const;
@@ -98,9 +101,9 @@ OptionSet RecognitionTrainer::options() {
   options
       .add("--kind", &kind_,
            "What is learned: `learned` a projection, `weighted` which regions of a face count, `plain` "
-           "nothing but how far strangers are apart, `light` which regions count in hard light, for fixed "
-           "cameras: the sides of a face are kept apart")
-      .one_of({"learned", "weighted", "plain", "light"})
+           "nothing but how far strangers are apart, `light` which regions count in hard light, "
+           "`learned-light` a projection for it: for fixed cameras, the sides of a face are kept apart")
+      .one_of({"learned", "weighted", "plain", "light", "learned-light"})
       .show_default();
   options.add("--axes", &axes_, "Principal axes that are kept").between(32, 4096).show_default();
   options.add("--dims", &discriminant_.dims, "Bytes of a template, a multiple of 32")
@@ -162,6 +165,7 @@ Photos RecognitionTrainer::load_photos() const {
 // Of what the finished steps depend on.
 std::string RecognitionTrainer::signature(const Photos& photos) const {
   std::string text = fmt::format("recognition {} {} {}", axes_, copies_.relit, seed_);
+  if (is_for_light()) text += " light";
   if (copies_.under_lamps > 0) text += fmt::format(" lamps {}", copies_.under_lamps);
   for (std::size_t i = 0; i < photos.names.size(); ++i) {
     text += "; " + photos.names[i];
@@ -260,35 +264,70 @@ std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t
   return stranger_rates(std::move(distances));
 }
 
+// The first photo of each person.
+PeoplesPhotos first_photos(const Photos& photos) {
+  PeoplesPhotos result;
+  std::set<std::uint32_t> seen;
+  for (std::size_t i = 0; i < photos.names.size(); ++i) {
+    if (!seen.insert(photos.people[i]).second) continue;
+    result.photos.push_back(i);
+    result.points.push_back(photos.points[i]);
+  }
+  return result;
+}
+
+// Whose each row of descriptions is.
+std::vector<std::uint32_t> RecognitionTrainer::people_of_rows(const Photos& photos,
+                                                              const PeoplesPhotos& firsts) const {
+  std::vector<std::uint32_t> people;
+  if (is_for_light()) {
+    for (const std::size_t photo : firsts.photos)
+      people.insert(people.end(), kLightCopies, photos.people[photo]);
+    return people;
+  }
+  for (int copy = 0; copy <= copies_.all(); ++copy)
+    people.insert(people.end(), photos.people.begin(), photos.people.end());
+  return people;
+}
+
+double RecognitionTrainer::describing_cost(const Photos& photos) const {
+  if (is_for_light()) return cost_of_describing_in_light(first_photos(photos).photos.size());
+  return kPhotoCost * static_cast<double>(photos.names.size()) * (1 + copies_.all());
+}
+
 void RecognitionTrainer::train_projection(const Photos& photos, const training::ImageSet& pictures,
                                           const training::TrainingState& state,
                                           training::ProgressClock& clock, FaceModel& model) const {
-  model.channels = learned_channels();
-  const std::size_t count = photos.names.size(), rows = count * static_cast<std::size_t>(1 + copies_.all());
+  model.channels = is_for_light() ? light_channels() : learned_channels();
+  if (is_for_light()) model.geometry = kLightGeometry;
+  const PeoplesPhotos firsts = first_photos(photos);
+  const std::vector<std::uint32_t> people = people_of_rows(photos, firsts);
+  const std::size_t rows = people.size();
   const auto values = static_cast<std::size_t>(FaceDescriptor(model.channels).values());
   const auto wanted = std::min({static_cast<std::size_t>(axes_), values, rows - 1});
   const double products = 2 * kProductCost * static_cast<double>(values * rows) * axes_ * 5;
-  const double described = kPhotoCost * static_cast<double>(rows);
+  const double described = describing_cost(photos);
   std::optional<PrincipalAxes> axes =
       state.load("axes", [&](const Safetensors& file) { return read_axes(file, values, rows, wanted); });
   if (axes) {
     clock.skip(described + products);
   } else {
     clock.enter("photos", described);
-    const Descriptions descriptions = describe_photos(model, photos, pictures, copies_, seed_, clock);
+    const Descriptions descriptions =
+        is_for_light() ? describe_in_light(firsts, pictures, seed_, clock, model)
+                       : describe_photos(model, photos, pictures, copies_, seed_, clock);
     clock.enter("axes", products);
     axes = principal_axes(descriptions, wanted, seed_, clock);
     state.save("axes", container_of(*axes));
   }
   clock.enter("directions", kPhotoCost * static_cast<double>(rows));
-  std::vector<std::uint32_t> people;
-  for (int copy = 0; copy <= copies_.all(); ++copy)
-    people.insert(people.end(), photos.people.begin(), photos.people.end());
   const Discriminant directions =
       find_discriminant(axes->parts, wanted, people, std::vector<bool>(people.size(), true), discriminant_);
   clock.check(0.2);
   model.projection = make_projection(*axes, directions, discriminant_.length);
-  model.strangers = judge_strangers(*axes, wanted, people, count, discriminant_);
+  // In even light of the photos themselves, which are the first rows.
+  const std::size_t judged = is_for_light() ? rows : photos.names.size();
+  model.strangers = judge_strangers(*axes, wanted, people, judged, discriminant_);
 }
 
 void RecognitionTrainer::train_regions(const Photos& photos, const training::ImageSet& pictures,
@@ -325,30 +364,19 @@ void RecognitionTrainer::train_regions(const Photos& photos, const training::Ima
   model.strangers = stranger_rates(std::move(distances));
 }
 
-// The first photo of each person.
-PeoplesPhotos first_photos(const Photos& photos) {
-  PeoplesPhotos result;
-  std::set<std::uint32_t> seen;
-  for (std::size_t i = 0; i < photos.names.size(); ++i) {
-    if (!seen.insert(photos.people[i]).second) continue;
-    result.photos.push_back(i);
-    result.points.push_back(photos.points[i]);
-  }
-  return result;
-}
-
 void RecognitionTrainer::train(const std::filesystem::path& state, const std::filesystem::path& output,
                                const training::ReportProgress& report) {
   const Photos photos = load_photos();
   const training::FileImageSet pictures = training::pictures_named(photos.names, photos_);
-  const bool is_learned = kind_ == "learned";
-  const double rows = static_cast<double>(photos.names.size()) * (is_learned ? 1 + copies_.all() : 1);
+  const bool is_learned = kind_ == "learned" || kind_ == "learned-light";
   FaceModel model;
   model.provenance = provenance_;
   if (is_learned) {
     const training::TrainingState kept(state, signature(photos));
-    const double values = FaceDescriptor(learned_channels()).values();
-    training::ProgressClock clock(report, 2 * kPhotoCost * rows + 10 * kProductCost * values * rows * axes_);
+    const double values = FaceDescriptor(is_for_light() ? light_channels() : learned_channels()).values();
+    const auto rows = static_cast<double>(people_of_rows(photos, first_photos(photos)).size());
+    training::ProgressClock clock(report, describing_cost(photos) + kPhotoCost * rows +
+                                              10 * kProductCost * values * rows * axes_);
     train_projection(photos, pictures, kept, clock, model);
   } else if (kind_ == "light") {
     const PeoplesPhotos people = first_photos(photos);
@@ -357,7 +385,8 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
     training::ProgressClock clock(report, cost_of_light(people.photos.size()));
     learn_light(people, pictures, seed_, clock, model);
   } else {
-    training::ProgressClock clock(report, kPhotoCost * rows + kPairCost * static_cast<double>(kRegionPairs));
+    training::ProgressClock clock(report, kPhotoCost * static_cast<double>(photos.names.size()) +
+                                              kPairCost * static_cast<double>(kRegionPairs));
     train_regions(photos, pictures, clock, model);
   }
   save_face_model(model, output);

@@ -3,10 +3,10 @@
 namespace sightline::recognition {
 namespace {
 
-constexpr int kLeft = 21, kTop = 34, kWidth = 88, kHeight = 104;  // of a usual crop
+constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // of a usual crop
 constexpr double kBeside = 0.04, kMoved = 0.01;                   // of the distance between the eyes
 
-void move(FacePoints& points, double deviation, training::Random& random) {
+void displace(FacePoints& points, double deviation, training::Random& random) {
   for (Point& point : points) {
     point.x += deviation * training::normal(random);
     point.y += deviation * training::normal(random);
@@ -21,12 +21,12 @@ ImageView<std::uint8_t> FlashCopier::copy(GrayView photo, const FacePoints& poin
   cropper_.crop(photo, similarity_of(points), lit_.view());
   light_by_lamp(lit_.view(), draw_flash_scene(rig, place, training::Random(person), random), random);
   FacePoints said = kCropPoints;
-  for (Point& point : said) point = {point.x - kLeft, point.y - kTop};
+  for (Point& point : said) point = {point.x - kCutLeft, point.y - kCutTop};
   training::Random own(person, 1);
-  move(said, kBeside * eyes, own);
-  if (rig == FlashRig::noisy) move(said, kMoved * eyes, random);
+  displace(said, kBeside * eyes, own);
+  if (rig == FlashRig::noisy) displace(said, kMoved * eyes, random);
   const ImageView<std::uint8_t> lit = lit_.view();
-  const GrayView close(lit.row(kTop) + kLeft, kWidth, kHeight, lit.stride());
+  const GrayView close(lit.row(kCutTop) + kCutLeft, kCutWidth, kCutHeight, lit.stride());
   cropper_.crop(close, similarity_of(said, points_), crop_.view());
   return crop_.view();
 }

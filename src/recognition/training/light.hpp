@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recognition/model.hpp"
+#include "recognition/training/axes.hpp"
 #include "training/image_set.hpp"
 #include "training/progress.hpp"
 
@@ -27,5 +28,14 @@ double cost_of_light(std::size_t people);
 /// result does not depend on threads. Throws training::TrainingStopped where the clock's report asks to stop.
 void learn_light(const PeoplesPhotos& people, const training::ImageSet& pictures, std::uint64_t seed,
                  training::ProgressClock& clock, FaceModel& model);
+
+/// Of each person, for describe_in_light.
+inline constexpr std::size_t kLightCopies = 9;
+/// What that costs, in the same seconds.
+double cost_of_describing_in_light(std::size_t people);
+/// Roots of the counts of kLightCopies copies of each person, [person][copy]: with the flash beside the
+/// camera, then elsewhere. Otherwise as learn_light.
+Descriptions describe_in_light(const PeoplesPhotos& people, const training::ImageSet& pictures,
+                               std::uint64_t seed, training::ProgressClock& clock, const FaceModel& model);
 
 }  // namespace sightline::recognition
