@@ -1,6 +1,9 @@
 #include "recognition/identification.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 
 #include "landmarks/opencl/finder.hpp"
 
@@ -31,7 +34,9 @@ std::span<const StageInfo> FaceIdentification::stages() const {
 
 void FaceIdentification::extend(DetectorInfo& info) {
   info.model += "; " + recogniser_->description();
-  info.cost_key += "; " + recogniser_->description();
+  // A search takes longer the more templates there are; in steps, so that plans outlast one more face.
+  info.cost_key += fmt::format("; {}, up to {} templates", recogniser_->description(),
+                               std::bit_ceil(people_->current()->templates.size()));
   info.names_objects = true;
 }
 

@@ -119,6 +119,23 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
   EXPECT_GT(found[4].attributes->distance, 0.0);
 }
 
+TEST_P(Recognition, CostsAsMuchAsItsGalleryIsLargeInSteps) {
+  const auto recogniser = make_recogniser();
+  const auto key_of = [&](std::size_t templates) {
+    KnownPeople people{recognition::TemplateSet(recogniser->format()), {}, {"Ada"}, 0};
+    const std::vector<std::uint8_t> one(recogniser->template_bytes());
+    for (std::size_t i = 0; i < templates; ++i) people.templates.append(one);
+    people.owners.assign(templates, 0);
+    const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
+                                    std::make_unique<recognition::FaceIdentification>(
+                                        recogniser, std::make_shared<FixedPeople>(std::move(people)), 1));
+    return detector.info().cost_key;
+  };
+  EXPECT_EQ(key_of(33), key_of(64));
+  EXPECT_NE(key_of(64), key_of(65));
+  EXPECT_NE(key_of(0), key_of(33));
+}
+
 TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
   const auto recogniser = make_recogniser();
   KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
