@@ -1,6 +1,7 @@
 #include "recognition/gallery_people.hpp"
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,6 +35,18 @@ std::shared_ptr<const KnownPeople> nobody(const Recogniser& recogniser) {
   return std::make_shared<KnownPeople>(KnownPeople{TemplateSet(recogniser.format()), {}, {}, 0});
 }
 
+// Which file stands under a name: another one after it was renamed there, whatever is written into either.
+struct FileNode {
+  dev_t device = 0;
+  ino_t node = 0;
+  friend bool operator==(const FileNode&, const FileNode&) = default;
+};
+
+FileNode node_of(const fs::path& file) {
+  struct stat now {};
+  return ::stat(file.c_str(), &now) == 0 ? FileNode{now.st_dev, now.st_ino} : FileNode{};
+}
+
 // One gallery, read when it is asked for and whenever it has changed.
 class FollowedGallery : public PeopleSource {
  public:
@@ -61,8 +74,15 @@ class FollowedGallery : public PeopleSource {
       gallery_.reset();
       return false;
     }
+    // Before it is opened: who puts another one there meanwhile is noticed the next time.
+    const FileNode node = node_of(file_);
+    if (gallery_ && node != node_) {
+      spdlog::info("the gallery '{}' was replaced by another file: its people are read anew", file_.string());
+      gallery_.reset();
+    }
     if (gallery_ && !gallery_->changed()) return true;
     if (!gallery_) gallery_.emplace(file_, Gallery::Access::read);
+    node_ = node;
     publish(load_people(*gallery_, *recogniser_, limit_));
     return true;
   }
@@ -94,6 +114,7 @@ class FollowedGallery : public PeopleSource {
   std::shared_ptr<const Recogniser> recogniser_;
   LimitOptions limit_;
   std::optional<Gallery> gallery_;  ///< of the constructor, then of the thread
+  FileNode node_;                   ///< of the file that it has open
   mutable std::mutex mutex_;
   std::shared_ptr<const KnownPeople> people_;
   std::jthread thread_;  ///< last: ends before what it uses

@@ -234,5 +234,27 @@ TEST(RecognitionGallery, IsFollowedWhileSomebodyChangesIt) {
   }
 }
 
+TEST(RecognitionGallery, IsReadAnewWhenAnotherFileTakesItsPlace) {
+  const sightline::test::TempDir folder;
+  const auto recogniser = std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
+                                                       sightline::test::random_learned_model(9));
+  FaceReader reader(std::make_unique<PlacesDetector>(some_places(1)), 1, recogniser);
+  const auto picture = sightline::test::random_picture({260, 190}, 3);
+  const auto faces = reader.find(picture.view());
+  const auto make = [&](const char* file, const char* name) {
+    Gallery::open_or_make(folder / file, reader.kind()).add(name, std::vector{template_of(faces[0])});
+  };
+  make("people.gallery", "Ada");
+  make("other.gallery", "Bob");
+  const auto people = recognition::people_of(folder / "people.gallery", recogniser, {}, true);
+  EXPECT_EQ(people->current()->names, std::vector<std::string>{"Ada"});
+  std::filesystem::rename(folder / "other.gallery", folder / "people.gallery");
+  EXPECT_TRUE(sightline::test::becomes_true(
+      [&] { return people->current()->names == std::vector<std::string>{"Bob"}; }));
+  // And it is that one which is followed from then on.
+  make("people.gallery", "Eve");
+  EXPECT_TRUE(sightline::test::becomes_true([&] { return people->current()->names.size() == 2; }));
+}
+
 }  // namespace
 }  // namespace sightline::pipeline
