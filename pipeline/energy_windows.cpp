@@ -36,9 +36,12 @@ FrameJoules joules_of(const std::vector<EnergyWindow>& windows, double idle_watt
   joules.whole = whole.mean;
   joules.above_idle = whole.mean - idle_watts * seconds;
   joules.spread = whole.half();
-  const std::vector<double> parts = mean_watts(windows, &EnergyReading::parts);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    joules.parts.push_back((parts[i] - idle_parts.at(i)) * seconds);
+  for (std::size_t i = 0; i < windows.front().energy->parts.size(); ++i) {
+    const auto part = [&](const EnergyWindow& w) {
+      return w.energy->parts[i] / static_cast<double>(w.turns);
+    };
+    joules.parts.push_back(range_of(windows, part).mean - idle_parts.at(i) * seconds);
+  }
   return joules;
 }
 

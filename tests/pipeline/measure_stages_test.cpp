@@ -11,6 +11,7 @@
 #include "cascade/detector.hpp"
 #include "filterbank/detector.hpp"
 #include "opencl/device.hpp"
+#include "pipeline/energy_windows.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/stage_alone.hpp"
 #include "pipeline/stage_output.hpp"
@@ -227,6 +228,22 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     EXPECT_EQ(again.schedule, planned.schedule);
     EXPECT_EQ(again.energies, planned.energies);
   }
+}
+
+// On a machine that is disturbed, windows of equal work are not equally long.
+TEST(EnergyWindows, PartsAreCountedAsTheWholeIs) {
+  std::vector<EnergyWindow> windows(2);
+  for (EnergyWindow& window : windows) {
+    window.turns = 10;
+    window.energy = EnergyReading{20, {20}, {10}};
+  }
+  windows[0].seconds = 1;
+  windows[1].seconds = 3;
+  const FrameJoules joules = joules_of(windows, 5, {2});
+  EXPECT_DOUBLE_EQ(joules.whole, 2);
+  EXPECT_DOUBLE_EQ(joules.above_idle, 2 - 5 * 0.2);
+  ASSERT_EQ(joules.parts.size(), 1u);
+  EXPECT_DOUBLE_EQ(joules.parts[0], 1 - 2 * 0.2);
 }
 
 // Where the user's cache folder cannot be written, what was measured counts for this run.
