@@ -52,7 +52,7 @@ TuningTable make_table() {
         sweep(Devices::cpu, "local", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::cpu, "mapreduce", {"vector"}, {16}, {8}, {1}, {4}),
         sweep(Devices::others, "global", {"word"}, {256}, {4}, {1}, {8}),
-        sweep(Devices::others, "local", {"word"}, {256, 512, 1024}, {4, 6, 12}, {1}, {1, 2, 3, 8}),
+        sweep(Devices::others, "local", {"word"}, {256, 512, 1024}, {4, 9, 12}, {1}, {1, 2, 3, 8}),
         sweep(Devices::others, "mapreduce", {"word"}, {256, 512}, {4}, {1}, {4, 8}),
         sweep(Devices::others, "banked", {"word"}, {512, 1024}, {4, 12}, {8, 32}, {1, 2, 4})}},
   };
