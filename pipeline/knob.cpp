@@ -18,7 +18,7 @@ constexpr int kFewestSlowFrames = 2;             // where so many take four time
 constexpr std::int64_t kBatteryPause = 10 * kSecond;
 constexpr double kHeld = 1.05;  // a load that counts as held
 
-constexpr double kRests = 0.05;  // share of the time from which on searching is not what limits
+constexpr double kRests = 0.25;  // share of the time from which on searching is not what limits
 
 // When a frame could be searched, until when it was, and what else was done for it.
 struct Searched {

@@ -54,7 +54,7 @@ struct KnobOptions {
 
 /// Watches a run and sets the pipeline's setting. Held is a rate where the machine could search so many
 /// frames a second: what a camera does not give need not be held. Nor is what a file's decoding or the
-/// outputs do not allow: where searching rests for more than a twentieth of the time, it is not what limits,
+/// outputs do not allow: where searching rests for more than a quarter of the time, it is not what limits,
 /// and the rate to hold is no more than the one that there is. The log says so once. A budget counts the
 /// energy of all meters that may be added up (Energy), idle power included, which is why a budget of watts
 /// asks for a source that leaves the processors something to rest: searched as fast as possible, every

@@ -53,7 +53,7 @@ TEST(Config, AFreshCopyHasTheSameValuesAndHasBeenReadByNobody) {
   EXPECT_EQ(copy.name(), "people.toml");
   EXPECT_EQ(copy.number("detector", "threshold", 0, -10, 10), 3.0);
   EXPECT_EQ(copy.number("detector", "scale_step", 1.1, 1, 8), 1.1);
-  EXPECT_THAT(complaint([&] { copy.expect_all_known(); }), HasSubstr("source"));
+  EXPECT_THAT(complaint([&] { copy.expect_all_known(); }), HasSubstr("'model' is not known"));
   copy.set("detector", "threshold", 4.0);
   EXPECT_EQ(config.number("detector", "threshold", 0, -10, 10), 3.0);
 }
