@@ -144,6 +144,8 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
   auto stored =
       stored_energies(options.energy_file, key, energy.name(), processor.stages().size(), devices.size() + 1);
   if (stored || options.energy_seconds <= 0) return stored;
+  spdlog::info("auto: measures what each stage takes on each processor, {:g} s each; it is remembered",
+               options.energy_seconds);
   try {
     stored = measure_energies(processor, devices, frame, pipeline.threads(), options.energy_seconds, energy,
                               options.stop);
@@ -194,6 +196,12 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>());
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
+  if (energy) {
+    spdlog::info(
+        "auto: tries the best schedules by turns until their energy can be told apart, {:.0f} s at most, and "
+        "variants of the best",
+        options.energy_trials * options.energy_trial_seconds);
+  }
   PlanTrials trials(pipeline, processor, devices, frames, options, energy ? &*energy : nullptr);
   try_best(planned.alternatives, trials, options);
   if (const Tunable* const tunable = processor.tunable())
