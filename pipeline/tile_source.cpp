@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "image/frame_image.hpp"
 
 namespace sightline::pipeline {
 
@@ -14,51 +15,31 @@ class TileSource::Planes {
   Planes(std::size_t most, FrameMemory* memory) : most_(most), memory_(memory) { free_.reserve(most); }
 
   static Plane take(const std::shared_ptr<Planes>& planes, Size size) {
-    std::unique_ptr<Kept> kept = planes->take();
-    planes->make_room(*kept, size);
-    const std::shared_ptr<Kept> shared(
-        kept.release(), [planes](Kept* done) { planes->give_back(std::unique_ptr<Kept>(done)); });
-    return {shared, &shared->image};
+    std::unique_ptr<FrameImage> image = planes->take();
+    image->resize(size);
+    const std::shared_ptr<FrameImage> shared(image.release(), [planes](FrameImage* done) {
+      planes->give_back(std::unique_ptr<FrameImage>(done));
+    });
+    return {shared, &shared->image()};
   }
 
  private:
-  struct Kept {
-    Image<std::uint8_t> image;
-    std::shared_ptr<std::byte> memory;  ///< its own where null
-    std::size_t bytes = 0;              ///< of it
-  };
-
-  void make_room(Kept& kept, Size size) {
-    using Pixels = Image<std::uint8_t>;
-    const std::size_t bytes = Pixels::elements_of(size);
-    if (memory_ && kept.bytes < bytes) {
-      kept.memory.reset();  // first, so that there is room
-      kept.memory = memory_->allocate(bytes);
-      kept.bytes = bytes;
-    }
-    if (kept.memory) {
-      kept.image.bind(reinterpret_cast<std::uint8_t*>(kept.memory.get()), size,
-                      Pixels::stride_of(size.width));
-    } else {
-      kept.image.resize(size.width, size.height);
-    }
-  }
-  std::unique_ptr<Kept> take() {
+  std::unique_ptr<FrameImage> take() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Kept>();
-    auto kept = std::move(free_.back());
+    if (free_.empty()) return std::make_unique<FrameImage>(memory_);
+    auto image = std::move(free_.back());
     free_.pop_back();
-    return kept;
+    return image;
   }
-  void give_back(std::unique_ptr<Kept> kept) noexcept {
+  void give_back(std::unique_ptr<FrameImage> image) noexcept {
     const std::lock_guard lock(mutex_);
-    if (free_.size() < most_) free_.push_back(std::move(kept));
+    if (free_.size() < most_) free_.push_back(std::move(image));
   }
 
   const std::size_t most_;
   FrameMemory* const memory_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Kept>> free_;
+  std::vector<std::unique_ptr<FrameImage>> free_;
 };
 
 TileSource::TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options)

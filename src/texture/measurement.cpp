@@ -13,6 +13,7 @@
 #include "base/hardware.hpp"
 #include "base/parallel.hpp"
 #include "detection/detection.hpp"
+#include "image/frame_image.hpp"
 #include "opencl/program_cache.hpp"
 #include "processing/kernel_variant.hpp"
 #include "texture/counting.hpp"
@@ -55,28 +56,14 @@ Image<std::uint8_t> repeated(GrayView picture, int size) {
   return image;
 }
 
-// A picture where tiles are put that go to a device: in its transfer memory, or where it was if there is
-// none.
-class Sent {
- public:
-  Sent(const opencl::Context& context, const Image<std::uint8_t>& image) : picture_(image.view()) {
-    using Pixels = Image<std::uint8_t>;
-    opencl::TransferMemory* const memory = context.transfer_memory();
-    if (!memory) return;
-    memory_ = memory->allocate(Pixels::elements_of(picture_.size()));
-    if (!memory_) return;
-    Pixels sent;
-    sent.bind(reinterpret_cast<std::uint8_t*>(memory_.get()), picture_.size(), image.stride());
-    for (int y = 0; y < image.height(); ++y)
-      std::memcpy(sent.view().row(y), picture_.row(y), static_cast<std::size_t>(image.width()));
-    picture_ = std::as_const(sent).view();
-  }
-  GrayView picture() const { return picture_; }
-
- private:
-  std::shared_ptr<std::byte> memory_;
-  GrayView picture_;
-};
+// A copy of a picture where tiles are put that go to a device.
+FrameImage sent_to(const opencl::Context& context, GrayView picture) {
+  FrameImage sent(context.transfer_memory());
+  sent.resize(picture.size());
+  for (int y = 0; y < picture.height(); ++y)
+    std::memcpy(sent.image().view().row(y), picture.row(y), static_cast<std::size_t>(picture.width()));
+  return sent;
+}
 
 class Measurer {
  public:
@@ -200,16 +187,17 @@ class Measurer {
     auto& texture = static_cast<TextureWorkspace&>(*workspace);
     TextureSlot slot(stages);
     const GrayView ordinary_picture = std::as_const(image_).view();
-    const Sent sent(context, image_);
+    FrameImage sent = sent_to(context, ordinary_picture);
+    const GrayView picture = std::as_const(sent.image()).view();
     Least kernel, upload, download, host, ordinary, whole;
-    const auto run = [&](TextureSlot& in, GrayView picture) {
-      processor_.prepare(*workspace, picture);
+    const auto run = [&](TextureSlot& in, GrayView frame) {
+      processor_.prepare(*workspace, frame);
       stages.run(in, *workspace);
     };
     for (int i = 0; i <= options_.runs; ++i) {
       stop_if_asked();
       ordinary.add(seconds_of([&] { run(slot, ordinary_picture); }));
-      host.add(seconds_of([&] { run(slot, sent.picture()); }));
+      host.add(seconds_of([&] { run(slot, picture); }));
       double kernels = 0;
       for (const DeviceSpan& span : slot.spans) {
         const double seconds = span.seconds(context.name());
@@ -229,7 +217,7 @@ class Measurer {
     for (int i = 0; i < 3; ++i) {
       whole.add(seconds_of([&] {
         TextureSlot made(stages);
-        run(made, sent.picture());
+        run(made, picture);
       }));
     }
     return {name,

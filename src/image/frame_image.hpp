@@ -1,0 +1,44 @@
+#pragma once
+/// An image where a device can take it from.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "image/frame_memory.hpp"
+#include "image/view.hpp"
+
+namespace sightline {
+
+/// A gray image whose pixels are in frame memory as long as there is room, and in memory of its own
+/// otherwise. Rows are as far apart as those of any Image of its width. Thread-safety: one thread at a time.
+class FrameImage {
+ public:
+  /// @param memory  must outlive it; null: its own
+  explicit FrameImage(FrameMemory* memory) : from_(memory) {}
+
+  /// Contents are unspecified afterwards; what is large enough is used again.
+  void resize(Size size) {
+    using Pixels = Image<std::uint8_t>;
+    const std::size_t bytes = Pixels::elements_of(size);
+    if (from_ && asked_ < bytes) {
+      memory_.reset();  // first, so that there is room
+      memory_ = from_->allocate(bytes);
+      asked_ = bytes;
+    }
+    if (memory_) {
+      image_.bind(reinterpret_cast<std::uint8_t*>(memory_.get()), size, Pixels::stride_of(size.width));
+    } else {
+      image_.resize(size.width, size.height);
+    }
+  }
+  Image<std::uint8_t>& image() { return image_; }
+
+ private:
+  FrameMemory* from_;
+  std::shared_ptr<std::byte> memory_;  ///< null: the image has its own
+  std::size_t asked_ = 0;              ///< bytes that were last asked for
+  Image<std::uint8_t> image_;
+};
+
+}  // namespace sightline
