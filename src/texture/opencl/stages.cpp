@@ -69,7 +69,7 @@ void TextureStages::settle() {
   check_kernel_variant(t.histogram, kHistogramVariants);
   const opencl::DeviceInfo& device = context().device();
   const auto largest =
-      static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, KernelTuning().group));
+      static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, kMostWorkItems));
   if (t.group > largest) {  // as many work-items in more groups
     t.groups_a_unit = t.groups_a_unit * t.group / largest;
     t.group = largest;

@@ -23,7 +23,7 @@ TuningTable make_table() {
   table.parameters = {
       {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
       {"pixels", "word", "vector", {"word", "vector"}},
-      {"group", 1024, 1, {}, 1, 1024},
+      {"group", kMostWorkItems, 1, {}, 1, kMostWorkItems},
       {"rows", 4, 32, {}, 1, 64},
       {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
       {"groups_a_unit", 1, 4, {}, 1, 64},

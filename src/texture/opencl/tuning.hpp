@@ -15,11 +15,13 @@ namespace sightline::texture {
 inline constexpr std::array<const char*, 5> kHistogramVariants{"global", "local", "mapreduce", "banked",
                                                                "serial"};
 
+inline constexpr int kMostWorkItems = 1024;  ///< of a work-group
+
 /// How the kernels are built for a device. Every choice gives the same results, but for the last.
 struct KernelTuning {
   std::string histogram = "local";  ///< one of kHistogramVariants
   std::string pixels = "word";      ///< at once by a work-item: word, four; vector, sixteen
-  int group = 1024;                 ///< work-items of a work-group
+  int group = kMostWorkItems;       ///< work-items of a work-group
   int rows = 4;                     ///< that a work-item takes at once
   int copies = 32;                  ///< of the bins, of variant banked
   int groups_a_unit = 1;            ///< work-groups a compute unit, which take all there is among them
