@@ -14,6 +14,7 @@
 #include "recognition/crop.hpp"
 #include "recognition/face_descriptor.hpp"
 #include "recognition/projection.hpp"
+#include "recognition/training/channels.hpp"
 #include "training/random.hpp"
 #ifdef SIGHTLINE_OPENCV_FACE
 #include <opencv2/face.hpp>
@@ -26,11 +27,6 @@ using training::Random;
 
 constexpr Size kFrame{1920, 1080};
 constexpr int kDims = 256;
-
-std::vector<Channel> learned_channels() {
-  return {{{1, 0}, {{{8, 2}}, LbpMapping::uniform, kCropSize, 2, {18, 20}, {9, 9}}},
-          {{2, 4}, {{{8, 3}}, LbpMapping::uniform, kCropSize, 3, {16, 18}, {9, 9}}}};
-}
 
 Projection random_projection(int values) {
   Random random(3);

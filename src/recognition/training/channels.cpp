@@ -1,6 +1,20 @@
 #include "recognition/training/channels.hpp"
 
 namespace sightline::recognition {
+namespace {
+
+// Eight points at a distance, in squares side by side.
+Channel in_squares(const Normalisation& normalisation, double radius, int side) {
+  Channel channel;
+  channel.normalisation = normalisation;
+  channel.descriptor.circles = {{8, radius}};
+  channel.descriptor.margin = 5;
+  channel.descriptor.region = {side, side};
+  channel.descriptor.step = {side, side};
+  return channel;
+}
+
+}  // namespace
 
 std::vector<Channel> learned_channels() {
   Channel sharp, even;
@@ -14,23 +28,13 @@ std::vector<Channel> learned_channels() {
   even.descriptor.step = {9, 9};
   return {sharp, even};
 }
+
 std::vector<Channel> plain_channels() {
-  Channel even;
-  even.normalisation = {2, 4, true};
-  even.descriptor.circles = {{8, 4}};
-  even.descriptor.margin = 5;
-  even.descriptor.region = {10, 10};
-  even.descriptor.step = {10, 10};
-  return {even};
+  return {in_squares({2, 4, true}, 4, 10)};
 }
 
 std::vector<Channel> light_channels() {
-  Channel apart;
-  apart.normalisation = {3, 4, true};
-  apart.descriptor.circles = {{8, 3}};
-  apart.descriptor.margin = 5;
-  apart.descriptor.region = {8, 8};
-  apart.descriptor.step = {8, 8};
+  Channel apart = in_squares({3, 4, true}, 3, 8);
   apart.is_folded = false;
   return {apart};
 }

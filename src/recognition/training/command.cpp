@@ -73,8 +73,8 @@ class RecognitionTrainer : public training::StandaloneTrainer {
   std::string signature(const Photos& photos) const;
   bool is_for_light() const { return kind_ == "light" || kind_ == "learned-light"; }
   std::vector<std::uint32_t> people_of_rows(const Photos& photos, const PeoplesPhotos& firsts) const;
-  double describing_cost(const Photos& photos) const;
-  void train_projection(const Photos& photos, const training::ImageSet& pictures,
+  double describing_cost(const Photos& photos, const PeoplesPhotos& firsts) const;
+  void train_projection(const Photos& photos, const PeoplesPhotos& firsts, const training::ImageSet& pictures,
                         const training::TrainingState& state, training::ProgressClock& clock,
                         FaceModel& model) const;
   void train_regions(const Photos& photos, const training::ImageSet& pictures, training::ProgressClock& clock,
@@ -290,32 +290,30 @@ std::vector<std::uint32_t> RecognitionTrainer::people_of_rows(const Photos& phot
   return people;
 }
 
-double RecognitionTrainer::describing_cost(const Photos& photos) const {
-  if (is_for_light()) return cost_of_describing_in_light(first_photos(photos).photos.size());
+double RecognitionTrainer::describing_cost(const Photos& photos, const PeoplesPhotos& firsts) const {
+  if (is_for_light()) return cost_of_describing_in_light(firsts.photos.size());
   return kPhotoCost * static_cast<double>(photos.names.size()) * (1 + copies_.all());
 }
 
-void RecognitionTrainer::train_projection(const Photos& photos, const training::ImageSet& pictures,
+void RecognitionTrainer::train_projection(const Photos& photos, const PeoplesPhotos& firsts,
+                                          const training::ImageSet& pictures,
                                           const training::TrainingState& state,
                                           training::ProgressClock& clock, FaceModel& model) const {
-  model.channels = is_for_light() ? light_channels() : learned_channels();
-  if (is_for_light()) model.geometry = kLightGeometry;
-  const PeoplesPhotos firsts = first_photos(photos);
   const std::vector<std::uint32_t> people = people_of_rows(photos, firsts);
   const std::size_t rows = people.size();
   const auto values = static_cast<std::size_t>(FaceDescriptor(model.channels).values());
   const auto wanted = std::min({static_cast<std::size_t>(axes_), values, rows - 1});
   const double products = 2 * kProductCost * static_cast<double>(values * rows) * axes_ * 5;
-  const double described = describing_cost(photos);
+  const double described = describing_cost(photos, firsts);
   std::optional<PrincipalAxes> axes =
       state.load("axes", [&](const Safetensors& file) { return read_axes(file, values, rows, wanted); });
   if (axes) {
     clock.skip(described + products);
   } else {
     clock.enter("photos", described);
-    const Descriptions descriptions =
-        is_for_light() ? describe_in_light(firsts, pictures, seed_, clock, model)
-                       : describe_photos(model, photos, pictures, copies_, seed_, clock);
+    const Descriptions descriptions = is_for_light()
+                                          ? describe_in_light(firsts, pictures, seed_, clock, model)
+                                          : describe_photos(model, photos, pictures, copies_, seed_, clock);
     clock.enter("axes", products);
     axes = principal_axes(descriptions, wanted, seed_, clock);
     state.save("axes", container_of(*axes));
@@ -332,7 +330,6 @@ void RecognitionTrainer::train_projection(const Photos& photos, const training::
 
 void RecognitionTrainer::train_regions(const Photos& photos, const training::ImageSet& pictures,
                                        training::ProgressClock& clock, FaceModel& model) const {
-  model.channels = plain_channels();
   const FaceDescriptor descriptor(model.channels);
   model.region_weights.assign(static_cast<std::size_t>(descriptor.regions()), 1);
   clock.enter("photos", kPhotoCost * static_cast<double>(photos.names.size()));
@@ -369,21 +366,25 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
   const Photos photos = load_photos();
   const training::FileImageSet pictures = training::pictures_named(photos.names, photos_);
   const bool is_learned = kind_ == "learned" || kind_ == "learned-light";
+  const PeoplesPhotos firsts = first_photos(photos);
   FaceModel model;
   model.provenance = provenance_;
-  if (is_learned) {
-    const training::TrainingState kept(state, signature(photos));
-    const double values = FaceDescriptor(is_for_light() ? light_channels() : learned_channels()).values();
-    const auto rows = static_cast<double>(people_of_rows(photos, first_photos(photos)).size());
-    training::ProgressClock clock(report, describing_cost(photos) + kPhotoCost * rows +
-                                              10 * kProductCost * values * rows * axes_);
-    train_projection(photos, pictures, kept, clock, model);
-  } else if (kind_ == "light") {
-    const PeoplesPhotos people = first_photos(photos);
+  if (is_for_light()) {
     model.geometry = kLightGeometry;
     model.channels = light_channels();
-    training::ProgressClock clock(report, cost_of_light(people.photos.size()));
-    learn_light(people, pictures, seed_, clock, model);
+  } else {
+    model.channels = is_learned ? learned_channels() : plain_channels();
+  }
+  if (is_learned) {
+    const training::TrainingState kept(state, signature(photos));
+    const double values = FaceDescriptor(model.channels).values();
+    const auto rows = static_cast<double>(people_of_rows(photos, firsts).size());
+    training::ProgressClock clock(report, describing_cost(photos, firsts) + kPhotoCost * rows +
+                                              10 * kProductCost * values * rows * axes_);
+    train_projection(photos, firsts, pictures, kept, clock, model);
+  } else if (kind_ == "light") {
+    training::ProgressClock clock(report, cost_of_light(firsts.photos.size()));
+    learn_light(firsts, pictures, seed_, clock, model);
   } else {
     training::ProgressClock clock(report, kPhotoCost * static_cast<double>(photos.names.size()) +
                                               kPairCost * static_cast<double>(kRegionPairs));
