@@ -1,5 +1,4 @@
 #include "detector_options.hpp"
-#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -7,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "choices.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detection/combined_detector.hpp"

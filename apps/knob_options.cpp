@@ -1,5 +1,4 @@
 #include "knob_options.hpp"
-#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -1,10 +1,10 @@
 #include "measure_stages.hpp"
-#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/text.hpp"
 #include "measure_variants.hpp"
 #include "pipeline/planner.hpp"
 

@@ -1,11 +1,11 @@
 #include "texture_options.hpp"
-#include "base/text.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::apps {
 namespace {

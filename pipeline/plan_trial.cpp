@@ -99,8 +99,7 @@ std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, int trials) {
   if (result.tied.size() > 1 && result.best)
     spdlog::info(
         "auto: {} schedules cannot be told apart by their energy; of these, the one is taken that was "
-        "predicted to "
-        "need least",
+        "predicted to need least",
         result.tied.size());
   return result.best.value_or(0);
 }
