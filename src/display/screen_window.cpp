@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "display/x11_errors.hpp"
 
 namespace sightline::display {
 namespace {
@@ -34,6 +35,7 @@ Video::Video(const std::string& remedy) {
   SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");                  // the program has its own
   SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");  // a window among others, not a game
   SDL_SetHint(SDL_HINT_QUIT_ON_LAST_WINDOW_CLOSE, "0");
+  survive_x11_errors();
   if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) fail(SDL_GetError(), remedy);
   // Where there is no screen, SDL falls back to drivers that show nothing; fine only where they are asked
   // for.
