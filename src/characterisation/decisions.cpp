@@ -89,13 +89,14 @@ void decide_local_memory(Characteristics& p) {
   const Curve* const chain = p.curve("latency.local");
   const double local_ns = chain ? chain->at(1) : 0;
   // Where a read takes as long as from a cache, it is one: what differs is how the compiler treats the two.
-  const bool is_near = local_ns <= 0 || p.caches.empty() || local_ns < p.caches.front().ns;
-  const bool is_worth_it = local >= kClearly * cached && is_near;
+  const bool is_cache = local_ns > 0 && !p.caches.empty() && local_ns >= p.caches.front().ns;
+  const bool is_worth_it = local >= kClearly * cached && !is_cache;
   std::string text = fmt::format("{} local memory for what is read often: {:.0f} GB/s, {:.0f} from a cache",
                                  is_worth_it ? "Use" : "Do not copy to", local, cached);
   if (local_ns > 0 && !p.caches.empty())
     text += fmt::format("; {:.1f} ns a read in a chain, {:.1f} from the nearest cache", local_ns,
                         p.caches.front().ns);
+  if (local >= kClearly * cached && is_cache) text += ", which it is then; the rest is the compiler's doing";
   p.decisions.push_back({"local_memory", is_worth_it ? "yes" : "no", text + "."});
 }
 
