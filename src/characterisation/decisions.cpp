@@ -178,12 +178,12 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
                : "Any stage";
   p.decisions.push_back(
       {"stage_place", whole(work),
-       fmt::format(
-           "{} is worth the way: {:.0f} us to launch it and to bring a frame of 2 MB, then {:.0f} G/s instead "
-           "of {:.0f} on the CPU, {}.",
-           which, launch + transfer, peak, host_peak,
-           is_known ? fmt::format("whose threads take {:.1f} us to begin and end", loop)
-                    : std::string("whose threads, on a machine that was busy, could not be timed"))});
+       fmt::format("{} is worth the way: {:.0f} us to launch it and to bring a frame of 2 MB, then {:.0f} "
+                   "G/s instead "
+                   "of {:.0f} on the CPU, {}.",
+                   which, launch + transfer, peak, host_peak,
+                   is_known ? fmt::format("whose threads take {:.1f} us to begin and end", loop)
+                            : std::string("whose threads, on a machine that was busy, could not be timed"))});
 }
 
 }  // namespace
