@@ -1,6 +1,7 @@
 // `sightline detect` from the outside: what it writes for good input.
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <csignal>
