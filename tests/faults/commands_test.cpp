@@ -244,7 +244,7 @@ TEST_F(FaultsInCommands, Auto) {
         fs::remove(caches / "sightline/schedules.json");
         return kFindsSome + Words{"--device", "cpu", "--schedule", "auto"};
       },
-      "", caches.path());
+      "", caches.path(), 1);
   automatic.one_at_a_time();
   for (const bool onwards : {false, true}) {
     automatic.over("opencl", onwards, onwards ? 3 : 7, [](const FaultRun& run) {

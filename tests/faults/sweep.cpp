@@ -70,7 +70,7 @@ std::string clip() {
 
 }  // namespace
 
-Sweep::Sweep(Arguments arguments, std::string program, std::string caches)
+Sweep::Sweep(Arguments arguments, std::string program, std::string caches, int counts)
     : arguments_(std::move(arguments)),
       program_(std::move(program)),
       caches_(caches.empty() ? folder_ / "caches" : std::move(caches)) {
@@ -78,8 +78,8 @@ Sweep::Sweep(Arguments arguments, std::string program, std::string caches)
   const FaultRun whole = run("", "whole");
   EXPECT_EQ(whole.outcome.exit_code, 0) << whole.outcome.err;
   calls_ = counts_of(whole.folder + "/report");
-  for (const char* again : {"second", "third"})
-    for (const auto& [kind, count] : counts_of(run("", again).folder + "/report"))
+  for (int again = 1; again < counts; ++again)
+    for (const auto& [kind, count] : counts_of(run("", "again" + std::to_string(again)).folder + "/report"))
       calls_[kind] = std::min(calls_[kind], count);
 }
 
@@ -154,14 +154,14 @@ void Sweep::check_run(const FaultRun& run) const {
 }
 
 DetectSweep::DetectSweep(const std::function<std::vector<std::string>()>& arguments, std::string program,
-                         std::string caches)
+                         std::string caches, int counts)
     : Sweep(
           [arguments](const std::string& folder) {
             return std::vector<std::string>{"detect",          clip(), "-o",
                                             folder + "/o.mp4", "-d",   folder + "/o.jsonl"} +
                    arguments();
           },
-          std::move(program), std::move(caches)),
+          std::move(program), std::move(caches), counts),
       lines_(parse_lines(bytes_of(whole() + "/o.jsonl"))) {
   EXPECT_EQ(lines_.size(), 6u);
   EXPECT_EQ(media::test::read_all(whole() + "/o.mp4").size(), 6u);

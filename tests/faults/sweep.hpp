@@ -32,7 +32,10 @@ class Sweep {
   using Arguments = std::function<std::vector<std::string>(const std::string& folder)>;
   /// @param program  another one in place of `sightline`
   /// @param caches   folder of kernels that are built already
-  explicit Sweep(Arguments arguments, std::string program = {}, std::string caches = {});
+  /// @param counts   runs in which calls are counted, since their number depends on how threads meet: the
+  /// fewest
+  ///                 count. One will do where each run takes long.
+  explicit Sweep(Arguments arguments, std::string program = {}, std::string caches = {}, int counts = 3);
   virtual ~Sweep() = default;
 
   /// How many calls of a kind a run makes.
@@ -74,7 +77,7 @@ class DetectSweep : public Sweep {
  public:
   /// @param arguments  of `detect`, but for its input and outputs; asked for before each run
   explicit DetectSweep(const std::function<std::vector<std::string>()>& arguments, std::string program = {},
-                       std::string caches = {});
+                       std::string caches = {}, int counts = 3);
   explicit DetectSweep(const std::vector<std::string>& arguments, std::string program = {},
                        std::string caches = {})
       : DetectSweep([arguments] { return arguments; }, std::move(program), std::move(caches)) {}
