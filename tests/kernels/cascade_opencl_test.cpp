@@ -91,15 +91,9 @@ class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, Open
   // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
                          Partition partition = {}) {
+    if (const auto over = run(frame, partition, kPyramid, kGroup + 1, first, last)) return *over;
     CascadeWorkspace& a = cpu();
     CascadeWorkspace& b = device();
-    const bool searched = detector().prepare(a, frame, partition);
-    if (detector().prepare(b, frame, partition) != searched) return "prepare";
-    if (!searched) return "";
-    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector().run_stage(stage, a);
-    StageSet on_device;
-    for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
-    stages().run(slot(), b, on_device);
     // What the device keeps to itself is not there to be compared.
     if (last == kPyramid + 1) {
       const std::string images = difference_of_images(a, b);

@@ -47,15 +47,9 @@ class Comparison : public test::CpuAndDevice<CensusDetector, OpenClStages, OpenC
   // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
                          Partition partition = {}) {
+    if (const auto over = run(frame, partition, kPyramid, kGroup + 1, first, last)) return *over;
     CensusWorkspace& a = cpu();
     CensusWorkspace& b = device();
-    const bool searched = detector().prepare(a, frame, partition);
-    if (detector().prepare(b, frame, partition) != searched) return "prepare";
-    if (!searched) return "";
-    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector().run_stage(stage, a);
-    StageSet on_device;
-    for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
-    stages().run(slot(), b, on_device);
     if (last > kScan) {
       if (const std::string found = difference_of_codes(); !found.empty()) return found;
     }

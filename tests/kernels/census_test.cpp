@@ -7,6 +7,7 @@
 
 #include "kernels/census_model.hpp"
 #include "kernels/kernel_test.hpp"
+#include "kernels/scan_cases.hpp"
 
 namespace sightline::census {
 namespace {
@@ -15,61 +16,19 @@ class CensusKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, CensusKernel, testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-constexpr std::size_t kGuard = 64;
-
 // A scratch with canaries behind what lists of so many windows need.
 struct GuardedScratch : ScanScratch {
   explicit GuardedScratch(std::size_t tile_windows) : windows(tile_windows) {
-    for (AlignedBuffer<std::int32_t>* const list : {&places, &sums}) {
-      list->resize(windows + kGuard);
-      std::memset(list->data(), test::kCanary, (windows + kGuard) * sizeof(std::int32_t));
-    }
+    test::guard(places, windows);
+    test::guard(sums, windows);
   }
-  bool is_intact() const {
-    for (const AlignedBuffer<std::int32_t>* const list : {&places, &sums}) {
-      const auto* const behind = reinterpret_cast<const std::uint8_t*>(list->data() + windows);
-      if (!std::all_of(behind, behind + kGuard * sizeof(std::int32_t),
-                       [](std::uint8_t b) { return b == test::kCanary; }))
-        return false;
-    }
-    return true;
-  }
+  bool is_intact() const { return test::is_intact(places, windows) && test::is_intact(sums, windows); }
   std::size_t windows;
 };
 
-struct Case {
-  Size window;
-  WindowTile tile;
-};
-
-// Around vector widths, at places that are not aligned, and as large as a tile can be.
-const Case kCases[] = {
-    {{24, 24}, {0, 0, 1, 1}},
-    {{24, 24}, {3, 2, 15, 3}},
-    {{24, 24}, {1, 0, 16, 2}},
-    {{24, 24}, {5, 1, 17, 4}},
-    {{8, 8}, {0, 7, 31, 2}},
-    {{8, 8}, {9, 0, 33, 5}},
-    {{64, 64}, {2, 1, 63, 7}},
-    {{64, 64}, {0, 0, 65, 9}},
-    {{9, 31}, {11, 3, 129, 6}},
-    {{31, 9}, {0, 0, 200, 11}},
-    {{24, 24}, {4, 3, PackedModel::kTileColumns, PackedModel::kTileRows}},
-};
-
-// The image ends where the tile's windows end.
-Image<std::uint8_t> image_of(const Case& one, unsigned seed) {
-  return cascade::make_picture({one.tile.x + one.tile.columns + one.window.width - 1,
-                                one.tile.y + one.tile.rows + one.window.height - 1},
-                               seed);
-}
-
-std::string text_of(const Case& one) {
-  const WindowTile& t = one.tile;
-  return std::to_string(one.window.width) + "x" + std::to_string(one.window.height) + " window, tile " +
-         std::to_string(t.columns) + "x" + std::to_string(t.rows) + " at " + std::to_string(t.x) + ", " +
-         std::to_string(t.y);
-}
+using Case = test::ScanCase<WindowTile>;
+const std::vector<Case> kCases =
+    test::scan_cases<WindowTile>(PackedModel::kTileColumns, PackedModel::kTileRows);
 
 void expect_codes(const Case& one, GrayView picture) {
   ScanScratch scratch;
@@ -89,8 +48,8 @@ void expect_codes(const Case& one, GrayView picture) {
 
 TEST_P(CensusKernel, CodesAreTheReferences) {
   for (const Case& one : kCases) {
-    SCOPED_TRACE(text_of(one));
-    const Image<std::uint8_t> picture = image_of(one, 3);
+    SCOPED_TRACE(one.text());
+    const Image<std::uint8_t> picture = one.picture(3);
     expect_codes(one, picture.view());
   }
 }
@@ -100,7 +59,7 @@ TEST_P(CensusKernel, CodesAreExactWherePixelsAreNearTheMean) {
   const Case one{{24, 24}, {0, 0, 200, 60}};
   for (const int base : {0, 1, 100, 252, 253}) {
     test::Numbers numbers(static_cast<unsigned>(base));
-    Image<std::uint8_t> picture = image_of(one, 1);
+    Image<std::uint8_t> picture = one.picture(1);
     for (int y = 0; y < picture.height(); ++y) {
       for (int x = 0; x < picture.width(); ++x)
         picture.view().at(x, y) = static_cast<std::uint8_t>(base + numbers(0, 2));
@@ -111,11 +70,11 @@ TEST_P(CensusKernel, CodesAreExactWherePixelsAreNearTheMean) {
 
 void expect_windows(const Case& one, const Model& model, std::int32_t lowest, int early_stages,
                     std::size_t& found) {
-  SCOPED_TRACE(text_of(one) + ", lowest " + std::to_string(lowest) + ", " + std::to_string(early_stages) +
+  SCOPED_TRACE(one.text() + ", lowest " + std::to_string(lowest) + ", " + std::to_string(early_stages) +
                " stages side by side");
   const std::vector<std::int32_t> margins(model.views.size(), lowest);
   const PackedModel packed(model, margins);
-  const Image<std::uint8_t> picture = image_of(one, 4);
+  const Image<std::uint8_t> picture = one.picture(4);
   std::vector<Accepted> expected, got;
   std::vector<std::int64_t> expected_left(model.stages.size()), left = expected_left;
   reference::scan_tile(model, margins, picture.view(), one.tile, expected, expected_left);
@@ -164,7 +123,7 @@ TEST_P(CensusKernel, ManyHeavyWeightsAreTheReferences) {
 // Memory that served a model with cells serves one without, and the other way round.
 TEST_P(CensusKernel, ModelsWithAndWithoutCellsShareAScratch) {
   const Case one{{24, 24}, {3, 1, 90, 40}};
-  const Image<std::uint8_t> picture = image_of(one, 4);
+  const Image<std::uint8_t> picture = one.picture(4);
   const std::int32_t lowest[] = {0};
   ScanScratch scratch;
   for (const int most_cell : {1, 2, 1}) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,21 @@ class CpuAndDevice {
   Slot& slot() { return slot_; }
   FrameWorkspace& cpu() { return static_cast<FrameWorkspace&>(*cpu_); }
   FrameWorkspace& device() { return static_cast<FrameWorkspace&>(*device_); }
+
+  /// A frame's stages [begin, end) on the CPU, and [first, last) of them on the device. What there is to say
+  /// where it is over with that: "" where there is nothing to search in the frame, "prepare" where the two
+  /// disagree on that.
+  std::optional<std::string> run(PictureView frame, const Partition& partition, std::size_t begin,
+                                 std::size_t end, std::size_t first, std::size_t last) {
+    const bool searched = detector_.prepare(*cpu_, frame, partition);
+    if (detector_.prepare(*device_, frame, partition) != searched) return "prepare";
+    if (!searched) return "";
+    for (std::size_t stage = begin; stage < end; ++stage) detector_.run_stage(stage, *cpu_);
+    StageSet on_device;
+    for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
+    stages_.run(slot_, *device_, on_device);
+    return std::nullopt;
+  }
 
  private:
   Detector detector_;

@@ -55,15 +55,9 @@ class Comparison
   // Where the two first differ, with stages [first, last) on the device; "" where nowhere.
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
                          Partition partition = {}) {
+    if (const auto over = run(frame, partition, kPyramid, kGroup + 1, first, last)) return *over;
     WaldboostWorkspace& a = cpu();
     WaldboostWorkspace& b = device();
-    const bool searched = detector().prepare(a, frame, partition);
-    if (detector().prepare(b, frame, partition) != searched) return "prepare";
-    if (!searched) return "";
-    for (std::size_t stage = kPyramid; stage <= kGroup; ++stage) detector().run_stage(stage, a);
-    StageSet on_device;
-    for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
-    stages().run(slot(), b, on_device);
     if (last == kPyramid + 1) {
       b.bind_images();
       for (std::size_t l = 0; l < a.levels.size(); ++l) {

@@ -8,6 +8,7 @@
 
 #include "image/integral_sheet.hpp"
 #include "kernels/kernel_test.hpp"
+#include "kernels/scan_cases.hpp"
 #include "support/cascade.hpp"
 #include "support/waldboost.hpp"
 #include "waldboost/ranks.hpp"
@@ -20,78 +21,33 @@ class WaldboostKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, WaldboostKernel, testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-constexpr std::size_t kGuard = 64;
-
 // A scratch with canaries behind what lists of so many windows need.
 struct GuardedScratch : ScanScratch {
   explicit GuardedScratch(std::size_t tile_windows) : windows(tile_windows) {
-    guard(codes, kPlaces);
-    guard(words, kPlaces + kSheetSlack);
-    guard(places, windows);
-    guard(sums, windows);
+    test::guard(codes, kPlaces);
+    test::guard(words, kPlaces + kSheetSlack);
+    test::guard(places, windows);
+    test::guard(sums, windows);
   }
   // Whether the canaries are as they were. (Those of block_sums cannot be told apart: its slack is written.)
   bool is_intact() const {
-    return intact(codes, kPlaces) && intact(words, kPlaces + kSheetSlack) && intact(places, windows) &&
-           intact(sums, windows);
+    return test::is_intact(codes, kPlaces) && test::is_intact(words, kPlaces + kSheetSlack) &&
+           test::is_intact(places, windows) && test::is_intact(sums, windows);
   }
 
   static constexpr std::size_t kPlaces = PackedModel::kPlanes * PackedModel::kPlane;
   std::size_t windows;
-
- private:
-  template <typename T>
-  static void guard(AlignedBuffer<T>& buffer, std::size_t size) {
-    buffer.resize(size + kGuard);
-    std::memset(buffer.data(), test::kCanary, (size + kGuard) * sizeof(T));
-  }
-  template <typename T>
-  static bool intact(const AlignedBuffer<T>& buffer, std::size_t size) {
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(buffer.data() + size);
-    return std::all_of(bytes, bytes + kGuard * sizeof(T), [](std::uint8_t b) { return b == test::kCanary; });
-  }
 };
 
-struct Case {
-  Size window;
-  Tile tile;
-};
-
-// Around vector widths, at places that are not aligned, and as large as a tile can be.
-const Case kCases[] = {
-    {{24, 24}, {0, 0, 1, 1}},
-    {{24, 24}, {3, 2, 15, 3}},
-    {{24, 24}, {1, 0, 16, 2}},
-    {{24, 24}, {5, 1, 17, 4}},
-    {{8, 8}, {0, 7, 31, 2}},
-    {{8, 8}, {9, 0, 33, 5}},
-    {{64, 64}, {2, 1, 63, 7}},
-    {{64, 64}, {0, 0, 65, 9}},
-    {{9, 31}, {11, 3, 129, 6}},
-    {{31, 9}, {0, 0, 200, 11}},
-    {{24, 24}, {4, 3, PackedModel::kTileColumns, PackedModel::kTileRows}},
-};
-
-// The image ends where the tile's windows end.
-Image<std::uint8_t> image_of(const Case& one, unsigned seed) {
-  return cascade::make_picture({one.tile.x + one.tile.columns + one.window.width - 1,
-                                one.tile.y + one.tile.rows + one.window.height - 1},
-                               seed);
-}
-
-std::string text_of(const Case& one) {
-  const Tile& t = one.tile;
-  return std::to_string(one.window.width) + "x" + std::to_string(one.window.height) + " window, tile " +
-         std::to_string(t.columns) + "x" + std::to_string(t.rows) + " at " + std::to_string(t.x) + ", " +
-         std::to_string(t.y);
-}
+using Case = test::ScanCase<Tile>;
+const std::vector<Case> kCases = test::scan_cases<Tile>(PackedModel::kTileColumns, PackedModel::kTileRows);
 
 TEST_P(WaldboostKernel, CodesAreTheReferences) {
   for (const Case& one : kCases) {
-    SCOPED_TRACE(text_of(one));
+    SCOPED_TRACE(one.text());
     const Model model = test::random_waldboost(1, 12, one.window);
     const PackedModel packed(model);
-    const Image<std::uint8_t> picture = image_of(one, 3);
+    const Image<std::uint8_t> picture = one.picture(3);
     GuardedScratch scratch(1);
     make_codes(packed, picture.view(), one.tile, scratch);
     for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
@@ -118,10 +74,10 @@ TEST_P(WaldboostKernel, WindowsAreTheReferences) {
   for (const Case& one : kCases) {
     for (const FeatureKind kind : kFeatureKinds) {
       for (const int weak : {1, 25}) {
-        SCOPED_TRACE(text_of(one) + ", " + std::to_string(weak) + " weak classifiers of " + to_string(kind));
+        SCOPED_TRACE(one.text() + ", " + std::to_string(weak) + " weak classifiers of " + to_string(kind));
         const Model model = test::random_waldboost(2, weak, one.window, kind);
         const PackedModel packed(model);
-        const Image<std::uint8_t> picture = image_of(one, 4);
+        const Image<std::uint8_t> picture = one.picture(4);
         for (const std::int32_t lowest : {kNoThreshold, 0, 700}) {
           // The reference adds up all pixels of large cells.
           if (kind == FeatureKind::haar && lowest != 0 && one.tile.columns > 300) continue;
@@ -145,10 +101,10 @@ TEST_P(WaldboostKernel, WindowsAreTheReferences) {
 // A word of ranks holds all nine: flat pictures have ties, and lowest blocks are everywhere.
 TEST_P(WaldboostKernel, RanksAreTheReferences) {
   for (const Case& one : kCases) {
-    SCOPED_TRACE(text_of(one));
+    SCOPED_TRACE(one.text());
     const Model model = test::random_waldboost(1, 12, one.window, FeatureKind::lrp);
     const PackedModel packed(model);
-    const Image<std::uint8_t> picture = image_of(one, 3);
+    const Image<std::uint8_t> picture = one.picture(3);
     GuardedScratch scratch(1);
     make_codes(packed, picture.view(), one.tile, scratch);
     std::vector<Feature> pairs;  // each block is in one of these
