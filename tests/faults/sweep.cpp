@@ -102,7 +102,7 @@ FaultRun Sweep::run(const std::string& order, const std::string& folder) const {
   result.folder = folder_ / folder;
   fs::create_directories(result.folder);
   RunSetup setup;
-  setup.timeout = order.empty() ? 300 : 30;  // the first builds kernels
+  setup.timeout = order.empty() ? 300 : 120;  // the first builds kernels
   setup.program = program_;
   setup.environment = {"XDG_CACHE_HOME=" + caches_, "SIGHTLINE_FAULT_REPORT=" + result.folder + "/report"};
   if (!order.empty()) setup.environment.push_back("SIGHTLINE_FAULT=" + order);

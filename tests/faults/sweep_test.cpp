@@ -79,7 +79,6 @@ TEST(FaultSweep, Live) {
     std::filesystem::create_directory(folder / "out");
     RunSetup setup;
     setup.program = SIGHTLINE_FAILING_NEW;
-    setup.timeout = 30;
     setup.environment = {"SIGHTLINE_FAULT=" + order};
     const Outcome outcome =
         run(std::vector<std::string>{"live", folder / "in.mkv", "--headless", "--pace", "0", "--record",

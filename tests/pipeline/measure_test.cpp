@@ -402,13 +402,10 @@ const std::vector<std::string> kWaldboost{
 
 TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";
-  RunSetup slowly;
-  slowly.timeout = 120;
   const Outcome outcome = run(
       measure(kWaldboost + kCpuDevice +
               std::vector<std::string>{"--schedules", "cpu", "--preload", "2", "--frames", "10", "--sweep",
-                                       "2", "--json", folder_ / "m.json", "--report", folder_ / "m.html"}),
-      slowly);
+                                       "2", "--json", folder_ / "m.json", "--report", folder_ / "m.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* words : {"sweep of phases: scan and finish", "sweep of shares", "* fastest", "o own ",
                             "naive kernels", "queue kernels"})

@@ -9,7 +9,7 @@
 
 namespace sightline::test {
 
-inline constexpr double kPatience = kSanitized ? 120 : 30;  ///< seconds for anything that must happen
+inline constexpr double kPatience = kSanitized ? 120 : 60;  ///< seconds for anything that must happen
 
 /// Whether it comes to be, within `kPatience`.
 inline bool becomes_true(const std::function<bool()>& condition) {
