@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <exception>
 #include <filesystem>
 
+#include "base/error.hpp"
 #include "display/window.hpp"
 #include "live_report.hpp"
 #include "pipeline/now.hpp"
@@ -59,6 +61,20 @@ class LiveWindow {
   }
 
   void run() {
+    // A screen that is lost ends the run as closing the window does, and is told when all is written.
+    std::exception_ptr problem;
+    try {
+      follow();
+    } catch (const Error&) {
+      problem = std::current_exception();
+    }
+    session_.finish();
+    report_.summarise();
+    if (problem) std::rethrow_exception(problem);
+  }
+
+ private:
+  void follow() {
     bool quits = false;
     while (!quits && !stop_requested() && !session_.has_ended() && !report_.is_over()) {
       if (const auto command = window_->wait(kRefresh)) quits = !obey(*command);
@@ -66,11 +82,8 @@ class LiveWindow {
       show();
       report_.tell();
     }
-    session_.finish();
-    report_.summarise();
   }
 
- private:
   // False: quit.
   bool obey(display::Command command) {
     using enum display::Command;

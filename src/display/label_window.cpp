@@ -213,7 +213,7 @@ void LabelWindow::present(const PicturePart& view, const LabelOverlay& overlay) 
   impl_->view = view;
   impl_->overlay = overlay;
   impl_->base.set_stale(false);
-  if (impl_->base.is_minimised()) return;
+  if (!impl_->base.is_visible()) return;
   impl_->draw();
   impl_->base.screen().show();
 }

@@ -49,7 +49,7 @@ Video::Video(const std::string& remedy) {
 }
 
 Video::~Video() {
-  SDL_QuitSubSystem(SDL_INIT_VIDEO);
+  if (!is_abandoned_) SDL_QuitSubSystem(SDL_INIT_VIDEO);
 }
 
 void throw_sdl_error(const std::string& what) {
@@ -82,12 +82,19 @@ ScreenWindow::ScreenWindow(const std::string& title, Size picture, const WindowO
   }
   if (!screen_) throw_sdl_error("cannot draw into a window");
   SDL_SetWindowMinimumSize(window_.get(), kSmallest.width, kSmallest.height);
+  notice_lost_connection(window_.get(), is_lost_);
   wake_event_ = SDL_RegisterEvents(1);
   if (options.full_screen) set_full_screen(true);
   if (!options.hidden) SDL_ShowWindow(window_.get());
 }
 
 ScreenWindow::~ScreenWindow() {
+  if (is_lost_) {
+    static_cast<void>(screen_.release());
+    static_cast<void>(window_.release());
+    video_.abandon();
+    return;
+  }
   screen_.reset();
   SDL_ShowCursor(SDL_ENABLE);
 }
@@ -101,6 +108,7 @@ void ScreenWindow::make_window(const std::string& title, Size size) {
 }
 
 void ScreenWindow::set_full_screen(bool on) {
+  if (is_lost_) return;
   SDL_SetWindowFullscreen(window_.get(), on ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0u);
   is_stale_ = true;
 }
@@ -116,6 +124,7 @@ bool ScreenWindow::is_minimised() const {
 std::optional<SDL_Event> ScreenWindow::next_event() {
   // SDL_PollEvent would stop before events that came while earlier ones were taken.
   SDL_PumpEvents();
+  if (is_lost_) throw Error(ExitCode::failed, "the screen is gone that the window was on");
   SDL_Event event;
   while (SDL_PeepEvents(&event, 1, SDL_GETEVENT, SDL_FIRSTEVENT, SDL_LASTEVENT) == 1) {
     if (event.type == wake_event_) {
@@ -145,7 +154,7 @@ void ScreenWindow::wait_for_event(std::chrono::steady_clock::time_point until) {
 }
 
 void ScreenWindow::wake() noexcept {
-  if (is_waking_.exchange(true)) return;
+  if (is_lost_ || is_waking_.exchange(true)) return;
   SDL_Event event{};
   event.type = wake_event_;
   if (SDL_PushEvent(&event) != 1) is_waking_ = false;

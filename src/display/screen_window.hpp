@@ -20,6 +20,11 @@ class Video {
   ~Video();
   Video(const Video&) = delete;
   Video& operator=(const Video&) = delete;
+  /// Leaves all as it is in the end: what would close it waits for a server that is gone.
+  void abandon() { is_abandoned_ = true; }
+
+ private:
+  bool is_abandoned_ = false;
 };
 
 /// Of one of a picture's pixels; what is not positive counts as 1.
@@ -42,9 +47,8 @@ class ScreenWindow {
   void set_full_screen(bool on);
   bool is_full_screen() const;
   void toggle_full_screen() { set_full_screen(!is_full_screen()); }
-  bool is_minimised() const;
-
-  /// The next event that is not the window's own alone; SDL_QUIT also where it is to be closed.
+  /// The next event that is not the window's own alone; SDL_QUIT also where it is to be closed, and whenever
+  /// its screen is gone.
   std::optional<SDL_Event> next_event();
   /// Waits until there is an event, at most so long. It is left for `next_event`.
   static void wait_for_event(std::chrono::steady_clock::time_point until);
@@ -55,10 +59,14 @@ class ScreenWindow {
   /// Whether what the screen shows is not what was drawn; a drawing mends it.
   bool is_stale() const { return is_stale_; }
   void set_stale(bool stale) { is_stale_ = stale; }
+  /// Whether there is anything to draw for.
+  bool is_visible() const { return !is_lost_ && !is_minimised(); }
 
  private:
   void make_window(const std::string& title, Size size);
+  bool is_minimised() const;
 
+  std::atomic<bool> is_lost_{false};  // the connection to the screen
   Video video_;
   TextCache text_;
   WindowPtr window_;

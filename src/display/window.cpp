@@ -57,7 +57,7 @@ struct Window::Impl {
 
   void redraw() {
     base.set_stale(false);
-    if (base.is_minimised()) return;
+    if (!base.is_visible()) return;
     draw();
     base.screen().show();
   }

@@ -32,8 +32,8 @@ struct WindowOptions {
 ///
 /// Thread-safety: to be made, used and destroyed on the main thread, but for `wake`. One window at a time.
 /// Does not touch SIGINT and SIGTERM.
-/// Errors: Error (failed) where the screen is lost or memory is out; on X11, a server that goes away ends the
-/// program (Xlib does that).
+/// Errors: Error (failed) where the screen is lost or memory is out. An X server that goes away is noticed by
+/// `poll` and `wait`; until then drawing does nothing.
 class Window {
  public:
   /// @throws Error (failed) where there is no screen, with `--headless` as the remedy

@@ -1,5 +1,6 @@
 #include "display/x11_errors.hpp"
 
+#include <SDL_syswm.h>
 #include <X11/Xlib.h>
 #include <spdlog/spdlog.h>
 
@@ -21,10 +22,28 @@ int log_error(Display* display, XErrorEvent* error) {
   return 0;
 }
 
+// Xlib then asks whoever set an exit handler for the connection whether it is to end the program.
+int log_lost_connection(Display* display) {
+  static std::atomic<bool> is_said{false};  // Xlib comes here again with each request that follows
+  if (!is_said.exchange(true))
+    spdlog::warn("the connection to the X server '{}' broke", DisplayString(display));
+  return 0;
+}
+
 }  // namespace
 
 void survive_x11_errors() {
   XSetErrorHandler(log_error);
+  XSetIOErrorHandler(log_lost_connection);
+}
+
+void notice_lost_connection(SDL_Window* window, std::atomic<bool>& is_lost) {
+  SDL_SysWMinfo info{};
+  SDL_VERSION(&info.version);
+  if (!SDL_GetWindowWMInfo(window, &info) || info.subsystem != SDL_SYSWM_X11) return;
+  XSetIOErrorExitHandler(
+      info.info.x11.display, [](Display*, void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; },
+      &is_lost);
 }
 
 }  // namespace sightline::display

@@ -253,6 +253,17 @@ TEST_F(LabelInWindow, NothingIsLostWhereItIsKilled) {
   expect_end(0);
 }
 
+TEST_F(LabelInWindow, AScreenThatIsGoneCostsNothing) {
+  picture("a.png");
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "in"}));
+  drag(40, 60, 100, 160);
+  expect_saved("a.png 40 60 100 160\n");
+  desktop_->kill();
+  expect_end(1);
+  EXPECT_THAT(program_->output(), HasSubstr("error: the screen is gone that the window was on"));
+  expect_saved("a.png 40 60 100 160\n");
+}
+
 TEST_F(LabelInWindow, PicturesThatAreGoneOrNone) {
   for (const char* name : {"a.png", "b.png", "d.png"}) picture(name);
   store(folder_ / "in/c.png", "no picture");

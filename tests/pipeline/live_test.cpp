@@ -308,6 +308,20 @@ class LiveWindow : public testing::Test {
   std::unique_ptr<ChildProcess> program_;
 };
 
+// As if the window had been closed, but with the exit code of what failed.
+TEST_F(LiveWindow, AScreenThatIsGoneCostsNothing) {
+  ASSERT_NO_FATAL_FAILURE(
+      open(moving_clip(320, 240, 100000),
+           kFindsSome + std::vector<std::string>{"--record", "o.mp4", "--trace", "t.json"}));
+  ASSERT_TRUE(becomes_true([&] { return has_file(".mp4", 1000); })) << program_->output();
+  screen_->kill();
+  EXPECT_EQ(program_->wait(kPatience), 1) << program_->output();
+  EXPECT_THAT(program_->output(), HasSubstr("error: the screen is gone that the window was on"));
+  EXPECT_GT(parse_lines(bytes_of(detections())).size(), 2u);
+  EXPECT_TRUE(Json::parse(bytes_of(folder_ / "t.json")).contains("traceEvents"));
+  EXPECT_GT(media::test::read_all(folder_ / "o.mp4").size(), 2u);
+}
+
 TEST_F(LiveWindow, ObeysItsKeys) {
   ASSERT_NO_FATAL_FAILURE(open(moving_clip(320, 240, 100000), kFindsSome));
   press("p");

@@ -26,6 +26,8 @@ class Desktop {
     ChildProcess child(words, environment());
     return child.wait(patience) == 0;
   }
+  /// The screen is gone from one moment to the next.
+  void kill() { screen_.server().kill(); }
   const std::string& display() const { return screen_.display(); }
 
  private:

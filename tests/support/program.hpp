@@ -37,7 +37,7 @@ struct RunSetup {
   std::string output;      ///< file for standard output in place of Outcome::out
   int output_handle = -1;  ///< or a file descriptor; it is closed in this process once the program has it
   long file_limit = 0;     ///< bytes that a file may have; 0: no limit
-  double timeout = 180;    ///< seconds until the program is killed, far more than it takes; more under sanitizers
+  double timeout = 180;    ///< seconds until the program is killed; more under sanitizers
   std::string program;     ///< another one in its place
   std::vector<std::string> environment;  ///< NAME=value, in addition
 };
