@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_problem.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
 
@@ -175,7 +176,7 @@ std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, 
     spdlog::warn("{}: an entry does not fit the stages; their energy is measured anew", file.string());
   } catch (const nlohmann::json::exception& e) {
     spdlog::warn("{}: an entry is not understood ({}); the stages' energy is measured anew", file.string(),
-                 e.what());
+                 json_problem(e));
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json_problem.hpp"
 #include "opencl/program_cache.hpp"
 
 namespace sightline::pipeline {
@@ -100,7 +101,7 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
     return planned;
   } catch (const std::exception& e) {
     spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
-                 e.what());
+                 json_problem(e));
     return std::nullopt;
   }
 }

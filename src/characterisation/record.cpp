@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json_problem.hpp"
 #include "base/json_store.hpp"
 #include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
@@ -101,7 +102,7 @@ auto understood(const Make& make) {
   try {
     return make();
   } catch (const json::exception& error) {
-    throw Error(ExitCode::input, error.what());
+    throw Error(ExitCode::input, json_problem(error));
   }
 }
 

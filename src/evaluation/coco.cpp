@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/json_problem.hpp"
 #include "evaluation/ground_truth.hpp"
 
 namespace sightline {
@@ -89,8 +90,8 @@ class Reader final : public nlohmann::json_sax<Value> {
   }
   bool null() override { return true; }
   bool binary(Value::binary_t&) override { return refuse("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const Value::exception&) override {
-    return refuse("not valid JSON near byte " + std::to_string(position));
+  bool parse_error(std::size_t, const std::string&, const Value::exception& error) override {
+    return refuse("not valid JSON: " + json_problem(error));
   }
 
   bool is_complete() {

@@ -18,6 +18,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/json_problem.hpp"
 #include "model/safetensors_header.hpp"
 
 namespace sightline {
@@ -236,7 +237,7 @@ std::vector<std::byte> Safetensors::serialize() const {
   try {
     text = header.dump();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::failed, std::string("a model's names and texts must be UTF-8: ") + error.what());
+    throw Error(ExitCode::failed, "a model's names and texts must be UTF-8: " + json_problem(error));
   }
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
 

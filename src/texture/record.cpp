@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/json_problem.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline::texture {
@@ -199,7 +200,7 @@ std::vector<TextureRecord> parse_records(const std::string& text, const std::str
   } catch (const Error& error) {
     throw refuse(error.what());
   } catch (const Json::exception& error) {
-    throw refuse(error.what());
+    throw refuse(json_problem(error));
   }
 }
 
