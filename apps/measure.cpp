@@ -167,7 +167,8 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   options.group("Measurement");
   options
       .add("--schedules", &a.schedules,
-           "all, every (all mappings of stages, and auto), or names separated by commas")
+           "all, every (all mappings of stages, and auto), or names separated by commas; with --stages, "
+           "all and every are without split and auto")
       .suggest(several_schedule_choices)
       .show_default();
   options

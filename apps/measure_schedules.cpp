@@ -1,64 +1,16 @@
 #include "measure_schedules.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "measure_variants.hpp"
+#include "measured_schedules.hpp"
 #include "pipeline/sources.hpp"
 #include "stop.hpp"
 
 namespace sightline::apps {
 namespace {
-
-// Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
-std::vector<std::string> every_mapping(const Engine& engine) {
-  constexpr std::size_t kMost = 12;
-  const std::size_t count = engine.detector->stages().size();
-  if (count > kMost) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} stages have too many mappings to measure every one of them", count),
-                "name schedules, or measure one detector");
-  }
-  const pipeline::Devices devices = engine.devices();
-  const StageSet supported = devices.supported();
-  std::vector<std::string> names;
-  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
-    const StageSet mapping(bits);
-    if ((mapping & ~supported).any()) continue;
-    try {
-      for (const DeviceStages* device : devices) {
-        if (mapping.any()) device->check(mapping);
-      }
-    } catch (const Error&) {
-      continue;  // stages that do not run there without each other
-    }
-    std::string name;
-    for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
-    names.push_back(name);
-  }
-  names.insert(names.end(), {"split", "auto"});
-  return names;
-}
-
-std::vector<std::string> schedules_of(const std::string& text, const Engine& engine) {
-  const bool device = !engine.device_stages.empty();
-  if (text == "every" && device) return every_mapping(engine);
-  std::vector<std::string> names;
-  if (text == "all") {
-    for (const std::string_view name : pipeline::schedule_names()) {
-      if (device || name == "cpu") names.emplace_back(name);
-    }
-    if (device) names.emplace_back("auto");
-    return names;
-  }
-  names = split(text, ',');
-  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
-  return names;
-}
 
 // A file read again and again, from its first frame.
 class LoopedFile : public pipeline::Source {
@@ -98,7 +50,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   const std::vector<media::Frame> frames =
       first_frames(request.input, request.reading, request.preload > 0 ? request.preload : 4);
   pipeline::MeasureOptions options = request.options;
-  options.schedules = schedules_of(request.schedules, engine);
+  options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::frames);
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
   options.split = engine.schedule.split;

@@ -14,7 +14,7 @@ struct SchedulesRequest {
   std::string input;
   media::ReadOptions reading;
   int preload = 0;  ///< frames that are decoded beforehand and kept; 0: the input is read again and again
-  std::string schedules = "all";     ///< "all", "every", or names
+  std::string schedules = "all";     ///< as measured_schedules takes them
   pipeline::MeasureOptions options;  ///< what follows from the detector's options is filled in
 };
 

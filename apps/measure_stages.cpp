@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "base/text.hpp"
 #include "measure_variants.hpp"
+#include "measured_schedules.hpp"
 #include "pipeline/planner.hpp"
 
 namespace sightline::apps {
@@ -16,15 +16,6 @@ media::Frame first_frame(const StagesRequest& request) {
   std::optional<media::Frame> frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + request.input + "' has no frame");
   return std::move(*frame);
-}
-
-// "all" leaves out `split`, whose energy a frame is a matter of its ratio.
-std::vector<std::string> schedules_of(const std::string& text, bool has_device) {
-  if (text == "all") {
-    if (!has_device) return {"cpu"};
-    return {"cpu", "gpu", "specialized", "overlap"};
-  }
-  return split(text, ',');
 }
 
 // The planner does without where the folder cannot be written.
@@ -45,7 +36,7 @@ pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const
   const media::Frame frame = first_frame(request);
   pipeline::MeasureStagesOptions options = request.options;
   options.threads = engine.threads;
-  options.schedules = schedules_of(request.schedules, !engine.device_stages.empty());
+  options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::stages);
   options.mapping_seconds = options.seconds / 2;  // there are many of them
   pipeline::StageMeasurement measurement =
       pipeline::measure_stages(*engine.detector, engine.devices(), frame, options);

@@ -13,7 +13,7 @@ namespace sightline::apps {
 struct StagesRequest {
   std::string input;  ///< of which the first frame is taken
   media::ReadOptions reading;
-  std::string schedules = "all";  ///< names, or "all" for those without a number of their own
+  std::string schedules = "all";  ///< as measured_schedules takes them
   pipeline::MeasureStagesOptions options;
 };
 

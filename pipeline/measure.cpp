@@ -104,15 +104,7 @@ class Measurer {
 
   // Of a name, or of a mapping in letters: "gggcc".
   Schedule schedule_of(const std::string& name) const {
-    const bool letters =
-        name.size() == processor_.stages().size() && name.find_first_not_of("cg") == std::string::npos;
-    if (!letters) return named_schedule(name, processor_, devices_, pipeline_.threads());
-    Schedule schedule;
-    schedule.name = name;
-    for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
-    schedule.in_flight = default_in_flight(schedule, pipeline_.threads(), devices_.size());
-    check_schedule(schedule, processor_, devices_);
-    return schedule;
+    return schedule_or_mapping(name, processor_, devices_, pipeline_.threads());
   }
 
   void add_schedule(const std::string& name) {

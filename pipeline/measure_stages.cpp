@@ -282,7 +282,7 @@ StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& 
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   std::vector<Schedule> schedules;  // a wrong name is told before anything is measured
   for (const std::string& name : options.schedules)
-    schedules.push_back(named_schedule(name, processor, devices, threads));
+    schedules.push_back(schedule_or_mapping(name, processor, devices, threads));
   Energy energy(options.meters, true);
   StageMeasurement result;
   const auto timed = [&](double seconds) {

@@ -135,6 +135,19 @@ Schedule named_schedule(std::string_view name, const FrameProcessor& processor, 
   return schedule;
 }
 
+Schedule schedule_or_mapping(const std::string& name, const FrameProcessor& processor, const Devices& devices,
+                             int threads) {
+  const bool letters =
+      name.size() == processor.stages().size() && name.find_first_not_of("cg") == std::string::npos;
+  if (!letters) return named_schedule(name, processor, devices, threads);
+  Schedule schedule;
+  schedule.name = name;
+  for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
+  schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  check_schedule(schedule, processor, devices);
+  return schedule;
+}
+
 Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const Devices& devices,
                  int threads) {
   const std::string name = !request.name.empty() ? request.name : request.split > 0 ? "split" : "cpu";

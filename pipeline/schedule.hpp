@@ -60,6 +60,10 @@ void read_schedule(const Config& config, ScheduleRequest& request);
 Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const Devices& devices,
                         int threads);
 
+/// The same, or a mapping by letters, one a stage: c for the CPU, g for the devices.
+Schedule schedule_or_mapping(const std::string& name, const FrameProcessor& processor, const Devices& devices,
+                             int threads);
+
 /// The schedule of a request that is not `auto`, checked. Throws Error (usage).
 Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const Devices& devices,
                  int threads);
