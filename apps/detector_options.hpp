@@ -54,6 +54,9 @@ class DetectorOptions {
   /// is to turn between them.
   void add_knob_to(OptionSet& options);
 
+  /// The goal of schedule `auto` that an option names; empty: none does.
+  const std::string& goal() const { return schedule_.request.goal; }
+
   /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
   void set(const DetectorSetting& setting) { settings_.push_back(setting); }
 

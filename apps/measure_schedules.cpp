@@ -51,6 +51,12 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
       first_frames(request.input, request.reading, request.preload > 0 ? request.preload : 4);
   pipeline::MeasureOptions options = request.options;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::frames);
+  if (!detector.goal().empty() && std::ranges::find(options.schedules, "auto") == options.schedules.end()) {
+    throw Error(ExitCode::usage,
+                "the goal " + detector.goal() +
+                    " does nothing: it is schedule auto that chooses by a goal, and it is not among those measured",
+                "leave the goal out, or name auto in --schedules");
+  }
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
   options.split = engine.schedule.split;

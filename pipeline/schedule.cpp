@@ -98,8 +98,8 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const std::string goal = config.text(section, "goal", "");
   if (request.devices.empty()) request.devices = config.text(section, "devices", "");
   if (request.buffers.empty()) request.buffers = config.text(section, "buffers", "");
-  // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say,
-  // would contradict another schedule.
+  // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say, or
+  // a goal to choose by, would contradict another schedule.
   const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
   if (own_mapping) {
     request.name = name;
@@ -108,7 +108,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   if (own_mapping || (request.name == "split" && request.map.empty() && request.split == 0))
     request.split = split;
   if (request.in_flight == 0) request.in_flight = in_flight;
-  if (request.goal.empty()) request.goal = goal;
+  if (request.goal.empty() && (own_mapping || request.name == "auto")) request.goal = goal;
 }
 
 Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const Devices& devices,

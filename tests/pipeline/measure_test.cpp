@@ -379,6 +379,26 @@ TEST_F(MeasureTest, ScheduleMistakes) {
       "float", detect(kCpuDevice + std::vector<std::string>{"--arithmetic", "float", "--map", "filter=gpu"}));
 }
 
+TEST_F(MeasureTest, AGoalIsForScheduleAuto) {
+  const std::string words = "the goal latency does nothing";
+  const auto with_goal = [](const std::vector<std::string>& options) {
+    return detect(std::vector<std::string>{"--device", "none", "--goal", "latency"} + options);
+  };
+  expect_usage_error(words, with_goal({"--schedule", "cpu"}));
+  expect_usage_error(words, with_goal({"--map", "filter=cpu"}));
+  expect_run(0, "auto: ", with_goal({"--schedule", "auto"}));
+  expect_usage_error(words, measure(kCpuOnly + std::vector<std::string>{"--goal", "latency"}));
+  // A file's goal is of the file's schedule, and gives way with it.
+  const auto with_file = [&](const std::string& section, const std::vector<std::string>& options) {
+    store(folder_ / "p.toml", "[detector]\ntype = \"filterbank\"\nfilters = 25\n[schedule]\n" + section);
+    return std::vector<std::string>{"detect", clip(), "--config", folder_ / "p.toml", "--device", "none"} +
+           options;
+  };
+  expect_run(0, "", with_file("goal = \"latency\"\n", {"--schedule", "cpu"}));
+  expect_usage_error(words, with_file("goal = \"latency\"\nname = \"cpu\"\n", {}));
+  expect_usage_error(words, with_file("name = \"cpu\"\n", {"--goal", "latency"}));
+}
+
 TEST_F(MeasureTest, EnergyWithoutAMeter) {
   std::error_code error;
   for (const char* place : {"/sys/class/powercap", "/proc/driver/nvidia"}) {
