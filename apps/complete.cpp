@@ -68,14 +68,6 @@ std::string line(const std::string& value, const std::string& description) {
   return value + (description.empty() ? "" : "\t" + description) + "\n";
 }
 
-// Up to the first end of a thought: it stands beside many others.
-std::string in_short(const std::string& description) {
-  const std::size_t end = description.find_first_of(":;(");
-  std::string text = description.substr(0, end);
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
 std::string values(const Choices& choices, const std::string& before, const std::string& begun) {
   const std::size_t comma = choices.list ? begun.rfind(',') : std::string::npos;
   const std::string kept = comma == std::string::npos ? "" : begun.substr(0, comma + 1);

@@ -33,6 +33,7 @@ void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
   options
       .add("--budget", &request.budget,
            "The same for a budget, by the meters that the machine has: watts (40W), or joules a frame (0.2J)")
+      .checked_by([](const std::string& text) { pipeline::parse_budget(text); })
       .free_text()
       .excludes("--battery");
   options.add("--battery", &request.battery,

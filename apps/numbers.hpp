@@ -1,20 +1,22 @@
 #pragma once
-/// What numbers on the command line are checked for, beside ranges.
+/// What numbers on the command line are checked for, and what is said of those that are refused.
+
+#include <string>
+
+#include "base/options.hpp"
 
 namespace CLI {
-class App;
 class Validator;
-}  // namespace CLI
+}
 
 namespace sightline::apps {
 
-/// A finite number above 0; a finite one that is 0 or more. CLI11's own say so with the largest number there
-/// is, in all of its digits.
-CLI::Validator positive();
-CLI::Validator not_negative();
-
-/// Has every number of every subcommand refused that is none ("nan"): it is neither below a range nor above,
-/// and so in all of them.
-void refuse_nan(CLI::App& app);
+/// Refuses what is no number of an option's kind, within its range or of its sign, and says what would be one
+/// and what of: "'abc' is not a whole number from 1 to 64 (frames worked on at once)". CLI11's own words name
+/// the option alone where a text is no number, call 2.5 outside of a range of whole numbers that it lies in,
+/// and have the largest number there is in all of its digits. No number ("nan") is in any range.
+/// T: int, std::int64_t, std::uint64_t or double.
+template <typename T>
+CLI::Validator number_check(const Option& option);
 
 }  // namespace sightline::apps

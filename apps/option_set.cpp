@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "base/error.hpp"
 #include "numbers.hpp"
 
 namespace sightline::apps {
@@ -23,16 +24,28 @@ struct ElementOf<std::optional<T>> {
   using type = T;
 };
 
+CLI::Validator text_check(const std::function<void(const std::string&)>& check) {
+  return {[check](std::string& text) -> std::string {
+            try {
+              check(text);
+            } catch (const Error& error) {
+              return error.what();
+            }
+            return {};
+          },
+          ""};
+}
+
 // What checks a value of this type against what the description allows.
 template <typename T>
 void add_checks(CLI::Option& made, const Option& option) {
-  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-    if (option.range)
-      made.check(CLI::Range(static_cast<T>(option.range->first), static_cast<T>(option.range->second)));
-    if (option.sign == Option::Sign::positive) made.check(positive());
-    if (option.sign == Option::Sign::not_negative) made.check(not_negative());
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (option.check) made.check(text_check(option.check));
   }
-  if (option.accepted.empty()) return;
+  if (option.accepted.empty()) {
+    if constexpr (std::is_arithmetic_v<T>) made.check(number_check<T>(option));
+    return;
+  }
   if constexpr (std::is_arithmetic_v<T>) {
     std::vector<T> values;
     for (const std::string& text : option.accepted) CLI::detail::lexical_cast(text, values.emplace_back());

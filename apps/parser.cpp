@@ -4,7 +4,6 @@
 
 #include "choices.hpp"
 #include "manual.hpp"
-#include "numbers.hpp"
 #include "suggest.hpp"
 #include "version_text.hpp"
 
@@ -39,7 +38,6 @@ Parser::Parser()
   add_devices(app, common_);
   add_tune(app, common_);
   add_manual(app, common_.run);
-  refuse_nan(app);
 }
 
 Parser::~Parser() = default;
@@ -56,6 +54,12 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   if (kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError) {
     if (std::string problem = explain_subcommand(app); !problem.empty()) return problem;
     return explain_option(app);
+  }
+  if (kind == CLI::ExitCodes::ArgumentMismatch) {  // "--hold: 1 required FLOAT:POSITIVE missing"
+    const std::string text = error.what();
+    const std::size_t end = text.find(": 1 required ");
+    if (end != std::string::npos && text.ends_with(" missing"))
+      return text.substr(0, end) + ": a value is missing";
   }
   return "";
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kMostFrames = 1e6;  // a second
 
+}  // namespace
+
 KnobPolicy parse_budget(const std::string& text) {
   KnobPolicy policy;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), policy.limit);
@@ -25,8 +27,6 @@ KnobPolicy parse_budget(const std::string& text) {
   throw Error(ExitCode::usage, "'" + text + "' is no budget",
               "give watts, 40W, or joules a frame, 0.2J; both above 0");
 }
-
-}  // namespace
 
 void read_knob(const Config& config, KnobRequest& request) {
   const std::string section = "knob";

@@ -36,6 +36,9 @@ struct KnobPolicy {
   double limit = 0;  ///< frames a second, watts, or joules
 };
 
+/// The policy of a budget, "40W" or "0.2J". Throws Error (usage) for any other text.
+KnobPolicy parse_budget(const std::string& text);
+
 /// The policy of a request. Throws Error (usage) where a value makes no sense, or there is more than one.
 KnobPolicy policy_of(const KnobRequest& request);
 

@@ -27,6 +27,11 @@ Option& Option::one_of(std::vector<std::string> values) {
   return *this;
 }
 
+Option& Option::checked_by(std::function<void(const std::string&)> refuse) {
+  check = std::move(refuse);
+  return *this;
+}
+
 Option& Option::suggest(std::function<Choices()> choices) {
   suggested = std::move(choices);
   return *this;
@@ -78,6 +83,12 @@ Option& Option::harmless() {
 
 std::string Option::long_name() const {
   return name.substr(name.rfind(',') + 1);
+}
+
+std::string in_short(const std::string& help) {
+  std::string text = help.substr(0, help.find_first_of(":;("));
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
 }
 
 Option& OptionSet::add(std::string name, Option::Target target, std::string help) {

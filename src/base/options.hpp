@@ -45,6 +45,8 @@ struct Option {
   std::optional<std::pair<double, double>> range;  ///< lowest and highest of a number's values
   Sign sign = Sign::any;                           ///< of a number without a range, which is then finite
   std::vector<std::string> accepted;               ///< all values that are taken; empty: any
+  /// Of a text: throws Error for a value that is not taken. Null: there is no such check.
+  std::function<void(const std::string&)> check;
   std::function<Choices()> suggested;  ///< for completion, where values are not known before or not checked
   bool shows_default = false;          ///< --help says the target's value
   std::string default_text;            ///< --help says this instead
@@ -60,6 +62,7 @@ struct Option {
   Option& positive();
   Option& not_negative();
   Option& one_of(std::vector<std::string> values);
+  Option& checked_by(std::function<void(const std::string&)> refuse);
   Option& suggest(std::function<Choices()> choices);
   /// Text that is neither a file's name nor one of some values.
   Option& free_text();
@@ -78,6 +81,9 @@ struct Option {
   /// "--output" of "-o,--output".
   std::string long_name() const;
 };
+
+/// The beginning of a help text, up to the first end of a thought: it stands beside much else.
+std::string in_short(const std::string& help);
 
 /// Options in the order in which they are listed. Thread-safety: none.
 class OptionSet {

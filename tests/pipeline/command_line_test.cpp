@@ -202,7 +202,36 @@ TEST(CommandLine, SaysWhatNumbersMayBe) {
   expect_run(2, "--start: -1 is not a finite number of 0 or more", {"detect", "a", "--start", "-1"});
   expect_run(2, "--duration: 0 is not a finite number above 0", {"detect", "a", "--duration", "0"});
   expect_run(2, "--duration: inf is not a finite number above 0", {"live", "--duration", "inf"});
-  expect_run(2, "--duration", {"live", "--duration", "soon"});
+  expect_run(2, "--duration: 'soon' is not a finite number above 0 (end after so many seconds)",
+             {"live", "--duration", "soon"});
+  const std::string threads = " is not a whole number from 1 to 1024 (CPU threads)\nRun with --help";
+  expect_run(2, "--threads: 'many'" + threads, {"detect", "a", "--threads", "many"});
+  expect_run(2, "--threads: ''" + threads, {"detect", "a", "--threads", ""});
+  expect_run(2, "--threads: 2.5" + threads, {"detect", "a", "--threads", "2.5"});
+  expect_run(2, "--threads: 2000" + threads, {"detect", "a", "--threads", "2000"});
+  expect_run(2, "--split: 1 is not a number from 0.01 to 0.99 (", {"detect", "a", "--split", "1"});
+  expect_run(2, "--filters: 3x", {"detect", "a", "--filters", "3x"});
+  expect_run(2, "--duration: a value is missing\n", {"live", "--duration"});
+}
+
+// Whatever takes a number says so of a text, and not in the parser's own words.
+TEST(CommandLine, EveryNumberSaysWhatItMayBe) {
+  const std::regex number(R"(^  (?:-\w,)?(--[a-z-]+) (?:INT|UINT|FLOAT)\b)");
+  int numbers = 0;
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"detect"}, {"measure"}, {"texture"}, {"train", "waldboost"}}) {
+    for (const std::string& line : lines_of(out_of(command + std::vector<std::string>{"--help"}))) {
+      std::smatch found;
+      if (!std::regex_search(line, found, number)) continue;
+      ++numbers;
+      const Outcome outcome = run(command + std::vector<std::string>{found[1], "abc"});
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_TRUE(outcome.err.find(found[1].str() + ": 'abc' is not a") != std::string::npos ||
+                  outcome.err.find(found[1].str() + ": abc not in {") != std::string::npos)
+          << outcome.err;
+    }
+  }
+  EXPECT_GT(numbers, 60);
 }
 
 // What is offered must be taken.
@@ -245,7 +274,7 @@ TEST(CommandLine, HiddenAliasesWorkAndAreShownNowhere) {
     const std::string page = out_of(std::vector<std::string>{"manual"} + one.command);
     EXPECT_EQ(page.find(std::regex_replace(one.former, std::regex("-"), "\\-")), std::string::npos);
     // Its value is checked as that of the new name is.
-    expect_run(2, "Value -3 not in range", one.command + std::vector<std::string>{one.former, "-3"});
+    expect_run(2, "-3 is not a whole number from ", one.command + std::vector<std::string>{one.former, "-3"});
   }
   const std::string clip = moving_clip(200, 240, 1);
   const auto found = [&](const std::string& option) {

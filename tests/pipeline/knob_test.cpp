@@ -427,7 +427,8 @@ TEST_F(KnobProgram, WrongSettingsAreRefused) {
   };
   refused({"--hold", "0"}, "--hold");
   refused({"--hold", "1e7"}, "no more than 1000000 frames a second");
-  refused({"--budget", "40"}, "'40' is no budget");
+  refused({"--budget", "40"}, "--budget: '40' is no budget; give watts, 40W, or joules a frame, 0.2J");
+  refused({"--budget", ""}, "--budget: '' is no budget; give watts, 40W, or joules a frame, 0.2J");
   refused({"--hold", "5", "--budget", "40W"}, "--budget");
   refused({"--settings", "filters=3; filters=5"}, "nothing turns between them");
   refused({"--hold", "5", "--settings", "filters"}, "'filters' is no change of a setting");
