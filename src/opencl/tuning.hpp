@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -147,50 +149,77 @@ class TuningDatabase {
 /// What has been stored for a device in the default file, or else what works well on such devices.
 TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table);
 
-/// Ties a parameter to a member of the structure that a family's host code works with.
+/// A parameter, and the member that it sets of the structure that a family's host code works with. A bool is
+/// a switch.
 template <typename Settings>
 struct TunedMember {
-  const char* name;
+  TuningParameter parameter;
   std::variant<int Settings::*, bool Settings::*, std::string Settings::*> member;
 };
 
-/// The values of all members that are tied.
-template <typename Settings, std::size_t kCount>
-TuningValues values_of(const Settings& settings, const TunedMember<Settings> (&members)[kCount]) {
-  TuningValues values;
-  for (const TunedMember<Settings>& tied : members) {
-    std::visit(
-        [&](const auto member) {
-          if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
-            values[tied.name] = settings.*member ? 1 : 0;
-          } else {
-            values[tied.name] = settings.*member;
-          }
-        },
-        tied.member);
+/// A table each of whose parameters is a member of a structure: all that a family says of its kernels'
+/// settings. Stages, and what fits together, are added to it as to any table.
+template <typename Settings>
+class SettingsTable : public TuningTable {
+ public:
+  explicit SettingsTable(std::vector<TunedMember<Settings>> members) {
+    for (TunedMember<Settings>& tied : members) {
+      members_.push_back({tied.parameter.name, tied.member});
+      parameters.push_back(std::move(tied.parameter));
+    }
   }
-  return values;
-}
 
-/// The other way round. Values must be of the members' types, as is_possible makes sure.
-template <typename Settings, std::size_t kCount>
-Settings settings_of(const TuningValues& values, const TunedMember<Settings> (&members)[kCount]) {
-  Settings settings;
-  for (const TunedMember<Settings>& tied : members) {
-    const TuningValue& value = values.at(tied.name);
-    std::visit(
-        [&](const auto member) {
-          if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
-            settings.*member = std::get<int>(value) != 0;
-          } else if constexpr (std::is_same_v<decltype(member), int Settings::*const>) {
-            settings.*member = std::get<int>(value);
-          } else {
-            settings.*member = std::get<std::string>(value);
-          }
-        },
-        tied.member);
+  /// The values of all members that are parameters.
+  TuningValues values(const Settings& settings) const {
+    TuningValues all;
+    for (const Member& one : members_) {
+      std::visit(
+          [&](const auto member) {
+            if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
+              all[one.name] = settings.*member ? 1 : 0;
+            } else {
+              all[one.name] = settings.*member;
+            }
+          },
+          one.member);
+    }
+    return all;
   }
-  return settings;
-}
+
+  /// The other way round; what is no parameter is as the structure has it. Values must be of the members'
+  /// types, as is_possible makes sure.
+  Settings settings(const TuningValues& values) const {
+    Settings settings;
+    for (const Member& one : members_) {
+      const TuningValue& value = values.at(one.name);
+      std::visit(
+          [&](const auto member) {
+            if constexpr (std::is_same_v<decltype(member), bool Settings::*const>) {
+              settings.*member = std::get<int>(value) != 0;
+            } else if constexpr (std::is_same_v<decltype(member), int Settings::*const>) {
+              settings.*member = std::get<int>(value);
+            } else {
+              settings.*member = std::get<std::string>(value);
+            }
+          },
+          one.member);
+    }
+    return settings;
+  }
+
+  /// What works well on such a device without having been tuned.
+  Settings defaults(const DeviceInfo& device) const { return settings(default_values(*this, device)); }
+  /// What has been stored for a device and a problem, or else that.
+  Settings best(const DeviceInfo& device, const std::string& problem) const {
+    return settings(best_values(device, problem, *this));
+  }
+
+ private:
+  struct Member {
+    std::string name;
+    std::variant<int Settings::*, bool Settings::*, std::string Settings::*> member;
+  };
+  std::vector<Member> members_;
+};
 
 }  // namespace sightline::opencl

@@ -90,15 +90,16 @@ struct TuningOutcome {
 
 /// Tunes the kernels of a detector: what most families' `tune` is.
 /// @tparam Stages    the family's stages on a device, made of (detector, context, cache, settings)
-/// @param tuning_of  a table's values as the family's settings
-/// @param name       of the problem, for TuningDatabase
-template <typename Stages>
+/// @param table  of the family's settings, with which its stages are made
+/// @param name   of the problem, for TuningDatabase
+template <typename Stages, typename Settings>
 TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context, opencl::ProgramCache* cache,
-                           const opencl::TuningTable& table, const auto& tuning_of, std::string name,
-                           PictureView frame, const TuneOptions& options) {
+                           const opencl::SettingsTable<Settings>& table, std::string name, PictureView frame,
+                           const TuneOptions& options) {
   const TuningProblem problem{detector, context, table, start_values(table, context.device(), options.hints),
                               [&](const opencl::TuningValues& values) {
-                                return std::make_unique<Stages>(detector, context, cache, tuning_of(values));
+                                return std::make_unique<Stages>(detector, context, cache,
+                                                                table.settings(values));
                               }};
   opencl::TuningValues best = tune(problem, frame, options);
   const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);

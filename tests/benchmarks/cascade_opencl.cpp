@@ -118,7 +118,7 @@ struct Form {
 };
 
 std::vector<Form> forms(const opencl::DeviceInfo& device, FeatureKind kind, bool sweep) {
-  const KernelTuning best = default_tuning(device, kind);
+  const KernelTuning best = tuning_table(kind).defaults(device);
   std::vector<Form> all;
   for (const char* form : kKernelVariants) {
     if (kind == FeatureKind::haar || std::string_view(form) != "unrolled")

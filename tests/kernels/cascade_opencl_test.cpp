@@ -170,7 +170,7 @@ TEST_P(CascadeOpenCl, EveryCutFindsTheSame) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({133, 99}, 3);
   const opencl::DeviceInfo& device = devices_[0];
-  Comparison comparison(device, model, some_options(2), default_tuning(device, model.kind));
+  Comparison comparison(device, model, some_options(2), tuning_table(model.kind).defaults(device));
   for (std::size_t first = kPyramid; first <= kScan; ++first) {
     for (std::size_t last = first + 1; last <= kGroup; ++last)
       ASSERT_EQ(comparison.difference(picture.view(), first, last), "")
@@ -211,7 +211,7 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   const opencl::DeviceInfo& device = devices_[0];
-  for (const KernelTuning& tuning : {default_tuning(device, model.kind), kForms[10]}) {
+  for (const KernelTuning& tuning : {tuning_table(model.kind).defaults(device), kForms[10]}) {
     Comparison comparison(device, model, some_options(), tuning);
     ASSERT_EQ(comparison.difference(picture.view()), "");
     const std::size_t whole = comparison.cpu().candidates.size();
@@ -249,7 +249,7 @@ TEST_P(CascadeOpenClFrames, ShortListsLoseNothing) {
 TEST_P(CascadeOpenClFrames, LongListsComeBackWhole) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({300, 280}, 5);
-  Comparison comparison(devices_[0], model, some_options(1), default_tuning(devices_[0], model.kind));
+  Comparison comparison(devices_[0], model, some_options(1), tuning_table(model.kind).defaults(devices_[0]));
   ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
   EXPECT_GT(comparison.cpu().survivors.size(), 1100U);
   ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "");
@@ -272,7 +272,7 @@ TEST_P(CascadeOpenClFrames, SumsThatAreRounded) {
 TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({90, 70}, 5);
-  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0], model.kind));
+  Comparison comparison(devices_[0], model, some_options(), tuning_table(model.kind).defaults(devices_[0]));
   ASSERT_EQ(comparison.difference(picture.view()), "");
   std::vector<std::string> names;
   for (const DeviceSpan& span : comparison.slot().spans) names.emplace_back(span.name);
@@ -282,7 +282,7 @@ TEST_P(CascadeOpenClFrames, SpansNameTheStagesInOrder) {
 
 TEST_P(CascadeOpenClFrames, FinishAloneIsRefused) {
   const Model model = make_model(GetParam());
-  Comparison comparison(devices_[0], model, some_options(), default_tuning(devices_[0], model.kind));
+  Comparison comparison(devices_[0], model, some_options(), tuning_table(model.kind).defaults(devices_[0]));
   StageSet finish;
   finish.set(kFinish);
   EXPECT_THROW(comparison.stages().check(finish), Error);

@@ -63,7 +63,7 @@ class OpenClFloatMethod : public OpenClStagesTest {
       if (info.extensions.find("cl_khr_fp64") == std::string::npos) continue;
       SCOPED_TRACE(info.name);
       const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
-      const OpenClStages stages(detector, context, &cache, default_tuning(info));
+      const OpenClStages stages(detector, context, &cache, tuning_table().defaults(info));
       OpenClSlot slot(stages);
       const auto cpu_workspace = detector.make_workspace();
       const auto device_workspace = detector.make_workspace();

@@ -80,12 +80,12 @@ TEST_F(OpenClStagesTest, ComputedScalesAndScreen) {
   options.rejection_margin = 0;
   for (const opencl::DeviceInfo& device : devices_) {
     for (const char* variant : {"plain", "unrolled", "vector", "local"}) {
-      KernelTuning tuning = default_tuning(device);
+      KernelTuning tuning = tuning_table().defaults(device);
       tuning.classify = variant;
       tuning.histogram = "atomic";
       compare_on(device, model, options, {tuning}, large.views);
     }
-    Comparison comparison(device, model, options, default_tuning(device));
+    Comparison comparison(device, model, options, tuning_table().defaults(device));
     ASSERT_EQ(comparison.difference(large.views[0]), "");
     const auto rejected = [&] {
       std::size_t count = 0, all = 0;
@@ -155,7 +155,7 @@ TEST_F(OpenClStagesTest, ColourOfChangingFormats) {
     if (std::exchange(device.unified_memory, false)) devices.push_back(device);
   }
   for (const opencl::DeviceInfo& device : devices) {
-    Comparison comparison(device, model, options, default_tuning(device));
+    Comparison comparison(device, model, options, tuning_table().defaults(device));
     unsigned seed = 0;
     std::size_t found = 0;
     for (const Size size : {Size{90, 70}, {90, 70}, {33, 16}, {131, 67}, {16, 33}, {15, 40}, {129, 130}}) {
@@ -182,7 +182,7 @@ TEST_F(OpenClStagesTest, ColourIsConvertedByThePyramidStage) {
   const Model model = make_model(random_dictionary(9, 1), 1);
   const ColourFrame frame({90, 70}, PackedFormat::bgr24, 1);
   for (const opencl::DeviceInfo& device : devices_) {
-    Comparison comparison(device, model, Options{}, default_tuning(device));
+    Comparison comparison(device, model, Options{}, tuning_table().defaults(device));
     ASSERT_EQ(comparison.difference(frame.upright()), "");
     const std::vector<DeviceSpan>& spans = comparison.slot().spans;
     ASSERT_GE(spans.size(), 2u);
@@ -196,7 +196,7 @@ TEST_F(OpenClStagesSmall, Colour) {
   const Model model = make_model(random_dictionary(3, 1), 1);
   const ColourFrame frame({21, 19}, PackedFormat::rgb24, 1);
   for (const opencl::DeviceInfo& device : devices_) {
-    Comparison comparison(device, model, Options{}, default_tuning(device));
+    Comparison comparison(device, model, Options{}, tuning_table().defaults(device));
     EXPECT_EQ(comparison.difference(frame.bottom_up()), "");
   }
 }
@@ -215,7 +215,7 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const OpenClStages stages(detector, context, &cache, default_tuning(device));
+    const OpenClStages stages(detector, context, &cache, tuning_table().defaults(device));
     std::deque<OpenClSlot> slots;
     std::vector<std::unique_ptr<Workspace>> workspaces;
     for (const GrayView frame : frames.views) {
@@ -285,7 +285,7 @@ TEST_F(OpenClStagesTest, ManyOctaves) {
     SCOPED_TRACE("step " + std::to_string(step));
     const Options options = some_options(model, frames.views[0], step);
     for (const opencl::DeviceInfo& device : devices_) {
-      Comparison comparison(device, model, options, default_tuning(device));
+      Comparison comparison(device, model, options, tuning_table().defaults(device));
       for (const GrayView frame : frames.views) EXPECT_EQ(comparison.difference(frame), "");
       EXPECT_GE(comparison.octaves(), 2u);
       EXPECT_GT(comparison.detections(), 0u);
@@ -310,7 +310,7 @@ TEST_F(OpenClStagesTest, CandidatesBeyondTheFirstCapacity) {
   options.threshold = -1e9;
   options.max_overlap = 0.1;
   for (const opencl::DeviceInfo& device : devices_) {
-    Comparison comparison(device, model, options, default_tuning(device));
+    Comparison comparison(device, model, options, tuning_table().defaults(device));
     for (const GrayView frame : frames.views) {
       EXPECT_EQ(comparison.difference(frame), "");
       if (frame.width() == 640) {
@@ -333,7 +333,8 @@ TEST_F(OpenClStagesTest, EventsNameTheStagesInOrder) {
   const Frames frames({{90, 70}});
   const Model model = make_model(random_dictionary(9, 1), 1);
   for (const opencl::DeviceInfo& device : devices_) {
-    Comparison comparison(device, model, some_options(model, frames.views[0]), default_tuning(device));
+    Comparison comparison(device, model, some_options(model, frames.views[0]),
+                          tuning_table().defaults(device));
     ASSERT_EQ(comparison.difference(frames.views[0]), "");
     std::vector<std::string> names;
     std::uint64_t before = 0;
@@ -385,7 +386,7 @@ TEST_F(OpenClStagesTest, PeopleInRealFrames) {
     media::ReadOptions reading;
     reading.every = 20;
     media::Reader reader(video, reading);
-    Comparison comparison(device, model, options, default_tuning(device));
+    Comparison comparison(device, model, options, tuning_table().defaults(device));
     std::size_t people = 0;
     for (int k = 0; k < 5; ++k) {
       const auto frame = reader.read();

@@ -155,7 +155,7 @@ class OpenClStagesTest : public test::ExactDevicesTest {
   /// The default form of every device.
   void compare_default(const Model& model, const Options& options, const std::vector<GrayView>& frames) {
     for (const opencl::DeviceInfo& device : devices_) {
-      compare_on(device, model, options, {default_tuning(device)}, frames);
+      compare_on(device, model, options, {tuning_table().defaults(device)}, frames);
     }
   }
 };

@@ -121,8 +121,8 @@ class OpenClVerifyTest : public OpenClStagesTest {
     off.verify = false;
     for (const opencl::DeviceInfo& device : devices_) {
       SCOPED_TRACE(device.name);
-      Comparison with(device, model, options, default_tuning(device));
-      Comparison without(device, model, off, default_tuning(device));
+      Comparison with(device, model, options, tuning_table().defaults(device));
+      Comparison without(device, model, off, tuning_table().defaults(device));
       ASSERT_TRUE(with.detector().verifies());
       std::size_t found = 0, other = 0;
       for (const PictureView& frame : frames) {

@@ -58,7 +58,7 @@ class TextureOpenCl : public sightline::test::ExactDevicesTest {
 TEST_F(TextureOpenCl, EverySettingIsTheDefinition) {
   for (const opencl::DeviceInfo& device : devices_) {
     for (const TextureSettings& settings : test::many_settings())
-      compare(device, settings, default_tuning(device), {{1, 1}, {5, 3}, {67, 41}, {16, 9}});
+      compare(device, settings, tuning_table().defaults(device), {{1, 1}, {5, 3}, {67, 41}, {16, 9}});
   }
 }
 
@@ -96,7 +96,7 @@ TEST_F(TextureOpenCl, LargeFramesAreTheDefinition) {
     chosen.buffers = opencl::BufferUse::copied;
     const opencl::Context context(chosen);
     opencl::ProgramCache cache = sightline::test::program_cache();
-    const TextureStages stages(processor, context, &cache, default_tuning(device));
+    const TextureStages stages(processor, context, &cache, tuning_table().defaults(device));
     TextureSlot slot(stages);
     const auto workspace = processor.make_workspace();
     const Picture picture({2113, 2003}, Pattern::noise);

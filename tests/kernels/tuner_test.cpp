@@ -40,7 +40,7 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
     const TuningOutcome outcome =
         tune(detector_, context, &cache_, frame_.views[0],
              {.report = [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); }});
-    const KernelTuning best = tuning_of(outcome.best);
+    const KernelTuning best = tuning_table().settings(outcome.best);
 
     ASSERT_EQ(stages.size(), 4u);
     for (const auto& [stage, trials] : stages) {
@@ -86,7 +86,7 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
         tune(detector_, context, &cache_, frame_.views[0], {.report = [&](const TuningTrial& trial) {
                if (trial.best) marked[trial.stage] = trial.variant;
              }});
-    const KernelTuning best = tuning_of(outcome.best);
+    const KernelTuning best = tuning_table().settings(outcome.best);
     EXPECT_TRUE(marked["filter"].starts_with("filter " + best.filter + ", ")) << marked["filter"];
     EXPECT_TRUE(marked["histogram"].starts_with("histogram " + best.histogram + ", " +
                                                 std::to_string(best.histogram_cells)))
@@ -159,7 +159,7 @@ TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const OpenClStages device_stages(detector_, context, &cache_, default_tuning(device));
+    const OpenClStages device_stages(detector_, context, &cache_, tuning_table().defaults(device));
     const FrameTimes times = time_frame(device_stages, frame_.views[0], 3);
     std::vector<std::string> names;
     double sum = 0;

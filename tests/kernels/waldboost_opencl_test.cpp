@@ -396,8 +396,8 @@ TEST_F(WaldboostOpenCl, VariantsAreThoseThatAreNamed) {
   for (const char* name : kKernelVariants) {
     const KernelTuning tuning = variant_tuning(name, devices_[0]);
     EXPECT_EQ(tuning.scan, name);
-    EXPECT_TRUE(is_possible(tuning_table(), values_of(tuning)));
-    EXPECT_EQ(tuning_of(values_of(tuning)), tuning);
+    EXPECT_TRUE(is_possible(tuning_table(), tuning_table().values(tuning)));
+    EXPECT_EQ(tuning_table().settings(tuning_table().values(tuning)), tuning);
   }
   Options options = some_options();
   options.kernels = "fast";

@@ -328,13 +328,13 @@ class Database {
  public:
   explicit Database(const fs::path& file) : database_(file) {}
   void store(const DeviceInfo& device, int filters, const filterbank::KernelTuning& tuning) const {
-    database_.store(device, filterbank::tuning_problem(filters), filterbank::values_of(tuning));
+    database_.store(device, filterbank::tuning_problem(filters), filterbank::tuning_table().values(tuning));
   }
   std::optional<filterbank::KernelTuning> find(const DeviceInfo& device, int filters) const {
     const auto values =
         database_.find(device, filterbank::tuning_problem(filters), filterbank::tuning_table());
     if (!values) return std::nullopt;
-    return filterbank::tuning_of(*values);
+    return filterbank::tuning_table().settings(*values);
   }
   const fs::path& file() const { return database_.file(); }
 

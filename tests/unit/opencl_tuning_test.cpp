@@ -140,7 +140,7 @@ TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
 }
 
 TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
-  EXPECT_EQ(filterbank::default_tuning(made_up(DeviceType::gpu)), filterbank::KernelTuning{});
+  EXPECT_EQ(filterbank::tuning_table().defaults(made_up(DeviceType::gpu)), filterbank::KernelTuning{});
   filterbank::KernelTuning cpu;
   cpu.filter = "vector";
   cpu.filter_width = cpu.normalise_width = cpu.classify_width = 8;
@@ -155,7 +155,7 @@ TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
   cpu.network_pixels = 4;
   cpu.network_outputs = 16;
   cpu.network_group = 1;
-  EXPECT_EQ(filterbank::default_tuning(made_up(DeviceType::cpu)), cpu);
+  EXPECT_EQ(filterbank::tuning_table().defaults(made_up(DeviceType::cpu)), cpu);
 }
 
 TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
@@ -164,20 +164,21 @@ TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
     cascade::KernelTuning cpu;
     cpu.tile_rows = 4;
     cpu.group = 32;
-    EXPECT_EQ(cascade::default_tuning(made_up(DeviceType::cpu), kind), cpu);
+    EXPECT_EQ(cascade::tuning_table(kind).defaults(made_up(DeviceType::cpu)), cpu);
     cascade::KernelTuning gpu;
     gpu.tiled = true;
     if (kind == FeatureKind::haar) {
       gpu.unrolled = 7;
       gpu.group = 128;
     }
-    EXPECT_EQ(cascade::default_tuning(made_up(DeviceType::gpu), kind), gpu);
+    EXPECT_EQ(cascade::tuning_table(kind).defaults(made_up(DeviceType::gpu)), gpu);
   }
 }
 
 TEST(CascadeTuning, NamedVariants) {
   const auto variant = [&](const char* name, const DeviceInfo& device = made_up(DeviceType::gpu)) {
-    return values_of(cascade::variant_tuning(name, device, cascade::FeatureKind::haar));
+    const auto haar = cascade::FeatureKind::haar;
+    return cascade::tuning_table(haar).values(cascade::variant_tuning(name, device, haar));
   };
   const auto expected = [](const char* scan, int tiled, int packed, int unrolled, int rows, int group) {
     return TuningValues{{"scan", scan},      {"tiled", tiled}, {"packed", packed}, {"unrolled", unrolled},
@@ -250,12 +251,38 @@ TEST(Tuning, GridsHaveEveryVariantOnce) {
   EXPECT_EQ(texts, (std::vector<std::string>{"a 1", "a 4", "a 16", "b 1", "b 4", "b 16", "b 3"}));
 }
 
+// Settings of made-up kernels: a word, a switch, a number, and what is no parameter.
+struct MadeUpSettings {
+  std::string way = "plain";
+  bool tiled = false;
+  int rows = 3;
+  int capacity = 7;
+  friend bool operator==(const MadeUpSettings&, const MadeUpSettings&) = default;
+};
+
+SettingsTable<MadeUpSettings> made_up_table() {
+  return SettingsTable<MadeUpSettings>({{{"way", "local", "plain", {"plain", "local"}}, &MadeUpSettings::way},
+                                        {{"tiled", 1, 0, {0, 1}}, &MadeUpSettings::tiled},
+                                        {{"rows", 8, 4, {}, 1, 16}, &MadeUpSettings::rows}});
+}
+
 TEST(Tuning, SettingsAndValuesAreTheSame) {
-  cascade::KernelTuning tuning;
-  tuning.scan = "naive";
-  tuning.tiled = true;
-  tuning.unrolled = 3;
-  EXPECT_EQ(cascade::tuning_of(values_of(tuning)), tuning);
+  const SettingsTable<MadeUpSettings> table = made_up_table();
+  const MadeUpSettings settings{"local", true, 5, 7};
+  const TuningValues values{{"way", "local"}, {"tiled", 1}, {"rows", 5}};
+  EXPECT_EQ(table.values(settings), values) << "and not what is no parameter";
+  EXPECT_EQ(table.settings(values), settings);
+  EXPECT_EQ(table.settings(table.values({"plain", false, 5, 9})), (MadeUpSettings{"plain", false, 5, 7}));
+  EXPECT_THROW(table.settings({{"way", "local"}}), std::out_of_range);
+}
+
+TEST(Tuning, SettingsAreThoseOfTheDevice) {
+  const SettingsTable<MadeUpSettings> table = made_up_table();
+  ASSERT_EQ(table.parameters.size(), 3u);
+  EXPECT_EQ(table.parameters[2].highest, 16);
+  EXPECT_EQ(table.defaults(made_up(DeviceType::gpu)), (MadeUpSettings{"local", true, 8, 7}));
+  EXPECT_EQ(table.defaults(made_up(DeviceType::cpu)), (MadeUpSettings{"plain", false, 4, 7}));
+  EXPECT_FALSE(is_possible(table, table.values({"plain", false, 17, 7})));
 }
 
 }  // namespace

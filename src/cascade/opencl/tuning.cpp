@@ -7,22 +7,10 @@ namespace {
 
 using opencl::DeviceInfo;
 using opencl::Follows;
-using opencl::TuningTable;
-using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
 
 // Stages of few trees, which see most windows.
 constexpr int kUnrolled = 7;
-
-constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"scan", &KernelTuning::scan},
-    {"tiled", &KernelTuning::tiled},
-    {"packed", &KernelTuning::packed},
-    {"unrolled", &KernelTuning::unrolled},
-    {"tile_rows", &KernelTuning::tile_rows},
-    {"group", &KernelTuning::group},
-    {"first_stages", &KernelTuning::first_stages},
-};
 
 // A named variant, as far as it differs from what a device has by default.
 struct NamedVariant {
@@ -42,19 +30,18 @@ constexpr NamedVariant kVariants[] = {
 };
 static_assert(std::size(kVariants) == std::size(kKernelVariants));
 
-TuningTable make_table(FeatureKind kind) {
+KernelTable make_table(FeatureKind kind) {
   const bool haar = kind == FeatureKind::haar;
-  TuningTable table;
   // On a CPU, one thread runs a work-group's items one after the other.
-  table.parameters = {
-      {"scan", "compacted", "compacted", {"naive", "compacted"}},
-      {"tiled", 1, 0, {0, 1}, 0, 0, Follows::local_memory},
-      {"packed", 0, 0, {0, 1}},
-      {"unrolled", haar ? kUnrolled : 0, 0, {}, 0, kMaxStages},
-      {"tile_rows", 32, 4, {}, 1, 64},
-      {"group", haar ? 128 : 256, 32, {}, 1, 1024, Follows::work_group},
-      {"first_stages", 1, 1, {}, 1, kMaxStages},
-  };
+  KernelTable table({
+      {{"scan", "compacted", "compacted", {"naive", "compacted"}}, &KernelTuning::scan},
+      {{"tiled", 1, 0, {0, 1}, 0, 0, Follows::local_memory}, &KernelTuning::tiled},
+      {{"packed", 0, 0, {0, 1}}, &KernelTuning::packed},
+      {{"unrolled", haar ? kUnrolled : 0, 0, {}, 0, kMaxStages}, &KernelTuning::unrolled},
+      {{"tile_rows", 32, 4, {}, 1, 64}, &KernelTuning::tile_rows},
+      {{"group", haar ? 128 : 256, 32, {}, 1, 1024, Follows::work_group}, &KernelTuning::group},
+      {{"first_stages", 1, 1, {}, 1, kMaxStages}, &KernelTuning::first_stages},
+  });
   const auto sweep = [](Devices devices, const char* scan, int tiled, std::vector<opencl::TuningValue> packed,
                         std::vector<opencl::TuningValue> unrolled, std::vector<opencl::TuningValue> rows,
                         std::vector<opencl::TuningValue> groups, std::vector<opencl::TuningValue> first) {
@@ -91,25 +78,14 @@ TuningTable make_table(FeatureKind kind) {
 
 }  // namespace
 
-const TuningTable& tuning_table(FeatureKind kind) {
-  static const TuningTable haar = make_table(FeatureKind::haar);
-  static const TuningTable lbp = make_table(FeatureKind::lbp);
+const KernelTable& tuning_table(FeatureKind kind) {
+  static const KernelTable haar = make_table(FeatureKind::haar);
+  static const KernelTable lbp = make_table(FeatureKind::lbp);
   return kind == FeatureKind::haar ? haar : lbp;
 }
 
-TuningValues values_of(const KernelTuning& tuning) {
-  return opencl::values_of(tuning, kMembers);
-}
-KernelTuning tuning_of(const TuningValues& values) {
-  return opencl::settings_of(values, kMembers);
-}
-
-KernelTuning default_tuning(const DeviceInfo& device, FeatureKind kind) {
-  return tuning_of(default_values(tuning_table(kind), device));
-}
-
 KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device, FeatureKind kind) {
-  KernelTuning tuning = default_tuning(device, kind);
+  KernelTuning tuning = tuning_table(kind).defaults(device);
   for (const NamedVariant& variant : kVariants) {
     if (variant.name != name) continue;
     tuning.scan = variant.scan;
@@ -135,13 +111,13 @@ std::string tuning_problem(const Model& model) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
-  return tuning_of(opencl::best_values(device, tuning_problem(model), tuning_table(model.kind)));
+  return tuning_table(model.kind).best(device, tuning_problem(model));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
                    opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const CascadeDetector&>(processor);
-  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(detector.model().kind), tuning_of,
+  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(detector.model().kind),
                                     tuning_problem(detector.model()), frame, options);
 }
 

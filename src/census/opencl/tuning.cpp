@@ -7,31 +7,20 @@ namespace {
 
 using opencl::DeviceInfo;
 using opencl::Follows;
-using opencl::TuningTable;
 using opencl::TuningValue;
-using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
 
-constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"scan", &KernelTuning::scan},
-    {"tile_rows", &KernelTuning::tile_rows},
-    {"group", &KernelTuning::group},
-    {"early_stages", &KernelTuning::early_stages},
-    {"finish_group", &KernelTuning::finish_group},
-    {"code_rows", &KernelTuning::code_rows},
-};
-
-TuningTable make_table() {
-  TuningTable table;
+KernelTable make_table() {
   // On a CPU, one thread runs a work-group's items one after the other.
-  table.parameters = {
-      {"scan", "queue", "queue", {"naive", "queue"}},
-      {"tile_rows", 16, 8, {}, 1, kMostTileRows},
-      {"group", 256, 16, {}, 1, 1024, Follows::work_group},
-      {"early_stages", 3, 4, {}, 1, kMaxStages},
-      {"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
-      {"code_rows", 4, 4, {1, 2, 4, 8, 16}},
-  };
+  KernelTable table({
+      {{"scan", "queue", "queue", {"naive", "queue"}}, &KernelTuning::scan},
+      {{"tile_rows", 16, 8, {}, 1, kMostTileRows}, &KernelTuning::tile_rows},
+      {{"group", 256, 16, {}, 1, 1024, Follows::work_group}, &KernelTuning::group},
+      {{"early_stages", 3, 4, {}, 1, kMaxStages}, &KernelTuning::early_stages},
+      {{"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
+       &KernelTuning::finish_group},
+      {{"code_rows", 4, 4, {1, 2, 4, 8, 16}}, &KernelTuning::code_rows},
+  });
   // Not `early_stages`: the fastest scan would be the one that leaves most to `finish`. Schedule `auto` tries
   // them with all that follows.
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
@@ -57,24 +46,13 @@ TuningTable make_table() {
 
 }  // namespace
 
-const TuningTable& tuning_table() {
-  static const TuningTable table = make_table();
+const KernelTable& tuning_table() {
+  static const KernelTable table = make_table();
   return table;
 }
 
-TuningValues values_of(const KernelTuning& tuning) {
-  return opencl::values_of(tuning, kMembers);
-}
-KernelTuning tuning_of(const TuningValues& values) {
-  return opencl::settings_of(values, kMembers);
-}
-
-KernelTuning default_tuning(const DeviceInfo& device) {
-  return tuning_of(default_values(tuning_table(), device));
-}
-
 KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device) {
-  KernelTuning tuning = default_tuning(device);
+  KernelTuning tuning = tuning_table().defaults(device);
   tuning.scan = name;
   return tuning;
 }
@@ -84,13 +62,13 @@ std::string tuning_problem(const Model& model) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
-  return tuning_of(opencl::best_values(device, tuning_problem(model), tuning_table()));
+  return tuning_table().best(device, tuning_problem(model));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
                    opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const CensusDetector&>(processor);
-  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(), tuning_of,
+  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(),
                                     tuning_problem(detector.model()), frame, options);
 }
 

@@ -12,27 +12,6 @@ using opencl::TuningTable;
 using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
 
-constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"filter", &KernelTuning::filter},
-    {"filter_width", &KernelTuning::filter_width},
-    {"filter_rows", &KernelTuning::filter_rows},
-    {"filter_group", &KernelTuning::filter_group},
-    {"filter_group_rows", &KernelTuning::filter_group_rows},
-    {"histogram", &KernelTuning::histogram},
-    {"histogram_cells", &KernelTuning::histogram_cells},
-    {"normalise", &KernelTuning::normalise},
-    {"normalise_width", &KernelTuning::normalise_width},
-    {"classify", &KernelTuning::classify},
-    {"dot", &KernelTuning::dot},
-    {"classify_width", &KernelTuning::classify_width},
-    {"classify_rows", &KernelTuning::classify_rows},
-    {"classify_group", &KernelTuning::classify_group},
-    {"network_dot", &KernelTuning::network_dot},
-    {"network_pixels", &KernelTuning::network_pixels},
-    {"network_outputs", &KernelTuning::network_outputs},
-    {"network_group", &KernelTuning::network_group},
-};
-
 bool is_nvidia(const DeviceInfo& device) {
   return device.is_nvidia();
 }
@@ -94,30 +73,32 @@ opencl::TunedStage tuned_network() {
   return stage;
 }
 
-TuningTable make_table() {
-  TuningTable table;
+KernelTable make_table() {
   // On GPUs, the best variants on an NVIDIA H200. A CPU driver makes vectors of explicit vector types; local
   // memory is main memory there.
-  table.parameters = {
-      {"filter", "local", "vector", {"plain", "unrolled", "vector", "local"}},
-      {"filter_width", 4, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
-      {"filter_rows", 4, 3, {}, 1, 8},
-      {"filter_group", 32, 8, {}, 1, 1024, Follows::work_group},
-      {"filter_group_rows", 4, 4, {}, 1, 1024},
-      {"histogram", "atomic", "owner", {"owner", "atomic"}},
-      {"histogram_cells", 32, 16, {16, 32}},
-      {"normalise", "cells", "cells", {"blocks", "cells"}},
-      {"normalise_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
-      {"classify", "vector", "vector", {"plain", "unrolled", "vector", "local"}},
-      {"dot", "auto", "float", {"auto", "ptx", "khr", "float", "integer"}},
-      {"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
-      {"classify_rows", 16, 8, {}, 1, 16},
-      {"classify_group", 32, 1, {}, 1, 1024, Follows::work_group},
-      {"network_dot", "auto", "integer", {"auto", "ptx", "khr", "integer"}},
-      {"network_pixels", 8, 4, {4, 8}},
-      {"network_outputs", 4, 16, {4, 8, 16}},
-      {"network_group", 128, 1, {}, 1, 1024, Follows::work_group},
-  };
+  KernelTable table({
+      {{"filter", "local", "vector", {"plain", "unrolled", "vector", "local"}}, &KernelTuning::filter},
+      {{"filter_width", 4, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
+       &KernelTuning::filter_width},
+      {{"filter_rows", 4, 3, {}, 1, 8}, &KernelTuning::filter_rows},
+      {{"filter_group", 32, 8, {}, 1, 1024, Follows::work_group}, &KernelTuning::filter_group},
+      {{"filter_group_rows", 4, 4, {}, 1, 1024}, &KernelTuning::filter_group_rows},
+      {{"histogram", "atomic", "owner", {"owner", "atomic"}}, &KernelTuning::histogram},
+      {{"histogram_cells", 32, 16, {16, 32}}, &KernelTuning::histogram_cells},
+      {{"normalise", "cells", "cells", {"blocks", "cells"}}, &KernelTuning::normalise},
+      {{"normalise_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
+       &KernelTuning::normalise_width},
+      {{"classify", "vector", "vector", {"plain", "unrolled", "vector", "local"}}, &KernelTuning::classify},
+      {{"dot", "auto", "float", {"auto", "ptx", "khr", "float", "integer"}}, &KernelTuning::dot},
+      {{"classify_width", 1, kNativeWidth, {1, 2, 4, 8, 16}, 0, 0, Follows::vector_width},
+       &KernelTuning::classify_width},
+      {{"classify_rows", 16, 8, {}, 1, 16}, &KernelTuning::classify_rows},
+      {{"classify_group", 32, 1, {}, 1, 1024, Follows::work_group}, &KernelTuning::classify_group},
+      {{"network_dot", "auto", "integer", {"auto", "ptx", "khr", "integer"}}, &KernelTuning::network_dot},
+      {{"network_pixels", 8, 4, {4, 8}}, &KernelTuning::network_pixels},
+      {{"network_outputs", 4, 16, {4, 8, 16}}, &KernelTuning::network_outputs},
+      {{"network_group", 128, 1, {}, 1, 1024, Follows::work_group}, &KernelTuning::network_group},
+  });
   table.fit_together = fit_together;
 
   const auto filters = [](Devices devices, std::vector<opencl::TuningValue> variants, int width,
@@ -163,20 +144,9 @@ TuningTable make_table() {
 
 }  // namespace
 
-const TuningTable& tuning_table() {
-  static const TuningTable table = make_table();
+const KernelTable& tuning_table() {
+  static const KernelTable table = make_table();
   return table;
-}
-
-TuningValues values_of(const KernelTuning& tuning) {
-  return opencl::values_of(tuning, kMembers);
-}
-KernelTuning tuning_of(const TuningValues& values) {
-  return opencl::settings_of(values, kMembers);
-}
-
-KernelTuning default_tuning(const DeviceInfo& device) {
-  return tuning_of(default_values(tuning_table(), device));
 }
 
 std::string tuning_problem(int filters) {
@@ -184,7 +154,7 @@ std::string tuning_problem(int filters) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, int filters) {
-  return tuning_of(opencl::best_values(device, tuning_problem(filters), tuning_table()));
+  return tuning_table().best(device, tuning_problem(filters));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
@@ -194,7 +164,8 @@ TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& conte
   TuningTable table = tuning_table();
   TuningProblem problem{processor, context, table, start_values(table, context.device(), options.hints),
                         [&](const TuningValues& values) {
-                          return std::make_unique<OpenClStages>(detector, context, cache, tuning_of(values));
+                          return std::make_unique<OpenClStages>(detector, context, cache,
+                                                                tuning_table().settings(values));
                         }};
   if (!problem.make_stages(problem.start)->supported()[kVerify]) table.stages.pop_back();  // the network's
   const std::unique_ptr<Workspace> workspace = detector.make_workspace();

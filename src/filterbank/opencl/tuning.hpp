@@ -32,14 +32,10 @@ struct KernelTuning {
   int network_group = 128;           ///< work-items a window
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
+using KernelTable = opencl::SettingsTable<KernelTuning>;
 
 /// The same as data: parameters, defaults, and what the tuner tries.
-const opencl::TuningTable& tuning_table();
-opencl::TuningValues values_of(const KernelTuning& tuning);
-KernelTuning tuning_of(const opencl::TuningValues& values);
-
-/// What works well on devices of this kind without having been tuned.
-KernelTuning default_tuning(const opencl::DeviceInfo& device);
+const KernelTable& tuning_table();
 
 /// What the results of tuning are stored under: models with equally many filters share them.
 std::string tuning_problem(int filters);

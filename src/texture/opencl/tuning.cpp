@@ -6,28 +6,21 @@ namespace sightline::texture {
 namespace {
 
 using opencl::DeviceInfo;
-using opencl::TuningTable;
 using opencl::TuningValue;
 using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
 
-constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"histogram", &KernelTuning::histogram}, {"pixels", &KernelTuning::pixels},
-    {"group", &KernelTuning::group},         {"rows", &KernelTuning::rows},
-    {"copies", &KernelTuning::copies},       {"groups_a_unit", &KernelTuning::groups_a_unit},
-};
-
-TuningTable make_table() {
-  TuningTable table;
+KernelTable make_table() {
   // On a CPU, a thread runs a work-group's items one after the other: one that needs no atomics is best.
-  table.parameters = {
-      {"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
-      {"pixels", "word", "vector", {"word", "vector"}},
-      {"group", kMostWorkItems, 1, {}, 1, kMostWorkItems},
-      {"rows", 4, 32, {}, 1, 64},
-      {"copies", 32, 1, {1, 2, 4, 8, 16, 32}},
-      {"groups_a_unit", 1, 4, {}, 1, 64},
-  };
+  KernelTable table({
+      {{"histogram", "local", "serial", {"global", "local", "mapreduce", "banked", "serial"}},
+       &KernelTuning::histogram},
+      {{"pixels", "word", "vector", {"word", "vector"}}, &KernelTuning::pixels},
+      {{"group", kMostWorkItems, 1, {}, 1, kMostWorkItems}, &KernelTuning::group},
+      {{"rows", 4, 32, {}, 1, 64}, &KernelTuning::rows},
+      {{"copies", 32, 1, {1, 2, 4, 8, 16, 32}}, &KernelTuning::copies},
+      {{"groups_a_unit", 1, 4, {}, 1, 64}, &KernelTuning::groups_a_unit},
+  });
   table.fit_together = [](const TuningValues& values) {
     return std::get<std::string>(values.at("histogram")) != "serial" ||
            std::get<int>(values.at("group")) == 1;
@@ -69,24 +62,13 @@ std::string to_string(const KernelTuning& t) {
   return text;
 }
 
-const TuningTable& tuning_table() {
-  static const TuningTable table = make_table();
+const KernelTable& tuning_table() {
+  static const KernelTable table = make_table();
   return table;
 }
 
-TuningValues values_of(const KernelTuning& tuning) {
-  return opencl::values_of(tuning, kMembers);
-}
-KernelTuning tuning_of(const TuningValues& values) {
-  return opencl::settings_of(values, kMembers);
-}
-
-KernelTuning default_tuning(const DeviceInfo& device) {
-  return tuning_of(default_values(tuning_table(), device));
-}
-
 KernelTuning variant_tuning(std::string_view histogram, const DeviceInfo& device) {
-  KernelTuning tuning = default_tuning(device);
+  KernelTuning tuning = tuning_table().defaults(device);
   tuning.histogram = histogram;
   if (histogram == "serial") {
     tuning.group = 1;
@@ -104,13 +86,13 @@ std::string tuning_problem(const TextureSettings& settings) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const TextureSettings& settings) {
-  return tuning_of(opencl::best_values(device, tuning_problem(settings), tuning_table()));
+  return tuning_table().best(device, tuning_problem(settings));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
                    opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& texture = static_cast<const TextureProcessor&>(processor);
-  return tune_kernels<TextureStages>(texture, context, cache, tuning_table(), tuning_of,
+  return tune_kernels<TextureStages>(texture, context, cache, tuning_table(),
                                      tuning_problem(texture.settings()), frame, options);
 }
 

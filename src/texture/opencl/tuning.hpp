@@ -31,14 +31,10 @@ struct KernelTuning {
 
 /// For people.
 std::string to_string(const KernelTuning& tuning);
+using KernelTable = opencl::SettingsTable<KernelTuning>;
 
 /// The same as data: parameters, defaults, and what the tuner tries.
-const opencl::TuningTable& tuning_table();
-opencl::TuningValues values_of(const KernelTuning& tuning);
-KernelTuning tuning_of(const opencl::TuningValues& values);
-
-/// What works well on devices of this kind without having been tuned.
-KernelTuning default_tuning(const opencl::DeviceInfo& device);
+const KernelTable& tuning_table();
 /// The best for these of a variant, one of kHistogramVariants.
 KernelTuning variant_tuning(std::string_view histogram, const opencl::DeviceInfo& device);
 

@@ -9,36 +9,26 @@ namespace {
 
 using opencl::DeviceInfo;
 using opencl::Follows;
-using opencl::TuningTable;
 using opencl::TuningValue;
-using opencl::TuningValues;
 using Devices = opencl::TuningSweep::Devices;
-
-constexpr opencl::TunedMember<KernelTuning> kMembers[] = {
-    {"scan", &KernelTuning::scan},           {"tile_rows", &KernelTuning::tile_rows},
-    {"group", &KernelTuning::group},         {"at_once", &KernelTuning::at_once},
-    {"keep", &KernelTuning::keep},           {"late", &KernelTuning::late},
-    {"repeats", &KernelTuning::repeats},     {"finish_group", &KernelTuning::finish_group},
-    {"code_rows", &KernelTuning::code_rows},
-};
 
 // Phases of a model that does not know its survivors end at this weak classifier.
 constexpr int kLastWithoutSurvivors = 64;
 
-TuningTable make_table() {
-  TuningTable table;
+KernelTable make_table() {
   // On a CPU, one thread runs a work-group's items one after the other.
-  table.parameters = {
-      {"scan", "queue", "queue", {"naive", "progressive", "queue"}},
-      {"tile_rows", 32, 8, {}, 1, kMostTileRows},
-      {"group", 256, 16, {}, 1, 1024, Follows::work_group},
-      {"at_once", 4, 1, {}, 1, 16},
-      {"keep", 50, 50, {}, 1, 99},
-      {"late", 64, 1 << 20, {}, 1, 1 << 20},
-      {"repeats", 2, 2, {}, 0, 8},
-      {"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
-      {"code_rows", 4, 2, {1, 2, 4, 8, 16}},
-  };
+  KernelTable table({
+      {{"scan", "queue", "queue", {"naive", "progressive", "queue"}}, &KernelTuning::scan},
+      {{"tile_rows", 32, 8, {}, 1, kMostTileRows}, &KernelTuning::tile_rows},
+      {{"group", 256, 16, {}, 1, 1024, Follows::work_group}, &KernelTuning::group},
+      {{"at_once", 4, 1, {}, 1, 16}, &KernelTuning::at_once},
+      {{"keep", 50, 50, {}, 1, 99}, &KernelTuning::keep},
+      {{"late", 64, 1 << 20, {}, 1, 1 << 20}, &KernelTuning::late},
+      {{"repeats", 2, 2, {}, 0, 8}, &KernelTuning::repeats},
+      {{"finish_group", 64, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},
+       &KernelTuning::finish_group},
+      {{"code_rows", 4, 2, {1, 2, 4, 8, 16}}, &KernelTuning::code_rows},
+  });
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
                         std::vector<TuningValue> groups, std::vector<TuningValue> at_once,
                         std::vector<TuningValue> keep, std::vector<TuningValue> late) {
@@ -72,24 +62,13 @@ TuningTable make_table() {
 
 }  // namespace
 
-const TuningTable& tuning_table() {
-  static const TuningTable table = make_table();
+const KernelTable& tuning_table() {
+  static const KernelTable table = make_table();
   return table;
 }
 
-TuningValues values_of(const KernelTuning& tuning) {
-  return opencl::values_of(tuning, kMembers);
-}
-KernelTuning tuning_of(const TuningValues& values) {
-  return opencl::settings_of(values, kMembers);
-}
-
-KernelTuning default_tuning(const DeviceInfo& device) {
-  return tuning_of(default_values(tuning_table(), device));
-}
-
 KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device) {
-  KernelTuning tuning = default_tuning(device);
+  KernelTuning tuning = tuning_table().defaults(device);
   tuning.scan = name;
   return tuning;
 }
@@ -117,13 +96,13 @@ std::string tuning_problem(const Model& model) {
 }
 
 KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
-  return tuning_of(opencl::best_values(device, tuning_problem(model), tuning_table()));
+  return tuning_table().best(device, tuning_problem(model));
 }
 
 TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
                    opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
   const auto& detector = static_cast<const WaldboostDetector&>(processor);
-  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(), tuning_of,
+  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(),
                                     tuning_problem(detector.model()), frame, options);
 }
 

@@ -35,14 +35,10 @@ struct KernelTuning {
   int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
+using KernelTable = opencl::SettingsTable<KernelTuning>;
 
 /// The same as data: parameters, defaults, and what the tuner tries.
-const opencl::TuningTable& tuning_table();
-opencl::TuningValues values_of(const KernelTuning& tuning);
-KernelTuning tuning_of(const opencl::TuningValues& values);
-
-/// What works well on devices of this kind without having been tuned.
-KernelTuning default_tuning(const opencl::DeviceInfo& device);
+const KernelTable& tuning_table();
 
 /// The best for these of a named variant, one of kKernelVariants.
 KernelTuning variant_tuning(std::string_view name, const opencl::DeviceInfo& device);

@@ -166,7 +166,7 @@ Way float_way(const std::shared_ptr<Devices>& devices) {
   way.name = "OpenCL, float";
   way.forms.assign(std::begin(kForms), std::end(kForms));
   way.prepare = [devices](const Problem& problem, Form form, int threads, Result& result) {
-    KernelTuning tuning = filterbank::default_tuning(devices->device());
+    KernelTuning tuning = filterbank::tuning_table().defaults(devices->device());
     tuning.filter = "vector";
     const auto on = std::make_shared<OnDevice>(devices->with(threads), problem);
     on->program = opencl::Program(
@@ -224,9 +224,9 @@ Way exact_way(const std::shared_ptr<Devices>& devices, const std::string& varian
   way.name = "OpenCL, exact, " + variant;
   way.arithmetic = Arithmetic::exact;
   way.forms = {Form::magnitude};
-  way.picture = variant == filterbank::default_tuning(devices->device()).filter;
+  way.picture = variant == filterbank::tuning_table().defaults(devices->device()).filter;
   way.prepare = [devices, variant](const Problem& problem, Form, int threads, Result& result) {
-    KernelTuning tuning = filterbank::default_tuning(devices->device());
+    KernelTuning tuning = filterbank::tuning_table().defaults(devices->device());
     tuning.filter = variant;
     if (variant == "plain" || variant == "unrolled") tuning.filter_width = tuning.filter_rows = 1;
     const auto on = std::make_shared<OnDevice>(devices->with(threads), problem);
