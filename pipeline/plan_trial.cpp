@@ -1,19 +1,18 @@
 #include "pipeline/plan_trial.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
 #include "pipeline/sources.hpp"
-#include "pipeline/trials_by_turns.hpp"
 #include "pipeline/weigh.hpp"
 
 namespace sightline::pipeline {
 namespace {
-
-constexpr int kFirstTrials = 2;
 
 // That have something to do.
 int processors_of(const Schedule& schedule, std::size_t stages, std::size_t devices) {
@@ -63,8 +62,8 @@ void PlanTrials::try_one(Alternative& alternative) {
   alternative.achieved_latency = best.latency;
 }
 
-std::size_t PlanTrials::try_all(std::vector<Alternative>& some, int trials) {
-  if (energy_) return try_energy(some, trials);
+std::size_t PlanTrials::try_all(std::vector<Alternative>& some, const TurnLimits& limits) {
+  if (energy_) return try_energy(some, limits);
   std::size_t best = 0;
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (some[i].achieved_fps <= 0) try_one(some[i]);
@@ -76,7 +75,7 @@ std::size_t PlanTrials::try_all(std::vector<Alternative>& some, int trials) {
   return best;
 }
 
-std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, int trials) {
+std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, const TurnLimits& limits) {
   std::vector<Contender> contenders;
   for (const Alternative& a : some)
     contenders.push_back({a.predicted_joules, processors_of(a.schedule, stages_, devices_)});
@@ -90,17 +89,20 @@ std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, int trials) {
     }
     return seen.joules;
   };
-  const TurnsResult result = try_by_turns(contenders, {kFirstTrials, trials}, trial);
+  const TurnsResult result = try_by_turns(contenders, limits, trial);
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (result.tried[i].seen.empty()) continue;
     some[i].joules = result.tried[i].mean;
     some[i].joules_error = result.tried[i].error;
   }
-  if (result.tied.size() > 1 && result.best)
-    spdlog::info(
-        "auto: {} schedules cannot be told apart by their energy; of these, the one is taken that was "
-        "predicted to need least",
-        result.tied.size());
+  if (result.tied.size() > 1 && result.best) {
+    const bool by_prediction = std::isinf(limits.worth);
+    spdlog::info("auto: {} {} cannot be told apart by their energy; of these, {}", result.tied.size(),
+                 by_prediction ? "schedules" : "numbers of frames in flight",
+                 by_prediction ? "the one is taken that was predicted to need least"
+                               : fmt::format("the fewest are taken that are within {:.0f}% of the least",
+                                             100 * (limits.worth - 1)));
+  }
   return result.best.value_or(0);
 }
 

@@ -8,6 +8,7 @@
 #include "pipeline/energy.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace_statistics.hpp"
+#include "pipeline/trials_by_turns.hpp"
 
 namespace sightline::pipeline {
 
@@ -44,8 +45,8 @@ class PlanTrials {
   /// All that have not been tried yet; for the goal energy all, by turns (trials_by_turns.hpp). Returns which
   /// is best for the goal.
   /// @param some    not empty
-  /// @param trials  for the goal energy: of all together
-  std::size_t try_all(std::vector<Alternative>& some, int trials);
+  /// @param limits  for the goal energy
+  std::size_t try_all(std::vector<Alternative>& some, const TurnLimits& limits);
 
  private:
   struct Seen {
@@ -54,7 +55,7 @@ class PlanTrials {
     std::optional<double> joules;
   };
   Seen run(const Alternative& alternative, double seconds);
-  std::size_t try_energy(std::vector<Alternative>& some, int trials);
+  std::size_t try_energy(std::vector<Alternative>& some, const TurnLimits& limits);
 
   Pipeline& pipeline_;
   const std::size_t stages_, devices_;  // how many

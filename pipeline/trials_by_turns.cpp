@@ -60,6 +60,18 @@ std::vector<std::size_t> leaders_of(const std::vector<Tried>& tried) {
   return leaders;
 }
 
+// Those whose mean is no larger than so many times the smallest.
+std::vector<std::size_t> worth_taking(const std::vector<std::size_t>& tied, const std::vector<Tried>& tried,
+                                      double worth) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : tied) smallest = std::min(smallest, tried[i].mean);
+  std::vector<std::size_t> all;
+  for (const std::size_t i : tied) {
+    if (tried[i].mean <= worth * smallest) all.push_back(i);
+  }
+  return all;
+}
+
 std::optional<std::size_t> best_of(const std::vector<std::size_t>& tied,
                                    const std::vector<Contender>& contenders) {
   if (tied.empty()) return std::nullopt;
@@ -103,7 +115,7 @@ TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLim
     if (round + 1 >= limits.first) turns = leaders_of(result.tried);
   }
   result.tied = leaders_of(result.tried);
-  result.best = best_of(result.tied, contenders);
+  result.best = best_of(worth_taking(result.tied, result.tried, limits.worth), contenders);
   return result;
 }
 

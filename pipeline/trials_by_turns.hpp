@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Contender {
 struct TurnLimits {
   int first = 2;   ///< trials that each has in any case
   int trials = 0;  ///< of all together, after which no further one begins
+  /// Times the smallest mean: of those that are left, one with a larger mean than this is not taken, whatever
+  /// is predicted of it.
+  double worth = std::numeric_limits<double>::infinity();
 };
 
 /// What the trials of one came to.
@@ -40,9 +44,9 @@ struct TurnsResult {
 /// Mathematical Functions", 26.7.5). It ends where one is left, after so many trials, or where a trial has no
 /// result.
 ///
-/// Of those that are left, the one is best that is predicted to take least (predictions within a hundredth of
-/// the least count as the same; those without one come last), then the one on the fewest processors, then the
-/// first.
+/// Of those that are left, and are not worse than they may be (TurnLimits::worth), the one is best that is
+/// predicted to take least (predictions within a hundredth of the least count as the same; those without one
+/// come last), then the one on the fewest processors, then the first.
 /// @param trial  tries one once and returns what it took, above 0; none: no further trial is possible
 TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLimits& limits,
                          const std::function<std::optional<double>(std::size_t)>& trial);

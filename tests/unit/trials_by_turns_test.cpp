@@ -130,6 +130,41 @@ TEST(TrialsByTurns, TiesGoToThePredictionThenToFewerProcessorsThenToTheFirst) {
   EXPECT_EQ(best_of({{std::nullopt, 2}, {std::nullopt, 1}}), 1U);
 }
 
+// Of frames in flight nothing is predicted, and six with 16 trials mostly stay tied.
+TEST(TrialsByTurns, WhereNothingIsPredictedWhatWasMeasuredCounts) {
+  const Machine machine{{250, 238, 230, 225, 224, 226}, 0.04};
+  const auto mean_taken = [&](const TurnLimits& limits) {
+    const std::vector<Contender> alike = predicted(std::vector<double>(6, 200));
+    double joules = 0;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+      NoisyMeter meter(machine, seed);
+      joules += machine.truth[*try_by_turns(alike, limits, std::ref(meter)).best];
+    }
+    return joules / 200;
+  };
+  EXPECT_GT(mean_taken({2, 16}), 232) << "the first of all that are tied";
+  EXPECT_LT(mean_taken({2, 16, 1.03}), 228);
+}
+
+TEST(TrialsByTurns, OfThoseThatAreAsGoodTheFirstIsTaken) {
+  // Two readings each, 20% apart: all are tied.
+  const auto best_of = [](const std::vector<double>& means, double worth) {
+    int turn = 0;
+    const auto scattering = [&](std::size_t i) {
+      return std::optional(means[i] * (turn++ < static_cast<int>(means.size()) ? 0.9 : 1.1));
+    };
+    const TurnLimits limits{2, 0, worth};
+    const TurnsResult result =
+        try_by_turns(predicted(std::vector<double>(means.size(), 1)), limits, scattering);
+    EXPECT_EQ(result.tied.size(), means.size());
+    return result.best;
+  };
+  EXPECT_EQ(best_of({102, 100, 99.5}, 1.03), 0U);
+  EXPECT_EQ(best_of({104, 102, 100}, 1.03), 1U);
+  EXPECT_EQ(best_of({104, 103.5, 100}, 1.03), 2U);
+  EXPECT_EQ(best_of({104, 102, 100}, 1.1), 0U);
+}
+
 TEST(TrialsByTurns, WhereATrialHasNoResultWhatIsKnownCounts) {
   int trials = 0;
   const auto stopping = [&](std::size_t i) {
