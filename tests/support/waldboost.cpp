@@ -1,5 +1,7 @@
 #include "support/waldboost.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -91,6 +93,19 @@ waldboost::Model random_waldboost(unsigned seed, int weak, Size window, FeatureK
     model.survivors.push_back(static_cast<float>(samples.size()) / kSamples);
   }
   return model;
+}
+
+void expect_the_same(const waldboost::Model& a, const waldboost::Model& b) {
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_EQ(a.window, b.window);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.features, b.features);
+  EXPECT_EQ(a.responses, b.responses);
+  EXPECT_EQ(a.thresholds, b.thresholds);
+  EXPECT_EQ(a.unit, b.unit);
+  EXPECT_EQ(a.threshold, b.threshold);
+  EXPECT_EQ(a.survivors, b.survivors);
+  EXPECT_EQ(a.provenance, b.provenance);
 }
 
 }  // namespace sightline::test
