@@ -246,6 +246,12 @@ std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, doubl
   return below.distance + static_cast<std::uint32_t>(part * (above->distance - below.distance));
 }
 
+double distance_unit(const FaceModel& model) {
+  if (model.projection) return 2.0 * model.projection->length * model.projection->length;
+  if (model.strangers.empty() || model.strangers.back().distance == 0) return kChiSquareUnit;
+  return model.strangers.back().distance;
+}
+
 FaceModel load_face_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   return read_face_model(Safetensors::load(path, max_bytes), path);
 }

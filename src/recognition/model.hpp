@@ -64,6 +64,11 @@ void write_template(const TemplateFormat& format, const Projector* projector,
 /// knows; between two known rates in proportion, below the least none.
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate);
 
+/// What distances of a search are divided by for people (Recogniser::real_distance): of vectors so that 1 -
+/// cosine remains, of counts the distance up to which the largest known share of strangers comes, so that
+/// these are about 1 apart whatever the model; of counts of a model that knows no strangers, chi-square's unit.
+double distance_unit(const FaceModel& model);
+
 /// MiB of a file unless asked otherwise (see model/size_limit.hpp).
 inline constexpr int kMaxFaceModelSize = 64;
 /// The text `kind` of the files.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/fnv.hpp"
-#include "recognition/chi_square.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -91,16 +90,12 @@ std::string Recogniser::description() const {
 }
 
 double Recogniser::real_distance(std::uint32_t distance) const {
-  if (!model_.projection) return static_cast<double>(distance) / kChiSquareUnit;
-  const double length = model_.projection->length;
-  return static_cast<double>(distance) / (2 * length * length);
+  return static_cast<double>(distance) / distance_unit(model_);
 }
 
 std::uint32_t Recogniser::distance_within(double real) const {
-  const double unit = model_.projection ? 2.0 * model_.projection->length * model_.projection->length
-                                        : static_cast<double>(kChiSquareUnit);
   constexpr double kLargest = std::numeric_limits<std::uint32_t>::max();
-  auto distance = static_cast<std::uint32_t>(std::clamp(real * unit, 0.0, kLargest));
+  auto distance = static_cast<std::uint32_t>(std::clamp(real * distance_unit(model_), 0.0, kLargest));
   while (distance > 0 && real_distance(distance) > real) --distance;
   while (distance < kLargest && real_distance(distance + 1) <= real) ++distance;
   return distance;

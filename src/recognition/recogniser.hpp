@@ -35,7 +35,7 @@ class Recogniser {
   /// How templates are made up and compared.
   const TemplateFormat& format() const { return format_; }
   std::size_t template_bytes() const { return bytes_; }
-  /// For people: of vectors 1 - cosine, 0 to 2; of counts chi-square.
+  /// For people: 0 for equal templates, about 1 for strangers' (distance_unit).
   double real_distance(std::uint32_t distance) const;
   /// The largest distance that is not above one for people.
   std::uint32_t distance_within(double real) const;
