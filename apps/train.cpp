@@ -54,7 +54,7 @@ std::string state_folder(const Arguments& a) {
 
 // Calls `train(report)`, shows how it goes on, and says where the model is.
 template <typename Train>
-int run_training(const std::string& output, TrainingLine& line, const Train& train) {
+int run_training(const std::string& output, TrainingLine& line, bool keeps_steps, const Train& train) {
   const std::atomic<bool>& stop = stop_requested();
   try {
     train([&](const training::TrainingProgress& progress) {
@@ -64,7 +64,8 @@ int run_training(const std::string& output, TrainingLine& line, const Train& tra
     line.end();
   } catch (const training::TrainingStopped&) {
     line.end();
-    spdlog::warn("stopped; run the same command again to go on from the last finished step");
+    spdlog::warn(keeps_steps ? "stopped; run the same command again to go on from the last finished step"
+                             : "stopped; the same command begins anew");
     return stop_exit_code();
   }
   std::printf("%s\n", output.c_str());
@@ -85,7 +86,7 @@ int run(const TrainArguments& a, const Family& family, int verbosity) {
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
   TrainingLine line(verbosity >= 0);
-  return run_training(a.output, line, [&](const training::ReportProgress& report) {
+  return run_training(a.output, line, true, [&](const training::ReportProgress& report) {
     const auto train = [&](const std::filesystem::path& steps, const std::filesystem::path& output) {
       a.trainer->train(positives, negatives, steps, output, report);
       line.end();
@@ -102,9 +103,15 @@ int run(const StandaloneArguments& a, int verbosity) {
   a.trainer->check();
   const std::string state = state_folder(a);
   require_writable(a.output);
-  spdlog::info("finished steps are kept in {}", state);
+  const bool keeps_steps = a.trainer->keeps_steps();
+  if (keeps_steps) {
+    spdlog::info("finished steps are kept in {}", state);
+  } else if (!a.state.empty()) {
+    throw Error(ExitCode::usage, "--state: what is trained like this is done in one go, and keeps no steps",
+                "leave it out");
+  }
   TrainingLine line(verbosity >= 0);
-  return run_training(a.output, line, [&](const training::ReportProgress& report) {
+  return run_training(a.output, line, keeps_steps, [&](const training::ReportProgress& report) {
     a.trainer->train(state, a.output, report);
   });
 }

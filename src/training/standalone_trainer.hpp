@@ -22,8 +22,10 @@ class StandaloneTrainer {
   virtual std::string default_output() const { return name() + ".safetensors"; }
   /// Checks options that only make sense together. Throws Error (usage).
   virtual void check() {}
+  /// Whether finished steps are kept on the way, with the options as they are.
+  virtual bool keeps_steps() const { return true; }
   /// Trains, and writes the model once it is there. After check() only.
-  /// @param state   folder of finished steps, from which training resumes
+  /// @param state   folder of finished steps, from which training resumes; not made where none are kept
   /// @param report  see ReportProgress
   /// Throws TrainingStopped, and Error (input, failed).
   virtual void train(const std::filesystem::path& state, const std::filesystem::path& output,

@@ -65,12 +65,14 @@ class RecognitionTrainer : public training::StandaloneTrainer {
     if (discriminant_.dims % 32 != 0)
       throw Error(ExitCode::usage, "--dims is no multiple of 32", "give 128, 256, ...");
   }
+  bool keeps_steps() const override { return is_learned(); }
   void train(const std::filesystem::path& state, const std::filesystem::path& output,
              const training::ReportProgress& report) override;
 
  private:
   Photos load_photos() const;
   std::string signature(const Photos& photos) const;
+  bool is_learned() const { return kind_ == "learned" || kind_ == "learned-light"; }
   bool is_for_light() const { return kind_ == "light" || kind_ == "learned-light"; }
   std::vector<std::uint32_t> people_of_rows(const Photos& photos, const PeoplesPhotos& firsts) const;
   double describing_cost(const Photos& photos, const PeoplesPhotos& firsts) const;
@@ -365,7 +367,6 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
                                const training::ReportProgress& report) {
   const Photos photos = load_photos();
   const training::FileImageSet pictures = training::pictures_named(photos.names, photos_);
-  const bool is_learned = kind_ == "learned" || kind_ == "learned-light";
   const PeoplesPhotos firsts = first_photos(photos);
   FaceModel model;
   model.provenance = provenance_;
@@ -373,9 +374,9 @@ void RecognitionTrainer::train(const std::filesystem::path& state, const std::fi
     model.geometry = kLightGeometry;
     model.channels = light_channels();
   } else {
-    model.channels = is_learned ? learned_channels() : plain_channels();
+    model.channels = is_learned() ? learned_channels() : plain_channels();
   }
-  if (is_learned) {
+  if (is_learned()) {
     const training::TrainingState kept(state, signature(photos));
     const double values = FaceDescriptor(model.channels).values();
     const auto rows = static_cast<double>(people_of_rows(photos, firsts).size());
