@@ -1,4 +1,5 @@
 // `sightline evaluate verify` and `evaluate identify`: how well a model of recognition tells faces apart.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -97,6 +98,12 @@ class Templates {
   std::vector<std::vector<std::uint8_t>> templates_;
 };
 
+// With the distances that people see as thresholds.
+std::vector<DetPoint> for_people(std::vector<DetPoint> curve, const FaceModel& model) {
+  for (DetPoint& point : curve) point.threshold /= distance_unit(model);
+  return curve;
+}
+
 std::vector<FaceModel> load_models(const RecognitionArguments& a) {
   std::vector<FaceModel> models;
   std::vector<std::string> files = a.models;
@@ -128,7 +135,7 @@ void print_found(const char* what, const nlohmann::json& found) {
   for (const nlohmann::json& one : found) {
     std::printf("  %-50s %-10s %s\n", (percent(one["rate"]) + " false accepts").c_str(),
                 percent(one["share"]).c_str(),
-                one.contains("distance") ? std::to_string(one["distance"].get<std::int64_t>()).c_str() : "-");
+                one.contains("distance") ? fmt::format("{:.4f}", one["distance"].get<double>()).c_str() : "-");
   }
 }
 
@@ -160,7 +167,8 @@ int run_verify(const RecognitionArguments& a) {
     std::vector<std::uint32_t> distances;
     for (const recognition::NamedPair& pair : pairs)
       distances.push_back(templates.distance(pair.first, pair.second));
-    const recognition::VerificationResult found = recognition::verify(pairs, distances);
+    recognition::VerificationResult found = recognition::verify(pairs, distances);
+    found.curve = for_people(std::move(found.curve), models[i]);
     const std::string name = name_of(a, models[i], i);
     std::printf("\n%s: accuracy %.4f +- %.4f over %zu folds (%.4f to %.4f), equal error rate %s\n",
                 name.c_str(), found.accuracy, found.error, found.folds.size(),
@@ -192,10 +200,11 @@ int run_identify(const RecognitionArguments& a) {
   const AlignedPhotos aligned(photos, a);
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Templates templates(models[i], aligned);
-    const recognition::IdentificationResult found = recognition::identify(
+    recognition::IdentificationResult found = recognition::identify(
         list,
         [&](std::size_t one, std::size_t other) { return templates.distance(photos[one], photos[other]); },
         kRanks);
+    found.curve = for_people(std::move(found.curve), models[i]);
     const std::string name = name_of(a, models[i], i);
     if (i == 0)
       std::printf("%zu photos of %zu people are known; %zu other photos of them, %zu of people unknown\n",

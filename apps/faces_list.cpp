@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,7 +12,10 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "choices.hpp"
+#include "face_finder.hpp"
 #include "faces.hpp"
+#include "recognition/section.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -24,6 +29,7 @@ using Json = nlohmann::ordered_json;
 
 struct ListArguments {
   GalleryOption gallery;
+  std::string config;  // empty: kFacesConfig, if the gallery is of its model
   bool json = false;
   std::string name;
   std::string pictures;
@@ -33,9 +39,29 @@ void print(const Json& json) {
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-Json threshold_json(const std::optional<Threshold>& threshold) {
+// The gallery's threshold as people see distances, which its model knows alone. Throws Error where the
+// configuration was asked for and does not fit; where it was not, none is told.
+std::optional<double> threshold_distance(const Gallery& gallery, const std::string& config) {
+  const std::optional<Threshold> threshold = gallery.threshold();
+  if (!threshold && config.empty()) return std::nullopt;
+  try {
+    const auto recogniser = recognition::load_recogniser(
+        recognition::read_section(recognition_config(config.empty() ? kFacesConfig : config)));
+    gallery.require(recognition::template_kind(*recogniser));
+    if (!threshold) return std::nullopt;
+    return recogniser->real_distance(
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(threshold->distance, 0, UINT32_MAX)));
+  } catch (const Error&) {
+    if (!config.empty()) throw;
+    spdlog::info("the distance of its threshold is told with --config and a configuration of its model, '{}'",
+                 printable(gallery.kind().model));
+    return std::nullopt;
+  }
+}
+
+Json threshold_json(const std::optional<Threshold>& threshold, std::optional<double> distance) {
   if (!threshold) return nullptr;
-  return {{"distance", threshold->distance},
+  return {{"distance", distance ? Json(*distance) : Json(nullptr)},
           {"false_accepts", threshold->rate},
           {"people", threshold->people},
           {"mistaken", threshold->mistaken},
@@ -44,7 +70,7 @@ Json threshold_json(const std::optional<Threshold>& threshold) {
           {"made", threshold->made}};
 }
 
-int list_json(const Gallery& gallery, const std::vector<Person>& people) {
+int list_json(const Gallery& gallery, const std::vector<Person>& people, std::optional<double> distance) {
   Json all = Json::array();
   for (const Person& one : people) {
     all.push_back(
@@ -54,14 +80,16 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people) {
          {"model", gallery.kind().model},
          {"hash", gallery.kind().hash},
          {"settings", gallery.kind().settings},
-         {"threshold", threshold_json(gallery.threshold())},
+         {"threshold", threshold_json(gallery.threshold(), distance)},
          {"people", std::move(all)}});
   return 0;
 }
 
-std::string threshold_text(const Threshold& t, std::int64_t people, std::int64_t templates) {
-  std::string text = fmt::format("its threshold: no more than {} of strangers are to be taken for somebody",
-                                 percent(t.rate));
+std::string threshold_text(const Threshold& t, std::optional<double> distance, std::int64_t people,
+                           std::int64_t templates) {
+  std::string text =
+      fmt::format("its threshold{}: no more than {} of strangers are to be taken for somebody",
+                  distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
   if (people != t.people || templates != t.templates)
     text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
                         time_text(t.made), people_text(t.people), counted(t.templates, "picture"));
@@ -71,7 +99,8 @@ std::string threshold_text(const Threshold& t, std::int64_t people, std::int64_t
 int list(const ListArguments& a) {
   const Gallery gallery = a.gallery.open(Gallery::Access::read);
   const std::vector<Person> people = gallery.people();
-  if (a.json) return list_json(gallery, people);
+  const std::optional<double> distance = threshold_distance(gallery, a.config);
+  if (a.json) return list_json(gallery, people, distance);
   std::int64_t templates = 0;
   std::printf("%8s  %-16s  %-16s  %s\n", "pictures", "added", "changed", "name");
   for (const Person& one : people) {
@@ -84,7 +113,7 @@ int list(const ListArguments& a) {
   std::printf(
       "\n%s, %s, in %s, of model %s\n%s\n", people_text(static_cast<std::int64_t>(people.size())).c_str(),
       counted(templates, "picture").c_str(), gallery.file().c_str(), printable(gallery.kind().model).c_str(),
-      threshold ? threshold_text(*threshold, static_cast<std::int64_t>(people.size()), templates).c_str()
+      threshold ? threshold_text(*threshold, distance, static_cast<std::int64_t>(people.size()), templates).c_str()
                 : "no threshold of its own: `sightline faces calibrate` finds one");
   return 0;
 }
@@ -128,6 +157,11 @@ void add_faces_list(CLI::App& faces, Common& common) {
   auto a = std::make_shared<ListArguments>();
   OptionSet options;
   options.add("--json", &a->json, "As JSON, times in seconds since 1970");
+  options
+      .add("-c,--config", &a->config,
+           "Pipeline with the gallery's model, for the distance of its threshold (default: " +
+               std::string(kFacesConfig) + ", where that is the one)")
+      .suggest(config_choices);
   a->gallery.add_to(options);
   add_command(faces, common, "list", "Say who is known", options, [a] { return list(*a); });
 
