@@ -4,13 +4,17 @@
 #include <gmock/gmock.h>
 
 #include "media/gray_png.hpp"
+#include "recognition/model.hpp"
+#include "recognition/training/channels.hpp"
 #include "support/program.hpp"
 #include "training/random.hpp"
 
 namespace sightline::test {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kPeopleInPhotos = 24, kPhotos = 4, kSide = 96;
 
@@ -115,6 +119,40 @@ TEST_F(RecognitionProgram, GoesOnFromFinishedSteps) {
   ASSERT_FALSE(first.empty());
   expect_run(0, "", train("learned", "a.safetensors"));
   EXPECT_EQ(bytes_of(folder_ / "a.safetensors"), first);
+}
+
+// The model is a file of which any command can tell what it is of.
+recognition::FaceModel load(const std::string& file) {
+  return recognition::load_face_model(file, std::uint64_t{recognition::kMaxFaceModelSize} << 20);
+}
+
+TEST_F(RecognitionProgram, TrainsForHardLight) {
+  const Outcome trained = expect_run(0, "16 people", train("light", "light.safetensors"));
+  EXPECT_THAT(trained.err, Not(HasSubstr("steps are kept"))) << "it is done in one go";
+  expect_run(2, "--state", train("light", "x") + std::vector<std::string>{"--state", folder_ / "steps"});
+  expect_run(0, "", train("light", "again.safetensors"));
+  const std::string first = bytes_of(folder_ / "light.safetensors");
+  ASSERT_FALSE(first.empty());
+  EXPECT_EQ(bytes_of(folder_ / "again.safetensors"), first);
+
+  const recognition::FaceModel model = load(folder_ / "light.safetensors");
+  EXPECT_EQ(model.geometry, recognition::kLightGeometry);
+  EXPECT_EQ(model.channels, recognition::light_channels());
+  EXPECT_FALSE(model.projection);
+  EXPECT_THAT(model.region_weights, Contains(0));
+  EXPECT_THAT(model.region_weights, Contains(4));
+  EXPECT_FALSE(model.strangers.empty());
+  EXPECT_THAT(expect_run(0, "", evaluate("identify", "--list", "light.safetensors")).out,
+              HasSubstr("light: the right one is nearest for 100%"));
+}
+
+TEST_F(RecognitionProgram, GoesOnFromFinishedStepsForHardLight) {
+  const std::vector<std::string> state{"--state", folder_ / "steps"};
+  EXPECT_THAT(expect_run(0, "", train("learned-light", "a.safetensors") + state).err, HasSubstr("axes"));
+  const Outcome again = expect_run(0, "", train("learned-light", "b.safetensors") + state);
+  EXPECT_THAT(again.err, Not(HasSubstr("axes")));
+  EXPECT_EQ(bytes_of(folder_ / "b.safetensors"), bytes_of(folder_ / "a.safetensors"));
+  EXPECT_TRUE(load(folder_ / "b.safetensors").projection);
 }
 
 TEST_F(RecognitionProgram, SaysWhatItCannotUse) {

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "detection/extended_detector.hpp"
 #include "kernels/landmarks_model.hpp"
 #include "recognition/face_reader.hpp"
 #include "recognition/gallery_people.hpp"
 #include "recognition/identification.hpp"
+#include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/patience.hpp"
 #include "support/pipeline.hpp"
@@ -254,6 +257,38 @@ TEST(RecognitionGallery, IsReadAnewWhenAnotherFileTakesItsPlace) {
   // And it is that one which is followed from then on.
   make("people.gallery", "Eve");
   EXPECT_TRUE(sightline::test::becomes_true([&] { return people->current()->names.size() == 2; }));
+}
+
+// Templates have the same size all the same, so that nothing but the hash tells them apart.
+TEST(RecognitionGallery, IsRefusedWhereOnlyTheGeometryDiffers) {
+  const sightline::test::TempDir folder;
+  const auto kind_of = [](const auto& change) {
+    recognition::FaceModel model = sightline::test::light_model();
+    change(model);
+    return recognition::template_kind(Recogniser(landmarks::random_model(3, 2, 4, 50, 7), model));
+  };
+  using recognition::FaceModel;
+  const gallery::TemplateKind kind = kind_of([](FaceModel&) {});
+  Gallery::open_or_make(folder / "people.gallery", kind).require(kind_of([](FaceModel& m) { m.name = "x"; }));
+  const std::function<void(FaceModel&)> changes[] = {
+      [](FaceModel& m) { m.geometry.eye_distance -= 1; },
+      [](FaceModel& m) { m.geometry.eye_row += 1; },
+      [](FaceModel& m) { m.channels[0].descriptor.margin += 1; },
+      [](FaceModel& m) { m.channels[0].descriptor.region.width += 1; },
+      [](FaceModel& m) { m.channels[0].descriptor.region.height += 1; },
+  };
+  for (const auto& change : changes) {
+    const gallery::TemplateKind other = kind_of(change);
+    SCOPED_TRACE(&change - changes);
+    EXPECT_EQ(other.bytes, kind.bytes);
+    for (const auto access : {Gallery::Access::read, Gallery::Access::write})
+      sightline::test::expect_error(ExitCode::model, "whose templates cannot be compared", [&] {
+        Gallery(folder / "people.gallery", access).require(other);
+      });
+    sightline::test::expect_error(ExitCode::model, "another gallery (--gallery)", [&] {
+      Gallery::open_or_make(folder / "people.gallery", other);
+    });
+  }
 }
 
 }  // namespace
