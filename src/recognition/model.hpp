@@ -66,7 +66,8 @@ std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, doubl
 
 /// What distances of a search are divided by for people (Recogniser::real_distance): of vectors so that 1 -
 /// cosine remains, of counts the distance up to which the largest known share of strangers comes, so that
-/// these are about 1 apart whatever the model; of counts of a model that knows no strangers, chi-square's unit.
+/// these are about 1 apart whatever the model; of counts of a model that knows no strangers, chi-square's
+/// unit.
 double distance_unit(const FaceModel& model);
 
 /// MiB of a file unless asked otherwise (see model/size_limit.hpp).
