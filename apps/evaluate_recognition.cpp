@@ -133,9 +133,10 @@ nlohmann::json found_at_rates(const std::vector<DetPoint>& curve) {
 void print_found(const char* what, const nlohmann::json& found) {
   std::printf("%-52s %-10s %s\n", what, "share", "distance");
   for (const nlohmann::json& one : found) {
-    std::printf("  %-50s %-10s %s\n", (percent(one["rate"]) + " false accepts").c_str(),
-                percent(one["share"]).c_str(),
-                one.contains("distance") ? fmt::format("{:.4f}", one["distance"].get<double>()).c_str() : "-");
+    std::printf(
+        "  %-50s %-10s %s\n", (percent(one["rate"]) + " false accepts").c_str(),
+        percent(one["share"]).c_str(),
+        one.contains("distance") ? fmt::format("{:.4f}", one["distance"].get<double>()).c_str() : "-");
   }
 }
 

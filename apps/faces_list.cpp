@@ -53,8 +53,9 @@ std::optional<double> threshold_distance(const Gallery& gallery, const std::stri
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(threshold->distance, 0, UINT32_MAX)));
   } catch (const Error&) {
     if (!config.empty()) throw;
-    spdlog::info("the distance of its threshold is told with --config and a configuration of its model, '{}'",
-                 printable(gallery.kind().model));
+    spdlog::info(
+        "for the distance of its threshold, name a configuration with its model, '{}', with --config",
+        printable(gallery.kind().model));
     return std::nullopt;
   }
 }
@@ -87,9 +88,8 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people, std::op
 
 std::string threshold_text(const Threshold& t, std::optional<double> distance, std::int64_t people,
                            std::int64_t templates) {
-  std::string text =
-      fmt::format("its threshold{}: no more than {} of strangers are to be taken for somebody",
-                  distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
+  std::string text = fmt::format("its threshold{}: no more than {} of strangers are to be taken for somebody",
+                                 distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
   if (people != t.people || templates != t.templates)
     text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
                         time_text(t.made), people_text(t.people), counted(t.templates, "picture"));
@@ -113,8 +113,9 @@ int list(const ListArguments& a) {
   std::printf(
       "\n%s, %s, in %s, of model %s\n%s\n", people_text(static_cast<std::int64_t>(people.size())).c_str(),
       counted(templates, "picture").c_str(), gallery.file().c_str(), printable(gallery.kind().model).c_str(),
-      threshold ? threshold_text(*threshold, distance, static_cast<std::int64_t>(people.size()), templates).c_str()
-                : "no threshold of its own: `sightline faces calibrate` finds one");
+      threshold
+          ? threshold_text(*threshold, distance, static_cast<std::int64_t>(people.size()), templates).c_str()
+          : "no threshold of its own: `sightline faces calibrate` finds one");
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// Recognition with the models that ship, from the outside, on faces that are drawn: who is added is named, the
-// same on every processor, and a gallery is of one model.
+// Recognition with the models that ship, from the outside, on faces that are drawn: who is added is named,
+// the same on every processor, and a gallery is of one model.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -35,7 +35,8 @@ class DrawnPerson {
     Image<std::uint8_t> picture(kPictureSide, kPictureSide);
     for (int y = 0; y < kPictureSide; ++y) {
       for (int x = 0; x < kPictureSide; ++x) {
-        const double value = light(x - kPictureSide / 2, y - kPictureSide / 2) + skin_[y / 6][x / 6] + 3 * noise.unit();
+        const double value =
+            light(x - kPictureSide / 2, y - kPictureSide / 2) + skin_[y / 6][x / 6] + 3 * noise.unit();
         picture.view().at(x, y) = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
       }
     }
@@ -76,8 +77,7 @@ class RecogniseProgram : public testing::Test {
  protected:
   RecogniseProgram() {
     for (std::uint64_t person = 0; person < 4; ++person) {
-      for (const std::uint64_t photo : {0, 1})
-        DrawnPerson(person).draw(photo, picture(person, photo));
+      for (const std::uint64_t photo : {0, 1}) DrawnPerson(person).draw(photo, picture(person, photo));
     }
   }
   std::string picture(std::uint64_t person, std::uint64_t photo) const {
@@ -90,7 +90,9 @@ class RecogniseProgram : public testing::Test {
   void add_people(const std::string& config) const {
     const char* names[] = {"Ada", "Bob", "Cy"};
     for (std::uint64_t person = 0; person < 3; ++person)
-      expect_run(0, "", std::vector<std::string>{"faces", "add", "--name", names[person], picture(person, 0)} + with(config));
+      expect_run(0, "",
+                 std::vector<std::string>{"faces", "add", "--name", names[person], picture(person, 0)} +
+                     with(config));
   }
   // Of everybody's other photo.
   std::string lines(const std::string& config, const std::vector<std::string>& options) const {
@@ -106,7 +108,8 @@ class RecogniseModels : public RecogniseProgram, public testing::WithParamInterf
 TEST_P(RecogniseModels, NamesTheSameEverywhere) {
   const std::string config = GetParam();
   add_people(config);
-  const std::string calibrated = expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with(config)).out;
+  const std::string calibrated =
+      expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with(config)).out;
   const std::string found = lines(config, {"--device", "none"});
   std::vector<std::string> names;
   std::vector<double> distances;
@@ -116,7 +119,8 @@ TEST_P(RecogniseModels, NamesTheSameEverywhere) {
     distances.push_back(line.at("objects").at(0).at("distance"));
   }
   EXPECT_THAT(names, ElementsAre("Ada", "Bob", "Cy", "unknown")) << found;
-  const Json list = Json::parse(expect_run(0, "", std::vector<std::string>{"faces", "list", "--json"} + with(config)).out);
+  const Json list =
+      Json::parse(expect_run(0, "", std::vector<std::string>{"faces", "list", "--json"} + with(config)).out);
   EXPECT_EQ(list.at("people").size(), 3u);
   const double threshold = list.at("threshold").at("distance");
   EXPECT_THAT(calibrated, HasSubstr(fmt::format("threshold {:.4f}", threshold)));
@@ -129,7 +133,9 @@ TEST_P(RecogniseModels, NamesTheSameEverywhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, RecogniseModels, testing::Values("recognise", "recognise-light"),
-                         [](const auto& one) { return std::string(one.param) == "recognise" ? "Learned" : "Light"; });
+                         [](const auto& one) {
+                           return std::string(one.param) == "recognise" ? "Learned" : "Light";
+                         });
 
 TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
   add_people("recognise-light");
@@ -141,17 +147,23 @@ TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
                                                        {"faces", "calibrate"},
                                                        {"faces", "list"}};
   for (const auto& command : commands) {
-    const Outcome refused = expect_run(4, "whose templates cannot be compared with those in it", command + other);
-    for (const char* words : {"recognise-light.gallery", "'faces-recognition-light'", "'faces-recognition'", "use that model, or another gallery"})
+    const Outcome refused =
+        expect_run(4, "whose templates cannot be compared with those in it", command + other);
+    for (const char* words : {"recognise-light.gallery", "'faces-recognition-light'", "'faces-recognition'",
+                              "use that model, or another gallery"})
       EXPECT_THAT(refused.err, HasSubstr(words));
   }
   EXPECT_EQ(bytes_of(gallery), before);
   // Who does not say of which model it is hears of people, but not how far distances are.
   expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with("recognise-light"));
-  const Outcome list = expect_run(0, "told with --config", {"faces", "list", "--json", "--gallery", gallery});
+  const Outcome list = expect_run(0, "with its model, 'faces-recognition-light'",
+                                  {"faces", "list", "--json", "--gallery", gallery});
   EXPECT_TRUE(Json::parse(list.out).at("threshold").at("distance").is_null());
-  expect_run(0, "", {"faces", "add", "--name", "Ada", picture(0, 0), "--config", "recognise", "--gallery", folder_ / "new.gallery"});
-  expect_run(4, "cannot be compared", {"detect", picture(0, 1), "--config", "recognise-light", "--gallery", folder_ / "new.gallery"});
+  expect_run(0, "",
+             {"faces", "add", "--name", "Ada", picture(0, 0), "--config", "recognise", "--gallery",
+              folder_ / "new.gallery"});
+  expect_run(4, "cannot be compared",
+             {"detect", picture(0, 1), "--config", "recognise-light", "--gallery", folder_ / "new.gallery"});
 }
 
 }  // namespace

@@ -282,12 +282,10 @@ TEST(RecognitionGallery, IsRefusedWhereOnlyTheGeometryDiffers) {
     SCOPED_TRACE(&change - changes);
     EXPECT_EQ(other.bytes, kind.bytes);
     for (const auto access : {Gallery::Access::read, Gallery::Access::write})
-      sightline::test::expect_error(ExitCode::model, "whose templates cannot be compared", [&] {
-        Gallery(folder / "people.gallery", access).require(other);
-      });
-    sightline::test::expect_error(ExitCode::model, "another gallery (--gallery)", [&] {
-      Gallery::open_or_make(folder / "people.gallery", other);
-    });
+      sightline::test::expect_error(ExitCode::model, "whose templates cannot be compared",
+                                    [&] { Gallery(folder / "people.gallery", access).require(other); });
+    sightline::test::expect_error(ExitCode::model, "another gallery (--gallery)",
+                                  [&] { Gallery::open_or_make(folder / "people.gallery", other); });
   }
 }
 
