@@ -1,19 +1,30 @@
 // From eyes to template, step by step on one thread: crop, local binary patterns, histograms, normalisation
 // and projection (with its share of the float multiply-add peak, measured in the same run); beside them
-// OpenCV's LBPH recogniser on the same crop, where it is installed.
+// OpenCV's LBPH recogniser on the same crop, where it is installed. The same for hard light, which has
+// histograms as templates; and the search for the nearest of many templates of both kinds, made of crops of
+// a frame. All on one thread; compare processor times where the machine does something else, too.
 //
 //   bench_recognition [INSTRUCTION_SET]    no more than ssse3, sse4, avx2, ... (default: the best)
 #include <benchmark/benchmark.h>
 
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/hardware.hpp"
 #include "characterisation/peak.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/face_descriptor.hpp"
+#include "recognition/known_people.hpp"
+#include "recognition/model.hpp"
 #include "recognition/projection.hpp"
+#include "recognition/search.hpp"
 #include "recognition/training/channels.hpp"
 #include "training/random.hpp"
 #ifdef SIGHTLINE_OPENCV_FACE
@@ -40,9 +51,69 @@ Projection random_projection(int values) {
   return projection;
 }
 
+FaceModel learned_model() {
+  FaceModel model;
+  model.channels = learned_channels();
+  model.projection = random_projection(FaceDescriptor(model.channels).values());
+  return model;
+}
+
+// Weights in the shares that the trainer gives them, wherever.
+FaceModel light_model() {
+  FaceModel model;
+  model.geometry = kLightGeometry;
+  model.channels = light_channels();
+  Random random(5);
+  for (int region = FaceDescriptor(model.channels).regions(); region > 0; --region) {
+    const double part = random.unit();
+    model.region_weights.push_back(part < 0.15 ? 0 : part < 0.6 ? 1 : part < 0.85 ? 2 : 4);
+  }
+  return model;
+}
+
+// From a frame to a template, as a model has it, on one thread.
+class Way {
+ public:
+  explicit Way(FaceModel model) : model_(std::move(model)), descriptor_(model_.channels) {
+    if (model_.projection) projector_.emplace(*model_.projection);
+    values_.resize(static_cast<std::size_t>(descriptor_.values()));
+    template_.resize(bytes_per_template(format_));
+  }
+  const FaceModel& model() const { return model_; }
+  const TemplateFormat& format() const { return format_; }
+  const Projector& projector() const { return *projector_; }
+
+  std::span<const std::uint16_t> count(GrayView crop) {
+    descriptor_.count(crop, scratch_, values_.data());
+    return values_;
+  }
+  std::span<const std::uint8_t> describe(GrayView frame, const Similarity& place) {
+    cropper_.crop(frame, place, crop_.view());
+    count(std::as_const(crop_).view());
+    write_template(format_, projector_ ? &*projector_ : nullptr, values_, projection_, template_);
+    return template_;
+  }
+
+ private:
+  FaceModel model_;
+  FaceDescriptor descriptor_;
+  std::optional<Projector> projector_;
+  TemplateFormat format_ = template_format(model_);
+  Cropper cropper_;
+  Image<std::uint8_t> crop_{kCropSize.width, kCropSize.height};
+  FaceDescriptor::Scratch scratch_;
+  Projector::Scratch projection_;
+  std::vector<std::uint16_t> values_;
+  std::vector<std::uint8_t> template_;
+};
+
 // A frame with edges, texture and noise.
 struct Bench {
-  Bench() : frame(kFrame.width, kFrame.height), crop(kCropSize.width, kCropSize.height) {
+  Bench()
+      : frame(kFrame.width, kFrame.height),
+        crop(kCropSize.width, kCropSize.height),
+        learned(learned_model()),
+        light(light_model()) {
     Random random(2);
     for (int y = 0; y < kFrame.height; ++y) {
       for (int x = 0; x < kFrame.width; ++x) {
@@ -55,15 +126,14 @@ struct Bench {
   GrayView gray() const { return frame.view(); }
   GrayView face_crop() const { return crop.view(); }
   // Turned a little.
-  static Similarity face(double eye_distance) {
-    const std::array<Point, 2> eyes{{{800, 500}, {800 + 0.99 * eye_distance, 500 + 0.14 * eye_distance}}};
-    return similarity_of(eyes);
+  static Similarity face(double eye_distance, const CropGeometry& geometry = {}, Point at = {800, 500}) {
+    const std::array<Point, 2> eyes{{at, {at.x + 0.99 * eye_distance, at.y + 0.14 * eye_distance}}};
+    return similarity_of(eyes, crop_points(geometry));
   }
 
   Image<std::uint8_t> frame, crop;
   Cropper cropper;
-  FaceDescriptor learned{learned_channels()};
-  Projector projector{random_projection(learned.values())};
+  Way learned, light;
 };
 
 Bench& bench() {
@@ -114,15 +184,12 @@ void normalisation(benchmark::State& state) {
   per_pixel(state);
 }
 
-void face_values(benchmark::State& state) {
-  const FaceDescriptor& descriptor = bench().learned;
-  FaceDescriptor::Scratch scratch;
-  std::vector<std::uint16_t> values(static_cast<std::size_t>(descriptor.values()));
-  for (auto _ : state) descriptor.count(bench().face_crop(), scratch, values.data());
+void face_values(benchmark::State& state, Way& way) {
+  for (auto _ : state) benchmark::DoNotOptimize(way.count(bench().face_crop()).data());
 }
 
 void projection(benchmark::State& state) {
-  const Projector& projector = bench().projector;
+  const Projector& projector = bench().learned.projector();
   const double peak = characterisation::peak_multiply_adds();
   Random random(4);
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(projector.values()));
@@ -138,18 +205,34 @@ void projection(benchmark::State& state) {
 }
 
 // A face of a frame, whose eyes are 80 pixels apart, to its template.
-void face_template(benchmark::State& state) {
-  Bench& b = bench();
-  FaceDescriptor::Scratch scratch;
-  Projector::Scratch projector_scratch;
-  std::vector<std::uint16_t> values(static_cast<std::size_t>(b.learned.values()));
-  std::vector<std::int8_t> result(kDims);
-  Image<std::uint8_t> target(kCropSize.width, kCropSize.height);
-  for (auto _ : state) {
-    b.cropper.crop(b.gray(), Bench::face(80), target.view());
-    b.learned.count(std::as_const(target).view(), scratch, values.data());
-    b.projector.project(values.data(), projector_scratch, result.data());
+void face_template(benchmark::State& state, Way& way) {
+  const Similarity place = Bench::face(80, way.model().geometry);
+  for (auto _ : state) benchmark::DoNotOptimize(way.describe(bench().gray(), place).data());
+  state.counters["bytes"] = static_cast<double>(bytes_per_template(way.format()));
+}
+
+// The nearest of as many templates as the argument says, of 500 different ones.
+void search(benchmark::State& state, Way& way) {
+  constexpr std::size_t kDifferent = 500;
+  Random random(6);
+  std::vector<std::vector<std::uint8_t>> templates;
+  for (std::size_t i = 0; i <= kDifferent; ++i) {
+    const Point at{100 + 1500 * random.unit(), 100 + 700 * random.unit()};
+    const auto made =
+        way.describe(bench().gray(), Bench::face(60 + 60 * random.unit(), way.model().geometry, at));
+    templates.emplace_back(made.begin(), made.end());
   }
+  const std::vector<std::uint8_t> query = std::move(templates.back());
+  TemplateSet set(way.format());
+  while (set.size() < static_cast<std::size_t>(state.range(0)))
+    set.append(templates[set.size() % kDifferent]);
+  oneapi::tbb::task_arena one_thread(1);
+  NearestSearch search;
+  Matches matches;
+  for (auto _ : state) one_thread.execute([&] { search.find(set, query, kMatches, matches); });
+  state.counters["MB"] = 1e-6 * static_cast<double>(set.blocks() * set.block_bytes());
+  state.counters["zeros"] =
+      static_cast<double>(std::ranges::count(query, std::uint8_t{0})) / static_cast<double>(query.size());
 }
 
 BENCHMARK(crop)->Arg(40)->Arg(80)->Arg(160)->Arg(320)->Unit(benchmark::kMicrosecond);
@@ -162,9 +245,21 @@ BENCHMARK(histograms)
     ->Args({16, 26, 30})
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK(normalisation)->Args({1, 0})->Args({2, 4})->Unit(benchmark::kMicrosecond);
-BENCHMARK(face_values)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(face_values, learned, bench().learned)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(face_values, light, bench().light)->Unit(benchmark::kMicrosecond);
 BENCHMARK(projection)->Unit(benchmark::kMicrosecond);
-BENCHMARK(face_template)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(face_template, learned, bench().learned)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(face_template, light, bench().light)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(search, learned, bench().learned)
+    ->Arg(100)
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(search, light, bench().light)
+    ->Arg(100)
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Unit(benchmark::kMicrosecond);
 
 #ifdef SIGHTLINE_OPENCV_FACE
 // OpenCV's recogniser learns one crop, which is to make its histograms: 8 points at radius 2, 7x7 regions.
