@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "media/gray_png.hpp"
 #include "recognition/model.hpp"
 #include "recognition/training/channels.hpp"
@@ -142,8 +144,13 @@ TEST_F(RecognitionProgram, TrainsForHardLight) {
   EXPECT_THAT(model.region_weights, Contains(0));
   EXPECT_THAT(model.region_weights, Contains(4));
   EXPECT_FALSE(model.strangers.empty());
-  EXPECT_THAT(expect_run(0, "", evaluate("identify", "--list", "light.safetensors")).out,
+  const std::vector<std::string> report{"--json", folder_ / "identify.json"};
+  EXPECT_THAT(expect_run(0, "", evaluate("identify", "--list", "light.safetensors") + report).out,
               HasSubstr("light: the right one is nearest for 100%"));
+  const Json figures = Json::parse(bytes_of(folder_ / "identify.json"));
+  const double distance = figures.at(0).at("identified").back().at("distance");
+  EXPECT_GT(distance, 0);
+  EXPECT_LT(distance, 2) << "strangers are about 1 apart";
 }
 
 TEST_F(RecognitionProgram, GoesOnFromFinishedStepsForHardLight) {
