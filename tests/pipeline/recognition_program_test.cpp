@@ -123,7 +123,6 @@ TEST_F(RecognitionProgram, GoesOnFromFinishedSteps) {
   EXPECT_EQ(bytes_of(folder_ / "a.safetensors"), first);
 }
 
-// The model is a file of which any command can tell what it is of.
 recognition::FaceModel load(const std::string& file) {
   return recognition::load_face_model(file, std::uint64_t{recognition::kMaxFaceModelSize} << 20);
 }
