@@ -210,7 +210,7 @@ TEST(CommandLine, SaysWhatNumbersMayBe) {
   expect_run(2, "--threads: 2.5" + threads, {"detect", "a", "--threads", "2.5"});
   expect_run(2, "--threads: 2000" + threads, {"detect", "a", "--threads", "2000"});
   expect_run(2, "--split: 1 is not a number from 0.01 to 0.99 (", {"detect", "a", "--split", "1"});
-  expect_run(2, "--filters: 3x", {"detect", "a", "--filters", "3x"});
+  expect_run(2, "--filters: '3x' is not a whole number (size", {"detect", "a", "--filters", "3x"});
   expect_run(2, "--duration: a value is missing\n", {"live", "--duration"});
 }
 

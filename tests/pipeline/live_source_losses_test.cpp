@@ -54,7 +54,7 @@ TEST(LiveSource, LossesAreReopenedAndNumbersAndTimesGoOn) {
     EXPECT_NEAR(frames[last + 1].time() - frames[last].time(), wall, 0.03) << "the gap by the wall clock";
   }
   EXPECT_EQ(source.counts().damaged, 18) << "over all openings";
-  expect_balance(source);
+  expect_all_accounted_for(source);
 }
 
 TEST(LiveSource, PausesGrowWhileItCannotBeOpenedAndShrinkWithAFrame) {
@@ -140,7 +140,7 @@ TEST(LiveSource, GivesUpAfterItsTime) {
     EXPECT_EQ(*scripted.openings > 1, limit > 0);
     EXPECT_EQ(source.status().state, CaptureState::failed);
     EXPECT_THROW(source.read(), Error) << "and again";
-    expect_balance(source);
+    expect_all_accounted_for(source);
   }
 }
 
@@ -256,7 +256,7 @@ TEST(LiveSource, StopsAtOnceInEveryState) {
             EXPECT_TRUE(soon([&] { return source.status().state == CaptureState::ended; }));
           }
           EXPECT_FALSE(source.read());
-          expect_balance(source);
+          expect_all_accounted_for(source);
         }
         EXPECT_LT(seconds_since(stopped), 5) << "it did not wait for what takes 10 s";
       }
@@ -296,7 +296,7 @@ TEST(LiveSource, EveryFrameIsAccountedForWhateverHappens) {
       });
       std::thread observer([&] {
         while (source.status().state != CaptureState::ended) {
-          expect_balance(source);
+          expect_all_accounted_for(source);
           std::this_thread::sleep_for(200us);
         }
       });

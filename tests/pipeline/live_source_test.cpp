@@ -39,7 +39,7 @@ TEST(LiveSource, LatencyIsBoundedAtTwiceTheDetectorsRate) {
   EXPECT_LT(median(late), 0.05) << "a period, and what the machine is busy with";
   EXPECT_LT(median(late), median(early) + 0.03) << "it grows";
   EXPECT_EQ(source.status().state, CaptureState::ended);
-  expect_balance(source);
+  expect_all_accounted_for(source);
 }
 
 TEST(LiveSource, NothingIsLostWhereCaptureMayWait) {
@@ -67,7 +67,7 @@ TEST(LiveSource, EveryNthFrameIsSearchedAndAllAreShown) {
   EXPECT_EQ(frames[2].number(), 9);
   EXPECT_EQ(source.counts().left_out, 7);
   EXPECT_EQ(shown, 10);
-  expect_balance(source);
+  expect_all_accounted_for(source);
 }
 
 TEST(LiveSource, AFileIsPlayedAtItsOwnSpeed) {
@@ -156,7 +156,7 @@ TEST(LiveSource, WhilePausedALiveInputIsDropped) {
   EXPECT_GT(source.counts().dropped(DropCause::paused), 15);
   source.pause(false);
   EXPECT_TRUE(source.read());
-  expect_balance(source);
+  expect_all_accounted_for(source);
 }
 
 TEST(LiveSource, AStreamThatKnowsItsLengthEndsThere) {

@@ -379,6 +379,16 @@ TEST_F(MeasureTest, ScheduleMistakes) {
       "float", detect(kCpuDevice + std::vector<std::string>{"--arithmetic", "float", "--map", "filter=gpu"}));
 }
 
+// One rule of what is named, whatever is measured.
+TEST_F(MeasureTest, SchedulesOfStagesAreNamedAsOthersAre) {
+  for (const std::vector<std::string>& what : std::vector<std::vector<std::string>>{{}, {"--stages"}}) {
+    const std::vector<std::string> options = kCpuOnly + what + std::vector<std::string>{"--schedules"};
+    expect_usage_error("no schedule is named", measure(options + std::vector<std::string>{""}));
+    expect_usage_error("there is no schedule 'fast'", measure(options + std::vector<std::string>{"fast"}));
+    expect_run(0, "", measure(options + std::vector<std::string>{"every"}));
+  }
+}
+
 TEST_F(MeasureTest, AGoalIsForScheduleAuto) {
   const std::string words = "the goal latency does nothing";
   const auto with_goal = [](const std::vector<std::string>& options) {
@@ -390,7 +400,10 @@ TEST_F(MeasureTest, AGoalIsForScheduleAuto) {
   expect_usage_error(words, measure(kCpuOnly + std::vector<std::string>{"--goal", "latency"}));
   // A file's goal is of the file's schedule, and gives way with it.
   const auto with_file = [&](const std::string& section, const std::vector<std::string>& options) {
-    store(folder_ / "p.toml", "[detector]\ntype = \"filterbank\"\nfilters = 25\n[schedule]\n" + section);
+    store(folder_ / "p.toml",
+          "[detector]\nmodel = \"" SIGHTLINE_SOURCE_DIR
+          "/configs/models/people.safetensors\"\nfilters = 25\n[schedule]\n" +
+              section);
     return std::vector<std::string>{"detect", clip(), "--config", folder_ / "p.toml", "--device", "none"} +
            options;
   };

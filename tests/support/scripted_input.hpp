@@ -134,7 +134,7 @@ inline void expect_rising(const std::vector<media::Frame>& frames) {
 }
 
 /// For any thread, also while frames come: two calls then see two moments.
-inline void expect_balance(const LiveSource& source) {
+inline void expect_all_accounted_for(const LiveSource& source) {
   const CaptureCounts counts = source.counts();
   const std::int64_t dropped = source.dropped();
   EXPECT_EQ(counts.captured, counts.taken + counts.left_out + counts.dropped_in_all() + counts.waiting);

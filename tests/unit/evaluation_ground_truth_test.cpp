@@ -166,7 +166,7 @@ TEST_F(CocoTruthTest, SaysWhichEntryIsWrong) {
     return complain("{" + image + R"(, "categories": [{"id": 1, "name": "x"}], "annotations": [)" +
                     annotation + "]}");
   };
-  EXPECT_THAT(complain("{\"images\": [], "), HasSubstr("coco.json: not valid JSON: line 1, column 15: "));
+  EXPECT_THAT(complain("{\"images\": [], "), HasSubstr("coco.json: not valid JSON: line 1, column 16: "));
   EXPECT_THAT(complain("[]"), HasSubstr("a list, where COCO has an object"));
   EXPECT_THAT(complain("{}"), HasSubstr("no lists 'images' and 'annotations'"));
   EXPECT_THAT(complain(R"({"images": [[1]], "annotations": []})"), HasSubstr("is a list itself"));
