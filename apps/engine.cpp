@@ -70,8 +70,8 @@ pipeline::Schedule ProcessorEngine::resolve() const {
     request.name = "cpu";
   } else if (!schedule.goal.empty()) {
     throw Error(ExitCode::usage,
-                "the goal " + schedule.goal + " does nothing: it is schedule auto that chooses by a goal, and " +
-                    "another one is asked for",
+                "the goal " + schedule.goal +
+                    " does nothing: it is schedule auto that chooses by a goal, and another one is asked for",
                 "leave the goal out, or take --schedule auto");
   }
   return pipeline::resolve(request, processor(), devices(), threads > 0 ? threads : hardware_threads());

@@ -36,8 +36,8 @@ struct ProcessorEngine {
   pipeline::Devices devices() const;
   /// Whether the schedule is to be found by measuring.
   bool is_auto() const;
-  /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage), also for a goal that
-  /// no `auto` would follow.
+  /// The schedule to begin with; with `auto`, until one is planned. Throws Error (usage), also for a goal
+  /// that no `auto` would follow.
   pipeline::Schedule resolve() const;
   /// Throws Error (usage) where `auto` is asked for what cannot be had here: before a run replaces anybody's
   /// files.
