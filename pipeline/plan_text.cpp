@@ -33,7 +33,8 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
   }
   text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"
                              : "Rates are frames/s; * is what runs.\n";
-  if (std::ranges::any_of(planned.alternatives, [](const Alternative& a) { return a.joules_error.has_value(); }))
+  if (std::ranges::any_of(planned.alternatives,
+                          [](const Alternative& a) { return a.joules_error.has_value(); }))
     text += "Measured joules are means of trials by turns; ± is what they leave open, 19 times out of 20.\n";
   return text + energy_remark(planned);
 }

@@ -60,8 +60,7 @@ Similarity similarity_of(std::span<const Point> found, const std::array<Point, 5
   std::int64_t along = 0, across = 0, norm = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::int64_t x = n * in_frame(found[i].x) - found_x, y = n * in_frame(found[i].y) - found_y;
-    const std::int64_t u = n * fixed(points[i].x, 0.5) - target_x,
-                       v = n * fixed(points[i].y, 0.5) - target_y;
+    const std::int64_t u = n * fixed(points[i].x, 0.5) - target_x, v = n * fixed(points[i].y, 0.5) - target_y;
     along += u * x + v * y;
     across += u * y - v * x;
     norm += u * u + v * v;

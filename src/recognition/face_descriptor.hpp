@@ -4,9 +4,9 @@
 ///
 /// A channel's counts are as they are, or folded: region (row, column) of C columns and bin b become
 /// `count[row][column][b] + count[row][C - 1 - column][mirrored b]` for the columns up to the middle one,
-/// which is added to itself. The mirrored bin is that of the code whose bits are those of the mirrored circle.
-/// Folded, a face has half the values, and the same as its mirror image; but where light comes from one side,
-/// the half in shadow is mixed with the lit one.
+/// which is added to itself. The mirrored bin is that of the code whose bits are those of the mirrored
+/// circle. Folded, a face has half the values, and the same as its mirror image; but where light comes from
+/// one side, the half in shadow is mixed with the lit one.
 
 #include <cstdint>
 #include <vector>

@@ -31,9 +31,9 @@ Problem problem_of_channels(const FaceModel& model) {
   const CropGeometry& eyes = model.geometry;
   if (eyes.eye_distance < 1 || eyes.eye_distance > kCropSize.width || eyes.eye_row < 0 ||
       eyes.eye_row > kCropSize.height)
-    return {"eyes " + number(eyes.eye_distance) + " pixels apart in row " + number(eyes.eye_row) +
-                " of a crop",
-            "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels"};
+    return {
+        "eyes " + number(eyes.eye_distance) + " pixels apart in row " + number(eyes.eye_row) + " of a crop",
+        "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels"};
   if (model.channels.empty() || model.channels.size() > kMostChannels)
     return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
   for (const Channel& channel : model.channels) {

@@ -21,8 +21,7 @@ constexpr int whole(std::span<const std::uint8_t> weights) {
   for (const int weight : weights) sum += 2 * weight;
   return sum;
 }
-static_assert(whole(kOne) == 256 && whole(kTwo) == 256 && whole(kThree) == 256 &&
-              whole(kFour) == 256);
+static_assert(whole(kOne) == 256 && whole(kTwo) == 256 && whole(kThree) == 256 && whole(kFour) == 256);
 
 // 2^16 a level.
 std::vector<std::int64_t> blurred(GrayView crop, int deviation) {

@@ -48,8 +48,8 @@ struct DeviceTimes {
   double kernel = 0;  ///< of all kernels together, and of the clearing of what they add to
   double upload = 0;
   double download = 0;
-  /// From the picture in the host's memory to the histogram there, with buffers that are there. The picture is
-  /// where tiles are put: in memory that the device copies from by itself.
+  /// From the picture in the host's memory to the histogram there, with buffers that are there. The picture
+  /// is where tiles are put: in memory that the device copies from by itself.
   double host = 0;
   double ordinary = 0;  ///< likewise from any other memory
   double whole = 0;     ///< as `host`, with the making of the buffers

@@ -1,5 +1,6 @@
-// The cascade detector, the WaldBoost detector and the census detector against OpenCV's CascadeClassifier: same frames, same
-// cascades, same options, same threads, in one run; and where their time goes, stage by stage.
+// The cascade detector, the WaldBoost detector and the census detector against OpenCV's CascadeClassifier:
+// same frames, same cascades, same options, same threads, in one run; and where their time goes, stage by
+// stage.
 //
 //   bench_cascade [VIDEO [THREADS]]     frames of VIDEO, scaled to 768x576 (default: a test pattern), on
 //                                       THREADS threads (default: all)
@@ -129,7 +130,8 @@ void add_waldboost(const std::string& name) {
 
 // Beside OpenCV's cascade at the same step, from 20 pixels on, of which it skips every other window below 40.
 void add_census(const std::string& name) {
-  settle(benchmark::RegisterBenchmark(("census/" + name).c_str(), search, [=] { return make_census(name, 0); }));
+  settle(
+      benchmark::RegisterBenchmark(("census/" + name).c_str(), search, [=] { return make_census(name, 0); }));
 #ifdef SIGHTLINE_OPENCV
   const std::string haar = "haarcascade_frontalface_alt2";
   settle(benchmark::RegisterBenchmark(("opencv/" + haar + "/step:1.15").c_str(), opencv_cascade, haar,

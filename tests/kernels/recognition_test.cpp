@@ -101,10 +101,9 @@ TEST_P(RecognitionKernel, DescriptorsAreTheDefinition) {
   }
 }
 
-constexpr Normalisation kNormalisations[] = {{0, 0},       {1, 0},       {2, 0},       {4, 0},      {0, 1},
-                                             {0, 4},       {1, 2},       {2, 4},       {4, 1},      {2, 2},
-                                             {2, 4, true}, {0, 4, true}, {1, 2, true}, {4, 1, true},
-                                             {3, 0},       {3, 4, true}};
+constexpr Normalisation kNormalisations[] = {
+    {0, 0}, {1, 0}, {2, 0},       {4, 0},       {0, 1},       {0, 4},       {1, 2}, {2, 4},
+    {4, 1}, {2, 2}, {2, 4, true}, {0, 4, true}, {1, 2, true}, {4, 1, true}, {3, 0}, {3, 4, true}};
 
 TEST_P(RecognitionKernel, NormalisedCropsAreTheDefinition) {
   Normaliser normaliser;

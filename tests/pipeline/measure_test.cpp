@@ -400,10 +400,9 @@ TEST_F(MeasureTest, AGoalIsForScheduleAuto) {
   expect_usage_error(words, measure(kCpuOnly + std::vector<std::string>{"--goal", "latency"}));
   // A file's goal is of the file's schedule, and gives way with it.
   const auto with_file = [&](const std::string& section, const std::vector<std::string>& options) {
-    store(folder_ / "p.toml",
-          "[detector]\nmodel = \"" SIGHTLINE_SOURCE_DIR
-          "/configs/models/people.safetensors\"\nfilters = 25\n[schedule]\n" +
-              section);
+    store(folder_ / "p.toml", "[detector]\nmodel = \"" SIGHTLINE_SOURCE_DIR
+                              "/configs/models/people.safetensors\"\nfilters = 25\n[schedule]\n" +
+                                  section);
     return std::vector<std::string>{"detect", clip(), "--config", folder_ / "p.toml", "--device", "none"} +
            options;
   };

@@ -1,5 +1,5 @@
-// A family of its own folder, kernels and one line: every command knows it. SIGHTLINE_TOY is the program with the toy
-// family of this folder in it.
+// A family of its own folder, kernels and one line: every command knows it. SIGHTLINE_TOY is the program with
+// the toy family of this folder in it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ class Toy : public testing::Test {
     std::filesystem::create_directories(folder_ / "dark");
     picture("light/1.pgm", 200);
     picture("dark/1.pgm", 100);
-    expect(0, {"train", "bright", "--positives", folder_ / "light", "--negatives", folder_ / "dark", "--percent", "60",
-               "-o", model_});
+    expect(0, {"train", "bright", "--positives", folder_ / "light", "--negatives", folder_ / "dark",
+               "--percent", "60", "-o", model_});
   }
 
   TempDir folder_;
@@ -67,8 +67,9 @@ TEST_F(Toy, IsTrainedShownAndFinds) {
 
 TEST_F(Toy, IsMeasured) {
   train();
-  const Outcome outcome = expect(0, {"measure", picture("lamp.pgm", 30, 3, 2, 180), "--model", model_, "--schedules",
-                                     "cpu", "--repeats", "1", "--frames", "10", "--device", "none"});
+  const Outcome outcome =
+      expect(0, {"measure", picture("lamp.pgm", 30, 3, 2, 180), "--model", model_, "--schedules", "cpu",
+                 "--repeats", "1", "--frames", "10", "--device", "none"});
   EXPECT_THAT(outcome.out, HasSubstr("find"));
 }
 
@@ -85,9 +86,11 @@ TEST_F(Toy, ItsOptionIsItsOwn) {
   const std::string any = picture("any.pgm", 30);
   EXPECT_THAT(expect(2, {"detect", any, "--brighter", "3"}).err, HasSubstr("--brighter does nothing"));
   train();
-  EXPECT_THAT(expect(2, {"detect", any, "--model", model_, "--filters", "25"}).err, HasSubstr("--filters does nothing"));
+  EXPECT_THAT(expect(2, {"detect", any, "--model", model_, "--filters", "25"}).err,
+              HasSubstr("--filters does nothing"));
   std::ofstream(folder_ / "broken.bright") << "no model";
-  EXPECT_THAT(expect(4, {"detect", any, "--model", folder_ / "broken.bright"}).err, HasSubstr("broken.bright"));
+  EXPECT_THAT(expect(4, {"detect", any, "--model", folder_ / "broken.bright"}).err,
+              HasSubstr("broken.bright"));
 }
 
 }  // namespace

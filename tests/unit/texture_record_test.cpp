@@ -73,8 +73,8 @@ TEST(TextureRecord, WhatIsNoRecordIsRefused) {
     ASSERT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
     test::expect_error(ExitCode::input, words, [&] { parse_records(text, "mine.json"); });
-    test::expect_error(ExitCode::input, "'mine.json' holds no textures: ",
-                       [&] { parse_records(text, "mine.json"); });
+    test::expect_error(ExitCode::input,
+                       "'mine.json' holds no textures: ", [&] { parse_records(text, "mine.json"); });
   };
   refuse("{\"textures\"", "{\"texture\"", "holds no textures: key 'textures' not found");
   refuse("[0,8589934592", "[-1,8589934592", "'-1' is no count");

@@ -64,7 +64,8 @@ struct NetworkHead {
 /// from where the window has them, in pixels of the window.
 inline constexpr std::size_t kBoxHeads = 3;
 
-/// What a network makes of a window: its heads' sums, without their biases; 0 for those that it does not have.
+/// What a network makes of a window: its heads' sums, without their biases; 0 for those that it does not
+/// have.
 struct NetworkSums {
   std::int32_t logit = 0;
   std::array<std::int32_t, kBoxHeads> box{};

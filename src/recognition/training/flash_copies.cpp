@@ -4,7 +4,7 @@ namespace sightline::recognition {
 namespace {
 
 constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // of a usual crop
-constexpr double kBeside = 0.04, kMoved = 0.01;                   // of the distance between the eyes
+constexpr double kBeside = 0.04, kMoved = 0.01;  // of the distance between the eyes
 
 void displace(FacePoints& points, double deviation, training::Random& random) {
   for (Point& point : points) {

@@ -45,9 +45,10 @@ void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
   const auto group = static_cast<std::size_t>(tuning_.group);
   const auto count = static_cast<cl_int>(detector_->model().size());
   const std::size_t last = steps_.size() - 1;
-  slot.first_step.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
-                            cl_int{steps_[0].fewest}, cl_int{steps_[0].target}, static_cast<cl_int>(share(0)),
-                            cl_int{0}, slot.late.capacity(), slot.kept[0], slot.late.buffer());
+  slot.first_step.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
+                            count, cl_int{steps_[0].fewest}, cl_int{steps_[0].target},
+                            static_cast<cl_int>(share(0)), cl_int{0}, slot.late.capacity(), slot.kept[0],
+                            slot.late.buffer());
   slot.launch(slot.first_step, groups(slot.scan_tiles.size(), group));
   std::size_t slots = slot.scan_tiles.size() * share(0);
   for (std::size_t i = 1; i <= last; ++i) {

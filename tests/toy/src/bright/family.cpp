@@ -104,7 +104,8 @@ struct BrightStages : OpenClStagesOf<SlidingWindowWorkspace, BrightSlot> {
   const opencl::Program code;
 };
 
-std::unique_ptr<DeviceStages> BrightDetector::make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const {
+std::unique_ptr<DeviceStages> BrightDetector::make_stages_on(
+    std::shared_ptr<opencl::OpenedDevice> device) const {
   return std::make_unique<StagesOnDevice<BrightStages>>(*this, std::move(device));
 }
 
