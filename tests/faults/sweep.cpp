@@ -116,8 +116,8 @@ FaultRun Sweep::run(const std::string& order, const std::string& folder) const {
 }
 
 void Sweep::over(const std::string& kind, bool onwards, int points,
-                 const std::function<void(const FaultRun&)>& check, long first) const {
-  const long all = calls(kind);
+                 const std::function<void(const FaultRun&)>& check, long first, long last) const {
+  const long all = last > 0 ? std::min(last, calls(kind)) : calls(kind);
   ASSERT_GE(all, first) << "no call of kind " << kind;
   const std::vector<long> chosen = chosen_points(first, all, points);
   std::atomic<std::size_t> next{0};

@@ -50,8 +50,9 @@ class Sweep {
   /// as `check_run` wants it, and as `check` does.
   /// @param onwards  all calls from the n-th on fail
   /// @param first    from this call on
+  /// @param last     up to this one; 0: all
   void over(const std::string& kind, bool onwards, int points,
-            const std::function<void(const FaultRun&)>& check, long first = 1) const;
+            const std::function<void(const FaultRun&)>& check, long first = 1, long last = 0) const;
 
   /// How many calls of a kind it takes to learn what is asked for.
   long calls_of_command_line(const std::string& kind) const;
