@@ -11,9 +11,7 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr int kWindowFrames = 20;
-constexpr int kDriftWindows = 2;
-constexpr double kWorthwhile = 1.1;
+constexpr int kDriftWindowsOfRate = 2;
 
 // Of what PlanWatch is shown.
 constexpr std::size_t kCpu = 0, kDevice = 1;
@@ -30,7 +28,7 @@ Adaptive::Adaptive(Pipeline& pipeline, const FrameProcessor& processor, const De
       in_flight_(in_flight),
       home_(planned.schedule),
       current_(planned.schedule),
-      watch_(2, 2, kDriftWindows) {}
+      watch_(2, 2, kDriftWindowsOfRate) {}
 
 void Adaptive::begin(const TraceInfo& info) {
   switched_ = info.start;

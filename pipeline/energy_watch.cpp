@@ -10,10 +10,8 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr int kWindowFrames = 20;
 constexpr std::int64_t kWindowTime = 2'000'000'000;  // meters are slow
-constexpr int kDriftWindows = 3;
-constexpr double kWorthwhile = 1.1;
+constexpr int kDriftWindowsOfEnergy = 3;
 // How much slower than predicted a run may be before it is the source that it waits for.
 constexpr double kWaitsForSource = 1.2;
 
@@ -57,7 +55,7 @@ EnergyWatch::EnergyWatch(Pipeline& pipeline, const FrameProcessor& processor, co
       in_flight_(in_flight),
       energy_(meters),
       current_(planned.schedule),
-      watch_(kQuantities, 1, kDriftWindows) {}
+      watch_(kQuantities, 1, kDriftWindowsOfEnergy) {}
 
 void EnergyWatch::begin(const TraceInfo& info) {
   switched_ = info.start;

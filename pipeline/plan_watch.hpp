@@ -8,6 +8,11 @@
 
 namespace sightline::pipeline {
 
+/// A window of what is watched has at least so many frames.
+inline constexpr int kWindowFrames = 20;
+/// Another schedule is taken where it is predicted to be so many times as good: for less, it is not worth it.
+inline constexpr double kWorthwhile = 1.1;
+
 /// Watches some quantities of a frame (seconds, joules), each the mean over a window of the run. Where one
 /// that decides has changed by three tenths over several windows in a row, it asks for the schedules to be
 /// weighed anew. A plan that was given up is tried again after ten seconds, then after twenty, and so on up

@@ -23,8 +23,8 @@ INSTANTIATE_TEST_SUITE_P(AllTargets, GrayKernel, ::testing::ValuesIn(test::instr
 
 // Random pixels, `gap` bytes between rows and not a byte after the last, so that a sanitizer sees every read
 // outside.
-struct Picture {
-  Picture(Size s, PackedFormat f, int gap)
+struct PackedPicture {
+  PackedPicture(Size s, PackedFormat f, int gap)
       : size(s), format(f), stride(s.width * bytes_per_pixel(f) + gap), bytes(stride * s.height - gap) {
     Numbers numbers(static_cast<unsigned>(s.width));
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(numbers(0, 255));
@@ -67,7 +67,7 @@ TEST_P(GrayKernel, EqualsReference) {
   for (const PackedFormat format : kFormats) {
     for (int width = 1; width <= 140; ++width) {
       const Size size{width, 3};
-      const Picture picture(size, format, width % 3);
+      const PackedPicture picture(size, format, width % 3);
       for (const PackedView view : {picture.view(), picture.bottom_up()}) {
         GuardedImage<std::uint8_t> found(size), expected(size);
         to_gray(view, found.view(), 0, 3);
@@ -81,7 +81,7 @@ TEST_P(GrayKernel, EqualsReference) {
 
 TEST_P(GrayKernel, WritesItsRowsOnly) {
   const Size size{77, 6};
-  const Picture picture(size, PackedFormat::bgra, 5);
+  const PackedPicture picture(size, PackedFormat::bgra, 5);
   GuardedImage<std::uint8_t> expected(size);
   to_gray_reference(picture.view(), expected.view(), 0, 6);
   for (int begin = 0; begin <= 6; ++begin) {
@@ -106,7 +106,7 @@ class OpenClGray : public test::ExactDevicesTest {
     opencl::Queue queue(context);
     for (const Size size : sizes) {
       SCOPED_TRACE(device.name + ", " + std::to_string(size.width) + "x" + std::to_string(size.height));
-      const Picture picture(size, format, size.width % 3);
+      const PackedPicture picture(size, format, size.width % 3);
       const int padded = filterbank::round_up(size.width, 4);
       const opencl::GrayTarget place{64, padded + 3};
       std::vector<std::uint8_t> found(64 + static_cast<std::size_t>(place.stride) * size.height, kCanary);

@@ -8,9 +8,12 @@
 #include <limits>
 
 #include "kernels/kernel_test.hpp"
+#include "support/network.hpp"
 
 namespace sightline::filterbank {
 namespace {
+
+using test::ConvolutionShape;
 
 using test::Guarded;
 using test::Numbers;
@@ -18,11 +21,6 @@ using test::Numbers;
 class NetworkKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
-
-/// Of one convolution.
-struct Shape {
-  int size = 3, stride = 1, outputs = 16;
-};
 
 enum class Fill { random, extreme, positive };
 
@@ -34,10 +32,10 @@ std::int8_t weight_of(Fill fill, Numbers& numbers) {
 }
 
 // Scales that leave most outputs between their ends.
-Network make_network(Size window, const std::vector<Shape>& shapes, Fill fill, Numbers& numbers) {
+Network make_network(Size window, const std::vector<ConvolutionShape>& shapes, Fill fill, Numbers& numbers) {
   Network network{.window = window, .convolutions = {}, .head = {}, .box = {}};
   int inputs = 1;
-  for (const Shape& shape : shapes) {
+  for (const ConvolutionShape& shape : shapes) {
     Convolution c{shape.size, shape.stride, inputs, shape.outputs, {}, {}, {}};
     const int count = shape.size * shape.size * inputs;
     for (int i = 0; i < count * shape.outputs; ++i) c.weights.push_back(weight_of(fill, numbers));
@@ -89,7 +87,8 @@ void check(const Network& network, GrayView window) {
 }
 
 // Every other network has heads of boxes.
-void check(Size size, const std::vector<Shape>& shapes, Fill fill, test::Pattern pattern, unsigned seed) {
+void check(Size size, const std::vector<ConvolutionShape>& shapes, Fill fill, test::Pattern pattern,
+           unsigned seed) {
   Numbers numbers(seed);
   Network network = make_network(size, shapes, fill, numbers);
   for (std::size_t i = 0; seed % 2 == 1 && i < kBoxHeads; ++i) {
@@ -220,7 +219,7 @@ TEST_P(NetworkKernel, KernelsAreCentredOnEveryStridethInput) {
 
 TEST_P(NetworkKernel, TypicalNetworks) {
   for (const int channels : {32, 64}) {
-    const std::vector<Shape> shapes{{5, 2, 16}, {3, 2, 32}, {3, 2, channels}, {3, 1, channels}};
+    const std::vector<ConvolutionShape> shapes{{5, 2, 16}, {3, 2, 32}, {3, 2, channels}, {3, 1, channels}};
     for (const Fill fill : {Fill::random, Fill::extreme})
       check({64, 128}, shapes, fill, test::Pattern::noise, static_cast<unsigned>(channels));
   }
@@ -275,7 +274,8 @@ TEST_P(NetworkKernel, EveryNumberOfChannels) {
 }
 
 TEST_P(NetworkKernel, ManyConvolutionsAndALargeWindow) {
-  check({11, 11}, std::vector<Shape>(kMaxConvolutions, {3, 1, 16}), Fill::random, test::Pattern::noise, 9);
+  check({11, 11}, std::vector<ConvolutionShape>(kMaxConvolutions, {3, 1, 16}), Fill::random,
+        test::Pattern::noise, 9);
   for (const test::Pattern pattern : {test::Pattern::noise, test::Pattern::stripes})
     check({512, 512}, {{5, 2, 16}, {1, 2, 16}}, Fill::random, pattern, 10);
 }

@@ -14,22 +14,19 @@
 namespace sightline::filterbank {
 namespace {
 
+using test::ConvolutionShape;
+
 using test::Pattern;
 using test::random_dictionary;
 
-// Of one convolution.
-struct Shape {
-  int size = 3, stride = 1, outputs = 16;
-};
-
 // The logit is limited nowhere, so that a final score shows the head's sum. Scales leave most outputs between
 // their ends. With heads of boxes where the seed is odd.
-Network network_of(Size window, const std::vector<Shape>& shapes, unsigned seed) {
+Network network_of(Size window, const std::vector<ConvolutionShape>& shapes, unsigned seed) {
   std::mt19937_64 engine(seed);
   Network network;
   network.window = window;
   int inputs = 1;
-  for (const Shape& shape : shapes) {
+  for (const ConvolutionShape& shape : shapes) {
     network.convolutions.push_back(
         test::random_convolution(shape.size, shape.stride, inputs, shape.outputs, engine));
     Convolution& c = network.convolutions.back();
@@ -201,7 +198,7 @@ TEST_F(OpenClVerifyTest, NetworksOfManyShapes) {
   const Frames frames({{70, 90}, {26, 34}});
   struct Case {
     WindowShape window;
-    std::vector<Shape> shapes;
+    std::vector<ConvolutionShape> shapes;
     KernelTuning tuning;
   };
   const Case cases[] = {

@@ -8,6 +8,11 @@
 
 namespace sightline::test {
 
+/// Of one convolution; `size` inputs wide and high.
+struct ConvolutionShape {
+  int size = 3, stride = 1, outputs = 16;
+};
+
 /// A convolution of random weights.
 filterbank::Convolution random_convolution(int size, int stride, int inputs, int outputs,
                                            std::mt19937_64& engine);
