@@ -75,10 +75,10 @@ class Device {
 };
 
 // Texts of the kernel are arrays that need not end.
-template <typename Bytes>
-std::string text_of(const Bytes& bytes) {
+template <std::size_t kBytes>
+std::string array_text(const std::uint8_t (&bytes)[kBytes]) {
   const auto* const text = reinterpret_cast<const char*>(bytes);
-  return {text, strnlen(text, sizeof bytes)};
+  return {text, strnlen(text, kBytes)};
 }
 
 std::string fourcc_text(std::uint32_t code) {
@@ -180,7 +180,7 @@ std::vector<CameraFormat> list_formats(const Device& device) {
     CameraFormat& format = formats.emplace_back();
     format.name = ffmpeg_name(entry.pixelformat);
     format.fourcc = fourcc_text(entry.pixelformat);
-    format.description = text_of(entry.description);
+    format.description = array_text(entry.description);
     format.compressed = (entry.flags & V4L2_FMT_FLAG_COMPRESSED) != 0;
     format.modes = list_modes(device, entry.pixelformat);
   }
@@ -215,9 +215,9 @@ std::optional<Camera> look_at(VideoDevices& devices, const std::string& path) {
       facts.capabilities & V4L2_CAP_DEVICE_CAPS ? facts.device_caps : facts.capabilities;
   const bool captures = can & V4L2_CAP_VIDEO_CAPTURE;
   if (!captures && !(can & V4L2_CAP_VIDEO_CAPTURE_MPLANE)) return std::nullopt;
-  camera.name = text_of(facts.card);
-  camera.driver = text_of(facts.driver);
-  camera.bus = text_of(facts.bus_info);
+  camera.name = array_text(facts.card);
+  camera.driver = array_text(facts.driver);
+  camera.bus = array_text(facts.bus_info);
   if (!captures) {
     camera.problem = "delivers its planes apart (multi-planar V4L2), which FFmpeg cannot read";
     return camera;

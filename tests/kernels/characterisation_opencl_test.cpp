@@ -44,7 +44,12 @@ void expect_in_order(const Spread& spread, const std::string& what) {
   EXPECT_GE(spread.smallest, 0) << what;
   EXPECT_LE(spread.smallest, spread.median) << what;
   EXPECT_LE(spread.median, spread.largest) << what;
-  EXPECT_GT(spread.largest, 0) << what;
+}
+
+// Times that the filling of local memory is taken off: on a busy machine, two brief repeats may leave
+// nothing.
+bool is_difference(const Curve& curve) {
+  return curve.id == "latency.local" || curve.id.starts_with("banks.");
 }
 
 // Each id once, points in order, values that are numbers.
@@ -55,11 +60,15 @@ void expect_whole(const Characteristics& p) {
     EXPECT_TRUE(ids.insert(curve.id).second) << curve.id << " twice";
     EXPECT_GE(curve.points.size(), 2U) << curve.id;
     EXPECT_TRUE(std::ranges::is_sorted(curve.points, std::less_equal<>(), &Point::x)) << curve.id;
-    for (const Point& point : curve.points) expect_in_order(point.y, curve.id);
+    for (const Point& point : curve.points) {
+      expect_in_order(point.y, curve.id);
+      EXPECT_TRUE(point.y.largest > 0 || is_difference(curve)) << curve.id;
+    }
   }
   for (const Figure& figure : p.figures) {
     EXPECT_TRUE(ids.insert(figure.id).second) << figure.id << " twice";
-    if (figure.id != kInterruptedLoops || figure.best() > 0) expect_in_order(figure.value, figure.id);
+    expect_in_order(figure.value, figure.id);
+    EXPECT_TRUE(figure.value.largest > 0 || figure.id == kInterruptedLoops) << figure.id;
   }
   EXPECT_GT(p.memory_ns, 0);
   EXPECT_GT(p.seconds, 0);
