@@ -4,9 +4,9 @@
 
 namespace sightline::apps {
 
-void refuse_family(const std::string& command, const std::string& titles, const std::string& what) {
+void refuse_family(std::string_view command, const std::string& titles, const std::string& what) {
   throw Error(ExitCode::usage,
-              "`sightline " + command + "` is for " + titles + ", and '" + what + "' is not one",
+              "`sightline " + std::string(command) + "` is for " + titles + ", and '" + what + "' is not one",
               "`sightline evaluate frames` and `sightline measure` take any detector");
 }
 

@@ -2,6 +2,7 @@
 /// Commands that only some families take part in.
 
 #include <string>
+#include <string_view>
 
 #include "base/config.hpp"
 #include "detector_families.hpp"
@@ -19,12 +20,11 @@ std::string titles_with(Make make) {
   return titles;
 }
 
-[[noreturn]] void refuse_family(const std::string& command, const std::string& titles,
-                                const std::string& what);
+[[noreturn]] void refuse_family(std::string_view command, const std::string& titles, const std::string& what);
 
 /// The family of a configuration. Throws Error (usage) where it has no such tool.
 template <typename Make>
-const Family& require_tool(const std::string& command, const Config& config, Make make) {
+const Family& require_tool(std::string_view command, const Config& config, Make make) {
   const Family& family = family_of(config);
   if (!(family.*make)()) refuse_family(command, titles_with(make), config.name());
   return family;
@@ -32,7 +32,7 @@ const Family& require_tool(const std::string& command, const Config& config, Mak
 
 /// The same of a model: that of no family in particular is taken for the first one's.
 template <typename Make>
-const Family& require_tool(const std::string& command, const std::string& model, Make make) {
+const Family& require_tool(std::string_view command, const std::string& model, Make make) {
   const Family* found = family_of_model(model);
   const Family& family = found ? *found : *families().front();
   if (!(family.*make)()) refuse_family(command, titles_with(make), model);

@@ -50,6 +50,17 @@ bool counts_in_frames(AVCodecID id) {
   }
 }
 
+/// The pixel formats that an encoder takes, ended by AV_PIX_FMT_NONE; null where it does not say.
+const AVPixelFormat* pixel_formats_of(const AVCodec& codec) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
+  const void* formats = nullptr;
+  avcodec_get_supported_config(nullptr, &codec, AV_CODEC_CONFIG_PIX_FORMAT, 0, &formats, nullptr);
+  return static_cast<const AVPixelFormat*>(formats);
+#else
+  return codec.pix_fmts;
+#endif
+}
+
 }  // namespace
 
 VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& container, const StreamInfo& video,
@@ -98,15 +109,15 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
 
 void VideoEncoder::choose_format() {
   context_->pix_fmt = AV_PIX_FMT_YUV420P;
-  if (!codec_->pix_fmts) return;
+  const AVPixelFormat* const formats = pixel_formats_of(*codec_);
+  if (!formats) return;
   bool has_j = false;
-  for (const AVPixelFormat* f = codec_->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
-    has_j |= *f == AV_PIX_FMT_YUVJ420P;
+  for (const AVPixelFormat* f = formats; *f != AV_PIX_FMT_NONE; ++f) has_j |= *f == AV_PIX_FMT_YUVJ420P;
   // JPEG lists the limited range too, but has no way to say which it is and means full.
   if (codec_->id == AV_CODEC_ID_MJPEG && has_j)
     context_->pix_fmt = AV_PIX_FMT_YUVJ420P;
   else
-    context_->pix_fmt = avcodec_find_best_pix_fmt_of_list(codec_->pix_fmts, AV_PIX_FMT_YUV420P, 0, nullptr);
+    context_->pix_fmt = avcodec_find_best_pix_fmt_of_list(formats, AV_PIX_FMT_YUV420P, 0, nullptr);
 }
 
 void VideoEncoder::choose_time_base(const AVOutputFormat& container, const StreamInfo& video) {

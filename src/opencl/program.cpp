@@ -84,8 +84,9 @@ std::string exact_build_options() {
 std::string program_source(const std::string& name) {
   std::string source;
   std::set<std::string> included;
-  for (const std::string_view text : {kernel_source("common.clh"), shared_source(name), kernel_source(name)})
-    append_source(source, text, included);
+  append_source(source, kernel_source("common.clh"), included);
+  append_source(source, shared_source(name), included);
+  append_source(source, kernel_source(name), included);
   return source;
 }
 
