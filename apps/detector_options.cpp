@@ -29,8 +29,12 @@ std::vector<KeyOption> common_options() {
     return KeyOption(key, kind, name, with_remarks(help, key));
   };
   std::vector<KeyOption> options{
+      option(
+          "confidence", Kind::number, "--confidence",
+          "Lowest confidence that is reported (0 to 1); lower finds more. Means the same for all calibrated "
+          "models"),
       option("threshold", Kind::number, "-t,--threshold",
-             "Lowest score that is reported; any number, lower finds more"),
+             "Lowest raw score that is reported (any number); lower finds more"),
       option("scale_step", Kind::number, "--scale-step",
              "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
       option("min_size", Kind::number, "--min-size",
@@ -41,8 +45,9 @@ std::vector<KeyOption> common_options() {
              "Windows of a frame that are kept for the last stages: the best ones, and so no more boxes than "
              "these"),
       option("max_model_size", Kind::whole_number, "--max-model-size", kModelSizeHelp)};
-  options[4].option.between(1, kMostCandidates);
-  options[5].option.between(1, kLargestModelSize);
+  options.front().option.between(0, 1);
+  options[5].option.between(1, kMostCandidates);
+  options[6].option.between(1, kLargestModelSize);
   return options;
 }
 
@@ -113,7 +118,10 @@ void DetectorSetting::apply_to(Config& config) const {
         return description.kind == Kind::sets_true ? 1.0 : 0.0;
     }
   };
-  if (is_given()) config.set("detector", description.key, value());
+  if (!is_given()) return;
+  // A raw score on the command line replaces a confidence in the configuration, which would come first.
+  if (std::string_view(description.key) == "threshold") config.leave_out("detector", "confidence");
+  config.set("detector", description.key, value());
 }
 
 DetectorOptions::DetectorOptions(std::string default_config) : default_config_(std::move(default_config)) {
@@ -211,16 +219,19 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
   for (const DetectorSetting& setting : settings_) {
     if (!setting.is_given()) continue;
     const std::string name = setting.description.option.long_name();
-    if (configs.size() > 1) {
+    const bool fits_all =
+        std::string_view(setting.description.key) == "confidence";  // means the same for all
+    if (configs.size() > 1 && !fits_all) {
       throw Error(ExitCode::usage, name + " is for one detector, and there are several",
                   fmt::format("name one with --config, or say '{} = ...' in the [[detector]] that it is for, "
                               "in a configuration of your own",
                               setting.description.key));
     }
-    const FamilyInfo& family = family_of(configs.front()).info();
-    if (reads(family, setting.description.key)) continue;
-    throw Error(ExitCode::usage, name + " does nothing for the detector of '" + configs.front().name() + "'",
-                "leave it out");
+    for (const Config& config : configs) {
+      if (reads(family_of(config).info(), setting.description.key)) continue;
+      throw Error(ExitCode::usage, name + " does nothing for the detector of '" + config.name() + "'",
+                  "leave it out");
+    }
   }
 }
 
@@ -231,6 +242,7 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
     for (const char* key : family.model_keys) config.leave_out("detector", key);
   }
   const auto set = [&](const std::vector<EvaluationValue>& values) {
+    config.leave_out("detector", "confidence");  // which would cut the scores that an evaluation needs
     for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
   };
   if (wanted != Wanted::objects) set(family.evaluation_values);

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
+#include "evaluation/calibration.hpp"
 #include "evaluation/curves.hpp"
 #include "evaluation/decisions.hpp"
 #include "evaluation/ground_truth.hpp"
@@ -19,6 +20,7 @@
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "miss_report.hpp"
+#include "model/safetensors.hpp"
 #include "pipeline/sources.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
@@ -41,6 +43,8 @@ struct FrameArguments {
   std::string misses_sheet;
   std::string decisions;     // file
   std::optional<double> at;  // score
+  std::string calibrated;    // model file
+  std::string reliability;   // SVG file
   DetectorOptions detector;
   ReportArguments report;
 };
@@ -104,13 +108,21 @@ class Scorer : public pipeline::Sink {
   void accept(const media::Frame& frame, const FrameResult& result) override {
     std::vector<Detection> objects = labelled(result, label_);
     const std::vector<TruthBox>* marked = truth_of(truth_, frame);
-    scores.add(objects, match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_));
+    const MatchResult match =
+        match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_);
+    scores.add(objects, match);
+    std::vector<JudgedBox>& boxes = judged.emplace_back();
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      if (match.verdicts[i] != Verdict::ignored)
+        boxes.push_back({objects[i].score, match.verdicts[i] == Verdict::true_positive});
+    }
     if (const auto score = picture_score(objects, marked)) pictures.push_back(*score);
     found.push_back(std::move(objects));
   }
   ImageScores scores;
-  std::vector<PictureScore> pictures;         // but for those of which only unclear things are marked
-  std::vector<std::vector<Detection>> found;  // of each frame
+  std::vector<PictureScore> pictures;          // but for those of which only unclear things are marked
+  std::vector<std::vector<Detection>> found;   // of each frame
+  std::vector<std::vector<JudgedBox>> judged;  // of each frame
 
  private:
   const GroundTruth& truth_;
@@ -200,6 +212,30 @@ void report_decisions(const FrameArguments& a, std::span<const PictureScore> pic
   spdlog::info("wrote {}", a.decisions);
 }
 
+// Writes the model with a calibration that is fitted to the boxes, and shows how far that holds.
+void calibrate(const FrameArguments& a, const Config& config,
+               std::span<const std::vector<JudgedBox>> judged) {
+  const std::string key = a.detector.family().calibration_key(config);
+  const std::filesystem::path file = config.path("detector", "model", "");
+  if (key.empty())
+    throw Error(ExitCode::usage,
+                "cannot calibrate '" + file.string() + "': such a model keeps no calibration",
+                "--calibrate is for models that Sightline trains, with their verification network");
+  std::vector<JudgedBox> all;
+  for (const auto& boxes : judged) all.insert(all.end(), boxes.begin(), boxes.end());
+  const ScoreCalibration calibration = fit_calibration(all);
+  const Reliability reliability = cross_validate_calibration(judged);
+  std::printf("\nReliability, five-fold over pictures; half of the boxes are right from a score of %.3f:\n%s",
+              calibration.score_at(0.5), reliability_table(reliability).c_str());
+  Safetensors model = Safetensors::load(file);
+  model.metadata[key] = calibration.to_text();
+  model.save(a.calibrated);
+  spdlog::info("wrote {}", a.calibrated);
+  if (a.reliability.empty()) return;
+  write_report(a.reliability, reliability_svg(reliability, file.stem().string()));
+  spdlog::info("wrote {}", a.reliability);
+}
+
 // Prints the figures, and writes the reports that were asked for.
 void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve) {
   const double average = log_average_miss_rate(curve);
@@ -230,7 +266,11 @@ int run_frames(const FrameArguments& a) {
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
                 "give --misses 0.1, for example");
-  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet, a.decisions});
+  if (!a.reliability.empty() && a.calibrated.empty())
+    throw Error(ExitCode::usage, "--reliability shows what --calibrate fits", "give --calibrate FILE");
+  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet, a.decisions, a.calibrated, a.reliability});
+  require_writable(a.calibrated);
+  require_writable(a.reliability);
   require_writable(a.decisions);
   require_writable(a.misses_sheet);
   const GroundTruth truth = load_truth(a);
@@ -251,6 +291,7 @@ int run_frames(const FrameArguments& a) {
   report_frames(a, scores, curve);
   report_decisions(a, scorer.pictures);
   if (of_windows) report_misses(a, *of_windows, truth, scorer, matching, curve);
+  if (!a.calibrated.empty()) calibrate(a, a.detector.config(Wanted::low_scores), scorer.judged);
   return 0;
 }
 
@@ -298,6 +339,13 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   options.add(
       "--at", &a->at,
       "Say the same at this score, too: one that was chosen on other pictures is an honest one on these");
+  options.add(
+      "--calibrate", &a->calibrated,
+      "Write the model to this file with a calibration, fitted to these pictures, that turns scores into "
+      "confidences from 0 to 1");
+  options.add("--reliability", &a->reliability,
+              "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
+              "--calibrate");
   add_limit_options(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);

@@ -120,7 +120,7 @@ std::unique_ptr<CensusDetector> make_census_detector(const Config& config) {
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);
   Options options;
   static_cast<PixelWindowOptions&>(options) =
-      read_pixel_window_options(config, model.threshold, options.scale_step);
+      read_pixel_window_options(config, model.threshold, model.calibration, options.scale_step);
   options.early_stages = config.optional_whole_number("detector", "early_stages", 0, kMaxStages).value_or(0);
   if (config.flag("detector", "turned", false)) model = with_turned_views(model);
   return std::make_unique<CensusDetector>(std::move(model), options);

@@ -215,6 +215,7 @@ Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   model.label = header.text("label");
   model.window = read_window(header);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
+  model.calibration = ScoreCalibration::read(header);
   if (header.find("box_scale"))
     model.box_scale = header.number("box_scale", kSmallestBoxScale, kLargestBoxScale);
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
@@ -266,6 +267,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
       {"threshold", join_numbers({model.threshold}, ',')},
   };
   if (model.box_scale != 1) container.metadata["box_scale"] = join_numbers({model.box_scale}, ',');
+  if (!model.calibration.empty()) container.metadata["calibration"] = model.calibration.to_text();
   if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
   container.set<std::uint8_t>("places", {length(model.weak), 2}, places);
   container.set<std::uint8_t>("codes", {length(model.weak), kSetBytes}, codes);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "detection/score_calibration.hpp"
 #include "image/census.hpp"
 #include "image/view.hpp"
 
@@ -68,8 +69,9 @@ struct Model {
   std::vector<WeakClassifier> weak;
   std::vector<Stage> stages;
   std::vector<View> views;
-  double threshold = 0;  ///< lowest score that is reported unless asked otherwise
-  double box_scale = 1;  ///< sides of an object's box in parts of its window's, about the same middle
+  double threshold = 0;          ///< lowest score that is reported unless asked otherwise
+  ScoreCalibration calibration;  ///< may be empty
+  double box_scale = 1;          ///< sides of an object's box in parts of its window's, about the same middle
   /// Share of the windows of pictures without the object that are left after each stage, as training found
   /// it; may be empty.
   std::vector<float> survivors;
@@ -98,7 +100,8 @@ inline constexpr std::string_view kModelKind = "sightline-census";
 /// (x, y), `codes` U8 [W, 64], `weights` I16 [W], `stage_ends` and `stage_thresholds` I32 [S], `view_ends`
 /// I32 [V], `units` F64 [V], and perhaps `survivors` F32 [S]; where some cells have two pixels a side,
 /// `cells` U8 [W]. Texts: `kind`, `version` ("1", with `cells` "2"), `label` (1 to 64 characters), `window`
-/// ("24x24"), `views` (names, separated by commas), `threshold`, and perhaps `box_scale` and `provenance`.
+/// ("24x24"), `views` (names, separated by commas), `threshold`, and perhaps `box_scale`, `calibration` and
+/// `provenance`.
 /// Throws Error (model): the file, the place and the reason.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.

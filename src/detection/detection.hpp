@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Detection {
   std::int64_t track = 0;
   /// What is known of it besides, where anything is.
   SharedAttributes attributes = {};
+  /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none where the model is
+  /// not calibrated.
+  std::optional<double> confidence = {};
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 

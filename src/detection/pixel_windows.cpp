@@ -25,12 +25,14 @@ constexpr StageInfo kStages[] = {
 
 }  // namespace
 
-PixelWindowOptions read_pixel_window_options(const Config& config, double threshold, double step) {
+PixelWindowOptions read_pixel_window_options(const Config& config, double threshold,
+                                             const ScoreCalibration& calibration, double step) {
   PixelWindowOptions options;
   options.scale_step = config.number("detector", "scale_step", step, 1.001, 8);
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
-  options.threshold = config.number("detector", "threshold", threshold, -1e9, 1e9);
+  options.calibration = calibration;
+  options.threshold = read_threshold(config, calibration, threshold);
   options.window_threshold = options.threshold;
   options.border = config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(0);
   options.clip = config.flag("detector", "clip", true);
@@ -161,6 +163,7 @@ void PixelWindowDetector::group(PixelWindowWorkspace& w) const {
   }
   w.detections = merge_boxes(std::move(windows), options_.max_overlap, {0.5, 1e9});
   std::erase_if(w.detections, [&](const Detection& d) { return d.score < options_.threshold; });
+  options_.calibration.apply_to(w.detections);
   if (!options_.clip) return;
   for (Detection& detection : w.detections) detection.box = clipped(detection.box, w.frame.size());
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "detection/score_calibration.hpp"
 #include "detection/sliding_window.hpp"
 #include "image/pyramid.hpp"
 #include "processing/inter_stage_buffer.hpp"
@@ -28,6 +29,7 @@ struct PixelWindowOptions {
   double threshold = 0;     ///< lowest score of an object
   /// Lowest score of a window. Windows below the threshold may make an object together.
   double window_threshold = 0;
+  ScoreCalibration calibration;  ///< the model's
   double max_overlap = 0.4;      ///< of two objects, see merge_boxes
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
   std::string label;             ///< of what is found; empty: the model's
@@ -36,9 +38,11 @@ struct PixelWindowOptions {
 };
 
 /// Options from section [detector] of a configuration, whose keys have their names.
-/// @param threshold  the model's own, where the section says nothing
-/// @param step       of the scales, likewise
-PixelWindowOptions read_pixel_window_options(const Config& config, double threshold, double step);
+/// @param threshold    the model's own, where the section says nothing
+/// @param calibration  the model's
+/// @param step         of the scales, where the section says nothing
+PixelWindowOptions read_pixel_window_options(const Config& config, double threshold,
+                                             const ScoreCalibration& calibration, double step);
 
 /// Windows [x, x + columns) by [y, y + rows) of a level, named by their corners.
 struct WindowTile {

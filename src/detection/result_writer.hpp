@@ -18,8 +18,10 @@ namespace sightline {
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
-  ///   "objects":[{"label":..,"score":..,"box":[x,y,width,height]}]}`; what is known of an object besides
-  ///   follows its box, `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
+  ///   "objects":[{"label":..,"score":..,"confidence":..,"box":[x,y,width,height]}]}`, the confidence where
+  ///   the
+  ///   model is calibrated (ScoreCalibration); what is known of an object besides follows its box,
+  ///   `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
   ///   in `"track":7`, a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"`
   ///   follows where status is not ok. Where a run turns between settings, the one that searched the frame
   ///   stands before its objects, `"setting":"25 filters, step 1.1"`.
@@ -27,8 +29,10 @@ enum class ResultFormat {
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
   /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
-  /// whose object columns are empty, so that every frame appears. The last columns, `track`, `name` and
-  /// `distance`, are always there and empty where objects are not tracked or not recognised. Where
+  /// whose object columns are empty, so that every frame appears. The last columns, `track`, `name`,
+  /// `distance` and `confidence`, are always there and empty where objects are not tracked, not recognised,
+  /// or of a
+  /// model that is not calibrated. Where
   /// a run turns between settings, `setting` follows, as in `jsonl`: a file of another run has the columns
   /// that it always had. There is no room for landmarks.
   csv,

@@ -104,6 +104,7 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
     std::string one;
     append(one, "label", quoted(label(object)));
     append(one, "score", json_number(object.score, 4));
+    if (object.confidence) append(one, "confidence", json_number(*object.confidence, 4));
     append(one, "box", box_array(object.box));
     if (object.attributes) {
       append_identity(one, *object.attributes);
@@ -154,7 +155,7 @@ class Csv final : public ResultWriter::Format {
   Csv(std::vector<std::string> labels, bool has_settings)
       : Format(std::move(labels)), has_settings_(has_settings) {}
   std::string head() override {
-    return std::string("source,frame,time,status,label,score,x,y,width,height,track,name,distance") +
+    return std::string("source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence") +
            (has_settings_ ? ",setting\n" : "\n");
   }
   std::string frame(const FrameResult& result) override {
@@ -162,7 +163,7 @@ class Csv final : public ResultWriter::Format {
         csv_cell(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
     const std::string end = has_settings_ ? ',' + csv_cell(std::string(result.setting)) + '\n' : "\n";
-    if (result.objects.empty()) return start + ",,,,,,,," + end;
+    if (result.objects.empty()) return start + ",,,,,,,,," + end;
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
@@ -171,6 +172,8 @@ class Csv final : public ResultWriter::Format {
               (object.track > 0 ? std::to_string(object.track) : "") + ',' +
               csv_cell(object.attributes.name()) + ',';
       if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
+      rows += ',';
+      if (object.confidence) rows += plain(*object.confidence, 4);
       rows += end;
     }
     return rows;
@@ -222,6 +225,7 @@ class Coco final : public ResultWriter::Format {
       append(annotation, "category_id", std::to_string(object.label + 1));
       append(annotation, "bbox", box_array(object.box));
       append(annotation, "score", json_number(object.score, 4));
+      if (object.confidence) append(annotation, "confidence", json_number(*object.confidence, 4));
       append(annotation, "area", json_number(object.box.area(), 2));
       append(annotation, "id", std::to_string(id + 1));
       append(annotation, "iscrowd", "0");

@@ -124,6 +124,9 @@ class Family {
   virtual std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const;
   /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
   virtual bool recognises(const std::string& model) const = 0;
+  /// The key under which the header of the configuration's model file keeps a ScoreCalibration; empty where the
+  /// model cannot keep one.
+  virtual std::string calibration_key(const Config& /*config*/) const { return {}; }
   /// Names that models may be given by, of those that are there; for completion.
   virtual std::vector<std::string> model_names() const { return {}; }
 

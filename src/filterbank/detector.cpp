@@ -278,7 +278,6 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
   options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
   options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
   options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
-  options.threshold = config.number("detector", "threshold", model.threshold, -1e9, 1e9);
   options.border =
       config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(default_border(model));
   options.clip = config.flag("detector", "clip", true);
@@ -286,6 +285,9 @@ std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& confi
                                .value_or(options.max_candidates);
   options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
   options.verify = config.flag("detector", "verify", true);
+  // Without the network, a model that has one gives scores that its calibration knows nothing of.
+  if (options.verify || model.network.empty()) options.calibration = model.calibration;
+  options.threshold = read_threshold(config, options.calibration, model.threshold);
   const bool verify_all = config.flag("detector", "verify_all", false);
   options.refine = config.flag("detector", "refine", true);
   const std::optional<int> computed = config.optional_whole_number("detector", "computed_scales", 0, 1000);

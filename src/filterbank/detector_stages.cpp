@@ -322,6 +322,7 @@ void FilterbankDetector::group(FilterbankWorkspace& w) const {
   } else {
     w.detections = suppress_non_maxima(std::move(candidates), options_.max_overlap);
   }
+  options_.calibration.apply_to(w.detections);
   if (!options_.clip) return;
   for (Detection& detection : w.detections) detection.box = clipped(detection.box, w.frame.size());
 }

@@ -95,6 +95,13 @@ class FilterbankFamily : public Family {
     }
     return all;
   }
+  std::string calibration_key(const Config& config) const override {
+    if (!config.flag("detector", "verify", true)) return {};
+    const int largest = model_sizes(config).back();
+    return "calibration" +
+           size_suffix(config.optional_whole_number("detector", "filters", 1, kMaxFilters).value_or(largest),
+                       largest);
+  }
   bool recognises(const std::string& model) const override { return safetensors_kind(model) == kModelKind; }
   std::unique_ptr<ModelShow> make_model_show() const override { return filterbank::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return filterbank::make_trainer(); }

@@ -190,11 +190,6 @@ void check_copies(const ModelHeader& header, const Network& network, std::size_t
               "give a larger --max-model-size if it is meant to be so large");
 }
 
-// What a size's keys and arrays end with.
-std::string suffix_of(int size, int largest) {
-  return size == largest ? "" : "." + std::to_string(size);
-}
-
 std::vector<std::int64_t> weights_shape(const Model& model, std::int64_t templates) {
   const Descriptor& descriptor = model.descriptor;
   std::vector<std::int64_t> shape{templates, model.window.blocks_y(), model.window.blocks_x()};
@@ -212,6 +207,7 @@ void load_classifier(const Safetensors& file, const ModelHeader& header, const s
   model.bias = header.integer("bias" + suffix, -1e12, 1e12);
   model.scale = header.number("scale" + suffix, 1e-30, 1e30);
   model.threshold = header.number("threshold" + suffix, -1e9, 1e9);
+  model.calibration = ScoreCalibration::read(header, "calibration" + suffix);
   model.provenance = header.text("provenance" + suffix);
   const std::string name = "weights" + suffix;
   const auto weights = file.array<std::int8_t>(name, weights_shape(model, Safetensors::kAny));
@@ -333,6 +329,10 @@ void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
 
 }  // namespace
 
+std::string size_suffix(int size, int largest) {
+  return size == largest ? "" : "." + std::to_string(size);
+}
+
 std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const Safetensors file = Safetensors::load(path, max_bytes);
   const ModelHeader header(file, path);
@@ -358,7 +358,7 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
   std::vector<Model> models;
   for (const int size : sizes) {
     Model& model = models.emplace_back(common);
-    const std::string suffix = suffix_of(size, dictionary.size());
+    const std::string suffix = size_suffix(size, dictionary.size());
     model.dictionary = dictionary.first(size);
     load_classifier(file, header, suffix, model);
     model.evaluation = load_evaluation(header, "evaluation" + suffix);
@@ -421,10 +421,11 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
     }
     before = size;
     list += (list.empty() ? "" : ",") + std::to_string(size);
-    const std::string suffix = suffix_of(size, largest.dictionary.size());
+    const std::string suffix = size_suffix(size, largest.dictionary.size());
     file.metadata["bias" + suffix] = std::to_string(model.bias);
     file.metadata["scale" + suffix] = join_numbers({model.scale}, ',');
     file.metadata["threshold" + suffix] = join_numbers({model.threshold}, ',');
+    if (!model.calibration.empty()) file.metadata["calibration" + suffix] = model.calibration.to_text();
     file.metadata["provenance" + suffix] = model.provenance;
     if (model.evaluation) file.metadata["evaluation" + suffix] = to_text(*model.evaluation);
     file.set<std::int8_t>("weights" + suffix, weights_shape(model, model.templates()), model.weights);
@@ -451,7 +452,7 @@ void store_evaluation(const Model& model, const std::filesystem::path& path) {
                 "evaluate it again");
   }
   Safetensors file = Safetensors::load(path);
-  file.metadata["evaluation" + suffix_of(size, models.back().dictionary.size())] =
+  file.metadata["evaluation" + size_suffix(size, models.back().dictionary.size())] =
       to_text(model.evaluation.value());
   file.save(path);
 }

@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "detection/detection.hpp"
+#include "detection/score_calibration.hpp"
 #include "filterbank/descriptor.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
@@ -76,8 +77,9 @@ struct Model {
       weights;  ///< [template][block y][block x][cell][bin], patterns after a block's cells
   std::int64_t bias = 0;
   double scale = 1;
-  double threshold = 0;    ///< score at which an object is reported unless the user says otherwise
-  std::string provenance;  ///< JSON text
+  double threshold = 0;          ///< score at which an object is reported unless the user says otherwise
+  ScoreCalibration calibration;  ///< of scores with the network, where there is one; may be empty
+  std::string provenance;        ///< JSON text
   std::optional<WindowEvaluation> evaluation;
   Network network;  ///< empty where the model has none; the same for all sizes; linear classifiers only
 
@@ -113,6 +115,10 @@ Model load_model(const std::filesystem::path& file, std::optional<int> filters =
 /// not usable, has another window than the model, or comes with a classifier that is not linear.
 void save_models(std::span<const Model> sizes, const std::filesystem::path& file);
 void save_model(const Model& model, const std::filesystem::path& file);
+
+/// Ending of the header keys and arrays of one size in a file: empty for the largest size, ".12" for 12
+/// filters.
+std::string size_suffix(int size, int largest);
 
 /// Puts the model's evaluation into the file that the model was loaded from, and leaves everything else in it
 /// as it is. The file is replaced at once or not at all. Throws Error (failed) where the file holds another

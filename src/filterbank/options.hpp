@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "detection/score_calibration.hpp"
+
 namespace sightline::filterbank {
 
 /// Which arithmetic the stages use.
@@ -20,6 +22,7 @@ struct Options {
   double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
   double max_size = 0;      ///< of the largest; 0: as large as the frame allows
   double threshold = 0;     ///< lowest score that is reported
+  ScoreCalibration calibration;  ///< of these scores; may be empty
   /// How far windows may lie beyond the frame, in pixels of the window, whatever the object's size: a
   /// multiple of a cell. The frame's edge is repeated there. 0: not at all.
   int border = 0;

@@ -100,7 +100,8 @@ std::unique_ptr<Made> make_of(const Config& config) {
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);
-  Options options{read_pixel_window_options(config, model.threshold, Options{}.scale_step)};
+  Options options{
+      read_pixel_window_options(config, model.threshold, model.calibration, Options{}.scale_step)};
   options.shares = parse_shares(config.text("detector", "shares", ""), config.name());
   options.phases = parse_phases(config.text("detector", "phases", ""), config.name());
   return std::make_unique<Made>(std::move(model), options);

@@ -66,9 +66,10 @@ class WaldboostDetector : public PixelWindowDetector {
 };
 
 /// What make_waldboost_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {
-    "model",       "scale_step", "min_size",       "max_size",       "threshold", "border", "clip",
-    "max_overlap", "label",      "max_candidates", "max_model_size", "kernels",   "shares", "phases"};
+inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_size",       "max_size",
+                                              "threshold",   "confidence", "border",         "clip",
+                                              "max_overlap", "label",      "max_candidates", "max_model_size",
+                                              "kernels",     "shares",     "phases"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
 

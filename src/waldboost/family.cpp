@@ -39,6 +39,7 @@ class WaldboostFamily : public Family {
   std::unique_ptr<Detector> make_reference(const Config& config) const override {
     return waldboost::make_reference(config);
   }
+  std::string calibration_key(const Config& /*config*/) const override { return "calibration"; }
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
   std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }

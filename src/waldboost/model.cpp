@@ -154,6 +154,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   model.kind = read_kind(header);
   model.unit = header.number("unit", kSmallestUnit, kLargestUnit);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
+  model.calibration = ScoreCalibration::read(header);
   if (header.find("box_scale"))
     model.box_scale = header.number("box_scale", kSmallestBoxScale, kLargestBoxScale);
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
@@ -281,6 +282,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
       {"threshold", join_numbers({model.threshold}, ',')},
   };
   if (model.box_scale != 1) container.metadata["box_scale"] = join_numbers({model.box_scale}, ',');
+  if (!model.calibration.empty()) container.metadata["calibration"] = model.calibration.to_text();
   if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
   container.set<std::uint8_t>("features", {count, kFeatureNumbers}, features);
   container.set<std::int16_t>("responses", {count, kCodes}, model.responses);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "detection/score_calibration.hpp"
 #include "image/view.hpp"
 
 namespace sightline::waldboost {
@@ -89,6 +90,7 @@ struct Model {
   std::vector<std::int32_t> thresholds;  ///< a sum below this rejects; kNoThreshold: none does
   double unit = 1;                       ///< of responses and thresholds: a score is a sum times this
   double threshold = 0;                  ///< lowest score that is reported unless asked otherwise
+  ScoreCalibration calibration;          ///< may be empty
   /// Sides of an object's box in parts of its window's, about the same middle: windows may be cut closer than
   /// people draw boxes.
   double box_scale = 1;
@@ -123,7 +125,8 @@ inline constexpr std::string_view kModelKind = "sightline-waldboost";
 /// Sightline's own is a safetensors file of T weak classifiers. Arrays: `features` U8 [T, 6] (x, y, block
 /// width, block height, first, second), `responses` I16 [T, 256], `thresholds` I32 [T] (the least: none), and
 /// perhaps `survivors` F32 [T]. Texts: `kind`, `version` ("1"), `label` (1 to 64 characters), `window`
-/// ("24x24"), `feature` ("lbp", "lrp", "lrd" or "haar"), `unit`, `threshold`, and perhaps `provenance`.
+/// ("24x24"), `feature` ("lbp", "lrp", "lrd" or "haar"), `unit`, `threshold`, and perhaps `calibration` and
+/// `provenance`.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false where it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);

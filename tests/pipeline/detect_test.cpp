@@ -154,7 +154,7 @@ TEST(Detect, Formats) {
   std::istringstream csv(text("a.csv"));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "source,frame,time,status,label,score,x,y,width,height,track,name,distance");
+  EXPECT_EQ(line, "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence");
   std::size_t rows = 0;
   while (std::getline(csv, line)) rows += line.find(",ok,person,") != std::string::npos;
   EXPECT_EQ(rows, objects);

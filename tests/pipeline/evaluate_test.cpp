@@ -1,12 +1,14 @@
 // `sightline evaluate` on pictures whose figures are known beforehand.
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "filterbank/detector.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
+#include "support/waldboost.hpp"
 
 namespace sightline::test {
 namespace {
@@ -198,6 +200,56 @@ TEST_F(Evaluate, Misses) {
   expect_run(2, "--misses 0.1", command + std::vector<std::string>{"--misses-sheet", folder_ / "sheet.png"});
   expect_run(2, "have no scores of their own",
              command + std::vector<std::string>{"--config", "faces", "--misses", "0.1"});
+}
+
+// Boxes with the better half of the scores are marked as right: confidences then tell the halves apart.
+TEST_F(Evaluate, FramesCalibrateAModelWhoseConfidencesCountFromThenOn) {
+  const std::string model = folder_ / "raw.safetensors", calibrated = folder_ / "calibrated.safetensors";
+  waldboost::save_model(random_waldboost(1, 30), model);
+  const std::string clip = moving_clip(160, 120, 10), truth = folder_ / "truth.txt";
+  const auto found = [&](const std::vector<std::string>& options) {
+    const Outcome outcome = run(std::vector<std::string>{"detect", clip} + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return parse_lines(outcome.out);
+  };
+  const std::vector<Json> raw = found({"--model", model, "--threshold", "-1e6"});
+  std::vector<double> scores;
+  for (const Json& frame : raw) {
+    for (const Json& object : frame["objects"]) {
+      scores.push_back(object["score"]);
+      EXPECT_FALSE(object.contains("confidence"));
+    }
+  }
+  ASSERT_GE(scores.size(), 80U);
+  std::ranges::sort(scores);
+  const double middle = scores[scores.size() / 2];
+  std::string rows;
+  for (const Json& frame : raw) {
+    for (const Json& object : frame["objects"]) {
+      const Json& box = object["box"];
+      if (object["score"] > middle)
+        rows += frame["frame"].dump() + ",-1," + box[0].dump() + ',' + box[1].dump() + ',' + box[2].dump() +
+                ',' + box[3].dump() + ",1\n";
+    }
+  }
+  std::ofstream(truth) << rows;
+  const Outcome outcome = run({"evaluate", "frames", clip, "--model", model, "--truth", truth, "--protocol",
+                               "faces", "--calibrate", calibrated, "--reliability", folder_ / "plot.svg"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(fs::exists(folder_ / "plot.svg"));
+  EXPECT_FALSE(waldboost::load_model(calibrated, 1 << 24).calibration.empty());
+
+  int sure = 0;
+  for (const Json& frame : found({"--model", calibrated, "--confidence", "0.5"})) {
+    for (const Json& object : frame["objects"]) {
+      EXPECT_GE(object["confidence"], 0.5);
+      EXPECT_GE(object["score"], middle - 1);
+      ++sure;
+    }
+  }
+  EXPECT_GT(sure, 20);
+  const Outcome refused = run({"detect", clip, "--model", model, "--confidence", "0.5"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
 }
 
 }  // namespace

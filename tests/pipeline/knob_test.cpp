@@ -414,7 +414,7 @@ TEST_F(KnobProgram, SettingsAreListedAndExplained) {
   const std::string found = folder_ / "found.csv";
   const Outcome outcome =
       expect_run(0, "", detect({"--hold", "1", "--settings", listed, "--explain", "-d", found}));
-  EXPECT_THAT(bytes_of(found), HasSubstr(",track,name,distance,setting\n"));
+  EXPECT_THAT(bytes_of(found), HasSubstr(",track,name,distance,confidence,setting\n"));
   EXPECT_THAT(bytes_of(found), HasSubstr(",\"8 filters, step 1.3\"\n"));
   EXPECT_THAT(outcome.err, HasSubstr("* 8 filters, step 1.3 "));
   EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5 "));

@@ -91,6 +91,21 @@ TEST_F(ResultWriterTest, JsonLines) {
       "\n");
 }
 
+TEST_F(ResultWriterTest, ConfidenceOfCalibratedModels) {
+  Detection sure = kPerson;
+  sure.confidence = 0.98765432;
+  const std::vector<FrameResult> frames{frame(1, {sure, kFace})};
+  for (const ResultFormat format : {ResultFormat::jsonl, ResultFormat::json, ResultFormat::coco}) {
+    const auto document = nlohmann::json::parse(written(format, frames));
+    const auto& objects = format == ResultFormat::coco   ? document["annotations"]
+                          : format == ResultFormat::json ? document["frames"][0]["objects"]
+                                                         : document["objects"];
+    EXPECT_EQ(objects[0]["confidence"], 0.9877);
+    EXPECT_FALSE(objects[1].contains("confidence"));
+  }
+  EXPECT_THAT(written(ResultFormat::csv, frames), HasSubstr(",75.17,,,,0.9877\n"));
+}
+
 TEST_F(ResultWriterTest, JsonDocument) {
   const std::string two = written(ResultFormat::json, {frame(1, {kFace}), frame(2, {})});
   EXPECT_EQ(two,
@@ -109,11 +124,11 @@ TEST_F(ResultWriterTest, CsvQuotesAndHasEveryFrame) {
   FrameResult odd = frame(2, {});
   odd.source = "a \"b\",\nc";
   EXPECT_EQ(written(ResultFormat::csv, {frame(1, {kPerson, kFace}), odd, failed_frame(3)}, {"person", "f,g"}),
-            "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n"
-            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,\n"
-            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24,,,\n"
-            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,,,,\n"
-            "a.mp4,3,0.333333,failed,,,,,,,,,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence\n"
+            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,,\n"
+            "a.mp4,1,0.04,ok,\"f,g\",0,-2.5,0,24,24,,,,\n"
+            "\"a \"\"b\"\",\nc\",2,0.08,ok,,,,,,,,,,\n"
+            "a.mp4,3,0.333333,failed,,,,,,,,,,\n");
 }
 
 TEST_F(ResultWriterTest, CsvOfARunThatTurnsBetweenSettingsSaysWhichOne) {
@@ -125,11 +140,11 @@ TEST_F(ResultWriterTest, CsvOfARunThatTurnsBetweenSettingsSaysWhichOne) {
   for (const FrameResult& one : {found, nothing, failed_frame(3)}) writer->write(one);
   writer->finish();
   EXPECT_EQ(content(path),
-            "source,frame,time,status,label,score,x,y,width,height,track,name,distance,setting\n"
-            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,,\"12 filters, step 1.15\"\n"
-            "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,,,\"12 filters, step 1.15\"\n"
-            "a.mp4,2,0.08,ok,,,,,,,,,,\"\"\"fast\"\"\"\n"
-            "a.mp4,3,0.333333,failed,,,,,,,,,,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence,setting\n"
+            "a.mp4,1,0.04,ok,person,1.23,489.01,161,31.03,75.17,,,,,\"12 filters, step 1.15\"\n"
+            "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,,,,\"12 filters, step 1.15\"\n"
+            "a.mp4,2,0.08,ok,,,,,,,,,,,\"\"\"fast\"\"\"\n"
+            "a.mp4,3,0.333333,failed,,,,,,,,,,,\n");
 }
 
 TEST_F(ResultWriterTest, Mot) {
@@ -146,9 +161,9 @@ TEST_F(ResultWriterTest, IdentitiesOfTrackedObjects) {
             "4,7,489.01,161,31.03,75.17,1.23,-1,-1,-1\n"
             "4,-1,-2.5,0,24,24,0,-1,-1,-1\n");
   EXPECT_EQ(written(ResultFormat::csv, frames),
-            "source,frame,time,status,label,score,x,y,width,height,track,name,distance\n"
-            "a.mp4,4,0.16,ok,person,1.23,489.01,161,31.03,75.17,7,,\n"
-            "a.mp4,4,0.16,ok,face,0,-2.5,0,24,24,,,\n");
+            "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence\n"
+            "a.mp4,4,0.16,ok,person,1.23,489.01,161,31.03,75.17,7,,,\n"
+            "a.mp4,4,0.16,ok,face,0,-2.5,0,24,24,,,,\n");
   const std::string objects =
       R"("objects":[{"label":"person","score":1.23,"box":[489.01,161,31.03,75.17],"track":7},)"
       R"({"label":"face","score":0,"box":[-2.5,0,24,24]}])";
@@ -166,8 +181,8 @@ TEST_F(ResultWriterTest, CsvHasNameAndDistance) {
   Detection unknown = kFace;
   unknown.attributes = DetectionAttributes{kUnknownName, std::nullopt, {}};
   EXPECT_THAT(written(ResultFormat::csv, {frame(1, {named, unknown})}),
-              testing::EndsWith("0,24,24,,\"Ada \"\"L\"\"\",0.4124\n"
-                                "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,unknown,\n"));
+              testing::EndsWith("0,24,24,,\"Ada \"\"L\"\"\",0.4124,\n"
+                                "a.mp4,1,0.04,ok,face,0,-2.5,0,24,24,,unknown,,\n"));
 }
 
 TEST_F(ResultWriterTest, MotRefusesASecondSourceAndGoesOn) {
