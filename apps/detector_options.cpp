@@ -192,6 +192,7 @@ std::vector<Config> DetectorOptions::load_configs() const {
     throw Error(ExitCode::usage, "--model is for one detector, and there are several",
                 "name one with --config, or say its model in a configuration of your own");
   }
+  check_number_of_detectors(configs);
   if (is_enough && &family_of(configs.front()) != named) {
     throw Error(ExitCode::usage,
                 fmt::format("the model '{}' is {}, and '{}' is not for one", model_, named->info().one,

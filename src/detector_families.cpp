@@ -79,9 +79,17 @@ void expect_keys(const Config& config) {
   config.expect("detector", kOwnKeys);
 }
 
+constexpr int kMaxDetectors = 16;  // each loads a model
+
 // Those inside, each with what its own section says.
 std::vector<Config> inside_of(const Config& config) {
   return config.tables("detector", kInside);
+}
+
+int number_of_detectors(const Config& config) {
+  int number = 1;
+  for (const Config& one : inside_of(config)) number += number_of_detectors(one);
+  return number;
 }
 
 void check_inside(const Config& config) {
@@ -155,7 +163,18 @@ std::string setting_name(const FamilyInfo& family, const DetectorInfo& info, con
 
 }  // namespace
 
+void check_number_of_detectors(std::span<const Config> configs) {
+  int number = 0;
+  for (const Config& config : configs) number += number_of_detectors(config);
+  if (number <= kMaxDetectors) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: {} detectors are configured, more than the limit of {}",
+                          configs.front().name(), number, kMaxDetectors),
+              "combine fewer configurations, or remove [[detector.inside]] sections");
+}
+
 void check_detector_config(const Config& config) {
+  check_number_of_detectors({&config, 1});
   expect_keys(config);
   if (recognition::recognises(config)) recognition::read_section(config);
   config.expect_all_known();

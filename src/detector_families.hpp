@@ -27,7 +27,12 @@ const Family& family_of(const Config& config);
 /// empty name.
 const Family* family_of_model(const std::string& model);
 
-/// Throws Error (usage) where the family, a section or a key is not known. Reads no file.
+/// Throws Error (usage) where configurations have more than 16 detectors together, those of
+/// [[detector.inside]] included. Reads no file.
+void check_number_of_detectors(std::span<const Config> configs);
+
+/// Throws Error (usage) where there are too many detectors, or where the family, a section or a key is not
+/// known. Reads no file.
 void check_detector_config(const Config& config);
 
 /// Makes the detector that section [detector] of a configuration describes; its key `family` says which kind.

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 #include <toml++/toml.h>
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/text.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -50,7 +52,7 @@ struct Config::Data {
   }
 };
 
-constexpr std::uintmax_t kMaxConfigBytes = 16 << 20;
+constexpr std::uintmax_t kMaxConfigBytes = 1 << 20;
 
 Config::Config(std::unique_ptr<Data> data) : data_(std::move(data)) {}
 Config Config::fresh_copy() const {
@@ -108,6 +110,70 @@ std::vector<Config> Config::load_each(const fs::path& file, const std::string& s
 
 namespace {
 
+// Throws Error (usage) where tables and arrays are nested too deeply: toml++ destroys and reads them
+// recursively. Counts brackets and the dots of keys, outside of strings and comments, and so a level too many
+// for a number with a decimal point.
+void check_toml_depth(std::string_view text, const std::string& name) {
+  constexpr std::string_view kLineEnds = "\n\v\f\r";
+  std::vector<int> outside;  // the depth around each open bracket
+  int section = 0, depth = 0, key = 0, line = 1;
+  bool in_heading = false, at_start = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (kLineEnds.find(c) != std::string_view::npos) {
+      line += c == '\n' ? 1 : 0;
+      if (!outside.empty() && !in_heading) continue;
+      if (in_heading) section = key + 2;  // an array of tables has two levels
+      outside.clear();
+      depth = section;
+      key = 0;
+      in_heading = false;
+      at_start = true;
+      continue;
+    }
+    if (c == ' ' || c == '\t') continue;
+    if (c == '#') {
+      i = std::min(text.find_first_of(kLineEnds, i), text.size()) - 1;
+    } else if (c == '"' || c == '\'') {
+      const bool is_long = text.substr(i, 3) == std::string(3, c);
+      for (i += is_long ? 3 : 1; i < text.size(); ++i) {
+        if (c == '"' && text[i] == '\\') {
+          ++i;
+        } else if (is_long ? text.substr(i, 3) == std::string(3, c) : text[i] == c) {
+          break;
+        } else if (kLineEnds.find(text[i]) != std::string_view::npos) {
+          line += text[i] == '\n' ? 1 : 0;
+          if (!is_long) break;  // an error for the parser to report
+        }
+      }
+      if (is_long) {
+        i += 2;  // and up to two quotes that belong to the string
+        for (int more = 0; more < 2 && i + 1 < text.size() && text[i + 1] == c; ++more) ++i;
+      }
+    } else if (c == '[' && at_start) {
+      in_heading = true;
+      depth = 0;
+      continue;  // still at the start: the second bracket of an array of tables
+    } else if (c == '[' || c == '{') {
+      outside.push_back(depth);
+      depth += key + 1;
+      key = 0;
+    } else if ((c == ']' || c == '}') && !outside.empty()) {
+      depth = outside.back();
+      outside.pop_back();
+    } else if (c == ',') {
+      key = 0;
+    } else if (c == '.') {
+      ++key;
+    }
+    at_start = false;
+    if (depth + key > kMaxTextDepth) {
+      throw Error(ExitCode::usage, name + ":" + std::to_string(line) + ": tables are nested deeper than " +
+                                       std::to_string(kMaxTextDepth) + " levels");
+    }
+  }
+}
+
 // toml++ itself gives none for an integer that no double has exactly.
 double number_in(const toml::node& node) {
   if (const toml::value<std::int64_t>* whole = node.as_integer()) return static_cast<double>(whole->get());
@@ -124,6 +190,7 @@ std::vector<Config> Config::parse_each(std::string_view text, const std::string&
                                        const std::string& section) {
   Data data;
   data.name = name;
+  check_toml_depth(text, name);
   try {
     data.root = std::make_shared<const toml::table>(toml::parse(text, name));
   } catch (const toml::parse_error& e) {

@@ -6,6 +6,8 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/json_problem.hpp"
+#include "base/text.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -15,9 +17,14 @@ namespace {
 nlohmann::json read(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return nlohmann::json::object();
-  std::ifstream stream(file);
-  nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
-  return json.is_object() ? json : nlohmann::json::object();
+  try {
+    const std::string text = read_text_file(file);
+    check_json_limits(text);
+    nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+    if (json.is_object()) return json;
+  } catch (const Error&) {  // counts as damaged
+  }
+  return nlohmann::json::object();
 }
 
 }  // namespace

@@ -1,8 +1,26 @@
 #include "base/text.hpp"
 
+#include <fstream>
 #include <sstream>
 
+#include "base/error.hpp"
+
 namespace sightline {
+
+std::string read_text_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  char block[1 << 16];
+  while (stream.read(block, sizeof block) || stream.gcount() > 0) {
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kMaxTextBytes) {
+      throw Error(ExitCode::input,
+                  "'" + file.string() + "' is larger than " + std::to_string(kMaxTextBytes >> 20) + " MiB");
+    }
+  }
+  if (!stream.eof()) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
+  return text;
+}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";  // \r: files that come from Windows

@@ -1,11 +1,21 @@
 #pragma once
-/// Pieces of text.
+/// Pieces of text, and text files from outside.
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sightline {
+
+/// Limits for text from outside (JSON, TOML). Parsers build a tree that takes up to 16 times the file's size,
+/// and recurse when they copy, write or destroy it.
+inline constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{64} << 20;
+inline constexpr int kMaxTextDepth = 64;
+
+/// Reads a whole text file. Throws Error (input) where it cannot be read, or has more than kMaxTextBytes.
+std::string read_text_file(const std::filesystem::path& file);
 
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
+#include "base/text.hpp"
 #include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
 
@@ -196,6 +195,7 @@ std::string record_text(const std::vector<Characteristics>& processors) {
 std::vector<Characteristics> parse_record(const std::string& text, const std::string& name) {
   try {
     return understood([&] {
+      check_json_limits(text);
       const json document = json::parse(text);
       const json& version = document.at("version");
       if (version != kRecordVersion)
@@ -212,10 +212,7 @@ std::vector<Characteristics> parse_record(const std::string& text, const std::st
 }
 
 std::vector<Characteristics> load_record(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
-  return parse_record(text, file.string());
+  return parse_record(read_text_file(file), file.string());
 }
 
 std::filesystem::path default_characteristics_file() {

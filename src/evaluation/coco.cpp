@@ -11,7 +11,9 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/json_problem.hpp"
+#include "base/text.hpp"
 #include "evaluation/ground_truth.hpp"
+#include "evaluation/text_rows.hpp"
 
 namespace sightline {
 namespace {
@@ -43,7 +45,9 @@ class Reader final : public nlohmann::json_sax<Value> {
   std::string problem;
 
   bool start_object(std::size_t) override {
-    ++depth_;
+    if (!enter()) return false;
+    if (depth_ == kEntry && list_ != List::none && ++entries_ > kMaxEntries)
+      return refuse("more than " + std::to_string(kMaxEntries) + " images, annotations and categories");
     if (depth_ == kEntry && list_ == List::images) images.emplace_back();
     if (depth_ == kEntry && list_ == List::annotations) annotations.emplace_back();
     if (depth_ == kEntry && list_ == List::categories) categories.emplace_back();
@@ -52,7 +56,7 @@ class Reader final : public nlohmann::json_sax<Value> {
   }
   bool end_object() override { return leave(); }
   bool start_array(std::size_t) override {
-    ++depth_;
+    if (!enter()) return false;
     if (depth_ == kEntry && list_ != List::none) return refuse("an entry of a list is a list itself");
     if (depth_ == 1)
       return refuse("a list, where COCO has an object with images, annotations and categories");
@@ -103,6 +107,12 @@ class Reader final : public nlohmann::json_sax<Value> {
   enum class List { none, images, annotations, categories };
   static constexpr int kList = 2, kEntry = 3;  // depths: the object of all, a list in it, an entry of that
 
+  static constexpr int kMaxEntries = 10'000'000;
+
+  bool enter() {
+    return ++depth_ <= kMaxTextDepth ||
+           refuse("it is nested deeper than " + std::to_string(kMaxTextDepth) + " levels");
+  }
   bool leave() {
     if (depth_ == kList) list_ = List::none;
     --depth_;
@@ -140,7 +150,7 @@ class Reader final : public nlohmann::json_sax<Value> {
     return value > 0 && value < (1 << 30) ? static_cast<int>(value) : 0;
   }
 
-  int depth_ = 0;
+  int depth_ = 0, entries_ = 0;
   List list_ = List::none;
   std::string key_;
   bool has_images_ = false, has_annotations_ = false;
@@ -211,6 +221,7 @@ GroundTruth load_coco_truth(const std::filesystem::path& file) {
     const int error = in ? EISDIR : errno;
     throw Error(ExitCode::input, "cannot read ground truth '" + file.string() + "': " + std::strerror(error));
   }
+  text_rows::check_size(file);
   Reader reader;
   const bool is_read = Value::sax_parse(in, &reader) && reader.is_complete();
   if (in.bad() || fault::strikes(fault::Kind::read, "ground truth"))

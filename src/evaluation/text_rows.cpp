@@ -67,6 +67,15 @@ std::int64_t whole_number(std::string_view text, const char* what, std::int64_t 
   return value;
 }
 
+void check_size(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 30;
+  std::error_code error;
+  if (const std::uintmax_t bytes = std::filesystem::file_size(file, error); !error && bytes > kMaxBytes) {
+    throw Error(ExitCode::input,
+                "'" + file.string() + "' is larger than " + std::to_string(kMaxBytes >> 30) + " GiB");
+  }
+}
+
 void for_each_row(const std::filesystem::path& file, const char* what,
                   const std::function<void(std::string_view, const Row&)>& take) {
   // Opening a folder succeeds on Linux, and reading it would look like an empty file.
@@ -76,6 +85,7 @@ void for_each_row(const std::filesystem::path& file, const char* what,
     throw Error(ExitCode::input,
                 std::string("cannot read ") + what + " '" + file.string() + "': " + std::strerror(error));
   }
+  check_size(file);
   Row row{file};
   std::string text;
   while (std::getline(in, text)) {

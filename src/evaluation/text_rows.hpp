@@ -30,9 +30,12 @@ std::string take_csv_field(std::string_view& text, const Row& row);
 double number(std::string_view text, const char* what, const Row& row);
 std::int64_t whole_number(std::string_view text, const char* what, std::int64_t least, const Row& row);
 
+/// Throws Error(input) where a file is larger than 1 GiB.
+void check_size(const std::filesystem::path& file);
+
 /// Takes the lines that are not blank, without the blanks around them.
 /// @param what  the file is, for messages
-/// Throws Error(input) where it cannot be read.
+/// Throws Error(input) where it cannot be read, or is larger than check_size allows.
 void for_each_row(const std::filesystem::path& file, const char* what,
                   const std::function<void(std::string_view, const Row&)>& take);
 

@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/error.hpp"
+#include "base/json_problem.hpp"
+
 namespace sightline {
 namespace {
 
 constexpr std::size_t kNameWidth = 14;
 constexpr std::size_t kDetailWidth = 18;
 constexpr std::size_t kLineWidth = 100;
-constexpr int kMaxDepth = 16;  // of JSON in JSON: writing it recurses
 
 // Words in lines, those after the first under the first one's values.
 std::string wrapped(const std::string& text) {
@@ -44,15 +46,13 @@ std::string detail_line(const std::string& name, const std::string& value) {
 }
 
 std::string provenance_lines(const std::string& name, const std::string& text) {
-  using Json = nlohmann::ordered_json;
-  bool too_deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  const Json json = Json::parse(text, watch, false);
-  if (too_deep || json.is_discarded() || !json.is_object())
-    return property_line(name, text.empty() ? "none" : wrapped(text));
+  nlohmann::ordered_json json;
+  try {
+    check_json_limits(text);
+    json = nlohmann::ordered_json::parse(text, nullptr, false);
+  } catch (const Error&) {  // it is shown as it is
+  }
+  if (!json.is_object()) return property_line(name, text.empty() ? "none" : wrapped(text));
   std::string lines = property_line(name, json.empty() ? "none" : "");
   for (const auto& [key, value] : json.items()) {
     const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();

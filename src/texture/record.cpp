@@ -1,13 +1,12 @@
 #include "texture/record.hpp"
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
+#include "base/text.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline::texture {
@@ -193,6 +192,7 @@ std::vector<TextureRecord> parse_records(const std::string& text, const std::str
                  "name a file that `sightline texture --output FILE.json` has written");
   };
   try {
+    check_json_limits(text);
     const Json json = Json::parse(text);
     std::vector<TextureRecord> records;
     for (const Json& one : json.at("textures")) records.push_back(record_of(one));
@@ -205,10 +205,7 @@ std::vector<TextureRecord> parse_records(const std::string& text, const std::str
 }
 
 std::vector<TextureRecord> load_records(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
-  return parse_records(text, file.string());
+  return parse_records(read_text_file(file), file.string());
 }
 
 std::string to_csv(const std::vector<TextureRecord>& records) {

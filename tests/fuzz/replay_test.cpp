@@ -75,6 +75,25 @@ TEST_P(Replay, TakesOrRefusesDamagedSeeds) {
   }
 }
 
+// Parsers that recurse for each level overflow the stack.
+TEST_P(Replay, RefusesDeepNesting) {
+  constexpr int kLevels = 100'000;
+  const auto repeated = [](const std::string& text) {
+    std::string all;
+    for (int i = 0; i < kLevels; ++i) all += text;
+    return all;
+  };
+  for (const std::string& text :
+       {repeated("[") + repeated("]"), "{\"a\":" + repeated("[") + repeated("]") + "}",
+        repeated("{\"images\":") + "1" + repeated("}"), repeated("<a>") + repeated("</a>"),
+        "[detector" + repeated(".inside") + "]\n", "[[detector" + repeated(".inside") + "]]\n",
+        "[detector]\nmodel = " + repeated("[") + repeated("]") + "\n",
+        "[detector]\nmodel = " + repeated("{a=") + "1" + repeated("}") + "\n"}) {
+    SCOPED_TRACE(text.substr(0, 30));
+    EXPECT_NO_THROW(GetParam().run(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, testing::ValuesIn(kTargets),
                          [](const auto& one) { return std::string(one.param.name); });
 

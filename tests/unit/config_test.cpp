@@ -193,6 +193,61 @@ TEST(Config, FilesThatCannotBeRead) {
   EXPECT_THAT(complaint([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(Config, DeepNestingIsRefusedBeforeItIsParsed) {
+  const auto each = [](int levels) {
+    return std::vector<std::string>{
+        "\n[a" + repeated(".a", levels) + "]\n",
+        "\n[[a" + repeated(".\"]\"", levels) + "]]\n",
+        "[a]\na" + repeated(".a", levels) + " = 1\n",
+        "[a]\na = " + repeated("[", levels) + repeated("]", levels) + "\n",
+        "[a]\na = " + repeated("{a=", levels) + "1" + repeated("}", levels) + "\n",
+        "[a]\na = [" + repeated("{a.a.a=[\n", levels / 4) + repeated("]}", levels / 4) + "]\n",
+        "[a" + repeated(".a", levels / 2) + "]\na" + repeated(".a", levels / 2) + " = 1\n",
+        // Strings and comments that end where a simpler scanner would not see it.
+        "[a]\na = [\"\"\"x\"\"\"\"\", " + repeated("[", levels) + repeated("]", levels) + "]\n",
+        "[a]\na = ['\\', " + repeated("[", levels) + repeated("]", levels) + "]\n",
+        "[a] # \'\'\'\n[a.a" + repeated(".a", levels) + "]\n",
+    };
+  };
+  for (const std::string& text : each(40'000)) {
+    SCOPED_TRACE(text.substr(0, 20));
+    EXPECT_THAT(complaint([&] { Config::parse(text, "c.toml"); }), HasSubstr("64 levels"));
+  }
+  for (const std::string& text : each(40)) {
+    SCOPED_TRACE(text.substr(0, 20));
+    EXPECT_NO_THROW(Config::parse(text, "c.toml"));
+  }
+}
+
+TEST(Config, BracketsAndDotsOfStringsAndNumbersAreNoLevels) {
+  const std::string many = repeated("[{.", 100);
+  const std::string text = "# " + many + "\n[a]\nx = \"" + many + "\\\"" + many + "\"\ny = '" + many +
+                           "'\nz = \"\"\"\n" + many + "\"\n\"\"\"\nl = [" + repeated("1.5,\n", 100) + "]\n";
+  EXPECT_NO_THROW(Config::parse(text, "c.toml"));
+}
+
+TEST(Config, TooManyDetectorsAreRefusedBeforeAModelIsRead) {
+  const auto config_with = [](int inside) {
+    return Config::parse(
+        "[detector]\nmodel = \"none\"\n" + repeated("[[detector.inside]]\nmodel = \"none\"\n", inside),
+        "c.toml");
+  };
+  EXPECT_NO_THROW(check_detector_config(config_with(15)));
+  EXPECT_THROW(check_detector_config(config_with(16)), Error);
+  std::vector<Config> both;
+  both.push_back(config_with(7));
+  both.push_back(config_with(7));
+  EXPECT_NO_THROW(check_number_of_detectors(both));
+  both.push_back(config_with(0));
+  EXPECT_THROW(check_number_of_detectors(both), Error);
+}
+
 TEST(Config, TheShippedPipelineFileMakesADetector) {
   // As it is, without the pipeline that reads its section [schedule].
   const auto detector = make_detector(Config::load(SIGHTLINE_SOURCE_DIR "/configs/people.toml"));

@@ -148,5 +148,18 @@ TEST(JsonStore, WritersAtOnce) {
   EXPECT_EQ(files_in(folder / ""), 1u);
 }
 
+// nlohmann's library copies and writes a tree recursively.
+TEST(JsonStore, DeepNestingCountsAsDamage) {
+  const TempDir folder;
+  const JsonStore store(folder / "store.json");
+  for (const std::size_t levels : {62, 200'000}) {
+    const std::string deep = std::string(levels, '[') + std::string(levels, ']');
+    write(store.file(), "{\"a\": \"[{\\\"[{\", \"b\": " + deep + "}");
+    EXPECT_EQ(store.find("b").is_null(), levels > 62);
+    EXPECT_NO_THROW(store.store("c", 1));
+    EXPECT_EQ(store.find("c"), Json(1));
+  }
+}
+
 }  // namespace
 }  // namespace sightline
