@@ -127,7 +127,7 @@ void write_pictures(const fs::path& folder, const std::vector<StoredTemplate>& t
     throw Error(ExitCode::failed,
                 "cannot make the folder '" + folder.string() + "' (" + error.message() + ")");
   for (std::size_t i = 0; i < templates.size(); ++i)
-    write_whole(folder / (std::to_string(i + 1) + ".png"), templates[i].picture, "picture");
+    write_whole(folder / (std::to_string(i + 1) + ".png"), templates[i].picture, "picture", Readers::owner);
   spdlog::info("wrote {} to {}", counted(static_cast<std::int64_t>(templates.size()), "picture"),
                folder.string());
 }

@@ -1,9 +1,12 @@
 #include "base/atomic_file.hpp"
 
+#include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -21,9 +24,20 @@ bool is_of_system(const fs::path& name) {
   return text.starts_with("/dev/") || text.starts_with("/proc/");
 }
 
+fs::path with_random_suffix(const fs::path& file, const char* kind) {
+  std::uint32_t number = 0;
+  while (getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  char suffix[24];
+  std::snprintf(suffix, sizeof suffix, ".%s-%08x", kind, number);
+  fs::path name = file;
+  return name += suffix;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(const fs::path& name) : file_(without_link(name)), place_(temporary_name(file_)) {}
+AtomicFile::AtomicFile(const fs::path& name, Readers readers)
+    : file_(without_link(name)), place_(make_temporary(file_, readers)) {}
 
 AtomicFile::~AtomicFile() {
   std::error_code ignored;
@@ -37,8 +51,8 @@ std::error_code AtomicFile::finish() {
   return error;
 }
 
-void write_whole(const fs::path& path, std::string_view bytes, const std::string& what) {
-  AtomicFile unfinished(path);
+void write_whole(const fs::path& path, std::string_view bytes, const std::string& what, Readers readers) {
+  AtomicFile unfinished(path, readers);
   errno = 0;
   std::ofstream file(unfinished.place(), std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -56,25 +70,25 @@ void write_whole(const fs::path& path, std::string_view bytes, const std::string
   }
 }
 
-fs::path temporary_name(const fs::path& file) {
+fs::path make_temporary(const fs::path& file, Readers readers) {
   if (is_of_system(file)) return file;
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
   if (fs::exists(status) && (!fs::is_regular_file(status) || access(file.c_str(), W_OK) != 0)) return file;
-  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
-  if (access(folder.c_str(), W_OK) != 0) return file;
-  fs::path part = file;
-  return part += ".part";
+  for (;;) {
+    fs::path part = with_random_suffix(file, "part");
+    const int handle = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              readers == Readers::owner ? 0600 : 0666);
+    if (handle >= 0) {
+      ::close(handle);
+      return part;
+    }
+    if (errno != EEXIST && errno != EINTR) return file;  // whose writer meets the same obstacle, or none
+  }
 }
 
 fs::path name_of_its_own(const fs::path& file) {
-  static std::atomic<unsigned> number{0};
-  for (;;) {
-    fs::path own = file;
-    own += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(number++);
-    std::error_code ignored;
-    if (!fs::exists(own, ignored)) return own;  // else a process of that number has left it
-  }
+  return with_random_suffix(file, "tmp");
 }
 
 fs::path without_link(const fs::path& name) {

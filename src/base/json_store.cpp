@@ -1,11 +1,9 @@
 #include "base/json_store.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/fault.hpp"
 #include "base/json_problem.hpp"
 #include "base/text.hpp"
 
@@ -42,18 +40,8 @@ void JsonStore::store(const std::string& key, const nlohmann::json& value) const
   all[key] = value;
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
-  const fs::path temporary = name_of_its_own(file_);
-  std::ofstream stream(temporary);
   // Names from drivers may be any bytes.
-  stream << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  stream.close();
-  if (fault::strikes(fault::Kind::write, "JsonStore")) stream.setstate(std::ios::badbit);
-  if (stream) fs::rename(temporary, file_, error);
-  if (!stream || error) {
-    fs::remove(temporary, error);
-    throw Error(ExitCode::failed, "the results cannot be kept in '" + file_.string() + "'",
-                "choose a writable folder with XDG_CACHE_HOME");
-  }
+  write_whole(file_, all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n', "results");
 }
 
 }  // namespace sightline

@@ -2,9 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -114,20 +116,27 @@ struct Writer::Impl {
     if (!(output_->oformat->flags & AVFMT_NOFILE)) {
       file_ = without_link(path_);
       // What is live is read meanwhile, and can be.
-      atomic_file_ = live_ || !is_plain_path(path_) ? file_ : temporary_name(file_);
+      atomic_file_ = live_ || !is_plain_path(path_) ? file_ : make_temporary(file_);
       const int result = fault::strikes(fault::Kind::open, "avio_open")
                              ? AVERROR(EACCES)
                              : avio_open(&output_->pb, atomic_file_.c_str(), AVIO_FLAG_WRITE);
-      if (result < 0)
+      if (result < 0) {
+        std::error_code ignored;
+        if (atomic_file_ != file_) fs::remove(atomic_file_, ignored);
         throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
                     "check that the folder exists and may be written to");
+      }
     } else {
       check_folder();
+      if (is_plain_path(path_) && std::string_view(output_->oformat->name) == "image2") {
+        output_->opaque = this;
+        output_->io_open = open_picture;
+        output_->io_close2 = close_picture;
+      }
     }
     Dictionary options;
     if (av_filename_number_test(path_.c_str()) == 0) {
       options.set("update", "1");  // image2: one file
-      options.set("atomic_writing", "1");
       single_picture_ = std::string_view(output_->oformat->name) == "image2";
     }
     output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
@@ -212,6 +221,7 @@ struct Writer::Impl {
     check(fault::strikes(fault::Kind::write, "av_interleaved_write_frame")
               ? AVERROR(ENOSPC)
               : av_interleaved_write_frame(output_.get(), packet_.get()));
+    check(picture_result_);
     const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
     // What the muxer let go of may end before this packet.
     if (in_file != in_file_) held_back_ = 0;
@@ -297,8 +307,7 @@ struct Writer::Impl {
   bool join() {
     constexpr std::int64_t kLong = std::int64_t{1} << 30;
     if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
-    fs::path joined = atomic_file_;
-    joined += "2";
+    const fs::path joined = make_temporary(file_);
     int result = AVERROR(ENOMEM);
     try {
       result = join_fragments(atomic_file_, joined, *output_, last_durations_);
@@ -313,14 +322,32 @@ struct Writer::Impl {
     return done;
   }
 
-  // The picture that was being written: image2 writes beside its place and leaves what it could not complete.
-  void remove_picture() const {
-    char name[4096] = {};
-    const int number = static_cast<int>(pictures_) + 1;
-    if (av_get_frame_filename(name, sizeof name, path_.c_str(), number) < 0)
-      path_.copy(name, sizeof name - 1);
-    std::error_code ignored;
-    fs::remove(std::string(name) + ".tmp", ignored);
+  // Called by image2, once for each picture, which has its name once it is whole. image2's own way to that
+  // (atomic_writing) has names that others can guess.
+  static int open_picture(AVFormatContext* output, AVIOContext** io, const char* name, int flags,
+                          AVDictionary** options) noexcept {
+    Impl& impl = *static_cast<Impl*>(output->opaque);
+    try {
+      impl.picture_ = std::make_unique<AtomicFile>(name);
+    } catch (const std::exception&) {
+      return AVERROR(ENOMEM);
+    }
+    return avio_open2(io, impl.picture_->place().c_str(), flags, nullptr, options);
+  }
+
+  // image2 does not look at the result, so that `picture_result_` keeps it.
+  static int close_picture(AVFormatContext* output, AVIOContext* io) noexcept {
+    Impl& impl = *static_cast<Impl*>(output->opaque);
+    avio_flush(io);
+    const int written = io->error;
+    const int closed = avio_close(io);
+    int result = std::min({written, closed, 0});
+    if (result == 0 && impl.picture_) {
+      if (const std::error_code error = impl.picture_->finish()) result = AVERROR(error.value());
+    }
+    impl.picture_.reset();
+    if (result < 0) impl.picture_result_ = result;
+    return result;
   }
 
   void check_file() {
@@ -331,7 +358,7 @@ struct Writer::Impl {
   }
   [[noreturn]] void fail(int code) {
     failed_ = true;
-    if (output_ && output_->oformat->flags & AVFMT_NOFILE) remove_picture();
+    picture_.reset();
     throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
                 code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
   }
@@ -340,8 +367,10 @@ struct Writer::Impl {
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
-  fs::path file_;         // where the video is when it is whole
-  fs::path atomic_file_;  // where it is until then; both empty for pictures
+  fs::path file_;                        // where the video is when it is whole
+  fs::path atomic_file_;                 // where it is until then; both empty for pictures
+  std::unique_ptr<AtomicFile> picture_;  // that image2 is writing
+  int picture_result_ = 0;               // of the last one that failed
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_

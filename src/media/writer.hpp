@@ -42,10 +42,13 @@ struct WriteOptions {
 /// variable rate
 ///   round to their rate.
 /// - Sound is copied as it is; where the container cannot hold it, it is left out with a warning.
-/// - Until it is whole, a file is called as it will be, and `.part` (not where `live`): what has the name can
-///   be played. Whatever ends the writing, `finish` or the destructor completes it, as far as it got; where
-///   they cannot, `.part` is left and the log says so. Without a frame there is no file.
-/// - What `.part` holds can be played even if the process is killed, but for the last seconds: MP4 and MOV
+/// - Until it is whole, a file `NAME` is called `NAME.part-` and eight random digits (not where `live`): what
+/// has
+///   the name can be played. Whatever ends the writing, `finish` or the destructor completes it, as far as it
+///   got; where they cannot, the unfinished file is left and the log names it. Without a frame there is no
+///   file.
+/// - What an unfinished file holds can be played even if the process is killed, but for the last seconds: MP4
+/// and MOV
 ///   are written in fragments, which are copied into one file with one index when all is there; for a moment
 ///   that takes the room of two. Where there is none, the fragments get the name.
 ///

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/atomic_file.hpp"
+#include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/fnv.hpp"
 
@@ -96,24 +97,16 @@ void ProgramCache::store(const std::string& key, const std::vector<std::byte>& b
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return warn_once(folder_, error.message());
-  const fs::path temporary = name_of_its_own(folder_ / key);
   Header header;
   header.size = binary.size();
   header.checksum = fnv1a(binary.data(), binary.size());
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    stream.write(reinterpret_cast<const char*>(&header), sizeof header);
-    stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
-    stream.close();
-    if (fault::strikes(fault::Kind::write, "ProgramCache")) stream.setstate(std::ios::badbit);
-    if (!stream) {
-      warn_once(folder_, std::strerror(errno));
-      fs::remove(temporary, error);
-      return;
-    }
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes.append(reinterpret_cast<const char*>(binary.data()), binary.size());
+  try {
+    write_whole(folder_ / key, bytes, "compiled kernels");
+  } catch (const Error& problem) {
+    return warn_once(folder_, problem.what());
   }
-  fs::rename(temporary, folder_ / key, error);
-  if (error) fs::remove(temporary, error);
   evict();
 }
 

@@ -91,7 +91,7 @@ TEST_F(FaultsInCommands, Evaluate) {
   sweep(windows, [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, windows, "c.svg");
-    EXPECT_FALSE(fs::exists(run.folder + "/c.csv.part"));
+    EXPECT_EQ(test::unfinished(run.folder + "/c.csv"), "");
   });
   media::test::store(folder_ / "truth.txt", "1,1,10,10,41,100,1\n");
   const Sweep frames([&](const std::string& folder) {

@@ -57,6 +57,8 @@ class Ends : public testing::Test {
     const std::uintmax_t size = fs::file_size(out(name), missing);
     return !missing && size > 0;
   }
+  /// The name of the video's unfinished file, in the folder of `out`.
+  std::string unfinished_video() const { return test::unfinished(out("o.mp4")).filename(); }
 
   /// When to send a signal, in milliseconds after the start: while the program starts, or while it writes.
   static int some_moment(std::mt19937& random) {
@@ -101,7 +103,7 @@ TEST_F(Ends, FullDisk) {
     if (fs::exists(out("t.json"))) {
       EXPECT_TRUE(Json::accept(bytes_of(out("t.json")))) << "the trace is cut";
     }
-    EXPECT_FALSE(fs::exists(out("s.png.part")));
+    EXPECT_EQ(test::unfinished(out("s.png")), "");
   }
 }
 
@@ -115,7 +117,7 @@ TEST_F(Ends, FullDiskLeavesWhatWasThereBefore) {
                setup);
     EXPECT_EQ(bytes_of(out(name)), "precious");
   }
-  EXPECT_FALSE(fs::exists(out("o.png.tmp")));
+  EXPECT_EQ(test::unfinished(out("o.png")), "");
 }
 
 // Also what is no detections file: a list that is cut is not passed off as whole.
@@ -158,7 +160,7 @@ TEST_F(Ends, StoppedAtAnyMoment) {
     const Outcome outcome = detect_until(moment, signal);
     const std::size_t lines = expect_lines();
     EXPECT_EQ(expect_readable("o.mp4"), lines) << outcome.err;
-    EXPECT_FALSE(fs::exists(out("o.mp4.part"))) << outcome.err;
+    EXPECT_EQ(test::unfinished(out("o.mp4")), "") << outcome.err;
     frames += lines;
   }
   EXPECT_GT(frames, 0u) << "no run was stopped while it wrote";
@@ -176,15 +178,18 @@ TEST_F(Ends, KilledAtAnyMoment) {
     detect_until(moment, SIGKILL);
     frames += expect_lines();
     EXPECT_EQ(bytes_of(out("o.mp4")), "precious");
-    if (has_begun("o.mp4.part")) expect_readable("o.mp4.part");
+    if (const std::string name = unfinished_video(); !name.empty() && has_begun(name)) expect_readable(name);
   }
   EXPECT_GT(frames, 0u) << "no run was killed while it wrote";
   clear();
   Program program(detect({"--loop", "-1", "-o", out("o.mp4")}));
-  EXPECT_TRUE(program.wait_until([&] { return has_begun("o.mp4.part"); }));
+  EXPECT_TRUE(program.wait_until([&] {
+    const std::string name = unfinished_video();
+    return !name.empty() && has_begun(name);
+  }));
   program.send(SIGKILL);
   program.wait();
-  EXPECT_GT(expect_readable("o.mp4.part"), 0u);
+  EXPECT_GT(expect_readable(unfinished_video()), 0u);
 }
 
 // A recording of what happens now has its name at once, since it can be read at any time.

@@ -31,6 +31,13 @@ std::string bytes_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+fs::path unfinished(const fs::path& file) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(file.parent_path(), error))
+    if (entry.path().string().starts_with(file.string() + ".part-")) return entry.path();
+  return {};
+}
+
 void store(const std::string& path, const std::vector<char>& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }

@@ -28,6 +28,9 @@ class TempDir {
 std::vector<char> load(const std::string& path);
 std::string bytes_of(const std::filesystem::path& file);
 
+/// The unfinished file of that name (AtomicFile, media::Writer); empty where there is none.
+std::filesystem::path unfinished(const std::filesystem::path& file);
+
 /// Makes a file, or writes one anew.
 void store(const std::string& path, const std::vector<char>& bytes);
 void store(const std::string& path, const std::string& text);

@@ -138,7 +138,7 @@ TEST(MediaWriter, AWholeFileHasOneIndex) {
     };
     Writer writer(dir / name, info_of({64, 48}));
     for (int i = 0; i < 300; ++i) writer.write(gray_frame({64, 48}, static_cast<std::uint8_t>(i), i / 25.0));
-    EXPECT_TRUE(has(std::string(name) + ".part", "moof"));
+    EXPECT_TRUE(has(sightline::test::unfinished(dir / name).filename(), "moof"));
     writer.finish();
     EXPECT_TRUE(has(name, "moov"));
     EXPECT_FALSE(has(name, "moof"));
@@ -148,6 +148,24 @@ TEST(MediaWriter, AWholeFileHasOneIndex) {
       EXPECT_NEAR(frames[i].time(), static_cast<double>(i) / 25, 1e-6);
     EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 1);
   }
+}
+
+// Somebody else may write to the folder, and plant links to files of the user's.
+TEST(MediaWriter, LinksAtNamesThatCanBeGuessedAreNotFollowed) {
+  const TempDir dir;
+  store(dir / "precious", std::string("precious"));
+  for (const char* name :
+       {"a.mp4.part", "a.mp4.part2", "b1.png.tmp", "b2.png.tmp", "b1.png.part", "c.png.tmp"})
+    fs::create_symlink("precious", dir / name);
+  for (const char* name : {"a.mp4", "b%d.png", "c.png"}) {
+    Writer writer(dir / name, info_of({64, 48}));
+    for (int i = 0; i < (name[0] == 'c' ? 1 : 2); ++i) writer.write(gray_frame({64, 48}, 100, i / 25.0));
+    writer.finish();
+  }
+  EXPECT_EQ(load(dir / "precious").size(), 8u);
+  for (const char* name : {"a.mp4", "b1.png", "b2.png", "c.png"})
+    EXPECT_FALSE(read_all(dir / name).empty()) << name;
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 11) << "nothing else is left";
 }
 
 // The head of the file says where each stream begins, and so waits for it; not for ever.
@@ -163,9 +181,9 @@ TEST(MediaWriter, SoundThatNeverComesKeepsNothingInMemory) {
   Writer writer(sound, info_of({64, 48}), options);
   const auto frame = [&](int i) { writer.write(gray_frame({64, 48}, 100, i / 25.0)); };
   for (int i = 0; i < 250; ++i) frame(i);
-  EXPECT_EQ(fs::file_size(sound + ".part"), 0u) << "it waits";
+  EXPECT_EQ(fs::file_size(sightline::test::unfinished(sound)), 0u) << "it waits";
   for (int i = 250; i < 500; ++i) frame(i);
-  EXPECT_GT(fs::file_size(sound + ".part"), 0u);
+  EXPECT_GT(fs::file_size(sightline::test::unfinished(sound)), 0u);
   writer.finish();
   EXPECT_EQ(read_all(sound).size(), 500u);
 }
