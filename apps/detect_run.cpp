@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/utf8.hpp"
 #include "detector_families.hpp"
 #include "knob_options.hpp"
 #include "picture_output.hpp"
@@ -45,7 +46,7 @@ void summarise(const pipeline::RunReport& report, const DetectorInfo& detector, 
       text += " more of them\n";
     }
   }
-  std::fputs((text + problems_text(report)).c_str(), stderr);
+  std::fputs(printable(text + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
 }
 
 // One input with what becomes of it.

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/utf8.hpp"
 #include "device_knowledge.hpp"
 #include "knob_options.hpp"
 #include "opencl/error.hpp"
@@ -97,7 +98,8 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
                planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
   if (explain) {
-    std::fputs((pipeline::explain(planned, processor()) + known_text(device_stages)).c_str(), stderr);
+    const std::string text = pipeline::explain(planned, processor()) + known_text(device_stages);
+    std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
   } else if (planned.energies && !planned.energies->sees_all()) {
     std::string remark = pipeline::energy_remark(planned);
     remark.pop_back();
@@ -152,7 +154,8 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const DetectorInfo& info = engine.detector->info();
   spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", info.model,
                info.smallest_object, info.threshold);
-  if (engine.explain) std::fputs(settings_table(*engine.detector).c_str(), stderr);
+  if (engine.explain)
+    std::fputs(printable(settings_table(*engine.detector), kLineEndsAndTabs).c_str(), stderr);
 }
 
 }  // namespace sightline::apps

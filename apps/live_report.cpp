@@ -1,4 +1,5 @@
 #include "live_report.hpp"
+#include "base/utf8.hpp"
 
 #include <unistd.h>
 
@@ -29,10 +30,10 @@ void LiveReport::tell() {
   if (every_ > 0 && now >= next_line_) {
     next_line_ += every_;
     clear();
-    std::fprintf(stderr, "%s\n", session_.status_line().c_str());
+    std::fprintf(stderr, "%s\n", printable(session_.status_line()).c_str());
   } else if (every_ == 0 && terminal_ && now >= next_rewrite_) {
     next_rewrite_ = now + 1;
-    std::fprintf(stderr, "\r\033[K%s", session_.status_line().c_str());
+    std::fprintf(stderr, "\r\033[K%s", printable(session_.status_line()).c_str());
     shown_ = true;
   }
 }

@@ -9,6 +9,7 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
+#include "base/utf8.hpp"
 #include "knob_options.hpp"
 #include "media/picture_file.hpp"
 #include "pipeline/now.hpp"
@@ -428,7 +429,7 @@ void LiveSession::summarise() const {
   }
   text += stage_times_text(report_) + settings_text(report_);
   if (knob_) text += knob_->summary();
-  std::fputs((text + problems_text(report_)).c_str(), stderr);
+  std::fputs(printable(text + problems_text(report_), kLineEndsAndTabs).c_str(), stderr);
 }
 
 }  // namespace sightline::apps

@@ -1,30 +1,96 @@
 // The `sightline` program: parses the command line, runs a subcommand, turns errors into messages and exit
 // codes.
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/utf8.hpp"
 #include "complete.hpp"
 #include "parser.hpp"
 #include "stop.hpp"
 
 namespace {
 
+// Escapes what messages quote of files, devices and libraries: control characters would reach the terminal.
+class SafeFormatter final : public spdlog::formatter {
+ public:
+  explicit SafeFormatter(std::string pattern) : pattern_(std::move(pattern)), formatter_(pattern_) {}
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
+    const std::string text =
+        sightline::printable({message.payload.data(), message.payload.size()}, sightline::kLineEndsAndTabs);
+    spdlog::details::log_msg safe = message;
+    safe.payload = text;
+    formatter_.format(safe, line);
+    message.color_range_start = safe.color_range_start;
+    message.color_range_end = safe.color_range_end;
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<SafeFormatter>(pattern_);
+  }
+
+ private:
+  std::string pattern_;
+  spdlog::pattern_formatter formatter_;
+};
+
+// Called by the C library with what goes to a terminal; a character that is cut by the end of its buffer
+// waits.
+ssize_t write_to_terminal(void*, const char* bytes, std::size_t size) {
+  static std::string pending;
+  pending.append(bytes, size);
+  std::size_t whole = pending.size();
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, whole); ++back) {
+    const auto byte = static_cast<unsigned char>(pending[whole - back]);
+    if (byte < 0x80 || byte >= 0xC0) {
+      const std::size_t length = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+      if (length > back) whole -= back;
+      break;
+    }
+  }
+  const std::string text =
+      sightline::printable(std::string_view(pending).substr(0, whole), sightline::kLineEndsAndTabs);
+  pending.erase(0, whole);
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t written = write(STDOUT_FILENO, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return 0;
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return static_cast<ssize_t>(size);
+}
+
+// Tables name files, people and devices, too. What goes to a file or a pipe stays as it is.
+void protect_terminal() {
+  if (isatty(STDOUT_FILENO) == 0) return;
+  cookie_io_functions_t functions{};
+  functions.write = write_to_terminal;
+  FILE* const safe = fopencookie(nullptr, "w", functions);
+  if (!safe) return;
+  setvbuf(safe, nullptr, _IOLBF, BUFSIZ);
+  stdout = safe;
+}
+
 void configure_logging(int verbosity) {
   auto logger = spdlog::stderr_color_mt("sightline");
-  logger->set_pattern(verbosity > 0 ? "%H:%M:%S.%e %^%l%$ %v" : "%^%l%$: %v");
+  logger->set_formatter(
+      std::make_unique<SafeFormatter>(verbosity > 0 ? "%H:%M:%S.%e %^%l%$ %v" : "%^%l%$: %v"));
   logger->set_level(verbosity > 0   ? spdlog::level::debug
                     : verbosity < 0 ? spdlog::level::err
                                     : spdlog::level::info);
@@ -70,6 +136,7 @@ int with_output(int code) {
 int main(int argc, char** argv) try {
   using sightline::ExitCode;
   std::set_terminate(end_without_memory);
+  protect_terminal();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
 
@@ -87,7 +154,8 @@ int main(int argc, char** argv) try {
     parser.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (const std::string problem = sightline::apps::explain(e, parser.app()); !problem.empty()) {
-      std::fprintf(stderr, "%s\nRun with --help for more information.\n", problem.c_str());
+      std::fprintf(stderr, "%s\nRun with --help for more information.\n",
+                   sightline::printable(problem, sightline::kLineEndsAndTabs).c_str());
       return code_of(ExitCode::usage);
     }
     return parser.app().exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);

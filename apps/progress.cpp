@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/duration_text.hpp"
+#include "base/utf8.hpp"
 
 namespace sightline::apps {
 
@@ -41,7 +42,7 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   } else {
     line += fmt::format("{} {}  {}  {}", what, progress.frames, speed, duration_text(progress.seconds));
   }
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", printable(line).c_str());
   shown_ = true;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/utf8.hpp"
 #include "pipeline/tile_source.hpp"
 #include "progress.hpp"
 #include "run_text.hpp"
@@ -280,7 +281,7 @@ class TextureRunner::Impl {
     if (verbosity_ < 0) return;
     spdlog::info("{} tile(s) in {:.2f} s: {:.1f} Mpixel/s", grid.count(), report.seconds,
                  pixels / 1e6 / std::max(report.seconds, 1e-9));
-    std::fputs((stage_times_text(report) + problems_text(report)).c_str(), stderr);
+    std::fputs(printable(stage_times_text(report) + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
   }
 
   TextureChoice choice_;

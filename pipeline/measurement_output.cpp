@@ -196,13 +196,6 @@ std::string csv_row(const Measurement& m, const ScheduleResult& s) {
 
 }  // namespace
 
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
 std::string field(double value) {
   if (!std::isfinite(value)) return {};
   std::array<char, 40> text;

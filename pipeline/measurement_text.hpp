@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "pipeline/measurement.hpp"
 
 namespace sightline::pipeline {
@@ -17,7 +18,9 @@ inline constexpr std::size_t kColumns = 100;
 /// Rows of equal length; the first column is flush left, the others right.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
 /// A field of a row of CSV, quoted where it must be.
-std::string field(const std::string& text);
+inline std::string field(const std::string& text) {
+  return csv_field(text);
+}
 /// The same of a number, in the shortest form that reads back as it; empty where it is not finite.
 std::string field(double value);
 /// Three figures or more: "0.123", "9.87", "148.2", "1482"; "-" where it is not finite.

@@ -46,4 +46,24 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
   }
 }
 
+namespace {
+
+bool begins_formula(std::string_view text) {
+  return text.size() > 1 && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  std::string result(begins_formula(text) ? "'" : "");
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return result.append(text);
+  result = '"' + result;
+  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
+  return result + '"';
+}
+
+std::string_view without_formula_guard(std::string_view field) {
+  return field.starts_with('\'') && begins_formula(field.substr(1)) ? field.substr(1) : field;
+}
+
 }  // namespace sightline

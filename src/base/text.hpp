@@ -27,4 +27,12 @@ std::vector<std::string> split(const std::string& text, char separator);
 /// The fields of a row, trimmed: one more than there are commas. Parts of `text`.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
+/// Text as a field of a CSV table: quoted where it holds commas, quotation marks or line ends. A text that a
+/// spreadsheet would run as a formula (it begins with = + - @, a tab or a carriage return) gets a single
+/// quotation mark in front, which spreadsheets take as "this is text".
+std::string csv_field(std::string_view text);
+
+/// The text that such a field stood for, without the quotation marks around it.
+std::string_view without_formula_guard(std::string_view field);
+
 }  // namespace sightline

@@ -1,6 +1,7 @@
 #include "base/utf8.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace sightline {
 namespace {
@@ -12,6 +13,12 @@ char32_t code_point(std::string_view text) {
   char32_t value = byte(0) & kFirstBits[text.size()];
   for (std::size_t i = 1; i < text.size(); ++i) value = (value << 6) | (byte(i) & 0x3FU);
   return value;
+}
+
+// Unicode's Bidi_Control characters, and the line and paragraph separators.
+bool changes_direction(char32_t c) {
+  return c == 0x61C || (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 }  // namespace
@@ -40,16 +47,20 @@ std::optional<std::u32string> utf8_code_points(std::string_view text) {
   return points;
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::string_view kept) {
   std::string result;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view one = text.substr(0, std::max<std::size_t>(length, 1));
     const char32_t point = length > 0 ? code_point(one) : 0;
-    if (point < 0x20 || (point >= 0x7F && point < 0xA0))
-      result += '?';
-    else
-      result += one;
+    char escape[16] = {};
+    if (length == 0 || (length == 1 && (point < 0x20 || point == 0x7F) && kept.find(text[0]) == kept.npos)) {
+      std::snprintf(escape, sizeof escape, "\\x%02x",
+                    static_cast<unsigned>(static_cast<unsigned char>(text[0])));
+    } else if ((point >= 0x80 && point < 0xA0) || changes_direction(point)) {
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(point));
+    }
+    result += escape[0] != 0 ? std::string_view(escape) : one;
     text.remove_prefix(one.size());
   }
   return result;

@@ -15,8 +15,13 @@ std::size_t utf8_length(std::string_view text);
 /// The code points of a text; nothing where it is not UTF-8.
 std::optional<std::u32string> utf8_code_points(std::string_view text);
 
-/// The text with a question mark for every byte that is not UTF-8 and for every control character (line ends
-/// too): fit for a terminal or a picture, whoever wrote it.
-std::string printable(std::string_view text);
+/// The text with escapes ("\x1b", "\u202e") for every byte that is not UTF-8, every control character (C0 and
+/// C1) and every character that changes the direction of text: fit for a terminal or a picture, whoever wrote
+/// it.
+/// @param kept  control characters of ASCII that stay, such as line ends
+std::string printable(std::string_view text, std::string_view kept = {});
+
+/// Of messages of several lines.
+inline constexpr std::string_view kLineEndsAndTabs = "\n\t";
 
 }  // namespace sightline

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "detection/result_writer_parts.hpp"
 
 namespace sightline {
@@ -75,16 +76,6 @@ void append_identity(std::string& object, const DetectionAttributes& attributes)
   if (!attributes.name.empty()) append(object, "name", quoted(attributes.name));
   if (attributes.distance) append(object, "distance", json_number(*attributes.distance, 4));
   if (!attributes.view.empty()) append(object, "view", quoted(attributes.view));
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 }  // namespace
@@ -160,17 +151,17 @@ class Csv final : public ResultWriter::Format {
   }
   std::string frame(const FrameResult& result) override {
     const std::string start =
-        csv_cell(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
+        csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
-    const std::string end = has_settings_ ? ',' + csv_cell(std::string(result.setting)) + '\n' : "\n";
+    const std::string end = has_settings_ ? ',' + csv_field(std::string(result.setting)) + '\n' : "\n";
     if (result.objects.empty()) return start + ",,,,,,,,," + end;
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
-      rows += start + csv_cell(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
+      rows += start + csv_field(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
               plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
               (object.track > 0 ? std::to_string(object.track) : "") + ',' +
-              csv_cell(object.attributes.name()) + ',';
+              csv_field(object.attributes.name()) + ',';
       if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
       rows += ',';
       if (object.confidence) rows += plain(*object.confidence, 4);

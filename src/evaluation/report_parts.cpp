@@ -26,13 +26,6 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 double Axis::place(double value) const {
   const double part = std::log(std::clamp(value, low, high) / low) / std::log(high / low);
   return start + part * (end - start);

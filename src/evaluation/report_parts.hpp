@@ -17,9 +17,6 @@ std::string at(double value);
 /// "2,160,000".
 std::string grouped(std::uint64_t value);
 
-/// A field of a CSV row, quoted where it must be.
-std::string csv_field(const std::string& text);
-
 /// A logarithmic axis from `low` to `high`, both above 0, over the places from `start` to `end`.
 struct Axis {
   double low = 0;

@@ -45,7 +45,7 @@ std::string take_csv_field(std::string_view& text, const Row& row) {
   }
   if (i >= text.size() || text[i] != ',') row.refuse("the name at its beginning does not end");
   text.remove_prefix(i + 1);
-  return name;
+  return std::string(without_formula_guard(name));
 }
 
 double number(std::string_view text, const char* what, const Row& row) {

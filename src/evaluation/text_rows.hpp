@@ -22,7 +22,7 @@ struct Row {
 /// Splits at every run of blanks. A field in double quotes may hold blanks; the quotes are left out.
 std::vector<std::string_view> split_at_blanks(std::string_view text);
 
-/// Takes the first field of a table's row, quoted where it must be (report_parts::csv_field), and the comma
+/// Takes the first field of a table's row, quoted where it must be (csv_field), and the comma
 /// behind it. Throws Error(input) where there is none.
 std::string take_csv_field(std::string_view& text, const Row& row);
 

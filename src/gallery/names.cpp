@@ -14,8 +14,8 @@ namespace {
 // Unicode's controls and line ends (Cc, Zl, Zp), and the marks that make text run the other way: the rest of
 // a line of a table, too.
 bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069);
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 bool is_blank(char32_t c) {

@@ -213,8 +213,8 @@ std::string to_csv(const std::vector<TextureRecord>& records) {
   for (const TextureRecord& record : records) {
     for (const HistogramRecord& histogram : record.histograms) {
       const std::uint64_t pixels = histogram.pixels();
-      const std::string start = report_parts::csv_field(record.picture) + ',' + histogram.channel + ',' +
-                                report_parts::csv_field(histogram.op) + ',';
+      const std::string start =
+          csv_field(record.picture) + ',' + histogram.channel + ',' + csv_field(histogram.op) + ',';
       for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
         const std::uint64_t count = histogram.bins[bin];
         text += start + std::to_string(bin) + ',' + std::to_string(count) + ',' +

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/markup.hpp"
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "evaluation/report_parts.hpp"
 

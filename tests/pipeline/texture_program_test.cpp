@@ -1,10 +1,13 @@
 // `sightline texture` and what goes with it, from the outside: the same files whatever the tiles, what is in
 // them, and misuse.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Stripes and noise: all codes appear, and no two corners are alike.
 Image<std::uint8_t> made_up_texture(Size size, int period, std::uint64_t seed) {
@@ -323,11 +327,36 @@ TEST_F(TextureProgram, StoppedRunsLeaveNothing) {
     command.insert(command.end(), {"--operator", one});
   fs::create_directories(folder_ / "out");
   Program program(command);
-  ASSERT_TRUE(program.wait_until([&] { return fs::exists(folder_ / "out/c.npy.part"); }));
+  ASSERT_TRUE(program.wait_until([&] { return !unfinished(folder_ / "out/c.npy").empty(); }));
   program.send(SIGINT);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
+}
+
+// A terminal runs control characters: they could change its title, hide text or answer for the user.
+TEST_F(TextureProgram, NamesOfFilesReachNoTerminalAsTheyAre) {
+  const std::string name = folder_ / "a\x1b]0;title\x07\u202egnp.png";
+  fs::copy_file(p(), name);
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  RunSetup setup;
+  setup.output_handle = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(setup.output_handle, 0);
+  const Outcome outcome = expect_run(0, "", {"texture", name}, setup);
+  std::string shown;
+  char block[4096];
+  for (ssize_t size = 0; (size = read(terminal, block, sizeof block)) > 0;)
+    shown.append(block, static_cast<std::size_t>(size));
+  close(terminal);
+  const Outcome missing = expect_run(3, "", {"texture", name + ".missing"});
+  const Outcome misspelt = expect_run(2, "", {"texture", "--\x1b[31m"});
+  EXPECT_THAT(shown, HasSubstr("a\\x1b]0;title\\x07\\u202egnp.png"));
+  for (const std::string& text : {shown, outcome.err, missing.err, misspelt.err}) {
+    for (const char* bad : {"\x1b", "\x07", "\u202e"}) EXPECT_THAT(text, Not(HasSubstr(bad)));
+  }
 }
 
 }  // namespace

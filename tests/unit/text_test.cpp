@@ -28,5 +28,18 @@ TEST(Text, RowsHaveAFieldMoreThanCommas) {
   EXPECT_EQ(split_at_commas(""), Fields{""});
 }
 
+// Spreadsheets run a cell that begins with one of = + - @, a tab or a carriage return.
+TEST(CsvField, IsTextToASpreadsheet) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a, \"b\""), "\"a, \"\"b\"\"\"");
+  EXPECT_EQ(csv_field("=HYPERLINK(\"http://h\",\"x\")"), "\"'=HYPERLINK(\"\"http://h\"\",\"\"x\"\")\"");
+  for (const char* formula : {"=1+1", "+1", "-1", "@SUM(A1)", "\tx"}) {
+    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+    EXPECT_EQ(without_formula_guard(csv_field(formula)), formula);
+  }
+  EXPECT_EQ(without_formula_guard("'n' Roll"), "'n' Roll");
+  EXPECT_EQ(csv_field("-"), "-");
+}
+
 }  // namespace
 }  // namespace sightline

@@ -14,12 +14,14 @@ TEST(Utf8, KnowsEveryLengthAndWhatIsNone) {
 }
 
 TEST(Utf8, PrintableTextHoldsNoControlCharacters) {
-  EXPECT_EQ(printable("a\x1B[31m\nb\x7F"), "a?[31m?b?");
+  EXPECT_EQ(printable("a\x1B[31m\nb\x7F"), "a\\x1b[31m\\x0ab\\x7f");
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),
-            "?31m")
+            "\\u009b31m")
       << "the one-character form of ESC [";
-  EXPECT_EQ(printable("Zoë\xFF"), "Zoë?");
+  EXPECT_EQ(printable("Zoë\xFF"), "Zoë\\xff");
+  EXPECT_EQ(printable("\u202Egpj.exe\u2066\u200F\u061C"), "\\u202egpj.exe\\u2066\\u200f\\u061c");
+  EXPECT_EQ(printable("a\tb\n\r", kLineEndsAndTabs), "a\tb\n\\x0d");
 }
 
 }  // namespace
