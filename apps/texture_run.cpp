@@ -105,7 +105,8 @@ class TextureSink : public pipeline::Sink {
     const auto* output = static_cast<const texture::TextureOutput*>(result.output.get());
     if (result.status != FrameStatus::ok || !output) {
       output = nullptr;
-      lost_.push_back({where, result.message.empty() ? "not computed" : result.message});
+      if (!tiles::add_damage(lost_, {where, result.message.empty() ? "not computed" : result.message}))
+        ++lost_left_out_;
     } else {
       totals_.add(channel, *output);
     }
@@ -117,6 +118,7 @@ class TextureSink : public pipeline::Sink {
 
   const texture::TextureTotals& totals() const { return totals_; }
   const std::vector<tiles::Damage>& lost() const { return lost_; }
+  std::int64_t lost_left_out() const { return lost_left_out_; }
 
  private:
   // Of a tile that failed in a channel, the cells stay 0.
@@ -139,6 +141,7 @@ class TextureSink : public pipeline::Sink {
   texture::CellsFile* cells_;
   texture::TextureTotals totals_;
   std::vector<tiles::Damage> lost_;
+  std::int64_t lost_left_out_ = 0;
   std::vector<std::shared_ptr<const FrameOutput>> tile_;  ///< by channel
 };
 
@@ -205,7 +208,9 @@ class TextureRunner::Impl {
                                           cells->columns(), cells->rows(), cells->features()};
     }
     record.damage = source.damage();
-    record.damage.insert(record.damage.end(), sink.lost().begin(), sink.lost().end());
+    record.damage_left_out = source.damage_left_out() + sink.lost_left_out();
+    for (const tiles::Damage& one : sink.lost())
+      if (!tiles::add_damage(record.damage, one)) ++record.damage_left_out;
     return record;
   }
 
@@ -302,9 +307,10 @@ bool report_damage(const texture::TextureRecord& record) {
     spdlog::error("'{}': {}x{} pixels at ({}, {}) could not be read and count as black: {}", record.picture,
                   one.where.width, one.where.height, one.where.x, one.where.y, one.reason);
   }
-  if (record.damage.size() > kShown)
-    spdlog::error("'{}': {} more such places; JSON output lists all", record.picture,
-                  record.damage.size() - kShown);
+  if (record.damage.size() > kShown) {
+    spdlog::error("'{}': {} more areas could not be read; JSON output lists 100", record.picture,
+                  static_cast<std::int64_t>(record.damage.size() - kShown) + record.damage_left_out);
+  }
   return !record.damage.empty();
 }
 

@@ -116,7 +116,7 @@ void TileSource::take_damage(Tile& tile) {
       ended_ = true;
       throw Error(ExitCode::input, "'" + picture_.info().name + "' is damaged at " + tiles::to_string(one));
     }
-    damage_.push_back(std::move(one));
+    if (!tiles::add_damage(damage_, std::move(one))) ++damage_left_out_;
   }
   tile.damage.clear();
 }
@@ -146,7 +146,7 @@ std::optional<media::Frame> TileSource::read() {
 
 std::int64_t TileSource::decode_errors() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::int64_t>(damage_.size());
+  return static_cast<std::int64_t>(damaged_places_.size());
 }
 
 std::optional<std::int64_t> TileSource::frames() const {
@@ -156,6 +156,11 @@ std::optional<std::int64_t> TileSource::frames() const {
 std::vector<tiles::Damage> TileSource::damage() const {
   const std::lock_guard lock(mutex_);
   return damage_;
+}
+
+std::int64_t TileSource::damage_left_out() const {
+  const std::lock_guard lock(mutex_);
+  return damage_left_out_;
 }
 
 }  // namespace sightline::pipeline

@@ -43,8 +43,10 @@ class TileSource : public Source {
   /// Damaged parts so far.
   std::int64_t decode_errors() const override;
   std::optional<std::int64_t> frames() const override;
-  /// Damaged parts of the tiles that `read` has returned, each once, in the order of the tiles.
+  /// Damaged parts of the tiles that `read` has returned, as rectangles (tiles::add_damage), and how many
+  /// parts are in none of these.
   std::vector<tiles::Damage> damage() const;
+  std::int64_t damage_left_out() const;
 
  private:
   using Plane = std::shared_ptr<Image<std::uint8_t>>;
@@ -76,6 +78,7 @@ class TileSource : public Source {
   std::int64_t current_ = 0;  // tile that `read` is at
   std::vector<Tile> window_;  // of tiles from `current_` on
   std::vector<tiles::Damage> damage_;
+  std::int64_t damage_left_out_ = 0;
   std::set<std::tuple<std::int64_t, std::int64_t>> damaged_places_;
 
   std::size_t channel_ = 0;           // that `read` is at

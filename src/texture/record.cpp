@@ -84,6 +84,8 @@ std::string record_text(const TextureRecord& record, bool shares) {
   add_list("histograms", histograms);
   if (record.cells) text += ",\n   \"cells\": " + line(cells_json(*record.cells));
   if (!record.damage.empty()) add_list("damage", damage_json(record.damage));
+  if (record.damage_left_out > 0)
+    text += ",\n   \"damage_left_out\": " + std::to_string(record.damage_left_out);
   return text + "}";
 }
 
@@ -146,6 +148,7 @@ TextureRecord record_of(const Json& json) {
                               one.at("width").get<int>(), one.at("height").get<int>()},
                              one.at("reason").get<std::string>()});
   }
+  record.damage_left_out = json.value("damage_left_out", std::int64_t{0});
   return record;
 }
 

@@ -46,7 +46,8 @@ struct TextureRecord {
   LbpMapping mapping = LbpMapping::uniform;
   std::vector<HistogramRecord> histograms;  ///< [channel][operator]
   std::optional<CellsRecord> cells;
-  std::vector<tiles::Damage> damage;  ///< parts that could not be read: they count as black
+  std::vector<tiles::Damage> damage;  ///< areas that could not be read: they count as black
+  std::int64_t damage_left_out = 0;   ///< damaged tiles or strips beyond those areas
 
   /// What has to be equal in two records for their histograms to be comparable: channels, operators and
   /// mapping, for people.

@@ -1,6 +1,7 @@
 #include "tiles/picture.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.hpp"
 #include "tiles/memory_picture.hpp"
@@ -12,6 +13,54 @@ namespace sightline::tiles {
 const char* to_string(Channel channel) {
   constexpr const char* kNames[] = {"luma", "red", "green", "blue"};
   return kNames[static_cast<std::size_t>(channel)];
+}
+
+namespace {
+
+// Decoders name rows and tiles: parts that are damaged in the same way differ in these numbers.
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
+// Makes `a` the rectangle of both, where they make one.
+bool join(Region& a, const Region& b) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (a.y == b.y && a.height == b.height && (a.x + a.width == b.x || b.x + b.width == a.x) &&
+      std::int64_t{a.width} + b.width <= most) {
+    a.x = std::min(a.x, b.x);
+    a.width += b.width;
+    return true;
+  }
+  if (a.x == b.x && a.width == b.width && (a.y + a.height == b.y || b.y + b.height == a.y) &&
+      std::int64_t{a.height} + b.height <= most) {
+    a.y = std::min(a.y, b.y);
+    a.height += b.height;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool add_damage(std::vector<Damage>& list, Damage part) {
+  constexpr std::size_t kMaxRectangles = 100;
+  const std::string reason = without_digits(part.reason);
+  // What has become larger may now fit another one.
+  const auto is_joined = [&](Damage& one) {
+    Region both = part.where;
+    if (!join(both, one.where) || without_digits(one.reason) != reason) return false;
+    part.where = both;
+    return true;
+  };
+  for (auto found = std::ranges::find_if(list, is_joined); found != list.end();
+       found = std::ranges::find_if(list, is_joined)) {
+    part.reason = std::move(found->reason);
+    list.erase(found);
+  }
+  if (list.size() == kMaxRectangles) return false;
+  list.push_back(std::move(part));
+  return true;
 }
 
 std::string to_string(const Damage& damage) {

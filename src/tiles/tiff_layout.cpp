@@ -149,6 +149,47 @@ void read_strips(const TiffFile& tiff, TiffLayout& layout) {
   layout.block = {static_cast<int>(layout.width), static_cast<int>(block_rows)};
 }
 
+// Bytes that a byte of compressed data becomes at most, by the codec's definition; where it has no limit,
+// more than pictures reach.
+std::int64_t largest_ratio(std::uint16_t compression, std::int64_t row_bytes) {
+  switch (compression) {
+    case COMPRESSION_NONE:
+      return 1;
+    case COMPRESSION_PACKBITS:
+      return 64;
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_JPEG:
+      return 1032;
+    case COMPRESSION_LZW:
+      return 2731;
+    case COMPRESSION_CCITTRLE:
+    case COMPRESSION_CCITTRLEW:
+    case COMPRESSION_CCITTFAX3:
+    case COMPRESSION_CCITTFAX4:
+      return 8 * row_bytes;  // a blank row is a bit
+    default:
+      return 1 << 16;
+  }
+}
+
+// A tiny file would otherwise keep the program busy with billions of pixels that are not in it. A file that
+// was cut may lack three quarters, and small pictures everything.
+void check_size_of_file(const std::filesystem::path& file, std::uint16_t compression, const Refusal& refuse,
+                        const TiffLayout& layout) {
+  constexpr double kAlwaysAllowed = 64 << 20;  // bytes
+  std::error_code error;
+  const auto bytes = static_cast<double>(std::filesystem::file_size(file, error));
+  const double decoded = static_cast<double>(layout.parts()) * static_cast<double>(layout.part_bytes) *
+                         (layout.planar ? layout.samples : 1);
+  const auto ratio = static_cast<double>(largest_ratio(compression, layout.row_bytes));
+  if (!error && decoded > std::max(kAlwaysAllowed, 4 * bytes * ratio)) {
+    refuse("claims " + size_text(layout.width, layout.height) + " pixels, which its " +
+               std::to_string(static_cast<std::int64_t>(bytes)) + " bytes cannot hold",
+           "is it complete?");
+  }
+}
+
 }  // namespace
 
 TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, const OpenOptions& options) {
@@ -196,6 +237,7 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
            "convert it: vips tiffsave '" + file.string() +
                "' converted.tif --tile --tile-width 512 --tile-height 512 --compression deflate --bigtiff");
   }
+  check_size_of_file(file, compression, refuse, *this);
   description = std::string(TIFFIsBigTIFF(tiff.get()) ? "BigTIFF" : "TIFF") + ", " +
                 compression_name(compression) + ", " + parts;
   if (samples > channels && samples != channels + 1)

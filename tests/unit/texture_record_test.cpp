@@ -29,6 +29,7 @@ TextureRecord some_record() {
   record.histograms[1].contrast = ContrastSummary{4.8, 0.1, {0, 1, 2.0625, 3, 4, 5, 255}};
   record.cells = CellsRecord{"cells.npy", 64, 1563, 1407, 20};
   record.damage = {{{512, 1024, 256, 256}, "bad \"tile\""}};
+  record.damage_left_out = 3;
   return record;
 }
 
@@ -42,6 +43,7 @@ void expect_same(const TextureRecord& a, const TextureRecord& b) {
   EXPECT_EQ(a.mapping, b.mapping);
   EXPECT_EQ(a.histograms, b.histograms);
   EXPECT_EQ(a.cells, b.cells);
+  EXPECT_EQ(a.damage_left_out, b.damage_left_out);
   ASSERT_EQ(a.damage.size(), b.damage.size());
   for (std::size_t i = 0; i < a.damage.size(); ++i) {
     EXPECT_EQ(a.damage[i].where, b.damage[i].where);
@@ -53,6 +55,7 @@ TEST(TextureRecord, JsonIsReadBackExactly) {
   TextureRecord plain = some_record();
   plain.cells.reset();
   plain.damage.clear();
+  plain.damage_left_out = 0;
   for (const bool shares : {false, true}) {
     const std::string text = to_json({some_record(), plain}, shares);
     const std::vector<TextureRecord> read = parse_records(text, "a.json");

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "support/errors.hpp"
@@ -200,6 +201,63 @@ TEST_F(TiffDamage, NoDamageEndsTheProgram) {
       read();
     }
   }
+}
+
+// What a file of 218 bytes said.
+TEST_F(TiffDamage, SizesThatTheFileCannotHoldAreRefused) {
+  const auto claim = [&](std::uint32_t side, int compression) {
+    TIFF* const tiff = TIFFOpen(file().c_str(), "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 16);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 16);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, compression);
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 256);
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, 256);
+    std::vector<std::uint8_t> pixels(256 * 256);
+    TIFFWriteEncodedTile(tiff, 0, pixels.data(), static_cast<tmsize_t>(pixels.size()));
+    TIFFClose(tiff);
+    // The two tags, as values of 32 bits: SHORT 16 in the file becomes LONG.
+    change([&](std::vector<char>& bytes) {
+      for (std::size_t i = 8; i + 12 <= bytes.size(); ++i) {
+        std::uint16_t tag = 0, type = 0;
+        std::uint32_t count = 0, value = 0;
+        std::memcpy(&tag, &bytes[i], 2);
+        std::memcpy(&type, &bytes[i + 2], 2);
+        std::memcpy(&count, &bytes[i + 4], 4);
+        std::memcpy(&value, &bytes[i + 8], 4);
+        if ((tag != TIFFTAG_IMAGEWIDTH && tag != TIFFTAG_IMAGELENGTH) || count != 1 || value != 16) continue;
+        type = TIFF_LONG;
+        std::memcpy(&bytes[i + 2], &type, 2);
+        std::memcpy(&bytes[i + 8], &side, 4);
+      }
+    });
+  };
+  for (const int compression :
+       {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_PACKBITS, COMPRESSION_ADOBE_DEFLATE}) {
+    SCOPED_TRACE(compression);
+    claim(250'000, compression);
+    test::expect_error(ExitCode::input, "250000x250000 pixels", [&] { open_picture(file()); });
+    claim(2000, compression);
+    EXPECT_EQ(open_picture(file())->info().width, 2000) << "a small one that lacks most of its tiles is read";
+  }
+}
+
+TEST(AddDamage, MakesFewRectanglesOfManyParts) {
+  std::vector<Damage> list;
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 50; ++x)
+      EXPECT_TRUE(
+          add_damage(list, {{x * 16, y * 16, 16, 16}, "tile " + std::to_string(y * 50 + x) + " is cut"}));
+  }
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].where, (Region{0, 0, 800, 640}));
+  EXPECT_TRUE(add_damage(list, {{800, 0, 16, 16}, "another reason"}));
+  EXPECT_THAT(list, SizeIs(2));
+  int left_out = 0;
+  for (int i = 0; i < 1000; ++i) left_out += add_damage(list, {{2000 + 32 * i, 0, 16, 16}, "apart"}) ? 0 : 1;
+  EXPECT_THAT(list, SizeIs(100));
+  EXPECT_EQ(left_out, 902);
 }
 
 }  // namespace
