@@ -107,11 +107,10 @@ int export_people(const PeopleArguments& a) {
     throw Error(ExitCode::usage, "'" + a.file + "' is there already, and is not replaced",
                 "choose another name");
   require_writable(a.file);
-  AtomicFile output(a.file);
-  std::filesystem::remove(output.place(), error);  // what a process that was killed has left
+  AtomicFile output(a.file, Readers::owner);
   Imported exported;
   {
-    Gallery made = Gallery::open_or_make(output.place(), gallery.kind());
+    Gallery made = Gallery::make_unfinished(output.place(), gallery.kind());
     exported = made.import(gallery, a.names);
   }
   if (const std::error_code problem = output.finish()) {
@@ -124,6 +123,11 @@ int export_people(const PeopleArguments& a) {
 
 int import_people(const PeopleArguments& a) {
   require_present(a.file);
+  if (std::filesystem::file_size(a.file) > Gallery::kMaxImportedBytes) {
+    throw Error(ExitCode::input,
+                fmt::format("'{}' is larger than {} GiB", a.file, Gallery::kMaxImportedBytes >> 30),
+                "import a smaller gallery");
+  }
   const Gallery other(a.file, Gallery::Access::read);
   if (media::is_same_file(a.file, a.gallery.file().string()))
     throw Error(ExitCode::usage, "'" + a.file + "' is the gallery itself", "name another file");

@@ -1,5 +1,7 @@
 #include "gallery/gallery.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -72,6 +74,12 @@ void check_size(const TemplateKind& kind, std::span<const std::uint8_t> bytes) {
     throw std::logic_error("a template of " + std::to_string(bytes.size()) + " bytes in a gallery of others");
 }
 
+// Earlier versions had a write-ahead log, which readers need write permission for.
+void keep_journal_and_reserve(Database& database) {
+  database.run("PRAGMA journal_mode = DELETE");
+  database.reserve();
+}
+
 }  // namespace
 
 Gallery::Gallery(std::unique_ptr<Database> database, TemplateKind kind)
@@ -91,6 +99,15 @@ Gallery::Gallery(const fs::path& file, Access access, std::chrono::milliseconds 
   database_ = std::make_unique<Database>(
       file, access == Access::read ? Database::Mode::read : Database::Mode::write, patience);
   kind_ = check_tables(*database_);
+  if (access == Access::write) keep_journal_and_reserve(*database_);
+}
+
+Gallery Gallery::make_unfinished(const fs::path& file, const TemplateKind& kind) {
+  auto database = std::make_unique<Database>(file, Database::Mode::unfinished, kPatience);
+  make_tables(*database, kind);
+  Gallery gallery(std::move(database), kind);
+  gallery.is_unfinished_ = true;
+  return gallery;
 }
 
 Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
@@ -103,6 +120,7 @@ Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
   auto database = std::make_unique<Database>(file, Database::Mode::create, patience);
   make_tables(*database, kind);
   TemplateKind found = check_tables(*database);
+  keep_journal_and_reserve(*database);
   Gallery gallery(std::move(database), std::move(found));
   gallery.require(kind);
   return gallery;
@@ -221,6 +239,7 @@ void Gallery::add(const std::string& name, std::span<const NewTemplate> template
   const std::int64_t person = person_named(*database_, name, time);
   for (const NewTemplate& one : templates) insert(*database_, person, one, time);
   transaction.commit();
+  if (!is_unfinished_) database_->reserve();
 }
 
 void Gallery::rename(const std::string& name, const std::string& new_name) {
@@ -250,9 +269,10 @@ void Gallery::merge(const std::string& name, const std::vector<std::string>& oth
 
 std::string Gallery::remove(const std::vector<std::string>& names) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  const std::set<std::string> once(names.begin(), names.end());
-  for (const std::string& name : once)
-    Statement(*database_, "DELETE FROM people WHERE id = ?", person(name).id).run();
+  std::set<std::int64_t> people;
+  for (const std::string& name : names) people.insert(person(name).id);
+  database_->release_reserve();
+  for (const std::int64_t id : people) Statement(*database_, "DELETE FROM people WHERE id = ?", id).run();
   transaction.commit();
   return erase_traces();
 }
@@ -269,25 +289,26 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
                       std::to_string(place + 1),
                   "`sightline faces show` tells their numbers");
     }
-    Statement(*database_, "DELETE FROM templates WHERE id = ?", all[place].id).run();
   }
+  database_->release_reserve();
+  for (const std::size_t place : once)
+    Statement(*database_, "DELETE FROM templates WHERE id = ?", all[place].id).run();
   if (once.size() == all.size()) Statement(*database_, "DELETE FROM people WHERE id = ?", owner.id).run();
   transaction.commit();
   return erase_traces();
 }
 
-// Deleted rows are overwritten (secure_delete), but the log has pages as they were: it is emptied. Writing
-// the file anew before gives the space back, and leaves no page in which SQLite has moved rows about.
+// Deleted rows are overwritten (secure_delete), and the journal is deleted. Writing the file anew gives the
+// space back, and leaves no page in which SQLite has moved rows about.
 std::string Gallery::erase_traces() {
+  std::string left;
   try {
     database_->run("VACUUM");
-    Statement checkpoint(*database_, "PRAGMA wal_checkpoint(TRUNCATE)");
-    if (checkpoint.step() && checkpoint.integer(0) != 0)
-      return "'" + file().string() + "-wal', which another program reads, keeps bytes until that ends";
-    return "";
   } catch (const Error& error) {
-    return std::string(error.what()) + "; the next deletion tries again";
+    left = std::string(error.what()) + "; the next deletion tries again";
   }
+  database_->reserve();
+  return left;
 }
 
 Imported Gallery::import(const Gallery& other, const std::vector<std::string>& names) {
@@ -296,6 +317,15 @@ Imported Gallery::import(const Gallery& other, const std::vector<std::string>& n
   if (names.empty()) people = other.people();
   for (const std::string& name : std::set<std::string>(names.begin(), names.end()))
     people.push_back(other.person(name));
+  std::int64_t pictures = 0;
+  for (const Person& person : people) pictures += person.templates;
+  if (std::ssize(people) > kMaxImportedPeople || pictures > kMaxImportedPictures) {
+    throw Error(
+        ExitCode::input,
+        fmt::format("'{}' has {} people with {} pictures to import, more than the limit of {} and {}",
+                    other.file().string(), people.size(), pictures, kMaxImportedPeople, kMaxImportedPictures),
+        "name fewer people");
+  }
   Imported imported;
   Transaction transaction(*database_, Transaction::Kind::write);
   for (const Person& person : people) {
@@ -317,6 +347,7 @@ Imported Gallery::import(const Gallery& other, const std::vector<std::string>& n
     }
   }
   transaction.commit();
+  if (!is_unfinished_) database_->reserve();
   return imported;
 }
 

@@ -2,9 +2,10 @@
 /// Who is known: people with the templates of their faces, in one file.
 ///
 /// The file is an SQLite database, which is whole whatever happens to the program or the machine, and which
-/// one program may change while others read it. It holds nothing but what the structures below say, and is
-/// made readable for its owner alone. All templates of a gallery are of one model: those of another cannot be
-/// compared with them.
+/// one program may change while others have it open; they wait for each other while one reads or writes. A
+/// file `NAME-reserve` beside it keeps space for deletions. The gallery holds nothing but what the structures
+/// below say, and is made readable for its owner alone. All templates of a gallery are of one model: those of
+/// another cannot be compared with them.
 
 #include <chrono>
 #include <cstdint>
@@ -97,6 +98,9 @@ class Gallery {
  public:
   enum class Access { read, write };
   static constexpr std::chrono::milliseconds kPatience{10'000};
+  /// Of one import, which may be a stranger's file; the file may have kMaxImportedBytes.
+  static constexpr std::int64_t kMaxImportedPeople = 10'000, kMaxImportedPictures = 100'000;
+  static constexpr std::uintmax_t kMaxImportedBytes = std::uintmax_t{1} << 30;
   static constexpr std::size_t kLongestSource = 1000;  ///< bytes of NewTemplate::source that are kept
 
   /// Opens one that is there. Reading also works in a folder that may not be written to.
@@ -104,6 +108,8 @@ class Gallery {
   /// Opens one to write; makes it, and its folders, where it is not there. Throws as `require`.
   static Gallery open_or_make(const std::filesystem::path& file, const TemplateKind& kind,
                               std::chrono::milliseconds patience = kPatience);
+  /// Makes one in an empty file that gets its name later (AtomicFile); no other file is left beside it.
+  static Gallery make_unfinished(const std::filesystem::path& file, const TemplateKind& kind);
   ~Gallery();
   Gallery(Gallery&&) noexcept;
   Gallery& operator=(Gallery&&) noexcept;
@@ -140,14 +146,16 @@ class Gallery {
   void rename(const std::string& name, const std::string& new_name);
   /// All templates of the others become those of `name`; the others are nobody any more.
   void merge(const std::string& name, const std::vector<std::string>& others);
-  /// What is deleted is gone from the file to the last byte, and so it is from the log beside it, unless
-  /// another program reads there now.
-  /// @return what keeps bytes for now, for people; empty where nothing does
+  /// What is deleted is gone from the file to the last byte. A full disk does not prevent it, since space is
+  /// kept for its journal: as much as the gallery has, at most 16 MiB.
+  /// @return why some bytes are left for now (the file could not be written anew), for people; empty where
+  /// none are
   std::string remove(const std::vector<std::string>& names);
   /// The same of some templates of somebody, by their place in templates(); somebody without any is gone.
   std::string remove_templates(const std::string& name, std::span<const std::size_t> places);
   /// Copies people with all their templates; those of a name that is known are added to that person.
-  /// @param names  empty: everybody. Throws Error (usage) for one that `other` does not have, and as require.
+  /// @param names  empty: everybody. Throws Error (input) for more than the limits above, and Error (usage)
+  /// for one that `other` does not have, and as require.
   Imported import(const Gallery& other, const std::vector<std::string>& names);
   void set_threshold(const Threshold& threshold);
 
@@ -157,6 +165,7 @@ class Gallery {
 
   std::unique_ptr<Database> database_;
   TemplateKind kind_;
+  bool is_unfinished_ = false;
   std::int64_t version_ = -1;  // of the last snapshot
 };
 

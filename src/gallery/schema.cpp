@@ -58,22 +58,18 @@ void check_schema(Database& database) {
 
 void make_tables(Database& database, const TemplateKind& kind) {
   if (kind.bytes < 1 || kind.bytes > kLargestTemplate) throw std::logic_error("templates of no size");
-  {
-    Transaction transaction(database, Transaction::Kind::write);
-    // Another program may have been quicker, or it is a file of something else.
-    if (database.integer("SELECT count(*) FROM sqlite_schema") > 0 ||
-        database.integer("PRAGMA application_id") != 0)
-      return;
-    for (const char* sql : kTables) database.run(sql);
-    Statement(database, "INSERT INTO model VALUES (1, ?, ?, ?, ?)", kind.model, kind.hash, kind.settings,
-              kind.bytes)
-        .run();
-    database.run(kMarkApplication);
-    database.run(kMarkVersion);
-    transaction.commit();
-  }
-  // Readers then never wait for a writer. Where the file system cannot have it, they wait.
-  database.run("PRAGMA journal_mode = WAL");
+  Transaction transaction(database, Transaction::Kind::write);
+  // Another program may have been quicker, or it is a file of something else.
+  if (database.integer("SELECT count(*) FROM sqlite_schema") > 0 ||
+      database.integer("PRAGMA application_id") != 0)
+    return;
+  for (const char* sql : kTables) database.run(sql);
+  Statement(database, "INSERT INTO model VALUES (1, ?, ?, ?, ?)", kind.model, kind.hash, kind.settings,
+            kind.bytes)
+      .run();
+  database.run(kMarkApplication);
+  database.run(kMarkVersion);
+  transaction.commit();
 }
 
 TemplateKind check_tables(Database& database) {

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -18,39 +20,24 @@ namespace {
 
 constexpr int kLargestValue = 16 << 20;
 
-// Made by us, since SQLite's own files can be read by everybody. One that is there is left as it is.
+// Made by us, since SQLite's own files can be read by everybody. An empty file that the user made beforehand
+// gets the same permissions; a gallery keeps those that its owner has given it. A file that is there is not
+// opened: closing it would end the locks of this process's other connections.
 void make_private_file(const fs::path& file) {
-  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (handle < 0) {
-    throw Error(ExitCode::failed, "cannot make the gallery '" + file.string() + "': " + std::strerror(errno),
-                "check the folder and its permissions");
+  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (handle >= 0) {
+    ::close(handle);
+    return;
   }
-  ::close(handle);
+  struct stat there {};
+  if (errno == EEXIST && ::stat(file.c_str(), &there) == 0 &&
+      (there.st_size > 0 || ::chmod(file.c_str(), 0600) == 0))
+    return;
+  throw Error(ExitCode::failed, "cannot make the gallery '" + file.string() + "': " + std::strerror(errno),
+              "check the folder and its permissions");
 }
 
-// A database with a write-ahead log wants a file beside it even from its readers. Where nobody can make one,
-// nobody changes the database either, and SQLite may be told so.
-bool is_frozen(const fs::path& file) {
-  fs::path log = file;
-  log += "-wal";
-  std::error_code error;
-  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
-  return eaccess(folder.c_str(), W_OK) != 0 && !fs::exists(log, error);
-}
-
-std::string as_uri(const fs::path& file) {
-  std::string uri = "file:";
-  for (const char c : fs::absolute(file).string()) {
-    if (c == '?' || c == '#' || c == '%') {
-      char code[4];
-      std::snprintf(code, sizeof code, "%%%02X", static_cast<unsigned>(c));
-      uri += code;
-    } else {
-      uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
+constexpr std::uintmax_t kMaxReserve = 16 << 20;
 
 }  // namespace
 
@@ -63,16 +50,15 @@ void Database::Close::operator()(sqlite3* connection) const {
 }
 
 Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience) : file_(std::move(file)) {
-  if (mode == Mode::create) make_private_file(file_);
-  const bool frozen = mode == Mode::read && is_frozen(file_);
-  const std::string name = frozen ? as_uri(file_) : fs::absolute(file_).string();
-  const int flags = frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+  if (mode == Mode::create || mode == Mode::unfinished) make_private_file(file_);
   sqlite3* opened = nullptr;
-  int code =
-      sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  // SQLite itself opens a file for reading alone where it may not be written.
+  int code = sqlite3_open_v2(fs::absolute(file_).c_str(), &opened,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   connection_.reset(opened);  // also of one that failed
   if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
   if (code != SQLITE_OK) fail(code);
+  if (mode != Mode::read && sqlite3_db_readonly(opened, "main") == 1) fail(SQLITE_READONLY);
   sqlite3_busy_timeout(opened, static_cast<int>(patience.count()));
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kLargestValue);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -81,6 +67,30 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   run("PRAGMA temp_store = MEMORY");
   run("PRAGMA cell_size_check = ON");
   run(mode == Mode::read ? "PRAGMA query_only = ON" : "PRAGMA secure_delete = ON");
+  if (mode == Mode::unfinished) run("PRAGMA journal_mode = MEMORY");
+}
+
+fs::path Database::reserve_file() const {
+  fs::path file = file_;
+  return file += "-reserve";
+}
+
+void Database::reserve() {
+  struct stat database {};
+  const int handle = ::open(reserve_file().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (handle < 0) return;
+  if (::stat(file_.c_str(), &database) == 0) {
+    // A journal has a few bytes beside each page, and a head.
+    const auto size = static_cast<std::uintmax_t>(database.st_size);
+    const auto wanted = static_cast<off_t>(std::min(size + size / 16 + 65536, kMaxReserve));
+    static_cast<void>(::posix_fallocate(handle, 0, wanted));  // a full disk allows none
+  }
+  ::close(handle);
+}
+
+void Database::release_reserve() {
+  std::error_code ignored;
+  fs::remove(reserve_file(), ignored);
 }
 
 void Database::run(const char* sql) {
@@ -107,8 +117,7 @@ void Database::fail(int code) const {
       throw std::bad_alloc();
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error(ExitCode::failed, name + " is in use by another program that changes it",
-                  "try again when that is done");
+      throw Error(ExitCode::failed, name + " is in use by another program", "try again when that is done");
     case SQLITE_NOTADB:
       throw Error(ExitCode::input, "'" + file_.string() + "' is not a gallery",
                   "galleries are made by `sightline faces add`");
@@ -116,8 +125,10 @@ void Database::fail(int code) const {
       throw Error(ExitCode::input, name + " is damaged",
                   "take a copy of it that is whole, or add the people anew");
     case SQLITE_CANTOPEN:
-      throw Error(ExitCode::input, "cannot open " + name + " (" + reason + ")",
-                  "check the name, the folder and their permissions");
+      throw Error(
+          ExitCode::input, "cannot open " + name + " (" + reason + ")",
+          "check the name, the folder and their permissions; the owner of a gallery of an earlier version "
+          "must change it once (`sightline faces calibrate`) where others read it");
     case SQLITE_READONLY:
     case SQLITE_PERM:
       throw Error(ExitCode::failed, "cannot write " + name + " (" + reason + ")",

@@ -24,7 +24,9 @@ class Database {
   enum class Mode {
     read,  ///< nothing is changed
     write,
-    create,  ///< write; a file that is not there is made, for its owner alone
+    create,      ///< write; a file that is not there, or is empty, is made, for its owner alone
+    unfinished,  ///< create, with the journal in memory: no file beside it, and what is killed leaves it
+                 ///< damaged
   };
 
   /// @param patience  how long a statement waits for another program's
@@ -37,6 +39,11 @@ class Database {
   void run(const char* sql);
   /// The first column of the first row of such a statement.
   std::int64_t integer(const char* sql);
+  /// Keeps space on the disk for the journal of a deletion: a file `NAME-reserve` beside the database, as
+  /// large as that, at most 16 MiB. Does what it can; must be called when the database has grown.
+  void reserve();
+  /// Gives that space to what is written next.
+  void release_reserve();
   /// A number that differs after every change of the database, by whatever program.
   std::int64_t version();
 
@@ -49,6 +56,8 @@ class Database {
   struct Close {
     void operator()(sqlite3* connection) const;
   };
+  std::filesystem::path reserve_file() const;
+
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> connection_;
 };
