@@ -1,9 +1,9 @@
 #include "label_store.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/atomic_file.hpp"
@@ -151,8 +151,14 @@ void LabelStore::save(labelling::Session& session) {
 
 fs::path LabelStore::rescue(const GroundTruth& truth) const {
   const bool as_list = format_ == TruthFormat::boxes;
-  const fs::path file =
-      fs::temp_directory_path() / fmt::format("sightline-boxes-{}.{}", getpid(), as_list ? "txt" : "json");
+  // A folder of its own: others may write to the temporary folder, and plant links at names that they can
+  // guess.
+  std::string folder = (fs::temp_directory_path() / "sightline-boxes-XXXXXX").string();
+  if (!mkdtemp(folder.data())) {
+    throw Error(ExitCode::failed, "cannot make the folder '" + folder + "': " + std::strerror(errno),
+                "check the folder that TMPDIR names");
+  }
+  const fs::path file = fs::path(folder) / (as_list ? "boxes.txt" : "boxes.json");
   write_truth(file, as_list ? TruthFormat::boxes : TruthFormat::coco, truth);
   return file;
 }

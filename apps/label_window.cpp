@@ -75,7 +75,6 @@ class Labeller {
     }
     pointer_.cancel();
     session_.end_edit();
-    finish();
   }
 
   // What is marked has to be somewhere, whatever happens.
@@ -488,6 +487,7 @@ void label_in_window(const LabelArguments& arguments, LabelWork& work) {
     if (!work.session().changed().empty()) labeller->finish();
     throw;
   }
+  labeller->finish();
 }
 
 }  // namespace sightline::apps

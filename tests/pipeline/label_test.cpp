@@ -297,9 +297,12 @@ TEST_F(LabelInWindow, WhatCannotBeSavedIsRescued) {
   press("q");
   expect_end(1);
   std::vector<fs::path> rescued;
-  for (const auto& entry : fs::directory_iterator(folder_ / "tmp")) rescued.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "tmp"))
+    if (entry.path().filename() == "boxes.txt") rescued.push_back(entry.path());
   ASSERT_EQ(rescued.size(), 1u);
   EXPECT_EQ(bytes_of(rescued[0]), "a.png 10 10 60 60\n");
+  EXPECT_EQ(fs::status(rescued[0].parent_path()).permissions(), fs::perms::owner_all)
+      << "nobody else can plant a link there";
 }
 
 TEST_F(LabelInWindow, AFullDiskThatHasRoomAgain) {

@@ -203,6 +203,14 @@ TEST_F(CocoTruthTest, DeepNestingIsNoTrouble) {
   EXPECT_THAT(complain("{\"x\": " + deep), HasSubstr("64 levels"));
 }
 
+TEST_F(GroundTruthTest, FilesThatAreTooLargeAreNotRead) {
+  for (const char* name : {"a.txt", "a.json"}) {
+    const auto large = file(name, "");
+    std::filesystem::resize_file(large, std::uintmax_t{3} << 30);  // takes no space
+    EXPECT_THAT(complaint([&] { load_marked_boxes(large); }), HasSubstr("larger than 1 GiB"));
+  }
+}
+
 TEST_F(GroundTruthTest, MarkedBoxesByTheFilesName) {
   EXPECT_EQ(load_marked_boxes(file("a.txt", "p.png 1 2 3 4\n")).positives(), 1);
   EXPECT_EQ(load_marked_boxes(file("a.json", R"({"images": [{"id": 1, "file_name": "p.png"}],

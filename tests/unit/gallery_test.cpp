@@ -565,6 +565,7 @@ TEST_F(GalleryTest, AGalleryOfAnEarlierVersionIsReadAndChanged) {
   EXPECT_THAT(names(Gallery(file(), Gallery::Access::read)), ElementsAre("Ada", "Grace"));
   EXPECT_EQ(Gallery(file(), Gallery::Access::write).remove({"Ada"}), "");
   EXPECT_FALSE(fs::exists(file() + "-wal"));
+  EXPECT_EQ(test::bytes_of(file()).at(18), 1) << "the header's mark of a rollback journal";
   EXPECT_EQ(all_bytes().find("picture of Ada"), std::string::npos);
 }
 

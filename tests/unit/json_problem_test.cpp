@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/errors.hpp"
+
 namespace sightline {
 namespace {
 
@@ -47,6 +49,18 @@ TEST(JsonProblem, IsShortAndFitForATerminal) {
 TEST(JsonProblem, OthersSayWhatTheySay) {
   EXPECT_EQ(problem_of([] { throw std::runtime_error("a [json.exception.] in words"); }),
             "a [json.exception.] in words");
+}
+
+TEST(JsonLimits, CountLevelsAndValuesOutsideOfTexts) {
+  const auto is_refused = [](const std::string& text) {
+    return test::error_of(ExitCode::input, [&] { check_json_limits(text); }) != "";
+  };
+  EXPECT_FALSE(is_refused(std::string(64, '[') + std::string(64, ']')));
+  EXPECT_TRUE(is_refused(std::string(65, '[') + std::string(65, ']')));
+  EXPECT_FALSE(is_refused("[\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"]"));
+  EXPECT_TRUE(is_refused("[\"\\\\\", " + std::string(100, '[')));
+  EXPECT_FALSE(is_refused("[\"" + std::string(5'000'000, ',') + "\"]"));
+  EXPECT_TRUE(is_refused("[0" + std::string(5'000'000, ',') + "]"));
 }
 
 }  // namespace
