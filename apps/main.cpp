@@ -28,7 +28,7 @@
 
 namespace {
 
-// Escapes what messages quote of files, devices and libraries: control characters would reach the terminal.
+// Escapes control characters in messages, which quote names of files, devices and people.
 class SafeFormatter final : public spdlog::formatter {
  public:
   explicit SafeFormatter(std::string pattern) : pattern_(std::move(pattern)), formatter_(pattern_) {}
@@ -50,7 +50,7 @@ class SafeFormatter final : public spdlog::formatter {
   spdlog::pattern_formatter formatter_;
 };
 
-// Called by the C library with what goes to a terminal; a character that is cut by the end of its buffer
+// The C library calls this with the bytes for a terminal. A character that is cut by the end of its buffer
 // waits.
 ssize_t write_to_terminal(void*, const char* bytes, std::size_t size) {
   static std::string pending;
@@ -76,7 +76,7 @@ ssize_t write_to_terminal(void*, const char* bytes, std::size_t size) {
   return static_cast<ssize_t>(size);
 }
 
-// Tables name files, people and devices, too. What goes to a file or a pipe stays as it is.
+// Escapes control characters in tables, too. Output to a file or a pipe stays as it is.
 void protect_terminal() {
   if (isatty(STDOUT_FILENO) == 0) return;
   cookie_io_functions_t functions{};

@@ -83,7 +83,7 @@ fs::path make_temporary(const fs::path& file, Readers readers) {
       ::close(handle);
       return part;
     }
-    if (errno != EEXIST && errno != EINTR) return file;  // whose writer meets the same obstacle, or none
+    if (errno != EEXIST && errno != EINTR) return file;  // its writer reports the error, if there is one
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace sightline {
 
-/// Who can read a new file: everybody whom the umask allows, or its owner alone (personal data).
+/// Read permission of a new file: everybody whom the umask allows, or its owner alone (personal data).
 enum class Readers { all, owner };
 
 /// An unfinished file: it is written at `place()`, takes its name in `finish`, and is removed where `finish`

@@ -21,7 +21,7 @@ std::optional<std::u32string> utf8_code_points(std::string_view text);
 /// @param kept  control characters of ASCII that stay, such as line ends
 std::string printable(std::string_view text, std::string_view kept = {});
 
-/// Of messages of several lines.
+/// Control characters to keep in messages of several lines.
 inline constexpr std::string_view kLineEndsAndTabs = "\n\t";
 
 }  // namespace sightline

@@ -74,7 +74,7 @@ void check_size(const TemplateKind& kind, std::span<const std::uint8_t> bytes) {
     throw std::logic_error("a template of " + std::to_string(bytes.size()) + " bytes in a gallery of others");
 }
 
-// Earlier versions had a write-ahead log, which readers need write permission for.
+// Earlier versions had a write-ahead log. Readers cannot use one in a folder that they may not write to.
 void keep_journal_and_reserve(Database& database) {
   database.run("PRAGMA journal_mode = DELETE");
   database.reserve();

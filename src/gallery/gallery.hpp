@@ -98,7 +98,7 @@ class Gallery {
  public:
   enum class Access { read, write };
   static constexpr std::chrono::milliseconds kPatience{10'000};
-  /// Of one import, which may be a stranger's file; the file may have kMaxImportedBytes.
+  /// Limits of one import, because the file may be a stranger's. The caller checks kMaxImportedBytes.
   static constexpr std::int64_t kMaxImportedPeople = 10'000, kMaxImportedPictures = 100'000;
   static constexpr std::uintmax_t kMaxImportedBytes = std::uintmax_t{1} << 30;
   static constexpr std::size_t kLongestSource = 1000;  ///< bytes of NewTemplate::source that are kept
@@ -146,10 +146,10 @@ class Gallery {
   void rename(const std::string& name, const std::string& new_name);
   /// All templates of the others become those of `name`; the others are nobody any more.
   void merge(const std::string& name, const std::vector<std::string>& others);
-  /// What is deleted is gone from the file to the last byte. A full disk does not prevent it, since space is
-  /// kept for its journal: as much as the gallery has, at most 16 MiB.
-  /// @return why some bytes are left for now (the file could not be written anew), for people; empty where
-  /// none are
+  /// Deletes people to the last byte. A full disk does not prevent it, since a reserve keeps space for the
+  /// journal: as much as the gallery has, at most 16 MiB.
+  /// @return the reason, for people, why the file could not be rewritten and keeps some bytes; empty where
+  /// none are left
   std::string remove(const std::vector<std::string>& names);
   /// The same of some templates of somebody, by their place in templates(); somebody without any is gone.
   std::string remove_templates(const std::string& name, std::span<const std::size_t> places);

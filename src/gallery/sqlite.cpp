@@ -20,9 +20,10 @@ namespace {
 
 constexpr int kLargestValue = 16 << 20;
 
-// Made by us, since SQLite's own files can be read by everybody. An empty file that the user made beforehand
-// gets the same permissions; a gallery keeps those that its owner has given it. A file that is there is not
-// opened: closing it would end the locks of this process's other connections.
+// Creates the file with mode 0600, because SQLite would make it readable for everybody. An empty file that
+// the user made beforehand gets the same mode; a gallery keeps the mode that its owner has given it. An
+// existing file is not opened, because closing it would release the locks of this process's other
+// connections.
 void make_private_file(const fs::path& file) {
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (handle >= 0) {
@@ -52,7 +53,7 @@ void Database::Close::operator()(sqlite3* connection) const {
 Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience) : file_(std::move(file)) {
   if (mode == Mode::create || mode == Mode::unfinished) make_private_file(file_);
   sqlite3* opened = nullptr;
-  // SQLite itself opens a file for reading alone where it may not be written.
+  // SQLite opens a file that may not be written as read-only.
   int code = sqlite3_open_v2(fs::absolute(file_).c_str(), &opened,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   connection_.reset(opened);  // also of one that failed

@@ -25,8 +25,8 @@ class Database {
     read,  ///< nothing is changed
     write,
     create,      ///< write; a file that is not there, or is empty, is made, for its owner alone
-    unfinished,  ///< create, with the journal in memory: no file beside it, and what is killed leaves it
-                 ///< damaged
+    unfinished,  ///< create, with the journal in memory: there is no second file, and a kill leaves a
+                 ///< damaged one
   };
 
   /// @param patience  how long a statement waits for another program's

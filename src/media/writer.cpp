@@ -322,8 +322,8 @@ struct Writer::Impl {
     return done;
   }
 
-  // Called by image2, once for each picture, which has its name once it is whole. image2's own way to that
-  // (atomic_writing) has names that others can guess.
+  // image2 calls this once for each picture. The picture gets its name once it is whole. image2's own option
+  // (atomic_writing) has temporary names that others can guess.
   static int open_picture(AVFormatContext* output, AVIOContext** io, const char* name, int flags,
                           AVDictionary** options) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
@@ -335,7 +335,7 @@ struct Writer::Impl {
     return avio_open2(io, impl.picture_->place().c_str(), flags, nullptr, options);
   }
 
-  // image2 does not look at the result, so that `picture_result_` keeps it.
+  // `picture_result_` keeps the result, because image2 ignores it.
   static int close_picture(AVFormatContext* output, AVIOContext* io) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
     avio_flush(io);

@@ -46,7 +46,7 @@ bool join(Region& a, const Region& b) {
 bool add_damage(std::vector<Damage>& list, Damage part) {
   constexpr std::size_t kMaxRectangles = 100;
   const std::string reason = without_digits(part.reason);
-  // What has become larger may now fit another one.
+  // A rectangle that has grown may now fit another one.
   const auto is_joined = [&](Damage& one) {
     Region both = part.where;
     if (!join(both, one.where) || without_digits(one.reason) != reason) return false;

@@ -46,8 +46,8 @@ struct Damage {
   std::string reason;  ///< the decoder's words
   friend bool operator==(const Damage&, const Damage&) = default;
 };
-/// Adds a part to a list of at most 100 rectangles: to one that it makes a larger rectangle with, of the same
-/// reason but for numbers in it; else as another one. False where the list is full, and the part left out.
+/// Adds a part to a list of at most 100 rectangles. Parts that make a larger rectangle are joined if their
+/// reasons differ in numbers alone. Returns false where the list is full, and the part is left out.
 bool add_damage(std::vector<Damage>& list, Damage part);
 /// "x 512, y 1024, 256x256: reason".
 std::string to_string(const Damage& damage);

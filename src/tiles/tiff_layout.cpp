@@ -149,8 +149,7 @@ void read_strips(const TiffFile& tiff, TiffLayout& layout) {
   layout.block = {static_cast<int>(layout.width), static_cast<int>(block_rows)};
 }
 
-// Bytes that a byte of compressed data becomes at most, by the codec's definition; where it has no limit,
-// more than pictures reach.
+// Maximum compression ratio by the codec's definition; for codecs without a limit, more than pictures reach.
 std::int64_t largest_ratio(std::uint16_t compression, std::int64_t row_bytes) {
   switch (compression) {
     case COMPRESSION_NONE:
@@ -173,8 +172,8 @@ std::int64_t largest_ratio(std::uint16_t compression, std::int64_t row_bytes) {
   }
 }
 
-// A tiny file would otherwise keep the program busy with billions of pixels that are not in it. A file that
-// was cut may lack three quarters, and small pictures everything.
+// Refuses a tiny file that claims billions of pixels, because each missing tile costs time, memory and a line
+// of output. A truncated file may lack three quarters of its data, and a small picture all of it.
 void check_size_of_file(const std::filesystem::path& file, std::uint16_t compression, const Refusal& refuse,
                         const TiffLayout& layout) {
   constexpr double kAlwaysAllowed = 64 << 20;  // bytes
