@@ -131,6 +131,11 @@ void Database::fail(int code) const {
           "check the name, the folder and their permissions; the owner of a gallery of an earlier version "
           "must change it once (`sightline faces calibrate`) where others read it");
     case SQLITE_READONLY:
+      if (code == SQLITE_READONLY_ROLLBACK) {
+        throw Error(ExitCode::failed, "cannot read " + name + ": a change of it was interrupted",
+                    "let its owner run `sightline faces list`, which undoes the change");
+      }
+      [[fallthrough]];
     case SQLITE_PERM:
       throw Error(ExitCode::failed, "cannot write " + name + " (" + reason + ")",
                   "check the permissions of the file and its folder");

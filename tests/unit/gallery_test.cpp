@@ -476,6 +476,36 @@ TEST_F(GalleryTest, DeletionIsSeenByAReaderThatMayNotWriteTheFolder) {
   for (const int end : {to_reader[0], to_reader[1], from_reader[0]}) close(end);
 }
 
+// A process that was killed while it wrote leaves a journal, which only somebody who may write can play back.
+TEST_F(GalleryTest, AnInterruptedChangeIsUndoneByItsOwner) {
+  {
+    Gallery gallery = open();
+    add(gallery, "Ada", 20);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    Database database(file(), Database::Mode::write, {});
+    database.run("PRAGMA cache_size = 1");  // pages are written before the end
+    database.run("BEGIN IMMEDIATE");
+    database.run("UPDATE templates SET picture = zeroblob(5000)");
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  ASSERT_TRUE(fs::exists(file() + "-journal"));
+  if (geteuid() == 0) {
+    fs::permissions(file(), fs::perms(0644));
+    fs::permissions(folder_.path(), fs::perms(0755));
+    ASSERT_EQ(seteuid(65534), 0);
+    expect_error(ExitCode::failed, "interrupted", [&] { Gallery(file(), Gallery::Access::read); });
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  const Gallery gallery(file(), Gallery::Access::read);
+  for (const StoredTemplate& one : gallery.templates(gallery.person("Ada")))
+    EXPECT_THAT(one.picture, testing::StartsWith("picture of Ada"));
+}
+
 // In a process of its own, which may have a file system of its own.
 TEST_F(GalleryTest, FullDiskAllowsListingAndDeleting) {
   const pid_t child = fork();
