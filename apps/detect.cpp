@@ -3,9 +3,11 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "detect_run.hpp"
@@ -43,9 +45,10 @@ void check_targets(const DetectArguments& a) {
     const Target target = target_for(a, input);
     if (!target.pictures) {
       names.push_back(target.path);
+      refuse_input(input, target.path);
       continue;
     }
-    for (const PicturePair& pair : picture_pairs(input, target.path)) {
+    for (const PicturePair& pair : picture_pairs(input, target.path, a.reading.recursive)) {
       names.push_back(pair.target.string());
       if (media::is_same_file(pair.source.string(), pair.target.string())) {
         throw Error(ExitCode::usage, "the output '" + pair.target.string() + "' is the input",
@@ -60,9 +63,12 @@ void check_targets(const DetectArguments& a) {
     throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
                 "run them one by one");
   }
-  if (!replaced.empty()) {
-    spdlog::warn("{} picture(s) in '{}' will be replaced, '{}' for one", replaced.size(), a.output,
-                 *std::min_element(replaced.begin(), replaced.end()));
+  if (!a.overwrite && !replaced.empty()) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{} in '{}' would be replaced, '{}' for one", counted(std::ssize(replaced), "picture"),
+                    a.output, *std::min_element(replaced.begin(), replaced.end())),
+        "choose another folder, or replace them with --overwrite");
   }
 }
 
@@ -95,6 +101,14 @@ void check(const DetectArguments& a) {
   require_writable(a.trace);
   require_writable(a.report);
   refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace, a.report});
+  if (a.overwrite) return;
+  for (const std::string* file : {&a.output, &a.detections, &a.contact_sheet, &a.trace, &a.report})
+    refuse_existing(*file);
+  if (a.inputs.size() > 1 && !a.output.empty()) {
+    for (const std::string& input : a.inputs) {
+      if (const Target target = target_for(a, input); !target.pictures) refuse_existing(target.path);
+    }
+  }
 }
 
 // The format of the detections, known before anything is opened.
@@ -147,8 +161,13 @@ void add_detect(CLI::App& app, Common& common) {
   options.add("--no-audio", &a->no_audio, "Leave the sound out");
   options.group("Input");
   options.add("--together", &a->together, "Work on all inputs at once; they share the processors evenly");
+  options.add("--overwrite", &a->overwrite, "Replace existing outputs");
+  options.add(
+      "--keep-going", &a->keep_going,
+      "Continue after inputs and pictures that cannot be read whole; they are named, and the exit code is 1");
+  options.add("--recursive", &a->reading.recursive, "Read the pictures in sub-folders, too");
   options.add("--start", &a->reading.start, "Skip so many seconds").not_negative();
-  options.add("--duration", &a->reading.duration, "Read so many seconds").positive();
+  options.add("--duration", &a->reading.duration, "Read so many seconds; with --loop -1, in all").positive();
   options.add("--every", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
   options.add("--loop", &a->reading.loop, "Read the input so many more times; -1: for ever")
       .between(-1, 1'000'000);

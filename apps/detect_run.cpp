@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <mutex>
 
+#include "answer.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "detector_families.hpp"
 #include "knob_options.hpp"
@@ -28,22 +30,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanFrames = 4;               // of the source, that schedule `auto` measures with
-constexpr std::int64_t kWorthPlanning = 50;  // frames: to search fewer is quicker than to measure
+constexpr int kPlanFrames = 4;                // of the source, that schedule `auto` measures with
+constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 
-void summarise(const pipeline::RunReport& report, const DetectorInfo& detector, const pipeline::Knob* knob) {
-  const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
-  std::string text = fmt::format("{} frame(s) in {:.2f} s: {:.1f} frames/s, {} object(s)\n", report.frames,
-                                 report.seconds, frames / std::max(report.seconds, 1e-9), report.objects);
-  text += stage_times_text(report) + settings_text(report);
+// What was found; how fast, for those who ask.
+void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
+               const pipeline::Knob* knob, bool is_verbose) {
+  std::string text;
+  if (report.frames > report.skipped + report.failed) text += answer.text();
+  if (is_verbose && report.frames > 0 && report.seconds > 0) {
+    text += fmt::format("{} in {:.2f} s: {:.1f} frames/s\n", counted(report.frames, "frame"), report.seconds,
+                        static_cast<double>(report.frames) / report.seconds);
+    text += stage_times_text(report);
+  }
+  text += settings_text(report);
   if (knob) text += knob->summary();
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
     if (detector.family.empty()) {  // several, whose options are their own
-      text += "nothing was found; one detector at a time (--config) takes a smaller --min-size\n";
+      text += "one detector at a time (--config) takes a smaller --min-size, which finds smaller objects\n";
     } else {
-      text += "nothing was found; a smaller --min-size finds smaller objects, a lower ";
-      text += family_named(detector.family).info().option_for_more;
-      text += " more of them\n";
+      text += fmt::format("a smaller --min-size finds smaller objects, a lower {} more of them\n",
+                          family_named(detector.family).info().option_for_more);
     }
   }
   std::fputs(printable(text + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
@@ -64,6 +71,24 @@ struct Input {
   std::unique_ptr<media::Writer> video;
   std::vector<std::unique_ptr<pipeline::Sink>> sinks;
   pipeline::Stream stream;
+  std::size_t number = 0;  // among all inputs, from 1
+};
+
+// Results of a run that has other outputs, too: these go on when the reader of standard output has seen
+// enough.
+class OneOfSeveralOutputs : public pipeline::Sink {
+ public:
+  explicit OneOfSeveralOutputs(ResultWriter& writer) : writer_(writer) {}
+  void accept(const media::Frame&, const FrameResult& result) override {
+    try {
+      writer_.write(result);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::done) throw;
+    }
+  }
+
+ private:
+  ResultWriter& writer_;
 };
 
 class DetectRun {
@@ -75,8 +100,11 @@ class DetectRun {
         stop_(stop_requested()),
         engine_(a_.detector.make()),
         pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
-        knob_(make_knob(engine_, pipeline_)) {
+        knob_(make_knob(engine_, pipeline_)),
+        answer_(engine_.detector->info().labels) {
     a_.reading.stop = &stop_;
+    a_.reading.deliver_damaged = true;
+    a_.reading.keep_going = a_.keep_going;
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
     if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
@@ -85,31 +113,73 @@ class DetectRun {
   int run() {
     engine_.check_goal();
     describe_engine(engine_, pipeline_);
-    if (a_.together) {
-      run_inputs(a_.inputs);
-    } else {
-      for (const std::string& input : a_.inputs) {
-        run_inputs({input});
-        if (stop_) break;
-      }
+    std::exception_ptr ended;  // what was found before is not lost
+    try {
+      run_all();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input && error.code() != ExitCode::done) throw;
+      ended = std::current_exception();
     }
     finish_outputs();
-    if (verbosity_ >= 0) summarise(total_, engine_.detector->info(), knob_.get());
+    if (verbosity_ >= 0 && (!ended || total_.frames > 0))
+      summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0);
+    if (ended) std::rethrow_exception(ended);
     if (stop_) {
-      spdlog::warn("stopped on request; what is written is complete up to the last frame above");
+      spdlog::warn("stopped on request; outputs are complete up to the last frame");
       return stop_exit_code();
+    }
+    if (!damaged_.empty()) {
+      if (!a_.keep_going) throw Error(ExitCode::input, damaged_);
+      spdlog::error("{}", damaged_);
+      return static_cast<int>(ExitCode::failed);
     }
     return total_.failed > 0 && total_.failed == total_.frames ? static_cast<int>(ExitCode::failed) : 0;
   }
 
  private:
+  void run_all() {
+    if (a_.together) return run_inputs(a_.inputs);
+    for (const std::string& input : a_.inputs) {
+      run_inputs({input});
+      if (stop_) break;
+    }
+  }
+
+  // Opens an input. One that cannot be read ends the run, or is named in log and results.
+  void open(std::deque<Input>& inputs, const std::string& name) {
+    const std::size_t number = ++opened_;
+    try {
+      inputs.emplace_back(a_, name, engine_.is_auto()).number = number;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input || !a_.keep_going || stop_) throw;
+      spdlog::error("{}", error.what());
+      note_damage(name, 1);
+      if (a_.detections.empty()) return;
+      FrameResult failed;
+      failed.source = name;
+      failed.status = FrameStatus::failed;
+      failed.message = error.what();
+      results().write(failed);
+      return;
+    }
+    spdlog::info("{}", describe_stream(name, inputs.back().reader.info()));
+  }
+
+  // For the last line of the run. A live source loses frames by nature.
+  void note_damage(const std::string& name, std::int64_t errors) {
+    if (errors == 0 || media::is_live(name)) return;
+    if (++damaged_inputs_ > 1) {
+      damaged_ = fmt::format("{} could not be read whole", counted(damaged_inputs_, "input"));
+    } else {
+      damaged_ = fmt::format("'{}' could not be read whole", name);
+    }
+  }
+
   // All at once.
   void run_inputs(const std::vector<std::string>& names) {
     std::deque<Input> inputs;
-    for (const std::string& name : names) {
-      const Input& input = inputs.emplace_back(a_, name, engine_.is_auto());
-      spdlog::info("{}", describe_stream(name, input.reader.info()));
-    }
+    for (const std::string& name : names) open(inputs, name);
+    if (inputs.empty()) return;
     for (Input& input : inputs) add_sinks(input);
 
     pipeline::RunOptions options;
@@ -139,6 +209,14 @@ class DetectRun {
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;
       if (!a_.output.empty() && !nothing) spdlog::info("wrote {}", input.target.path);
+    }
+    for (const Input& input : inputs) {
+      const std::int64_t errors = input.reader.decode_errors();
+      note_damage(input.stream.name, errors);
+      if (errors > 0 && !input.reader.info().is_pictures) {
+        spdlog::warn("{}: {}, the last: {}", input.stream.name, counted(errors, "decode error"),
+                     input.reader.last_decode_error());
+      }
     }
     const double before = total_.seconds;
     double longest = 0;
@@ -185,21 +263,35 @@ class DetectRun {
       add(std::make_unique<pipeline::VideoSink>(*input.video, labels));
     }
     if (!a_.detections.empty()) {
-      // Only now: a bad input must not empty an existing file.
-      if (!results_)
-        results_ =
-            ResultWriter::open(a_.detections, format_, labels, !engine_.detector->run_settings().empty());
-      add_shared(std::make_unique<pipeline::ResultSink>(*results_));
+      if (has_other_outputs()) {
+        add_shared(std::make_unique<OneOfSeveralOutputs>(results()));
+      } else {
+        add_shared(std::make_unique<pipeline::ResultSink>(results()));
+      }
     }
     if (!a_.contact_sheet.empty()) {
       if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
     }
+    add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
     if (const auto tracking = a_.tracking.make(engine_.detector->info())) {
       auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};
       input.sinks.push_back(std::move(sink));
     }
+  }
+
+  // Opened only when there is something to write: a bad input must not empty an existing file.
+  ResultWriter& results() {
+    if (!results_) {
+      results_ = ResultWriter::open(a_.detections, format_, engine_.detector->info().labels,
+                                    !engine_.detector->run_settings().empty());
+    }
+    return *results_;
+  }
+
+  bool has_other_outputs() const {
+    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty();
   }
 
   std::string inputs_text() const {
@@ -209,7 +301,11 @@ class DetectRun {
   }
 
   void finish_outputs() {
-    if (results_) results_->finish();
+    try {
+      if (results_) results_->finish();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::done) throw;
+    }
     if (trace_) {
       trace_->finish();
       spdlog::info("wrote {}", a_.trace);
@@ -220,7 +316,7 @@ class DetectRun {
     }
     write_if_named(a_.report,
                    [&] { return run_page(page_of(inputs_text(), engine_, knob_.get(), total_, history_)); });
-    if (a_.detections != "-" && !a_.detections.empty()) spdlog::info("wrote {}", a_.detections);
+    if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
 
   DetectArguments a_;
@@ -236,6 +332,10 @@ class DetectRun {
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
+  Answer answer_;
+  std::size_t opened_ = 0;           ///< inputs
+  std::int64_t damaged_inputs_ = 0;  ///< that could not be read whole
+  std::string damaged_;              ///< says so; empty where there are none
 };
 
 }  // namespace

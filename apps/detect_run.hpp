@@ -26,6 +26,8 @@ struct DetectArguments {
   media::ReadOptions reading;
   bool no_audio = false;
   bool together = false;
+  bool keep_going = false;  // after inputs and pictures that cannot be read whole
+  bool overwrite = false;   // existing outputs
 };
 
 // Where the annotated input goes.

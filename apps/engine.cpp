@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "device_knowledge.hpp"
 #include "knob_options.hpp"
@@ -83,8 +84,10 @@ void ProcessorEngine::check_goal() const {
 }
 
 pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                                        std::optional<std::int64_t> frames_to_come,
                                         const std::atomic<bool>& stop) const {
   pipeline::PlanOptions options;
+  options.frames_to_come = frames_to_come;
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
@@ -95,8 +98,8 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   pipeline.set_setting(processor().configured_setting());
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, processor(), devices(), frames, options);
   pipeline.set_setting(setting);
-  spdlog::info("auto: {}, {} frame(s) in flight{}", pipeline::describe(planned.schedule, processor()),
-               planned.schedule.in_flight, planned.remembered ? " (remembered)" : "");
+  spdlog::info("auto: {}, {} in flight{}", pipeline::describe(planned.schedule, processor()),
+               counted(planned.schedule.in_flight, "frame"), planned.remembered ? " (remembered)" : "");
   if (explain) {
     const std::string text = pipeline::explain(planned, processor()) + known_text(device_stages);
     std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
@@ -122,7 +125,7 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
   }
   const std::vector<media::Frame> peeked = source.peeked();
   if (peeked.empty()) return std::nullopt;
-  return plan(pipeline, peeked, stop);
+  return plan(pipeline, peeked, frames, stop);
 }
 
 std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,
@@ -140,12 +143,12 @@ std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipel
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {
   const BuildInfo build = build_info();
   const pipeline::Schedule schedule = pipeline.schedule();
-  spdlog::info("sightline {} ({} build), {}, {} thread(s)", build.version, build.build_type,
-               instruction_set(), pipeline.threads());
+  spdlog::info("sightline {} ({} build), {}, {}", build.version, build.build_type, instruction_set(),
+               counted(pipeline.threads(), "thread"));
   if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
   if (!engine.is_auto()) {
-    spdlog::info("schedule {}: {}, {} frame(s) in flight", schedule.name,
-                 pipeline::describe(schedule, engine.processor()), schedule.in_flight);
+    spdlog::info("schedule {}: {}, {} in flight", schedule.name,
+                 pipeline::describe(schedule, engine.processor()), counted(schedule.in_flight, "frame"));
   }
 }
 

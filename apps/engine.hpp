@@ -44,9 +44,10 @@ struct ProcessorEngine {
   void check_goal() const;
   /// Plans schedule `auto` with some frames of the source, sets it, and tells the user. Plans are made, and
   /// remembered, for the setting that the processor is configured with. Throws Error (usage).
-  /// @param stop  ends the measuring early, with what is known by then
+  /// @param frames_to_come  of the run, where that is known: see PlanOptions
+  /// @param stop            ends the measuring early, with what is known by then
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
-                         const std::atomic<bool>& stop) const;
+                         std::optional<std::int64_t> frames_to_come, const std::atomic<bool>& stop) const;
   /// The same for a run over a source, where that is worth its time: where the user asks for it, or the
   /// source has as many frames as that, or does not know. Else all stages go to the device, if there is one.
   /// None where nothing was planned. Throws Error (usage).

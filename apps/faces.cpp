@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "writable.hpp"
@@ -33,10 +34,6 @@ Gallery GalleryOption::open(Gallery::Access access) const {
   return {file(), access};
 }
 
-std::string counted(std::int64_t count, const std::string& one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string time_text(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm local{};
@@ -47,10 +44,6 @@ std::string time_text(std::int64_t seconds) {
 
 std::string percent(double share) {
   return fmt::format("{:.2g}%", 100 * share);
-}
-
-std::string people_text(std::int64_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "person" : "people");
 }
 
 namespace {
@@ -117,7 +110,7 @@ int export_people(const PeopleArguments& a) {
     throw Error(ExitCode::failed, "cannot write '" + a.file + "': " + problem.message(),
                 "check the folder, its permissions and the space left");
   }
-  spdlog::info("wrote {} to {}", people_text(exported.people), a.file);
+  spdlog::info("wrote {} to {}", counted(exported.people, "person"), a.file);
   return 0;
 }
 
@@ -135,7 +128,7 @@ int import_people(const PeopleArguments& a) {
   const Imported imported = gallery.import(other, a.names);
   spdlog::info(
       "{} added{}{}", counted(imported.templates, "picture"),
-      imported.people > 0 ? fmt::format(", {} new", people_text(imported.people)) : "",
+      imported.people > 0 ? fmt::format(", {} new", counted(imported.people, "person")) : "",
       imported.known > 0 ? fmt::format("; {} known already", counted(imported.known, "picture")) : "");
   return 0;
 }

@@ -19,12 +19,6 @@ struct GalleryOption {
   gallery::Gallery open(gallery::Gallery::Access access) const;
 };
 
-/// "1 picture", "3 pictures".
-std::string counted(std::int64_t count, const std::string& one);
-
-/// "1 person", "3 people".
-std::string people_text(std::int64_t count);
-
 /// "2026-11-23 05:38", in local time.
 std::string time_text(std::int64_t seconds);
 

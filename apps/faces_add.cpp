@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "face_finder.hpp"
 #include "faces.hpp"
 #include "gallery/names.hpp"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/text.hpp"
 #include "face_finder.hpp"
 #include "faces.hpp"
 #include "faces_add.hpp"

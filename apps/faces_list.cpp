@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "choices.hpp"
 #include "face_finder.hpp"
@@ -92,7 +93,7 @@ std::string threshold_text(const Threshold& t, std::optional<double> distance, s
                                  distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
   if (people != t.people || templates != t.templates)
     text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
-                        time_text(t.made), people_text(t.people), counted(t.templates, "picture"));
+                        time_text(t.made), counted(t.people, "person"), counted(t.templates, "picture"));
   return text;
 }
 
@@ -111,7 +112,8 @@ int list(const ListArguments& a) {
   }
   const auto threshold = gallery.threshold();
   std::printf(
-      "\n%s, %s, in %s, of model %s\n%s\n", people_text(static_cast<std::int64_t>(people.size())).c_str(),
+      "\n%s, %s, in %s, of model %s\n%s\n",
+      counted(static_cast<std::int64_t>(people.size()), "person").c_str(),
       counted(templates, "picture").c_str(), gallery.file().c_str(), printable(gallery.kind().model).c_str(),
       threshold
           ? threshold_text(*threshold, distance, static_cast<std::int64_t>(people.size()), templates).c_str()

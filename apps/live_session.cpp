@@ -196,7 +196,7 @@ void LiveSession::plan() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::optional<pipeline::Planned> planned;
-  if (!frames.empty()) planned = engine_.plan(pipeline_, frames, plan_ends_);
+  if (!frames.empty()) planned = engine_.plan(pipeline_, frames, std::nullopt, plan_ends_);
 
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;

@@ -105,6 +105,7 @@ int code_of(sightline::ExitCode code) {
 int with_output(int code) {
   errno = 0;
   if (code != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return code;
+  if (errno == EPIPE) return code;  // who closes the pipe has seen enough: `| head`
   std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno ? errno : EIO));
   return code_of(sightline::ExitCode::failed);
 }
@@ -165,6 +166,7 @@ int main(int argc, char** argv) try {
     sightline::limit_instruction_set(parser.instruction_set());
     return with_output(parser.common().run());
   } catch (const sightline::Error& e) {
+    if (e.code() == ExitCode::done) return code_of(ExitCode::done);
     spdlog::error("{}", e.what());
     // What a request to stop cut short has not failed for itself.
     const int stopped = sightline::apps::stop_exit_code();

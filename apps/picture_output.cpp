@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "base/error.hpp"
+#include "media/folder.hpp"
 #include "media/picture_file.hpp"
 #include "writable.hpp"
 
@@ -29,20 +30,18 @@ bool is_picture(const fs::path& file) {
 
 std::string annotated_name(const std::string& name) {
   // What would be taken for a place to put a number in ("a%20dog.jpg").
-  const std::string plain = std::regex_replace(name, std::regex("%(?=[0-9]*d)"), "_");
-  return has_extension(plain, {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm"}) ? plain
-                                                                                          : plain + ".png";
+  fs::path plain = std::regex_replace(name, std::regex("%(?=[0-9]*d)"), "_");
+  if (!has_extension(plain, {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm"}))
+    plain.replace_extension(".png");
+  return plain.string();
 }
 
-std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& folder) {
+std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& folder, bool recursive) {
   std::error_code error;
   if (!fs::is_directory(input, error)) return {{input, folder / annotated_name(input.filename().string())}};
   std::vector<PicturePair> pairs;
-  for (fs::directory_iterator entry(input, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (!entry->is_regular_file(ignored)) continue;
-    pairs.push_back({entry->path(), folder / annotated_name(entry->path().filename().string())});
-  }
+  for (const fs::path& image : media::list_folder(input.string(), recursive).images)
+    pairs.push_back({image, folder / annotated_name(fs::relative(image, input).string())});
   return pairs;
 }
 
@@ -61,8 +60,9 @@ void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
   const bool from_folder = !result.picture.empty();
   const std::string name = from_folder ? result.picture : input_.filename().string();
   options_.input = (from_folder ? input_ / name : input_).string();
-  media::write_picture((folder_ / annotated_name(name)).string(), frame, result.objects, labels_, info_,
-                       options_);
+  const fs::path target = folder_ / annotated_name(name);
+  if (from_folder) make_folder(target.parent_path());
+  media::write_picture(target.string(), frame, result.objects, labels_, info_, options_);
 }
 
 }  // namespace sightline::apps

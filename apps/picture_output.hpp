@@ -12,17 +12,17 @@ namespace sightline::apps {
 /// Whether a name is, by its extension, that of a single picture.
 bool is_picture(const std::filesystem::path& file);
 
-/// The name that the annotated picture of a source picture gets: its own, with ".png" behind it where its
-/// type cannot be written with boxes in colour.
+/// The name that the annotated picture of a source picture gets: its own, or with ".png" in place of its
+/// extension where its type cannot be written with boxes in colour.
 std::string annotated_name(const std::string& name);
 
-/// What is written for what: the picture file itself, or all files of a folder of pictures, by name.
+/// What is written for what: the picture file itself, or all pictures of a folder, by their paths in it.
 struct PicturePair {
   std::filesystem::path source;
   std::filesystem::path target;
 };
 std::vector<PicturePair> picture_pairs(const std::filesystem::path& input,
-                                       const std::filesystem::path& folder);
+                                       const std::filesystem::path& folder, bool recursive);
 
 /// Every frame with its boxes into a picture of its own, named as the picture that it came from.
 class PictureSink : public pipeline::Sink {

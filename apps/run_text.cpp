@@ -4,13 +4,18 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace sightline::apps {
 
 std::string describe_stream(const std::string& input, const media::StreamInfo& info) {
+  if (info.is_pictures && info.frames && *info.frames > 1)
+    return fmt::format("{}: {}", input, counted(*info.frames, "picture"));
   std::string text =
       fmt::format("{}: {} {}x{} {}", input, info.codec, info.size.width, info.size.height, info.pixel_format);
+  if (info.is_pictures) return text;
   if (info.frame_rate.value() > 0) text += fmt::format(", {:.4g} frames/s", info.frame_rate.value());
-  if (info.frames) text += fmt::format(", about {} frame(s)", *info.frames);
+  if (info.frames) text += fmt::format(", about {}", counted(*info.frames, "frame"));
   return text;
 }
 
@@ -27,14 +32,15 @@ std::string stage_times_text(const pipeline::RunReport& report) {
 
 std::string problems_text(const pipeline::RunReport& report) {
   std::string text;
-  if (report.skipped > 0) text += fmt::format("{} frame(s) too small to be searched\n", report.skipped);
+  if (report.skipped > 0) text += counted(report.skipped, "frame") + " too small to be searched\n";
   if (report.failed > 0) {
-    text += fmt::format("{} frame(s) failed, the first because: {}\n", report.failed, report.first_failure);
+    text += fmt::format("{} failed, the first because: {}\n", counted(report.failed, "frame"),
+                        report.first_failure);
   }
   if (report.retried > 0) {
-    text += fmt::format("{} frame(s) searched again on the CPU, because the device failed\n", report.retried);
+    text += counted(report.retried, "frame") + " searched again, because a device failed\n";
   }
-  if (report.decode_errors > 0) text += fmt::format("{} decode error(s)\n", report.decode_errors);
+  if (report.decode_errors > report.failed) text += counted(report.decode_errors, "decode error") + '\n';
   return text;
 }
 

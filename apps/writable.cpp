@@ -42,6 +42,13 @@ void refuse_input(const std::string& input, const std::string& output) {
   throw Error(ExitCode::usage, "'" + output + "' is the input", "choose another name for the output");
 }
 
+void refuse_existing(const std::string& output) {
+  std::error_code error;
+  if (output == "-" || !fs::is_regular_file(output, error)) return;
+  throw Error(ExitCode::usage, "'" + output + "' exists already",
+              "choose another name, or replace it with --overwrite");
+}
+
 void refuse_same_outputs(const std::vector<std::string>& outputs) {
   for (auto one = outputs.begin(); one != outputs.end(); ++one) {
     if (one->empty() || *one == "/dev/null") continue;

@@ -18,6 +18,10 @@ void make_folder(const std::filesystem::path& folder);
 /// Throws Error (usage) where an output is the input itself, by whatever name. Empty names are no files.
 void refuse_input(const std::string& input, const std::string& output);
 
+/// Throws Error (usage) where an output is a file that exists: a run must not destroy an earlier one's results
+/// unless it was told to (--overwrite). Empty names, "-", devices and pipes are no files.
+void refuse_existing(const std::string& output);
+
 /// Throws Error (usage) where two outputs are one file, by whatever names. Empty names are no files; any
 /// number may go to /dev/null.
 void refuse_same_outputs(const std::vector<std::string>& outputs);

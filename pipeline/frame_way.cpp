@@ -49,7 +49,9 @@ void Pipeline::Impl::begin(Slot& slot) {
   result.setting = settings.empty() ? std::string_view() : std::string_view(settings[slot.setting].name);
   result.source = slot.stream->stream->name;
   result.picture = slot.frame.name();
-  search(slot);
+  if (slot.frame.damage().empty()) return search(slot);
+  slot.cpu_error = slot.frame.damage();  // there are no pixels to search
+  finish(slot);
 }
 
 // From the first stage on, by the slot's plan.

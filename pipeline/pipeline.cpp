@@ -144,7 +144,10 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
         frame = stream.stream->source->read();
       } catch (...) {
         release(*slot);
-        throw;
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+        source_failed_ = true;
+        break;
       }
       if (!frame) {
         release(*slot);
@@ -228,7 +231,7 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
   for (TraceSink* sink : options.traces) sink->begin(info);
   for (const auto& line : lines_) line->set_clock();
   error_ = nullptr;
-  failed_ = false;
+  failed_ = source_failed_ = false;
   streams_ = streams.size();
   sources_open_ = static_cast<int>(streams.size());
   std::deque<StreamState> states;

@@ -57,7 +57,9 @@ class Pipeline::Impl {
   void feed(StreamState& stream, const RunOptions& options);
   Slot* acquire(StreamState& stream, const RunOptions& options);
   void release(Slot& slot);
-  bool ending(const RunOptions& options) const { return failed_ || (options.stop && options.stop->load()); }
+  bool ending(const RunOptions& options) const {
+    return failed_ || source_failed_ || (options.stop && options.stop->load());
+  }
   void end_with(std::exception_ptr error);
 
   // A frame's way, as tasks of the graph.
@@ -103,7 +105,8 @@ class Pipeline::Impl {
   int sources_open_ = 0;
   std::size_t streams_ = 1;
   std::exception_ptr error_;
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false};         ///< frames in flight go to no sink any more
+  std::atomic<bool> source_failed_{false};  ///< no more frames enter; those in flight are delivered
   std::mutex trace_mutex_;
   std::span<TraceSink* const> traces_;
   std::vector<std::unique_ptr<DeviceLine>> lines_;  ///< by device; last: their threads use the others

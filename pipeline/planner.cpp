@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -199,6 +200,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   }
 
   const StageEnergies* const energies = planned.energies ? &*planned.energies : nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  spdlog::info("auto: measuring stages and schedules");
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>());
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
@@ -209,12 +212,23 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
         options.energy_trials * options.energy_trial_seconds);
   }
   PlanTrials trials(pipeline, processor, devices, frames, options, energy ? &*energy : nullptr);
-  try_best(planned.alternatives, trials, options);
-  if (const Tunable* const tunable = processor.tunable())
-    try_tuned(planned.alternatives, *tunable, trials, options);
-  if (options.in_flight == 0 && options.goal != Goal::latency)
-    try_in_flight(planned.alternatives, devices, trials, options);
-  const bool complete = !trials.are_spoilt();
+  // Whether the run to come is worth so many more trials, of two runs each.
+  const auto is_worth = [&](int trial_count) {
+    if (energy || !options.frames_to_come) return true;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    const double run = static_cast<double>(*options.frames_to_come) /
+                       std::max(planned.alternatives.front().predicted_fps, 1e-3);
+    return spent.count() + 2 * options.trial_seconds * trial_count < 0.1 * run;
+  };
+  const bool is_long = is_worth(options.trials);
+  if (is_long) {
+    try_best(planned.alternatives, trials, options);
+    if (const Tunable* const tunable = processor.tunable(); tunable && is_worth(options.trials))
+      try_tuned(planned.alternatives, *tunable, trials, options);
+    if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
+      try_in_flight(planned.alternatives, devices, trials, options);
+  }
+  const bool complete = !trials.are_spoilt() && is_worth(0);
   if (pipeline.device_lost())
     planned.alternatives =
         weigh(planned.costs, processor, nullptr, options.goal, options.in_flight, energies);

@@ -53,6 +53,9 @@ struct PlanOptions {
   std::filesystem::path file;       ///< where plans are remembered; empty: nowhere
   double trial_seconds = 0.3;       ///< of each of the most promising schedules
   int trials = 5;                   ///< how many of them are tried
+  /// Frames of the run to come: unless a plan is remembered, trials end when planning has taken a tenth of what
+  /// these are expected to take. None: not known, no limit. Does not count for the goal energy.
+  std::optional<std::int64_t> frames_to_come;
   double energy_trial_seconds = 2;  ///< of a trial for the goal energy: meters are slow
   /// For the goal energy, schedules are tried by turns until they can be told apart (trials_by_turns.hpp),
   /// with at most so many trials of the mappings together, and of what is tuned, and of frames in flight.

@@ -29,7 +29,9 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
     ++counts_.settings[setting].frames;
   if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
     counts_.first_failure = result.message;
-    spdlog::warn("frame {} could not be searched: {}", result.frame, result.message);
+    spdlog::warn("cannot search {}: {}",
+                 result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
+                 result.message);
   }
   const std::size_t stages = info_.stages.size();
   for (const Span& span : trace.spans) {

@@ -24,13 +24,13 @@ class ResultSink : public Sink {
   ResultWriter& writer_;
 };
 
-/// Every frame with its boxes into a video. The writer must outlive the sink.
+/// Every frame that has pixels, with its boxes, into a video. The writer must outlive the sink.
 class VideoSink : public Sink {
  public:
   VideoSink(media::Writer& writer, std::vector<std::string> labels)
       : writer_(writer), labels_(std::move(labels)) {}
   void accept(const media::Frame& frame, const FrameResult& result) override {
-    writer_.write(frame, result.objects, labels_);
+    if (!frame.empty()) writer_.write(frame, result.objects, labels_);
   }
 
  private:

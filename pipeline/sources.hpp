@@ -2,6 +2,8 @@
 /// The sources that the program uses.
 
 #include <deque>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "pipeline/pipeline.hpp"
@@ -48,21 +50,27 @@ class PeekedSource : public Source {
  public:
   /// Reads up to `count` frames ahead.
   PeekedSource(Source& source, int count) : source_(source) {
-    while (static_cast<int>(ahead_.size()) < count) {
-      std::optional<media::Frame> frame = source_.read();
-      if (!frame) break;
-      ahead_.push_back(std::move(*frame));
+    try {
+      while (static_cast<int>(ahead_.size()) < count) {
+        std::optional<media::Frame> frame = source_.read();
+        if (!frame) break;
+        ahead_.push_back(std::move(*frame));
+      }
+    } catch (...) {
+      failure_ = std::current_exception();  // for whoever comes to it: the frames before it are good
     }
   }
-  /// The frames read ahead that have the first one's size.
+  /// The frames read ahead that have pixels, and the size of the first of these.
   std::vector<media::Frame> peeked() const {
     std::vector<media::Frame> frames;
     for (const media::Frame& frame : ahead_) {
-      if (frame.size() == ahead_.front().size()) frames.push_back(frame);
+      if (!frame.empty() && (frames.empty() || frame.size() == frames.front().size()))
+        frames.push_back(frame);
     }
     return frames;
   }
   std::optional<media::Frame> read() override {
+    if (ahead_.empty() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (ahead_.empty()) return source_.read();
     std::optional<media::Frame> frame = std::move(ahead_.front());
     ahead_.pop_front();
@@ -75,6 +83,7 @@ class PeekedSource : public Source {
  private:
   Source& source_;
   std::deque<media::Frame> ahead_;
+  std::exception_ptr failure_;  ///< what reading ahead ended with
 };
 
 }  // namespace sightline::pipeline

@@ -28,7 +28,7 @@ AtomicFolder::AtomicFolder(const fs::path& name, bool replaces)
   std::error_code error;
   const bool is_free =
       !fs::exists(name_, error) || (fs::is_directory(name_, error) && fs::is_empty(name_, error));
-  if (!is_free && !replaces_) fail(name_, "there is something of that name", "choose another one");
+  if (!is_free && !replaces_) fail(name_, "it exists already", "choose another name, or replace it with --replace");
   place_ = name_of_its_own(name_);
   if (!fs::create_directory(place_, error)) fail(name_, error.message(), "choose another place for it");
 }

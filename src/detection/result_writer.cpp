@@ -150,6 +150,8 @@ void ResultWriter::Output::close() {
 
 void ResultWriter::Output::fail(int error) {
   error_ = error;
+  // Who closes the pipe has seen enough (`| head`): no failure.
+  if (error == EPIPE && !is_own_) throw Error(ExitCode::done, "'" + name_ + "' was closed");
   throw Error(ExitCode::failed, "cannot write results to '" + name_ + "': " + std::strerror(error),
               error == ENOSPC ? "free some space or write elsewhere" : "");
 }

@@ -88,8 +88,9 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  /// Writes one frame. Throws Error(failed) where the output cannot take it, where a label has no name, or
-  /// after `finish`; Error(usage) where the format cannot hold the frame (a second source in MOT).
+  /// Writes one frame. Throws Error(done) where standard output is a pipe that its reader has closed;
+  /// Error(failed) where the output cannot take it, where a label has no name, or after `finish`;
+  /// Error(usage) where the format cannot hold the frame (a second source in MOT).
   void write(const FrameResult& result);
 
   /// Completes the document and closes the file. Throws Error(failed) where that fails, or where a `write`

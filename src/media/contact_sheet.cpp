@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "image/canvas.hpp"
 #include "media/fit.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr Color kFaint{0.58, 0.61, 0.66, 1};
 
 struct Tile {
+  std::string name;  // of a picture
   std::int64_t number = 0;
   double time = 0;
   std::size_t objects = 0;
@@ -35,7 +37,7 @@ std::string clock(double seconds) {
 }
 
 std::string count_text(std::size_t n) {
-  return n == 0 ? "no objects" : n == 1 ? "1 object" : std::to_string(n) + " objects";
+  return n == 0 ? "no objects" : counted(static_cast<std::int64_t>(n), "object");
 }
 
 // Cut in the middle, where names of files differ least.
@@ -84,7 +86,7 @@ struct ContactSheet::Impl {
     rgb->color_range = AVCOL_RANGE_JPEG;
     scaler.convert(fitted->picture(), *rgb);
     const std::size_t row = static_cast<std::size_t>(tile.width) * 3;
-    Tile result{frame.number(), frame.time(), objects.size(), {}};
+    Tile result{frame.name(), frame.number(), frame.time(), objects.size(), {}};
     for (int y = 0; y < tile.height; ++y) {
       const std::uint8_t* from = rgb->data[0] + static_cast<std::ptrdiff_t>(y) * rgb->linesize[0];
       result.rgb.insert(result.rgb.end(), from, from + row);
@@ -138,7 +140,7 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
   const int height = head + rows * (self.tile.height + caption) + gap / 2;
   Canvas canvas(width, height, kSheetPaper);
 
-  const std::string summary = std::to_string(self.offered) + (self.offered == 1 ? " frame" : " frames");
+  const std::string summary = counted(self.offered, self.tiles.front().name.empty() ? "frame" : "picture");
   const double title_room = width - 3 * gap - canvas.text_width(summary, unit);
   canvas.text(gap, head * 0.62, shorten(canvas, title, unit * 1.35, title_room), unit * 1.35, kSheetInk,
               Align::left, FontWeight::bold);
@@ -152,9 +154,16 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
     const int y = head + static_cast<int>(i) / columns * (self.tile.height + caption);
     canvas.draw_rgb(tile.rgb.data(), self.tile, x, y, self.tile.width, self.tile.height);
     const double baseline = y + self.tile.height + unit * 1.4;
+    const std::string count = count_text(tile.objects);
+    if (!tile.name.empty()) {
+      const double room = self.tile.width - canvas.text_width(count, unit) - unit;
+      canvas.text(x, baseline, shorten(canvas, tile.name, unit, room), unit, kSheetInk);
+      canvas.text(x + self.tile.width, baseline, count, unit, kFaint, Align::right);
+      continue;
+    }
     canvas.text(x, baseline, "frame " + std::to_string(tile.number), unit, kSheetInk);
     if (self.tile.width > 20 * unit)
-      canvas.text(x + self.tile.width / 2.0, baseline, count_text(tile.objects), unit, kFaint, Align::center);
+      canvas.text(x + self.tile.width / 2.0, baseline, count, unit, kFaint, Align::center);
     canvas.text(x + self.tile.width, baseline, clock(tile.time), unit, kFaint, Align::right);
   }
   canvas.write_png(path);

@@ -1,12 +1,15 @@
 // Images of a folder, each opened in turn, so that types and sizes may differ.
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "media/folder.hpp"
 #include "media/source.hpp"
 
@@ -17,11 +20,13 @@ namespace fs = std::filesystem;
 
 constexpr int kRate = 25;  // nominal: pictures of a folder have no times
 
+bool is_hidden(const fs::path& path) {
+  return path.filename().native().starts_with('.');  // also the "._x.jpg" companions that macOS leaves
+}
+
 bool is_image(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (name.starts_with('.')) return false;  // also the "._x.jpg" companions that macOS leaves
   return av_match_ext(
-             name.c_str(),
+             path.filename().c_str(),
              "jpg,jpeg,jpe,jfif,png,bmp,dib,tif,tiff,webp,gif,pgm,ppm,pbm,pnm,pam,pfm,pgmyuv,jp2,j2k,j2c,"
              "jls,tga,dpx,exr,sgi,pcx,xbm,xpm,xwd,sun,ras,qoi,psd,hdr,dds,jxl") != 0;
 }
@@ -53,25 +58,53 @@ bool natural_less(std::string_view a, std::string_view b) {
   return left_a != left_b ? left_a < left_b : a < b;
 }
 
+std::vector<fs::path> images_of(const std::string& folder, FolderContents contents) {
+  if (!contents.images.empty()) return std::move(contents.images);
+  throw Error(ExitCode::input, "there are no images in the folder '" + folder + "'",
+              contents.folders > 0 ? "--recursive looks into its sub-folders, too"
+                                   : "images are recognised by their file name's extension, such as .jpg");
+}
+
 }  // namespace
 
-std::vector<fs::path> list_images(const std::string& folder) {
-  std::vector<fs::path> images;
+FolderContents list_folder(const std::string& folder, bool recursive) {
+  FolderContents contents;
+  std::vector<fs::path> folders;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (is_image(entry->path()) && entry->is_regular_file(ignored)) images.push_back(entry->path());
+    if (is_hidden(entry->path())) continue;
+    if (entry->is_directory(ignored)) {
+      if (entry->is_symlink(ignored)) continue;
+      folders.push_back(entry->path());
+    } else if (is_image(entry->path()) && entry->is_regular_file(ignored)) {
+      contents.images.push_back(entry->path());
+    } else {
+      ++contents.other_files;
+    }
   }
   if (error)
     throw Error(ExitCode::input, "cannot list the folder '" + folder + "' (" + error.message() + ")",
                 "check its permissions");
-  if (images.empty())
-    throw Error(ExitCode::input, "there are no images in the folder '" + folder + "'",
-                "images are recognised by their file name's extension, such as .jpg or .png");
-  std::sort(images.begin(), images.end(), [](const fs::path& a, const fs::path& b) {
-    return natural_less(a.filename().string(), b.filename().string());
-  });
-  return images;
+  const auto by_name = [](const fs::path& a, const fs::path& b) {
+    return natural_less(a.filename().native(), b.filename().native());
+  };
+  std::ranges::sort(contents.images, by_name);
+  if (!recursive) {
+    contents.folders = static_cast<int>(folders.size());
+    return contents;
+  }
+  std::ranges::sort(folders, by_name);
+  for (const fs::path& inner : folders) {
+    FolderContents more = list_folder(inner.string(), true);
+    std::ranges::move(more.images, std::back_inserter(contents.images));
+    contents.other_files += more.other_files;
+  }
+  return contents;
+}
+
+std::vector<fs::path> list_images(const std::string& folder) {
+  return images_of(folder, list_folder(folder, false));
 }
 
 namespace {
@@ -79,37 +112,42 @@ namespace {
 class Folder final : public Source {
  public:
   Folder(const std::string& folder, const SourceContext& context)
-      : images_(list_images(folder)), options_(context.options), errors_(context.errors) {
+      : folder_(folder), options_(context.options), errors_(context.errors) {
+    FolderContents contents = list_folder(folder, options_.recursive);
+    if (contents.other_files > 0)
+      spdlog::info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
+                   contents.other_files == 1 ? "has" : "have");
+    if (contents.folders > 0)
+      spdlog::info("{}: skipped {} (--recursive looks into them)", folder,
+                   counted(contents.folders, "sub-folder"));
+    images_ = images_of(folder, std::move(contents));
     options_.threads = 1;  // starting a pool of threads for one picture costs more than it gives
     options_.keep_audio = false;
   }
 
   std::optional<SourceFrame> next() override {
-    while (next_ < images_.size()) {
-      if (options_.stop && options_.stop->load()) return std::nullopt;
-      const std::size_t index = next_++;
-      std::string reason;
-      try {
-        // The image's own name for its errors, but our count of them: hence a private counter that is read
-        // off.
-        DecodeErrors own(images_[index].string());
-        std::optional<SourceFrame> frame =
-            open_stream(images_[index].string(), {options_, own, no_audio_, 0})->next();
-        if (frame) {
-          if (own.total() > 0) errors_.add_concealed();
-          errors_.good();
-          frame->time = static_cast<double>(index) / kRate;
-          frame->name = images_[index].filename().string();
-          return frame;
-        }
-        reason = own.last();
-      } catch (const Error& error) {
-        if (options_.stop && options_.stop->load()) return std::nullopt;
-        reason = error.what();
-      }
-      errors_.add(reason.empty() ? "no picture in '" + images_[index].string() + "'" : reason);
+    if (failure_) throw Error(*failure_);
+    if (next_ == images_.size() || is_stopped()) return std::nullopt;
+    const std::size_t index = next_++;
+    const std::string file = images_[index].string();
+    SourceFrame frame;
+    frame.damage = read(file, frame);
+    if (is_stopped() && !frame.damage.empty()) return std::nullopt;
+    frame.time = static_cast<double>(index) / kRate;
+    frame.name = fs::relative(images_[index], folder_).string();
+    if (frame.damage.empty()) return frame;
+    frame.picture.reset();
+    errors_.add_concealed(frame.damage);
+    const std::string problem = "cannot read '" + file + "': " + frame.damage;
+    if (options_.keep_going) {
+      spdlog::error("{}", problem);
+      return frame;
     }
-    return std::nullopt;
+    failure_.emplace(ExitCode::input, problem,
+                     options_.deliver_damaged ? "use --keep-going to continue with the other pictures"
+                                              : "repair it, or take it out of the folder");
+    if (!options_.deliver_damaged) throw Error(*failure_);
+    return frame;
   }
 
   bool seek(double time) override {
@@ -124,15 +162,34 @@ class Folder final : public Source {
     info.frames = static_cast<std::int64_t>(images_.size());
     info.duration = static_cast<double>(images_.size()) / kRate;
     info.codec = "images";
+    info.is_pictures = true;
     return info;
   }
 
  private:
-  const std::vector<fs::path> images_;
+  bool is_stopped() const { return options_.stop && options_.stop->load(); }
+
+  // Reads a picture into `frame`. Returns why it cannot be read whole; empty where it can.
+  std::string read(const std::string& file, SourceFrame& frame) {
+    DecodeErrors own(file);
+    try {
+      std::optional<SourceFrame> found = open_stream(file, {options_, own, no_audio_, 0})->next();
+      if (own.total() > 0) return own.last();
+      if (!found) return "there is no picture in it";
+      frame = std::move(*found);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  const fs::path folder_;
+  std::vector<fs::path> images_;
   ReadOptions options_;
   DecodeErrors& errors_;
   std::shared_ptr<AudioTrack> no_audio_;
   std::size_t next_ = 0;
+  std::optional<Error> failure_;  ///< what the next call of `next` ends with
 };
 
 }  // namespace

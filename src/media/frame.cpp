@@ -30,6 +30,15 @@ std::optional<PackedFormat> packed_format(AVPixelFormat format) {
 
 }  // namespace
 
+Frame Frame::damaged(std::string reason, std::int64_t number, double time, std::string name) {
+  Frame frame;
+  frame.number_ = number;
+  frame.time_ = time;
+  frame.name_ = std::move(name);
+  frame.damage_ = std::move(reason);
+  return frame;
+}
+
 FrameBuilder::FrameBuilder() : scaler_(std::make_unique<Scaler>()) {}
 FrameBuilder::~FrameBuilder() = default;
 FrameBuilder::FrameBuilder(FrameBuilder&&) noexcept = default;

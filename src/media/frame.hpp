@@ -56,7 +56,11 @@ class Frame {
   LumaRange luma_range() const { return range_; }
   /// Whether `view` shows the decoder's own pixels.
   bool is_by_reference() const { return converted_ == nullptr; }
-  /// The file's name for a picture out of a folder, else empty.
+  /// Why a picture of a folder could not be read whole; empty for a frame that was. A damaged frame has no
+  /// pixels: it is `empty()`, of size 0x0.
+  const std::string& damage() const { return damage_; }
+  static Frame damaged(std::string reason, std::int64_t number, double time, std::string name);
+  /// The file's path in the folder for a picture out of a folder, else empty.
   const std::string& name() const { return name_; }
   /// The same picture under another number.
   Frame renumbered(std::int64_t number) const {
@@ -91,6 +95,7 @@ class Frame {
   double time_ = 0;
   FrameTimes times_;
   std::string name_;
+  std::string damage_;
 };
 
 /// Makes frames out of decoded pictures. Reader has one; other sources (a camera, a test) may have theirs.

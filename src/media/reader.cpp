@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <utility>
 
@@ -62,8 +63,11 @@ struct Reader::Impl {
     open();
     info_ = source_->info();
     source_period_ = info_.frame_rate.num > 0 ? 1 / info_.frame_rate.value() : 1.0 / 25;
-    ahead_ = next();
-    if (!ahead_) explain_nothing();
+    do {  // up to the first frame with pixels, which has the facts of the stream
+      std::optional<Frame> frame = next();
+      if (!frame) explain_nothing();
+      ahead_.push_back(std::move(*frame));
+    } while (ahead_.back().empty());
     complete_info();
   }
 
@@ -83,12 +87,18 @@ struct Reader::Impl {
         done_ = !begin_again();
         continue;
       }
+      if (options_.loop < 0 && found->time + loop_shift_ >= end_ - kHalfMicrosecond) {
+        done_ = true;
+        continue;
+      }
       seen_any_ = true;
       if (found->time < options_.start - kHalfMicrosecond) continue;
       ++number_;
       ++in_this_pass_;
       last_time_ = found->time + loop_shift_;
       if ((number_ - 1) % options_.every != 0) continue;
+      if (!found->damage.empty())
+        return Frame::damaged(std::move(found->damage), number_, last_time_, std::move(found->name));
       try {
         const Frame frame =
             builder_.build(std::move(found->picture), number_, last_time_, std::move(found->name));
@@ -128,9 +138,9 @@ struct Reader::Impl {
   }
 
   void complete_info() {
-    const AVFrame& picture = *ahead_->picture();
+    const AVFrame& picture = *ahead_.back().picture();
     const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture.format));
-    info_.size = ahead_->size();
+    info_.size = ahead_.back().size();
     info_.pixel_format = name ? name : "unknown";
     if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
       info_.sample_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
@@ -161,7 +171,7 @@ struct Reader::Impl {
   std::unique_ptr<Source> source_;
   FrameBuilder builder_;
   StreamInfo info_;
-  std::optional<Frame> ahead_;
+  std::deque<Frame> ahead_;
   double end_ = std::numeric_limits<double>::infinity();
   double source_period_ = 0;
   double loop_shift_ = 0;
@@ -180,8 +190,10 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
 std::optional<Frame> Reader::read() {
-  if (impl_->ahead_) return std::exchange(impl_->ahead_, std::nullopt);
-  return impl_->next();
+  if (impl_->ahead_.empty()) return impl_->next();
+  Frame frame = std::move(impl_->ahead_.front());
+  impl_->ahead_.pop_front();
+  return frame;
 }
 
 const StreamInfo& Reader::info() const {
@@ -189,6 +201,9 @@ const StreamInfo& Reader::info() const {
 }
 std::int64_t Reader::decode_errors() const {
   return impl_->errors_.total();
+}
+const std::string& Reader::last_decode_error() const {
+  return impl_->errors_.last();
 }
 std::shared_ptr<AudioTrack> Reader::audio() const {
   return impl_->audio_;

@@ -22,7 +22,7 @@ struct CaptureOptions {
 
 struct ReadOptions {
   double start = 0;                ///< seconds from the source's start; frames before are not delivered
-  std::optional<double> duration;  ///< seconds from `start` on
+  std::optional<double> duration;  ///< seconds from `start` on, in each loop; of endless loops together
   int loop = 0;                    ///< how many more times to read the source; -1: for ever
   int every = 1;                   ///< deliver the 1st, (1 + every)th, ... frame only
   int threads = 0;                 ///< of the decoder; 0: FFmpeg's choice
@@ -35,6 +35,12 @@ struct ReadOptions {
   /// counts, also that of streams which are not read. Finding a host's name, and an X server that hangs,
   /// cannot be interrupted.
   double patience = 0;
+  /// Whether pictures of a folder that cannot be read whole are delivered as frames with a damage().
+  /// Otherwise the first one ends the reading with an Error (input).
+  bool deliver_damaged = false;
+  /// Whether reading goes on after such a picture was delivered; otherwise it ends with an Error (input).
+  bool keep_going = false;
+  bool recursive = false;   ///< read the pictures in a folder's sub-folders, too
   CaptureOptions capture;   ///< for cameras and screens; refused (usage) for other inputs
   bool keep_audio = false;  ///< fill `Reader::audio()`
   std::int64_t max_pixels = std::int64_t{1}
@@ -54,7 +60,7 @@ bool is_live(const std::string& input);
 /// Input is one of
 ///   - a file or URL that FFmpeg opens (its first video stream; cover pictures do not count),
 ///   - a printf pattern of numbered images (`img%03d.png`),
-///   - a folder: its images, sorted by name with numbers by value, each of a size of its own; 25 a second,
+///   - a folder: its images (list_images), each of a size of its own; 25 a second,
 ///   - one image,
 ///   - a camera: a V4L2 device (`/dev/video0`),
 ///   - `screen:` and an X11 display: the whole of it with the cursor, or the part at an offset that
@@ -64,9 +70,10 @@ bool is_live(const std::string& input);
 ///   - `-`, standard input.
 ///
 /// Errors: what makes the input unusable throws Error (ExitCode::input) from the constructor, which decodes
-/// the first frame ahead. Damaged frames are counted and left out (or, where the decoder could conceal the
-/// damage, counted and delivered). Thread-safety: one thread at a time, but for `decode_errors`, `audio` and
-/// `info`, which any thread may call.
+/// the first frame ahead. Damaged frames of videos are counted and left out (or, where the decoder could
+/// conceal the damage, counted and delivered); damaged pictures: see ReadOptions::deliver_damaged.
+/// Thread-safety: one thread at a time, but for `decode_errors`, `audio` and `info`, which any thread may
+/// call.
 class Reader {
  public:
   /// @throws Error (input; usage for options out of range; failed when stopped meanwhile)
@@ -82,6 +89,8 @@ class Reader {
   const StreamInfo& info() const;
   /// Packets and pictures found damaged so far.
   std::int64_t decode_errors() const;
+  /// What was wrong with the last of them; empty where none was. To be called when reading has ended.
+  const std::string& last_decode_error() const;
   /// The source's sound if there is any and ReadOptions::keep_audio was set, else null. Filled by `read`.
   std::shared_ptr<AudioTrack> audio() const;
 

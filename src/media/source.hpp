@@ -23,8 +23,12 @@ class DecodeErrors {
   explicit DecodeErrors(std::string input) : input_(std::move(input)) {}
   /// @throws Error (input) for the kMaxInARow-th call without a `good` between
   void add(const std::string& reason);
-  /// A picture that was delivered though damaged.
-  void add_concealed() { ++total_; }
+  /// Damage that reading goes on after, however often it comes: a picture that was delivered all the same, or
+  /// one of many pictures that are files of their own.
+  void add_concealed(const std::string& reason = "the decoder concealed damage") {
+    ++total_;
+    last_ = reason;
+  }
   void good() { in_a_row_ = 0; }
   std::int64_t total() const { return total_; }
   const std::string& last() const { return last_; }
@@ -41,6 +45,7 @@ struct SourceFrame {
   double time = 0;  ///< seconds from the source's start
   std::string name;
   FrameTimes times;
+  std::string damage = {};  ///< why there is no picture; see Frame::damage
 };
 
 /// One reading of an input from its start to its end.

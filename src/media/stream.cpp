@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -85,6 +86,7 @@ class Stream final : public Source {
     if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
     if (input_.is_single_image()) {
       info.frames = 1;
+      info.is_pictures = true;
     } else {
       if (video_->nb_frames > 0) info.frames = video_->nb_frames;
       if (video_->duration > 0)
@@ -128,6 +130,10 @@ class Stream final : public Source {
     decoder_->thread_count = input_.is_single_image() ? 1 : options_.threads;
     decoder_->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
     if (options_.low_delay) decoder_->flags |= AV_CODEC_FLAG_LOW_DELAY;
+    // A JPEG that is cut short is damaged, not a picture with a gray end; other decoders say so by themselves.
+    // (Videos go on after damage.)
+    if (input_.is_single_image() && codec->id == AV_CODEC_ID_MJPEG)
+      decoder_->err_recognition |= AV_EF_EXPLODE;
     enable_arrivals(*decoder_);
     decoder_->opaque = this;
     decoder_->get_buffer2 = get_buffer;
@@ -221,7 +227,25 @@ class Stream final : public Source {
     if (const int code = std::exchange(read_failure_, 0))
       throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
                   "check the disk or the connection it comes from; the frames before are processed");
+    if (!input_.stopped() && is_cut_short()) errors_.add("the file ends before its last frame");
     return nullptr;
+  }
+
+  /// Whether the file was cut: its index (MP4, MOV) or the length that its writer noted for the video
+  /// (Matroska) tells of frames that did not come. Other containers do not tell.
+  bool is_cut_short() {
+    if (input_.kind() != InputKind::file || std::exchange(was_at_end_, true)) return false;
+    const std::string_view container = input_.context().iformat->name;
+    if (container.starts_with("mov")) {
+      const int indexed = avformat_index_get_entries_count(video_);
+      const AVIndexEntry* const last = avformat_index_get_entry(video_, indexed - 1);
+      return last && avio_size(input_.context().pb) < last->pos + last->size;
+    }
+    const AVDictionaryEntry* const noted = av_dict_get(video_->metadata, "DURATION", nullptr, 0);
+    int hours = 0, minutes = 0;
+    double seconds = 0;
+    if (!noted || std::sscanf(noted->value, "%d:%d:%lf", &hours, &minutes, &seconds) != 3) return false;
+    return last_time_ + 2 * period_ + 0.5 < 3600.0 * hours + 60.0 * minutes + seconds;
   }
 
   /// Gives the decoder one packet, or the end of the stream.
@@ -239,7 +263,8 @@ class Stream final : public Source {
     const AVIOContext* io = input_.context().pb;
     const bool over = result == AVERROR_EOF || result == AVERROR_EXIT || result == AVERROR(ENODEV) ||
                       (io && avio_feof(input_.context().pb)) || ++read_errors_ >= kMaxReadErrors;
-    if (result != AVERROR_EOF && result != AVERROR_EXIT) note_error(result);
+    const bool is_retried = result == AVERROR(EIO) && !over;  // nothing is lost so far
+    if (result != AVERROR_EOF && result != AVERROR_EXIT && !is_retried) note_error(result);
     if (over) {
       draining_ = true;
       if (io && io->error < 0 && io->error != AVERROR_EOF && io->error != AVERROR_EXIT)
@@ -303,7 +328,8 @@ class Stream final : public Source {
   void note_error(int code) {
     if (const int width = large_width_.exchange(0)) check_size(width, large_height_);
     if (code == AVERROR(ENOMEM) && without_memory_ > 0) --without_memory_;
-    errors_.add(error_text(code));
+    const bool is_bad_picture = code == AVERROR_INVALIDDATA && input_.is_single_image();
+    errors_.add(is_bad_picture ? "the picture is damaged or cut short" : error_text(code));
   }
 
   void pass_audio() {
@@ -363,6 +389,7 @@ class Stream final : public Source {
   bool any_time_ = false;
   bool draining_ = false;
   int read_errors_ = 0;
+  bool was_at_end_ = false;
   int read_failure_ = 0;  // what ended the reading before its time
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};

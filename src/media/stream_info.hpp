@@ -36,6 +36,7 @@ struct StreamInfo {
   Rational sample_aspect{1, 1};        ///< width : height of a pixel
   ColorTags color;
   bool has_audio = false;
+  bool is_pictures = false;  ///< a single picture or a folder of them: times and rates mean nothing
 };
 
 }  // namespace sightline::media

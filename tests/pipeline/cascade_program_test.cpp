@@ -83,7 +83,7 @@ TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
   picture("in/a.png");
   picture("in/b.png", 120);
   const Outcome outcome = expect_run(
-      0, "2 frame(s)", {"detect", folder_ / "in", "-m", model(), "-o", folder_ / "out", "-d", "-"});
+      0, "2 pictures", {"detect", folder_ / "in", "-m", model(), "-o", folder_ / "out", "-d", "-"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 2u);
   for (const Json& line : lines) EXPECT_FALSE(line.at("objects").empty());

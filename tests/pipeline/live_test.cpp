@@ -163,8 +163,7 @@ TEST(Live, ClosedPipe) {
   ASSERT_EQ(read(ends[0], &byte, 1), 1);
   close(ends[0]);
   const Outcome outcome = program.wait();
-  EXPECT_EQ(outcome.exit_code, kFailed);
-  EXPECT_THAT(outcome.err, HasSubstr("standard output"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST(Live, WrongUsage) {

@@ -101,7 +101,7 @@ View check(const Json& events) {
       if (open[id].empty()) opened[id] = time;
       open[id].push_back(event.at("name"));
     } else if (phase == "e") {
-      if (open[id].empty() || open[id].back() != event.at("name")) {
+      if (open[id].empty() || open[id].back() != event.at("name").get<std::string>()) {
         ADD_FAILURE() << "ends what did not begin: " << event;
         continue;
       }

@@ -51,7 +51,7 @@ TEST(AtomicFolder, HasItsNameOnceItIsFinished) {
   test::store((finished.place() / "a").string(), std::string("a"));
   finished.finish();
   EXPECT_TRUE(fs::exists(folder / "deep/out/a"));
-  test::expect_error(ExitCode::failed, "there is something of that name",
+  test::expect_error(ExitCode::failed, "out",
                      [&] { AtomicFolder(folder / "deep/out", false); });
   AtomicFolder replacing(folder / "deep/out", true);
   replacing.finish();
