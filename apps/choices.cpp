@@ -29,8 +29,7 @@ Choices config_choices() {
 }
 
 Choices model_choices() {
-  Choices choices;
-  choices.files = true;
+  Choices choices = named(model_names(), true);
   for (const Family* family : families()) {
     for (const std::string& name : family->model_names()) choices.values.push_back({name, ""});
   }

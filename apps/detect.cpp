@@ -149,12 +149,14 @@ void add_detect(CLI::App& app, Common& common) {
               "Detections file; - is standard output, the default without any output");
   options
       .add("-f,--format", &a->format,
-           "Of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else jsonl)")
+           "Format of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else "
+           "jsonl)")
       .suggest(format_choices);
   options.add("--contact-sheet", &a->contact_sheet,
               "Picture (PNG) with annotated frames spread over the run");
-  options.add("--trace", &a->trace,
-              "What ran where and when, as Chrome trace JSON: for ui.perfetto.dev and chrome://tracing");
+  options.add(
+      "--trace", &a->trace,
+      "Trace file: what ran where and when, as Chrome trace JSON (ui.perfetto.dev, chrome://tracing)");
   options.add("--report", &a->report,
               "Page (HTML): rate and setting over time, stage times, and what a policy did");
   add_encoder_options(options, a->writing);

@@ -140,10 +140,10 @@ DetectorOptions::DetectorOptions(std::string default_config) : default_config_(s
 void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& left_out) {
   OptionSet all;
   all.group("Detector");
-  all.add(
-         "-c,--config", &config_,
-         "Pipeline: a .toml file, or the name of one that ships: people, faces, faces-eyes, faces-waldboost, "
-         "faces-census, people-and-faces, recognise; several search the same frames: people,faces")
+  all.add("-c,--config", &config_,
+          "Configuration: a .toml file, or the name of one that ships (people, faces, faces-census, "
+          "faces-eyes, "
+          "faces-opencv, people-and-faces, recognise); several search the same frames: people,faces")
       .suggest(config_choices)
       .show_default(default_config_);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))
@@ -153,8 +153,9 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
     option.target = setting.target();
     all.add(std::move(option));
   }
-  all.add("--gallery", &gallery_,
-          "Who can be recognised (--config recognise): a file made by `sightline faces`; default: your own");
+  all.add(
+      "--gallery", &gallery_,
+      "Gallery of people to recognise (--config recognise), made by `sightline faces` (default: your own)");
   all.add(
          "--false-accepts", &false_accepts_,
          "Share of strangers who may be taken for somebody; fewer leaves more faces unknown (default: as the "
@@ -170,32 +171,36 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   }
 }
 
-// Some models say all by themselves that is to be known of a detector.
+std::string DetectorOptions::model() const {
+  return find_model(model_);
+}
+
+// Some model files describe their detector completely.
 std::vector<Config> DetectorOptions::load_configs() const {
-  const Family* const named = family_of_model(model_);
+  const Family* const named = family_of_model(model());
   const bool is_enough = named && named->info().needs_no_config;
   std::vector<Config> configs;
   if (config_.empty() && is_enough) {
     configs.push_back(
-        Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model_));
+        Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model()));
     return configs;
   }
   // Who gives a model, or an option that belongs to one detector, and names none, means the usual one.
-  const bool means_one = !model_.empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
+  const bool means_one = !model().empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
   const std::string names = !config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_;
   for (const std::string& name : split(names, ',')) {
     for (Config& config : Config::load_each(find_config(name), "detector"))
       configs.push_back(std::move(config));
   }
   if (configs.empty()) throw Error(ExitCode::usage, "no configuration is named", "write --config people");
-  if (configs.size() > 1 && !model_.empty()) {
+  if (configs.size() > 1 && !model().empty()) {
     throw Error(ExitCode::usage, "--model is for one detector, and there are several",
                 "name one with --config, or say its model in a configuration of your own");
   }
   check_number_of_detectors(configs);
   if (is_enough && &family_of(configs.front()) != named) {
     throw Error(ExitCode::usage,
-                fmt::format("the model '{}' is {}, and '{}' is not for one", model_, named->info().one,
+                fmt::format("the model '{}' is {}, and '{}' is not for one", model(), named->info().one,
                             configs.front().name()),
                 fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
@@ -238,8 +243,8 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
 
 void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   const FamilyInfo& family = family_of(config).info();
-  if (!model_.empty()) {
-    config.set("detector", "model", model_);
+  if (!model().empty()) {
+    config.set("detector", "model", model());
     for (const char* key : family.model_keys) config.leave_out("detector", key);
   }
   const auto set = [&](const std::vector<EvaluationValue>& values) {
@@ -257,7 +262,7 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   }
   apply_recognition_to(config);
   check_detector_config(config);
-  if (model_.empty()) check_relative_model(config);
+  if (model().empty()) check_relative_model(config);
 }
 
 void DetectorOptions::apply_recognition_to(Config& config) const {

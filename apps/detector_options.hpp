@@ -83,6 +83,7 @@ class DetectorOptions {
   Engine make(Wanted wanted = Wanted::objects) const;
 
  private:
+  std::string model() const;  ///< the file that --model names; empty where it is not given
   std::vector<Config> load_configs() const;
   void check_options(const std::vector<Config>& configs) const;
 

@@ -308,8 +308,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .one_of({"mot", "yolo", "coco", "boxes"})
       .show_default();
   options
-      .add("--truth-label", &a->truth_label,
-           "Of the marked objects, those of this class (default: all; MOT has no classes)")
+      .add("--truth-label", &a->truth_label, "Class of the marked objects (default: all; MOT has no classes)")
       .free_text();
   options.add("--first-pixel", &a->first_pixel, "1 where a MOT file counts pixels from 1")
       .one_of({"0", "1"})
@@ -323,10 +322,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .show_default();
   options.add("--unlisted-empty", &a->unlisted_empty,
               "Frames that the truth does not list hold nothing (default: they are left out)");
-  options
-      .add("--label", &a->label,
-           "What is marked, of all that the detector finds (default: the first of its labels)")
-      .free_text();
+  options.add("--label", &a->label, "Label of the detector that is marked (default: its first)").free_text();
   options
       .add("--misses", &a->misses,
            "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "

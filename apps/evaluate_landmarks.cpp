@@ -188,7 +188,7 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
       .add("--faces", &a->faces,
            "Marked faces, as lines `picture part left top right bottom` and five points `x y`")
       .require();
-  options.add("--part", &a->part, "Of the faces, those that are looked at").free_text().show_default();
+  options.add("--part", &a->part, "Part of the list to evaluate").free_text().show_default();
   options.add("-m,--model", &a->model, "Model of `train landmarks`").require();
   options
       .add("-c,--config", &a->configs,

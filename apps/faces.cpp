@@ -146,19 +146,19 @@ void add_people_command(CLI::App& faces, Common& common, const char* name, const
 }  // namespace
 
 void add_faces(CLI::App& app, Common& common) {
-  CLI::App& faces = add_command_group(app, "faces", "Say who is to be recognised");
+  CLI::App& faces = add_command_group(app, "faces", "Manage the people to recognise");
   add_faces_add(faces, common);
   add_faces_list(faces, common);
   add_people_command(faces, common, "rename", "Give somebody another name", rename,
                      [](OptionSet& options, PeopleArguments& a) {
-                       options.add("name", &a.name, "Who it is").free_text().require();
+                       options.add("name", &a.name, "Name of the person").free_text().require();
                        options.add("new-name", &a.new_name, "The new name").free_text().require();
                      });
   add_people_command(
       faces, common, "merge", "Make one person of several", merge,
       [](OptionSet& options, PeopleArguments& a) {
-        options.add("name", &a.name, "Who it is").free_text().require();
-        options.add("others", &a.names, "Who else it is: their names go").free_text().require();
+        options.add("name", &a.name, "Name of the person").free_text().require();
+        options.add("others", &a.names, "Names to merge into it, which go").free_text().require();
       });
   add_people_command(faces, common, "delete", "Forget people, or pictures of them, to the last byte", remove,
                      [](OptionSet& options, PeopleArguments& a) {

@@ -243,7 +243,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
   options.add(
       "input", &f.inputs,
       "Pictures, folders of pictures, videos, or cameras (/dev/video0); the first camera unless given");
-  options.add("-n,--name", &f.name, "Who it is; somebody who is known gets more pictures")
+  options.add("-n,--name", &f.name, "Name of the person; somebody who is known gets more pictures")
       .free_text()
       .require();
   a->gallery.add_to(options);

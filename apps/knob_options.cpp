@@ -40,7 +40,7 @@ void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
               "The same by the battery's level: a step faster below 50%, the fastest below 20%");
   options
       .add("--settings", &request.settings,
-           "What it turns between, from the most accurate to the fastest: keys of [detector], for example "
+           "Operating points, from the most accurate to the fastest: keys of [detector], for example "
            "\"filters=50; filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser "
            "scales)")
       .free_text();
@@ -109,10 +109,10 @@ std::string accuracy_text(const pipeline::RunReport& report) {
   const auto& best = report.settings.front().setting.missed;
   if (frames == 0 || !best) return "";
   return fmt::format(
-      "accuracy by the model's stored evaluation: {:.2f}% of the objects missed on average over the frames "
-      "(at 1e-5 false positives a window), {:.2f}% with the most accurate setting; it tells models apart, "
-      "not "
-      "scale steps",
+      "accuracy by the model's stored evaluation of single windows: {:.2f}% of the objects' windows missed "
+      "at "
+      "1e-5 false positives per window on average over the frames, {:.2f}% with the most accurate setting. "
+      "In whole frames more are missed (the model's card), and scale steps are not weighed",
       100 * missed / static_cast<double>(frames), 100 * *best);
 }
 

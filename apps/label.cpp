@@ -123,10 +123,10 @@ void add_label(CLI::App& app, Common& common) {
       "-b,--boxes", &a->boxes,
       "Where boxes are read from and saved to: a list (lines of: name x1 y1 x2 y2), a COCO file (.json) or "
       "a YOLO folder (default: boxes.txt beside the pictures)");
-  options.add("-f,--format", &a->format, "Of these: boxes, yolo, coco (default: by the name)")
+  options.add("-f,--format", &a->format, "Format of the boxes: boxes, yolo, coco (default: by the name)")
       .one_of({"boxes", "yolo", "coco"});
   options
-      .add("--classes", &a->classes, "What is marked, in the order of the keys 1 to 9 and 0: person,car,dog")
+      .add("--classes", &a->classes, "Classes to mark, in the order of the keys 1 to 9 and 0: person,car,dog")
       .separated_by(',')
       .one_at_a_time()
       .free_text();
@@ -136,7 +136,7 @@ void add_label(CLI::App& app, Common& common) {
       "open no window");
   options.group("Pictures");
   options.add("--unseen", &a->only_unseen, "Show only pictures that nobody has seen yet (key u)");
-  options.add("--every", &a->pictures.reading.every, "Of a video, every n-th frame")
+  options.add("--every", &a->pictures.reading.every, "Take every n-th frame of a video")
       .between(1, 1'000'000)
       .show_default();
   options.add(

@@ -94,11 +94,12 @@ void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
               "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a file; the "
               "first camera unless given");
   options.group("Input");
-  options.add("--size", &typed.size, "Of a camera's pictures, or a part of the screen: 1280x720").free_text();
+  options.add("--size", &typed.size, "Size of a camera's pictures, or of a part of the screen: 1280x720")
+      .free_text();
   options.add("--fps", &a.reading.capture.frame_rate, "Frames a second of a camera or screen").positive();
   options
       .add("--pixel-format", &a.reading.capture.pixel_format,
-           "Of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
+           "Pixel format of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
       .free_text();
   options
       .add("--pace", &typed.pace,
@@ -120,7 +121,7 @@ void add_latency_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.group("Latency");
   options
       .add("--drop", &typed.drop,
-           "What gives way when frames come faster than they can be searched: oldest (the default: the "
+           "Frames to drop when they come faster than they can be searched: oldest (the default: the "
            "newest are searched), newest, none (capture waits)")
       .suggest(drop_policy_choices);
   options.add("--queue", &a.capture.queue, "Frames that may wait to be searched")
@@ -155,10 +156,10 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
       .between(1, 1'000'000);
   add_encoder_options(options, a.recording.writing);
   options.add("-d,--detections", &a.detections,
-              "What was found, frame by frame, as it happens: a file, a pipe, or - for standard output");
-  options.add("-f,--format", &typed.format, "Of the detections: jsonl, json, csv, mot, coco")
+              "Detections file, written frame by frame: a file, a pipe, or - for standard output");
+  options.add("-f,--format", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
-  options.add("--trace", &a.trace, "What ran where and when, as Chrome trace JSON");
+  options.add("--trace", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON");
   options.add("--report", &a.report,
               "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did");
   options.add("--status", &a.status_every, "Say how the run is doing every so many seconds, a line each")

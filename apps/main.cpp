@@ -151,15 +151,26 @@ int main(int argc, char** argv) try {
     return with_output(0);
   }
 
+  // `sightline help detect` is `sightline detect --help`, and no words at all ask for help.
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  } else if (argc == 1) {
+    words.push_back("--help");
+  }
   try {
-    parser.parse(argc, argv);
+    parser.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& e) {
-    if (const std::string problem = sightline::apps::explain(e, parser.app()); !problem.empty()) {
-      std::fprintf(stderr, "%s\nRun with --help for more information.\n",
-                   sightline::printable(problem, sightline::kLineEndsAndTabs).c_str());
-      return code_of(ExitCode::usage);
+    if (e.get_exit_code() == 0) {  // --help, --version
+      parser.app().exit(e);
+      return with_output(0);
     }
-    return parser.app().exit(e) == 0 ? with_output(0) : code_of(ExitCode::usage);
+    std::string problem = sightline::apps::explain(e, parser.app());
+    if (problem.empty()) problem = e.what();
+    std::fprintf(stderr, "error: %s\nRun with --help for more information.\n",
+                 sightline::printable(problem, sightline::kLineEndsAndTabs).c_str());
+    return code_of(ExitCode::usage);
   }
   configure_logging(parser.common().verbosity);
   try {

@@ -266,7 +266,7 @@ void add_manual(CLI::App& app, std::function<int()>& run) {
     bool list = false;
   };
   auto a = std::make_shared<Arguments>();
-  command->add_option("command", a->words, "Of the subcommand; the program's own page unless given");
+  command->add_option("command", a->words, "Words of the subcommand (default: the program's own page)");
   command->add_flag("--list", a->list, "Name all pages");
   command->callback([a, &app, &run] {
     run = [words = a->words, list = a->list, &app] {

@@ -86,7 +86,8 @@ void add_measure_texture(CLI::App& measure, Common& common) {
       .show_default();
   options
       .add("--variants", &a->options.variants,
-           "Of global, local, mapreduce, banked and serial, separated by commas: where counts are added up "
+           "Variants (global, local, mapreduce, banked, serial), separated by commas: where counts are added "
+           "up "
            "(default: all that suit the device)")
       .separated_by(',');
   options.add("--tune", &a->options.tune,

@@ -12,8 +12,10 @@ void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
   options.add("--encoder", &writing.encoder, "Video encoder, by FFmpeg's name")
       .suggest(encoder_choices)
       .show_default();
-  options.add("--quality", &writing.quality, "Of the video: 0 (best) to 51").between(0, 51).show_default();
-  options.add("--preset", &writing.preset, "Of the encoder").suggest(preset_choices).show_default();
+  options.add("--quality", &writing.quality, "Quality of the video: 0 is best").between(0, 51).show_default();
+  options.add("--preset", &writing.preset, "Preset of the encoder, ultrafast to veryslow")
+      .suggest(preset_choices)
+      .show_default();
 }
 
 void add_limit_options(OptionSet& options, media::ReadOptions& reading) {

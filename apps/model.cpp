@@ -1,9 +1,13 @@
 // `sightline model show`: what a model file holds, in words and as a picture.
 #include <cstdio>
 #include <memory>
+#include <regex>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
+#include "config_lookup.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
 #include "family/tools.hpp"
@@ -56,7 +60,8 @@ void refuse_options(const ShowArguments& a, const Shown& own) {
 }
 
 int run(const ShowArguments& a) {
-  const Family* const family = family_of_model(a.model);
+  const std::string file = find_model(a.model);
+  const Family* const family = family_of_model(file);
   const auto found = std::ranges::find_if(a.families, [&](const Shown& one) { return one.family == family; });
   // The first family says what is wrong with a file that nobody knows.
   const Shown& shown = found == a.families.end() ? a.families.front() : *found;
@@ -65,7 +70,7 @@ int run(const ShowArguments& a) {
   context.max_model_size = a.max_size;
   context.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   context.pictures = each_picture;
-  shown.show->show(a.model, context);
+  shown.show->show(file, context);
   return 0;
 }
 
@@ -78,16 +83,21 @@ void add_model(CLI::App& app, Common& common) {
   for (const Family* family : families()) {
     auto show = family->make_model_show();
     if (!show) continue;
-    files += (files.empty() ? "" : ", or ") + std::string(family->info().model_file);
+    for (const std::string& one :
+         split(std::regex_replace(std::string(family->info().model_file), std::regex(" or "), "|"), '|')) {
+      if (files.find(one) == std::string::npos) files += (files.empty() ? "" : ", ") + one;
+    }
     OptionSet own = show->options();
     a->families.push_back({family, std::move(show), std::move(own)});
   }
-  options.add("file", &a->model, "Model file: " + files).require();
+  options.add("file", &a->model, "Model file, or the name of one that ships (people): " + files)
+      .suggest(model_choices)
+      .require();
   add_model_size_option(options, a->max_size);
   for (const Shown& one : a->families) options.add_all(one.options);
   CLI::App& group = add_command_group(app, "model", "Look into a model file");
-  a->command = &add_command(group, common, "show", "Describe a model, and draw what it has learned", options,
-                            [a] { return run(*a); });
+  a->command = &add_command(group, common, "show", "Describe a model; --picture draws what it has learned",
+                            options, [a] { return run(*a); });
 }
 
 }  // namespace sightline::apps

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "choices.hpp"
+#include "help.hpp"
 #include "manual.hpp"
 #include "suggest.hpp"
 #include "version_text.hpp"
@@ -16,13 +17,14 @@ Parser::Parser()
   app.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", version_report, "Say the versions of this and all it is built on");
+  app.set_version_flag("--version", version_report, "Show the version, and those of the libraries");
   OptionSet options;
-  options.add("-q,--quiet", &quiet_, "Say nothing but errors");
-  options.add("-v,--verbose", &verbose_, "Say more").excludes("--quiet");
+  options.add("-q,--quiet", &quiet_, "Print errors only");
+  options.add("-v,--verbose", &verbose_, "Print rates, stage times and debugging messages, too")
+      .excludes("--quiet");
   options
       .add("--instruction-set", &instruction_set_,
-           "Use no better one: ssse3, sse4, avx2, avx512, avx512-vnni (for measurements)")
+           "Highest instruction set to use: ssse3, sse4, avx2, avx512, avx512-vnni")
       .suggest(instruction_set_choices);
   add_options(app, options, common_.suggestions);
   add_detect(app, common_);
@@ -38,6 +40,7 @@ Parser::Parser()
   add_devices(app, common_);
   add_tune(app, common_);
   add_manual(app, common_.run);
+  add_help(app);
 }
 
 Parser::~Parser() = default;

@@ -9,12 +9,12 @@ namespace sightline::apps {
 
 void add_report_options(OptionSet& options, ReportArguments& report) {
   options.group("Options");
-  options.add("--name", &report.names, "Of the curve, in the reports; once for each where there are several")
+  options.add("--name", &report.names, "Name of the curve in the reports; give one for each curve")
       .one_at_a_time()
       .free_text();
   options.add("--csv", &report.csv, "Write the curve as a table");
   options.add("--svg", &report.svg, "Write the curve as a picture: miss rate against false positives");
-  options.add("--title", &report.title, "Of the picture").needs("--svg").free_text();
+  options.add("--title", &report.title, "Title of the picture").needs("--svg").free_text();
 }
 
 void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,

@@ -19,7 +19,7 @@ std::string describe_stream(const std::string& input, const media::StreamInfo& i
   return text;
 }
 
-std::string stage_times_text(const pipeline::RunReport& report) {
+std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit) {
   const double frames = static_cast<double>(std::max<std::int64_t>(report.frames, 1));
   std::string stages;
   for (const pipeline::StageTime& stage : report.stages) {
@@ -27,7 +27,7 @@ std::string stage_times_text(const pipeline::RunReport& report) {
     stages += fmt::format("{}{} {:.2f}{}", stages.empty() ? "" : ", ", stage.name,
                           1000 * stage.seconds / frames, elsewhere ? " (" + stage.processor + ")" : "");
   }
-  return stages.empty() ? "" : "ms a frame: " + stages + "\n";
+  return stages.empty() ? "" : "ms per " + unit + ": " + stages + "\n";
 }
 
 std::string problems_text(const pipeline::RunReport& report) {

@@ -170,21 +170,22 @@ void add_samples(CLI::App& app, Common& common) {
   options.add("pictures", &a->pictures, "Folders or lists of pictures in which objects are marked").require();
   options.add("--boxes", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2` or COCO (.json)")
       .require();
-  options.add("--boxes-label", &a->label, "Of the objects of --boxes, those of this class (default: all)")
-      .free_text();
+  options.add("--boxes-label", &a->label, "Class of --boxes to take objects of (default: all)").free_text();
   options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
   options.add("-o,--output", &a->output, "Folder to make").require();
   options.add("--replace", &a->replace, "Replace a folder of that name that this command has made");
   options.add("--backgrounds", &a->backgrounds,
               "Folders or lists of pictures without the object, into which copies are pasted");
-  options.add("--copies", &s.copies, "Of each object, beside itself").between(0, 10'000).show_default();
+  options.add("--copies", &s.copies, "Copies of each object, beside itself")
+      .between(0, 10'000)
+      .show_default();
   options
       .add("--size", &a->size,
            "Width and height of the object in a crop, pixels; the shape is that of the window to train, as "
            "in 48x96")
       .separated_by('x')
       .show_default(fmt::format("{}x{}", s.crop.object.width, s.crop.object.height));
-  options.add("--margin", &s.crop.margin, "What a crop shows around the object, in parts of its sides")
+  options.add("--margin", &s.crop.margin, "Margin of a crop around the object, in parts of its sides")
       .between(0, 4)
       .show_default();
   options
@@ -201,7 +202,7 @@ void add_samples(CLI::App& app, Common& common) {
            "Share of the copies with another background, where there are --backgrounds")
       .between(0, 1)
       .show_default();
-  options.add("--mask", &a->mask, "What is taken along: the ellipse in the marked box, or all of the box")
+  options.add("--mask", &a->mask, "Pixels of the object: the ellipse in the marked box, or all of the box")
       .one_of({"ellipse", "box"})
       .show_default();
   options

@@ -40,7 +40,7 @@ void add_schedule_options(OptionSet& options, ScheduleArguments& arguments) {
       .add("--in-flight", &arguments.request.in_flight,
            "Frames worked on at once (default: the schedule's own)")
       .between(1, 64);
-  options.add("--goal", &arguments.request.goal, "Of schedule auto: throughput, latency or energy")
+  options.add("--goal", &arguments.request.goal, "Objective of schedule auto: throughput, latency or energy")
       .one_of({"throughput", "latency", "energy"});
   options.add("--explain", &arguments.explain, "Show what schedule auto weighed");
   options.add("--threads", &arguments.threads, "CPU threads (default: all)").between(1, 1024);

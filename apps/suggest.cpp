@@ -103,4 +103,10 @@ std::string explain_option(const CLI::App& app) {
   return "there is no option '" + given + "'; did you mean '--" + nearest.found() + "'?";
 }
 
+std::string nearest_of(const std::string& word, const std::vector<std::string>& words) {
+  Nearest nearest(word);
+  for (const std::string& candidate : words) nearest.consider(candidate);
+  return nearest.found();
+}
+
 }  // namespace sightline::apps

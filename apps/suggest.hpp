@@ -2,6 +2,7 @@
 /// Says what a misspelt subcommand or option may have been meant to be.
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -16,5 +17,8 @@ std::string explain_subcommand(const CLI::App& app);
 /// After a failed parse: a message about a word that looks like an option and is none, with the nearest one
 /// of those that may stand there; empty where there is no such word.
 std::string explain_option(const CLI::App& app);
+
+/// The nearest of several words, as long as it is near; else empty.
+std::string nearest_of(const std::string& word, const std::vector<std::string>& words);
 
 }  // namespace sightline::apps

@@ -149,7 +149,7 @@ void add_texture_compare(CLI::App& texture, Common& common) {
   OptionSet more;
   more.add("query", &nearest->textures, kTextureHelp).require();
   more.add("--known", &nearest->known,
-           "What textures are known, likewise; a folder's folders give their names to the pictures in them")
+           "Pictures of known textures; a folder's folders give their names to the pictures in them")
       .require();
   more.add("--count", &nearest->count, "How many of the nearest are named").between(1, 1000).show_default();
   add_distance(more, *nearest);

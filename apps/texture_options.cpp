@@ -92,12 +92,12 @@ void TextureOptions::add_to(OptionSet& options) {
       .show_default("luma");
   options
       .add("--border", &border_,
-           "What lies outside the picture: reflect (mirrored), clamp (the edge repeated), wrap (the opposite "
+           "Pixels outside the picture: reflect (mirrored), clamp (the edge repeated), wrap (the opposite "
            "edge), or skip: pixels at the edge have no code")
       .one_of({"reflect", "clamp", "wrap", "skip"})
       .show_default(to_string(kBorder));
   options.group("Input");
-  options.add("--page", &page_, "Of a file with several pictures or resolutions, from 0")
+  options.add("--page", &page_, "Picture or resolution of a file with several, from 0")
       .between(0, 100'000)
       .show_default();
   options

@@ -286,7 +286,8 @@ class TextureRunner::Impl {
     if (verbosity_ < 0) return;
     spdlog::info("{} tile(s) in {:.2f} s: {:.1f} Mpixel/s", grid.count(), report.seconds,
                  pixels / 1e6 / std::max(report.seconds, 1e-9));
-    std::fputs(printable(stage_times_text(report) + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
+    std::fputs(printable(stage_times_text(report, "tile") + problems_text(report), kLineEndsAndTabs).c_str(),
+               stderr);
   }
 
   TextureChoice choice_;

@@ -130,7 +130,7 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
         "--boxes", &a->boxes,
         "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2` or COCO (.json): "
         "they are cut out with what is around them");
-    options.add("--boxes-label", &a->label, "Of the objects of --boxes, those of this class (default: all)")
+    options.add("--boxes-label", &a->label, "Class of --boxes to take objects of (default: all)")
         .free_text()
         .needs("--boxes");
   }

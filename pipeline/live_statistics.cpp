@@ -42,7 +42,7 @@ double DurationHistogram::percentile(double share) const {
 void LatencyRecord::add(double total, double own) {
   total_.add(total);
   added_.add(std::max(0.0, total - own));
-  own_sum_ += own;
+  own_.add(std::min(own, total));
 }
 
 LatencySummary LatencyRecord::summary() const {
@@ -53,7 +53,7 @@ LatencySummary LatencyRecord::summary() const {
   summary.p95 = total_.percentile(0.95);
   summary.p99 = total_.percentile(0.99);
   summary.largest = total_.largest();
-  summary.own = own_sum_ / static_cast<double>(summary.frames);
+  summary.own = own_.percentile(0.5);
   summary.added_median = added_.percentile(0.5);
   summary.added_p95 = added_.percentile(0.95);
   return summary;

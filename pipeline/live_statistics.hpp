@@ -36,9 +36,9 @@ struct LatencySummary {
   double p95 = 0;
   double p99 = 0;
   double largest = 0;
-  /// Mean time in which the frame was worked on: decoding, stages, copies.
+  /// Median time in which a frame was worked on: decoding, stages, copies. Never above `median`.
   double own = 0;
-  /// Of the rest: waiting, sinks, drawing.
+  /// The rest of each frame's latency: waiting, sinks, drawing.
   double added_median = 0;
   double added_p95 = 0;
 };
@@ -53,7 +53,7 @@ class LatencyRecord {
  private:
   DurationHistogram total_;
   DurationHistogram added_;
-  double own_sum_ = 0;
+  DurationHistogram own_;
 };
 
 /// Events a second over the last two seconds.

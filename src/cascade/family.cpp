@@ -19,7 +19,7 @@ FamilyInfo info() {
   info.title = "cascades";
   info.one = "a cascade";
   info.model_file = "an OpenCV cascade (.xml)";
-  info.shipped_config = "faces";
+  info.shipped_config = "faces-opencv";
   info.config_keys = kConfigKeys;
   info.renamed_keys = {{"scan_stages", "early_stages"}};
   info.options = {{"min_neighbors", Kind::whole_number, "--min-neighbors",

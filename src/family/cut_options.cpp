@@ -38,7 +38,7 @@ std::optional<Size> given_window(const std::vector<int>& sides, int smallest, in
 void add_cut_options(OptionSet& options, training::CutOptions& o, double least_held_out) {
   options
       .add("--margin", &o.margin,
-           "What a positive picture shows around the object in its middle, in parts of the object's sides")
+           "Margin of a positive picture around the object in its middle, in parts of the object's sides")
       .between(0, 4)
       .show_default();
   options
@@ -46,14 +46,14 @@ void add_cut_options(OptionSet& options, training::CutOptions& o, double least_h
            "Copies of each positive to train on as well, a little moved, turned, zoomed or mirrored")
       .between(0, 50)
       .show_default();
-  options.add("--shift", &o.shift, "Of a copy at most, in parts of the object's sides")
+  options.add("--shift", &o.shift, "Maximum shift of a copy, in parts of the object's sides")
       .between(0, 0.5)
       .show_default();
-  options.add("--zoom", &o.zoom, "Of a copy at most, in parts of its size").between(0, 0.5).show_default();
-  options.add("--turn", &o.turn, "Of a copy at most, in degrees").between(0, 180).show_default();
+  options.add("--zoom", &o.zoom, "Maximum zoom of a copy, in parts of its size").between(0, 0.5).show_default();
+  options.add("--turn", &o.turn, "Maximum rotation of a copy, in degrees").between(0, 180).show_default();
   options
       .add("--blur", &o.roughness.blur,
-           "Of a copy, and of mirrored negatives, at most, in pixels of the window (of the picture)")
+           "Maximum blur of a copy and of mirrored negatives, in pixels of the window (of the picture)")
       .between(0, 3)
       .show_default();
   options

@@ -8,21 +8,16 @@ namespace sightline {
 namespace fs = std::filesystem;
 
 void ModelPicture::add_to(OptionSet& options) {
-  options.add("--picture", &file_,
-              "PNG to write (default: the model's name with .png, in the current folder)");
-  options.add("--no-picture", &none_, "Describe in words only").excludes("--picture").harmless();
+  options.add("--picture", &file_, "Picture (PNG) to write of what the model has learned");
 }
 
 std::string ModelPicture::write(const fs::path& model, const std::function<Canvas()>& draw) const {
-  const fs::path picture = file_.empty() ? model.stem().string() + ".png" : file_;
+  const fs::path picture = file_;
   std::error_code none;
   if (fs::equivalent(model, picture, none)) {
     throw Error(ExitCode::usage, "the picture would replace the model '" + model.string() + "'",
                 "give another name with --picture");
   }
-  // A name that nobody gave must not cost anybody a file.
-  if (file_.empty() && fs::exists(picture, none))
-    return "not drawn: '" + picture.string() + "' exists; name a file with --picture";
   draw().write_png(picture.string());
   return picture.string();
 }

@@ -13,20 +13,17 @@
 
 namespace sightline {
 
-/// --picture and --no-picture, of families that draw what a model has learned. Thread-safety: one thread at a
-/// time.
+/// Option --picture, of families that draw what a model has learned. Thread-safety: one thread at a time.
 class ModelPicture {
  public:
   void add_to(OptionSet& options);
-  bool is_wanted() const { return !none_; }
-  /// Draws the picture of a model into the file that was asked for, or one named after the model in the
-  /// current folder, unless that is there. Returns what became of it, for people. Throws Error (usage) where
-  /// it would replace the model, and Error (failed) where it cannot be written.
+  bool is_wanted() const { return !file_.empty(); }
+  /// Draws the picture of a model into the file that was asked for. Returns its name. Throws Error (usage)
+  /// where it would replace the model, and Error (failed) where it cannot be written.
   std::string write(const std::filesystem::path& model, const std::function<Canvas()>& draw) const;
 
  private:
   std::string file_;
-  bool none_ = false;
 };
 
 /// --survivors and --scale-step, of families that reject most windows early. Plain data.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <regex>
 
 #include "base/fault.hpp"
 #include "opencl/api.hpp"
@@ -13,6 +14,15 @@
 
 namespace sightline::opencl {
 namespace {
+
+// PoCL calls a processor "pthread-skylake-avx512-Intel(R) Xeon(R) Processor", or "pthread-skylake-" where the
+// machine hides its brand: the brand is what people know, and then the kind of processor.
+std::string readable_name(const std::string& name) {
+  std::smatch parts;
+  static const std::regex pocl("(?:pthread|cpu|basic)-([a-z0-9_-]*?)-?((?:[A-Z].*)?)");
+  if (!std::regex_match(name, parts, pocl)) return name;
+  return parts[2].length() > 0 ? parts[2].str() : parts[1].str() + " processor";
+}
 
 template <typename T>
 T number(cl_device_id device, cl_device_info what) {
@@ -40,7 +50,7 @@ DeviceType type_of(cl_device_type type) {
 DeviceInfo describe(cl_platform_id platform, cl_device_id device) {
   DeviceInfo info;
   info.platform = text(platform, CL_PLATFORM_NAME, clGetPlatformInfo);
-  info.name = text(device, CL_DEVICE_NAME, clGetDeviceInfo);
+  info.name = readable_name(text(device, CL_DEVICE_NAME, clGetDeviceInfo));
   info.vendor = text(device, CL_DEVICE_VENDOR, clGetDeviceInfo);
   info.version = text(device, CL_DEVICE_VERSION, clGetDeviceInfo);
   info.driver_version = text(device, CL_DRIVER_VERSION, clGetDeviceInfo);

@@ -202,7 +202,7 @@ constexpr FaceModel kFaceModels[] = {
     {"census", "faces-census", "models/faces-census.safetensors", 0},
     {"waldboost", "faces-waldboost", "models/faces-waldboost.safetensors", 0},
     {"waldboost-fast", "faces-waldboost", "models/faces-waldboost-fast.safetensors", 0},
-    {"alt2 in Sightline", "faces", "haarcascade_frontalface_alt2", 20},
+    {"alt2 in Sightline", "faces-opencv", "haarcascade_frontalface_alt2", 20},
 };
 
 Search make_face_search(const FaceModel& face, double step, Purpose purpose) {

@@ -229,7 +229,6 @@ TEST_F(BadInput, Configurations) {
 }
 
 TEST_F(BadInput, Usage) {
-  expect_run(2, "subcommand", {});
   expect_run(2, "input is required", {"detect"});
   expect_run(2, "--bogus", {"detect", kClip, "--bogus"});
   for (const char* size : {"24", "24x48x8", "4x8", "axb"}) {

@@ -310,14 +310,14 @@ TEST_F(CascadeProgram, ModelShowDescribesACascade) {
   expect_run(2, "--picture", {"model", "show", model(), "--picture", folder_ / "p.png"});
   expect_run(3, "none.png", {"model", "show", model(), "--survivors", folder_ / "none.png"});
   const std::string people = std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors";
-  expect_run(2, "--survivors", {"model", "show", people, "--no-picture", "--survivors", folder_ / "a.png"});
+  expect_run(2, "--survivors", {"model", "show", people, "--survivors", folder_ / "a.png"});
 }
 
 TEST_F(CascadeProgram, Misuse) {
   picture("a.png");
   const std::string clip = moving_clip(100, 100, 1);
   expect_run(4, "none.xml", {"detect", clip, "-m", folder_ / "none.xml"});
-  expect_run(4, "opencv-data", {"detect", clip, "-c", "faces", "-m", "haarcascade_of_nobody"});
+  expect_run(4, "opencv-data", {"detect", clip, "-c", "faces-opencv", "-m", "haarcascade_of_nobody"});
   expect_run(4, "page.xml:1",
              {"detect", clip, "-m", file("page.xml", "<html><body>no cascade</body></html>\n")});
   expect_run(4, "text.xml", {"detect", clip, "-m", file("text.xml", "no XML at all\n")});
@@ -335,12 +335,12 @@ TEST_F(CascadeProgram, Misuse) {
       {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
   expect_run(
       2, "evaluate windows` is for filter banks",
-      {"evaluate", "windows", "-c", "faces", "--positives", folder_.path(), "--negatives", folder_.path()});
+      {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives", folder_.path()});
   expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});
   expect_run(4, "safetensors",
-             {"detect", clip, "-c", "faces", "-m",
+             {"detect", clip, "-c", "faces-opencv", "-m",
               std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors"});
 }
 

@@ -172,7 +172,7 @@ TEST(CommandLine, CompletesValues) {
             (std::vector<std::string>{"--schedule=specialized", "--schedule=split"}));
   EXPECT_EQ(offered({"live", "--hud", ""}), (std::vector<std::string>{"full", "compact", "off"}));
   EXPECT_EQ(offered({"detect", "-c", "faces"}),
-            (std::vector<std::string>{"faces", "faces-census", "faces-eyes", "faces-waldboost", ":files"}));
+            (std::vector<std::string>{"faces", "faces-census", "faces-eyes", "faces-opencv", ":files"}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (std::vector<std::string>{}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (std::vector<std::string>{"cpu,gpu"}));
   EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (std::vector<std::string>{"libx264rgb"}));
@@ -216,7 +216,7 @@ TEST(CommandLine, SaysWhatNumbersMayBe) {
 
 // Whatever takes a number says so of a text, and not in the parser's own words.
 TEST(CommandLine, EveryNumberSaysWhatItMayBe) {
-  const std::regex number(R"(^  (?:-\w,)?(--[a-z-]+) (?:INT|UINT|FLOAT)\b)");
+  const std::regex number(R"(^  (?:-\w,)?(--[a-z-]+) [NX](?: |$))");
   int numbers = 0;
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"detect"}, {"measure"}, {"texture"}, {"train", "waldboost"}}) {
@@ -232,6 +232,46 @@ TEST(CommandLine, EveryNumberSaysWhatItMayBe) {
     }
   }
   EXPECT_GT(numbers, 60);
+}
+
+TEST(CommandLine, HelpIsForTheCommandAndTheBareProgramListsCommands) {
+  const std::string bare = out_of({});
+  for (const char* command : {"detect", "live", "measure", "faces", "model"})
+    EXPECT_NE(bare.find(std::string("\n  ") + command + ' '), std::string::npos) << command;
+  const std::string whole = out_of({"detect", "--help"}), brief = out_of({"detect", "-h"});
+  EXPECT_EQ(out_of({"help", "detect"}), whole);
+  EXPECT_LT(lines_of(brief).size(), lines_of(whole).size() / 2);
+  for (const std::string& text : {whole, brief}) {
+    EXPECT_NE(text.find("--output"), std::string::npos);
+    EXPECT_NE(text.find("Examples:"), std::string::npos);
+    EXPECT_EQ(text.find("--instruction-set"), std::string::npos);  // the program's, not the command's
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 110U) << line;
+  }
+}
+
+TEST(CommandLine, UsageErrorsBeginAlike) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"detekt"},
+                                             {"detect"},
+                                             {"detect", "a", "--bogus"},
+                                             {"detect", "a", "--quality", "99"},
+                                             {"detect", "lavfi:testsrc", "--config", "peple"},
+                                             {"model"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_TRUE(outcome.err.starts_with("error: ")) << outcome.err;
+  }
+  expect_run(2, "'people'", {"detect", "lavfi:testsrc", "--config", "peple"});
+}
+
+TEST(CommandLine, ShippedModelsGoByName) {
+  TempDir folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_NE(out_of({"model", "show", "people"}).find("sightline.filterbank"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // a picture only when asked
+  std::filesystem::current_path(before);
+  EXPECT_EQ(run({"detect", moving_clip(200, 240, 1), "--model", "faces-waldboost-fast"}).exit_code, 0);
 }
 
 // What is offered must be taken.

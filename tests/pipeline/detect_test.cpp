@@ -74,7 +74,7 @@ TEST(Detect, EveryFrameHasItsLine) {
 }
 
 TEST(Detect, SummaryAndStages) {
-  EXPECT_EQ(run({"detect", kTenFrames}).err.find("ms a frame"), std::string::npos);
+  EXPECT_EQ(run({"detect", kTenFrames}).err.find("ms per frame"), std::string::npos);
   const Outcome outcome = expect_run(0, "10 frames in ", {"-v", "detect", kTenFrames});
   EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
   for (const char* stage : {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {

@@ -199,7 +199,7 @@ TEST_F(Evaluate, Misses) {
   EXPECT_GT(media::test::read_all(folder_ / "sheet.png").at(0).size().height, 250);
   expect_run(2, "--misses 0.1", command + std::vector<std::string>{"--misses-sheet", folder_ / "sheet.png"});
   expect_run(2, "have no scores of their own",
-             command + std::vector<std::string>{"--config", "faces", "--misses", "0.1"});
+             command + std::vector<std::string>{"--config", "faces-opencv", "--misses", "0.1"});
 }
 
 // Boxes with the better half of the scores are marked as right: confidences then tell the halves apart.

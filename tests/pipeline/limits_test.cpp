@@ -87,8 +87,8 @@ TEST_F(Limits, ModelFilesThatAreTooLarge) {
   if (truncate(sparse.c_str(), static_cast<off_t>(8 + header.size() + 1099511627776)) != 0)
     GTEST_SKIP() << "the file system has no sparse files";
   expect_refused(sparse, "more than a model may have (256 MiB); give a larger --max-model-size");
-  expect_run(4, "(256 MiB)", {"model", "show", sparse, "--no-picture"});
-  expect_run(4, "(300 MiB)", {"model", "show", sparse, "--no-picture", "--max-model-size", "300"});
+  expect_run(4, "(256 MiB)", {"model", "show", sparse});
+  expect_run(4, "(300 MiB)", {"model", "show", sparse, "--max-model-size", "300"});
 
   // A real model is refused where the limit is below it, and taken where it is not.
   const std::string padded = folder_ / "padded.safetensors";

@@ -39,11 +39,11 @@ TEST_F(Sizes, TrainedShownAndChosen) {
   EXPECT_EQ(models[0].dictionary.size(), 4);
   EXPECT_EQ(models[1].dictionary.size(), 8);
 
-  const Outcome shown = expect_run(0, "", {"model", "show", file, "--no-picture"});
+  const Outcome shown = expect_run(0, "", {"model", "show", file});
   EXPECT_NE(shown.out.find("8 filters of 3x3"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("\n  4 filters          not evaluated"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("\n  8 filters          not evaluated"), std::string::npos) << shown.out;
-  const Outcome small = expect_run(0, "", {"model", "show", file, "--no-picture", "--filters", "4"});
+  const Outcome small = expect_run(0, "", {"model", "show", file, "--filters", "4"});
   EXPECT_NE(small.out.find("4 filters of 3x3"), std::string::npos) << small.out;
 
   const std::vector<std::string> detect{"-q", "detect", moving_clip(200, 240, 3), "-t", "-9", "-m"};
@@ -76,7 +76,7 @@ TEST_F(Sizes, ASizeThatIsNotThereListsThoseThatAre) {
   for (const char* filters : {"5", "16", "256"}) {
     expect_run(2, "numbers of filters: 4, 8", {"detect", clip, "-m", file, "--filters", filters});
   }
-  expect_run(2, "numbers of filters: 4, 8", {"model", "show", file, "--no-picture", "--filters", "5"});
+  expect_run(2, "numbers of filters: 4, 8", {"model", "show", file, "--filters", "5"});
   expect_run(2, "numbers of filters: 4, 8",
              {"evaluate", "windows", "--positives", folder_ / "positives", "--negatives",
               folder_ / "negatives", "-m", file, "--filters", "5"});
@@ -121,7 +121,7 @@ TEST_F(Sizes, EvaluationIsStoredWithItsSize) {
 
   expect_run(0, "", evaluate + negatives("many") + std::vector<std::string>{"--data", "made-up pictures"});
   EXPECT_EQ(filterbank::load_model(file).evaluation->data.find("made-up pictures: 3 windows"), 0u);
-  const Outcome shown = expect_run(0, "", {"model", "show", file, "--no-picture"});
+  const Outcome shown = expect_run(0, "", {"model", "show", file});
   EXPECT_NE(shown.out.find("\n  8 filters          misses "), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("made-up pictures: 3 windows"), std::string::npos) << shown.out;
 }

@@ -105,7 +105,7 @@ TEST_F(Study, ShowTellsTheDescriptor) {
 TEST_F(Study, ShowTellsTheNetwork) {
   filterbank::Model model = random_model(9, 1);
   const std::string file = folder_ / "m.safetensors";
-  const std::vector<std::string> show{"model", "show", file, "--no-picture"};
+  const std::vector<std::string> show{"model", "show", file};
   filterbank::save_model(model, file);
   EXPECT_EQ(expect_run(0, "", show).out.find("\nnetwork "), std::string::npos);
   model.network = random_network(model.window.pixels(), 1);

@@ -59,7 +59,7 @@ OptionSet CascadeTrainer::options() {
   OptionSet options;
   options
       .add("--features", &kind_,
-           "What weak classifiers look at: lbp (local binary patterns of 3x3 blocks) trains and runs faster, "
+           "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks) trains and runs faster, "
            "haar "
            "(bright and dark rectangles, all that are upright) is what most cascades have")
       .one_of({"lbp", "haar"})

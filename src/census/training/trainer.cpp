@@ -36,7 +36,7 @@ class CensusTrainer : public Trainer {
 OptionSet CensusTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
-  options.add("--label", &o.label, "What the object is called").free_text().show_default();
+  options.add("--label", &o.label, "Name of the object").free_text().show_default();
   options.add("--view", &o.view, "From which side the object is seen").free_text().show_default();
   options.add("--places", &o.places, "Different places that each stage looks at, at most")
       .separated_by(',')

@@ -43,7 +43,7 @@ class FilterbankTrainer : public Trainer {
 
 OptionSet FilterbankTrainer::options() {
   OptionSet options;
-  options.add("--label", &options_.label, "What the object is called").free_text().show_default();
+  options.add("--label", &options_.label, "Name of the object").free_text().show_default();
   options.add("--window", &window_, "Window in pixels, with an eighth of margin above and below the object")
       .free_text()
       .show_default();

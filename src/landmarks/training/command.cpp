@@ -51,7 +51,7 @@ OptionSet LandmarkTrainer::options() {
            "face "
            "detector gives them")
       .require();
-  options.add("--part", &part_, "Of the faces, those that are trained on").free_text().show_default();
+  options.add("--part", &part_, "Part of the list to train on").free_text().show_default();
   options.add("--copies", &copies_, "Varied copies of each face").between(1, 1000).show_default();
   options.add("--shift", &bounds_.shift, "How far copies' boxes are moved, in parts of their side")
       .between(0, 0.3)
@@ -64,7 +64,7 @@ OptionSet LandmarkTrainer::options() {
       .show_default();
   options.add("--stages", &options_.stages, "Stages").between(1, kMaxStages).show_default();
   options.add("--trees", &options_.trees, "Trees of a stage").between(1, kMaxTrees).show_default();
-  options.add("--depth", &options_.depth, "Of each tree").between(1, kMaxDepth).show_default();
+  options.add("--depth", &options_.depth, "Depth of each tree").between(1, kMaxDepth).show_default();
   options.add("--pixels", &options_.pixels, "Pixels that a stage looks at")
       .between(2, kMaxPixels)
       .show_default();
@@ -76,8 +76,8 @@ OptionSet LandmarkTrainer::options() {
            "Part of what is missing that a tree makes up for: less wants more trees")
       .between(0.001, 1)
       .show_default();
-  options.add("--seed", &options_.seed, "Of all random choices").show_default();
-  options.add("--provenance", &provenance_, "What it was trained on, kept in the model").free_text();
+  options.add("--seed", &options_.seed, "Seed of all random choices").show_default();
+  options.add("--provenance", &provenance_, "Description of the training data, kept in the model").free_text();
   return options;
 }
 

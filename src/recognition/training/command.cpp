@@ -99,10 +99,10 @@ OptionSet RecognitionTrainer::options() {
            "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
            "nose, corners of the mouth")
       .require();
-  options.add("--people", &people_, "Those who are trained on, a name a line (default: all who have points)");
+  options.add("--people", &people_, "File of people to train on, a name per line (default: all who have points)");
   options
       .add("--kind", &kind_,
-           "What is learned: `learned` a projection, `weighted` which regions of a face count, `plain` "
+           "Kind of model: `learned` a projection, `weighted` which regions of a face count, `plain` "
            "nothing but how far strangers are apart, `light` which regions count in hard light, "
            "`learned-light` a projection for it: for fixed cameras, the sides of a face are kept apart")
       .one_of({"learned", "weighted", "plain", "light", "learned-light"})
@@ -121,7 +121,7 @@ OptionSet RecognitionTrainer::options() {
            "How much more dimensions count in which people differ most: 0 all alike")
       .between(0, 2)
       .show_default();
-  options.add("--length", &discriminant_.length, "Of a template's vector, before it is cut off at 127")
+  options.add("--length", &discriminant_.length, "Length of a template's vector, before it is cut off at 127")
       .between(64, kLongestTemplate)
       .show_default();
   options.add("--copies", &copies_.relit, "Copies of each photo in other light")
@@ -133,8 +133,8 @@ OptionSet RecognitionTrainer::options() {
            "every other one cut close: for hard light, at some cost in even light")
       .between(0, 16)
       .show_default();
-  options.add("--seed", &seed_, "Of all random choices").show_default();
-  options.add("--provenance", &provenance_, "What it was trained on, kept in the model").free_text();
+  options.add("--seed", &seed_, "Seed of all random choices").show_default();
+  options.add("--provenance", &provenance_, "Description of the training data, kept in the model").free_text();
   return options;
 }
 

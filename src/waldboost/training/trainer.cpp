@@ -36,7 +36,7 @@ class WaldboostTrainer : public Trainer {
 OptionSet WaldboostTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
-  options.add("--label", &o.label, "What the object is called").free_text().show_default();
+  options.add("--label", &o.label, "Name of the object").free_text().show_default();
   add_window_option(options, window_, o.window);
   options
       .add("--alpha", &o.alpha,
@@ -48,7 +48,7 @@ OptionSet WaldboostTrainer::options() {
       .show_default();
   options
       .add("--features", &kind_,
-           "What weak classifiers look at: 3x3 blocks by lbp (local binary patterns), lrp (ranks of two "
+           "Features of the weak classifiers: 3x3 blocks by lbp (local binary patterns), lrp (ranks of two "
            "blocks) or lrd (their difference); haar (two to four bright and dark cells)")
       .one_of({"lbp", "lrp", "lrd", "haar"})
       .show_default();

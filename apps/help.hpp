@@ -1,0 +1,20 @@
+#pragma once
+/// What `--help` and `-h` print.
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace sightline::apps {
+
+/// `--help` (mode All) lists all options with their whole texts, `-h` those that most runs need, in a line
+/// each. Both end with examples.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+};
+
+/// Gives a command and all below it this formatter, `-h` and `--help`.
+void add_help(CLI::App& app);
+
+}  // namespace sightline::apps
