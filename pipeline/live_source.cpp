@@ -274,7 +274,7 @@ std::unique_ptr<LiveSource> open_live(const std::string& input, const media::Rea
   media::ReadOptions own = read;
   own.low_delay = options.live;
   own.patience = options.live ? options.reopen_after : 0;
-  if (options.give_up_after.value_or(0) > 0) own.patience = std::min(own.patience, *options.give_up_after);
+  if (options.give_up_after.value_or(0) > 0) own.patience = std::min(*own.patience, *options.give_up_after);
   return std::make_unique<LiveSource>(
       [input, own](const std::atomic<bool>& stop) -> std::unique_ptr<LiveInput> {
         media::ReadOptions with_stop = own;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/fault.hpp"
+#include "media/secrets.hpp"
 
 namespace sightline::media {
 namespace {
@@ -22,7 +23,7 @@ void log_to_spdlog(void* object, int level, const char* format, va_list argument
     av_log_format_line2(object, level, format, arguments, line, sizeof line, &print_prefix);
     std::string_view text(line);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    if (!text.empty()) spdlog::debug("ffmpeg: {}", text);
+    if (!text.empty()) spdlog::debug("ffmpeg: {}", redacted(text));
   } catch (...) {  // called by C code, which an exception must not cross
   }
 }

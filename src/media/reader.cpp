@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "media/scaler.hpp"
+#include "media/secrets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
 
@@ -25,7 +26,7 @@ void check(const ReadOptions& options) {
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
   if (options.loop < -1) refuse("the number of loops must be -1 (for ever), 0 or more");
   if (options.threads < 0) refuse("the number of decoder threads must be 0 (automatic) or more");
-  if (!(options.patience >= 0) || !std::isfinite(options.patience))
+  if (const double patience = options.patience.value_or(0); !(patience >= 0) || !std::isfinite(patience))
     refuse("the patience without data must be 0 s (no limit) or more");
   if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");
 }
@@ -39,7 +40,7 @@ void check(const CaptureOptions& capture, const std::string& input) {
     throw Error(ExitCode::usage, "the frame rate to capture must be above 0");
   const InputKind kind = kind_of(input);
   const auto refuse = [&](const char* what, const char* who) {
-    throw Error(ExitCode::usage, "'" + input + "' cannot be asked for a " + what,
+    throw Error(ExitCode::usage, "'" + redacted(input) + "' cannot be asked for a " + what,
                 std::string("only ") + who + " can");
   };
   if (kind != InputKind::camera && !capture.pixel_format.empty()) refuse("pixel format", "cameras");
@@ -52,7 +53,7 @@ void check(const CaptureOptions& capture, const std::string& input) {
 
 struct Reader::Impl {
   Impl(const std::string& input, const ReadOptions& read_options)
-      : input_(input), options_(read_options), errors_(input) {
+      : input_(input), options_(read_options), shown_(redacted(input)), errors_(shown_) {
     check(options_);
     check(options_.capture, input_);
     start_ffmpeg();
@@ -121,17 +122,17 @@ struct Reader::Impl {
 
   [[noreturn]] void explain_nothing() const {
     if (stopped())
-      throw Error(ExitCode::failed, "reading '" + input_ + "' was stopped before its first frame");
+      throw Error(ExitCode::failed, "reading '" + shown_ + "' was stopped before its first frame");
     const bool past_end = info_.duration && options_.start >= *info_.duration;
     if (options_.start > 0 && (seen_any_ || past_end || errors_.total() == 0))
       throw Error(ExitCode::input,
-                  "'" + input_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
+                  "'" + shown_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
                   "start earlier");
     if (is_live(input_))
-      throw Error(ExitCode::input, "'" + input_ + "' ended before its first frame" +
+      throw Error(ExitCode::input, "'" + shown_ + "' ended before its first frame" +
                                        (errors_.last().empty() ? "" : " (" + errors_.last() + ")"));
     throw Error(ExitCode::input,
-                "no frame could be decoded from '" + input_ + "'" +
+                "no frame could be decoded from '" + shown_ + "'" +
                     (errors_.last().empty() ? "" : " (" + errors_.last() + ")"),
                 input_ == "-" ? "MP4 files must have their index in front to be piped"
                               : "the file is damaged or incomplete; check it with a player");
@@ -166,6 +167,7 @@ struct Reader::Impl {
 
   const std::string input_;
   const ReadOptions options_;
+  const std::string shown_;
   DecodeErrors errors_;
   std::shared_ptr<AudioTrack> audio_;
   std::unique_ptr<Source> source_;
@@ -207,6 +209,17 @@ const std::string& Reader::last_decode_error() const {
 }
 std::shared_ptr<AudioTrack> Reader::audio() const {
   return impl_->audio_;
+}
+
+std::string hide_secrets(const std::string& input, ReadOptions& options) {
+  if (kind_of(input) != InputKind::network) return input;
+  std::string shown = redacted(input);
+  if (shown == input) return input;
+  const auto [known, is_new] = options.secret_urls.emplace(shown, input);
+  if (!is_new && known->second != input)
+    throw Error(ExitCode::usage, "two inputs differ in their passwords alone ('" + shown + "')",
+                "read them in two runs");
+  return shown;
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

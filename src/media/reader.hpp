@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,10 +32,9 @@ struct ReadOptions {
   /// and is said to be 25); RTSP goes over TCP where the server has it. Frames have times (Frame::times).
   bool low_delay = false;
   /// Seconds that opening, or one `read`, may go without data before it ends in an Error (input); 0: no
-  /// limit. Connecting and reading the container's header together count as one wait for data. Any data
-  /// counts, also that of streams which are not read. Finding a host's name, and an X server that hangs,
-  /// cannot be interrupted.
-  double patience = 0;
+  /// limit; none: kNetworkPatience for URLs, no limit for others. Any data counts, also that of streams which
+  /// are not read. An X server that hangs cannot be interrupted.
+  std::optional<double> patience;
   /// Whether pictures of a folder that cannot be read whole are delivered as frames with a damage().
   /// Otherwise the first one ends the reading with an Error (input).
   bool deliver_damaged = false;
@@ -45,10 +45,23 @@ struct ReadOptions {
   bool keep_audio = false;  ///< fill `Reader::audio()`
   std::int64_t max_pixels = std::int64_t{1}
                             << 27;  ///< of one picture; guards against bombs and damaged headers
+  /// Open HLS playlists too: a local one may name files of its folder and below, one from a server may name
+  /// URLs of that host.
+  bool allow_playlists = false;
+  std::string netrc;  ///< file with users and passwords of hosts (see secrets.hpp); empty: none
+  /// URLs with secrets, by what is shown in their place (see hide_secrets).
+  std::map<std::string, std::string> secret_urls;
   /// Set to true (from any thread or a signal handler) to make blocking reads return: `read` then ends the
   /// stream. Must outlive the reader. May be null.
   const std::atomic<bool>* stop = nullptr;
 };
+
+inline constexpr double kNetworkPatience = 10;  ///< seconds
+
+/// Takes the secrets out of an input's name: remembers the URL in `options`, and returns what to show, and to
+/// open, in its place. Other inputs are returned as they are.
+/// @throws Error (usage) where two URLs differ in their secrets alone
+std::string hide_secrets(const std::string& input, ReadOptions& options);
 
 /// Whether the input brings its frames in its own time, and what is not taken is lost: cameras (also such as
 /// are not plugged in), screens and URLs of the network, but no file, folder, pattern, generator or standard
@@ -68,6 +81,10 @@ bool is_live(const std::string& input);
 ///     `screen::0.0+100,200`),
 ///   - `lavfi:` and a filter graph (`lavfi:testsrc=duration=2`),
 ///   - `-`, standard input.
+///
+/// A file or stream is opened only in formats that hold pictures themselves; one that names other files or
+/// servers (playlists, manifests, session descriptions) is refused, but see ReadOptions::allow_playlists.
+/// Opening ends after 60 s (from the first byte on, for standard input and FIFOs).
 ///
 /// Errors: what makes the input unusable throws Error (ExitCode::input) from the constructor, which decodes
 /// the first frame ahead. Damaged frames of videos are counted and left out (or, where the decoder could

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "media/live_packets.hpp"
+#include "media/secrets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::chrono::milliseconds kDeviceRecovery{10};  // after an error; a l
 class Stream final : public Source {
  public:
   Stream(const std::string& input, const SourceContext& context)
-      : name_(input),
+      : name_(redacted(input)),
         options_(context.options),
         errors_(context.errors),
         audio_shift_(context.audio_shift),

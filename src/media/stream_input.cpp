@@ -1,21 +1,25 @@
 #include "media/stream_input.hpp"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "media/capture.hpp"
+#include "media/input_policy.hpp"
+#include "media/secrets.hpp"
 
 namespace sightline::media {
 namespace {
@@ -24,16 +28,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view kGenerator = "lavfi:";
 constexpr std::string_view kScreen = "screen:";
 constexpr std::string_view kCamera = "/dev/video";
+constexpr double kPlaylistPatience = 30;  // s: parts are published seconds apart
+constexpr std::chrono::seconds kLongestOpening{60};
+constexpr int kMostStreams = 100;
+constexpr int kMostReferences = 200;            // that are opened before the first packet
+constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
 
 bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
-}
-
-// FFmpeg renders text files as animations of a terminal; for us they are files without video.
-bool is_text_art(const AVInputFormat& format) {
-  for (const char* name : {"tty", "bin", "xbin", "adf", "idf"})
-    if (std::string_view(format.name) == name) return true;
-  return false;
 }
 
 // By its number, since udev gives cameras other names too (/dev/v4l/by-id/...).
@@ -72,6 +74,14 @@ void ask_for(Dictionary& settings, const CaptureOptions& capture) {
   if (!capture.pixel_format.empty()) settings.set("input_format", capture.pixel_format);
 }
 
+/// As the part of a URL before '@' takes it.
+std::string url_encoded(const std::string& text) {
+  std::string result;
+  for (const unsigned char c : text)
+    result += std::isalnum(c) ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  return result;
+}
+
 std::string microseconds(double seconds) {
   return std::to_string(static_cast<std::int64_t>(seconds * 1e6));
 }
@@ -104,22 +114,35 @@ bool Patience::is_exhausted() {
   return exhausted_;
 }
 
-void StreamInput::FreeIo::operator()(AVIOContext* io) const {
-  av_freep(&io->buffer);
-  avio_context_free(&io);
+StreamInput::Io::Io(StreamInput& input, std::unique_ptr<ByteSource> source)
+    : owner(input), bytes(std::move(source)) {
+  constexpr int size = 1 << 15;
+  auto* buffer = static_cast<unsigned char*>(av_malloc(size));
+  context = buffer ? avio_alloc_context(buffer, size, 0, this, read_io, nullptr,
+                                        bytes->is_seekable() ? seek_io : nullptr)
+                   : nullptr;
+  if (context) return;
+  av_free(buffer);
+  throw std::bad_alloc();
+}
+
+StreamInput::Io::~Io() {
+  av_freep(&context->buffer);
+  avio_context_free(&context);
 }
 
 StreamInput::StreamInput(const std::string& input, const ReadOptions& options)
-    : input_(input),
+    : input_(redacted(input)),
+      url_(options.secret_urls.contains(input) ? options.secret_urls.at(input) : input),
       kind_(kind_of(input)),
       stop_(options.stop),
       quick_(options.low_delay && kind_ == InputKind::network),
-      patience_(options.patience) {
+      patience_(options.patience.value_or(kind_ == InputKind::network ? kNetworkPatience : 0)) {
   start_ffmpeg();
   open(options);
-  if (is_text_art(*context_->iformat)) fail(AVERROR_INVALIDDATA);
   // Devices tell all that a decoder needs; what else there is to know is in the first picture.
   if (!is_device()) analyse(options.max_pixels);
+  is_open_ = true;
 }
 
 // Closing says goodbye to some servers, and one that does not answer must not hold us.
@@ -129,33 +152,79 @@ StreamInput::~StreamInput() {
 }
 
 void StreamInput::open(const ReadOptions& options) {
-  std::error_code ignored;
   Dictionary settings;
+  if (kind_ != InputKind::standard_input && kind_ != InputKind::file) opening_since_ = Clock::now();
   switch (kind_) {
     case InputKind::standard_input:
-      use_standard_input();
-      return open_url("", nullptr, settings);
+      return open_bytes(open_standard_input([this] { return gives_up(); }), "", options);
     case InputKind::generator:
-      return open_device("lavfi", input_.substr(kGenerator.size()), settings);
+      return open_device("lavfi", url_.substr(kGenerator.size()), settings);
     case InputKind::camera:
       ask_for(settings, options.capture);
-      return open_device("v4l2", input_, settings);
+      return open_device("v4l2", url_, settings);
     case InputKind::screen:
       ask_for(settings, options.capture);
-      return open_device("x11grab", display_of(input_), settings);
+      return open_device("x11grab", display_of(url_), settings);
     case InputKind::network:
       return open_network(options);
     case InputKind::file:
       break;
   }
-  if (!fs::exists(input_, ignored))
-    return open_url(input_, is_pattern(input_) ? av_find_input_format("image2") : nullptr, settings);
-  if (fs::is_regular_file(input_, ignored) && fs::file_size(input_, ignored) == 0)
-    throw Error(ExitCode::input, "'" + input_ + "' is empty", "check that it was written completely");
-  // An existing file is itself and no pattern, whatever percent signs are in its name; and "file:" so that a
-  // colon in it is not taken for a protocol.
+  std::error_code ignored;
+  if (fs::exists(url_, ignored)) return open_file_named(url_, options);
+  for (const std::string_view prefix : {"file://", "file:"})
+    if (url_.starts_with(prefix)) return open_file_named(url_.substr(prefix.size()), options);
+  if (!is_pattern(url_)) fail(AVERROR(ENOENT));
+  open_url(url_, av_find_input_format("image2"), settings);
+}
+
+void StreamInput::open_file_named(const std::string& path, const ReadOptions& options) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) {
+    opening_since_ = Clock::now();
+    if (fs::file_size(path, ignored) == 0)
+      throw Error(ExitCode::input, "'" + input_ + "' is empty", "check that it was written completely");
+  }
+  int code = 0;
+  std::unique_ptr<ByteSource> bytes = open_file(
+      path, [this] { return gives_up(); }, code);
+  if (!bytes) fail(code);
+  // With "file:", a colon in it is not taken for a protocol.
+  open_bytes(std::move(bytes), "file:" + path, options);
+}
+
+void StreamInput::open_bytes(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                             const ReadOptions& options) {
+  io_ = std::make_unique<Io>(*this, std::move(bytes));
+  open_probed(*io_->context, name, options);
+}
+
+void StreamInput::open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options) {
+  const AVInputFormat* format = nullptr;
+  const int score = av_probe_input_buffer2(&io, &format, name.c_str(), nullptr, 0, 0);
+  if (score < 0) fail(score);
+  Dictionary settings;
+  if (is_reference(*format)) {
+    const bool is_hls = std::string_view(format->name).starts_with("hls");
+    const std::string problem = "'" + input_ + "' is a playlist or manifest (" + format->name +
+                                "), which names other files or servers";
+    if (!is_hls || (kind_ != InputKind::file && !origin_))
+      throw Error(
+          ExitCode::input, problem,
+          "give the files or streams themselves; HLS playlists may also come from a file or HTTP server");
+    if (!options.allow_playlists)
+      throw Error(ExitCode::input, problem, "if you trust it, add --allow-playlists");
+    is_playlist_ = true;
+    patience_.set(std::max(patience_.seconds(), kPlaylistPatience));
+    // Connections that are kept need FFmpeg's own HTTP.
+    settings.set("http_persistent", "0");
+    settings.set("http_multiple", "0");
+  } else if (!is_allowed(*format)) {
+    fail(AVERROR_INVALIDDATA);
+  }
+  // An existing file is itself and no pattern, whatever percent signs are in its name.
   settings.set("pattern_type", "none");
-  open_url("file:" + input_, nullptr, settings);
+  open_url(name, format, settings);
 }
 
 void StreamInput::open_device(const char* format, const std::string& url, Dictionary& settings) {
@@ -168,35 +237,72 @@ void StreamInput::open_device(const char* format, const std::string& url, Dictio
 }
 
 void StreamInput::open_network(const ReadOptions& options) {
+  const std::string host = host_of(url_);
+  const std::optional<Credentials> credentials =
+      options.netrc.empty() ? std::nullopt : find_credentials(options.netrc, host);
+  if (url_.starts_with("http://") || url_.starts_with("https://")) {
+    origin_ = std::make_shared<HttpOrigin>(HttpOrigin{host, credentials});
+    int code = 0;
+    auto bytes = open_http(
+        url_, origin_, [this] { return gives_up(); }, code, problem_);
+    if (!bytes) fail(code);
+    return open_bytes(std::move(bytes), url_, options);
+  }
+  protocols_ = protocols_for(url_);
+  if (protocols_.empty())
+    throw Error(ExitCode::input, "cannot open '" + input_ + "': Sightline does not read such URLs",
+                "use http, https, rtsp, rtsps, rtp, udp, tcp, tls, srt, rtmp or rtmps");
+  await_name(host, [this] { return gives_up(); });
+  std::string url = url_;
+  if (credentials) {
+    const std::size_t at = url.find("://") + 3;
+    url.insert(at, url_encoded(credentials->user) + ':' + url_encoded(credentials->password) + '@');
+  }
   Dictionary settings;
-  if (options.low_delay) {
-    if (input_.starts_with("rtsp")) {
+  if (url.starts_with("rtsp")) {
+    if (options.low_delay) {
       // Lost datagrams cost more pictures than the delay of repeating them. A server without TCP gets UDP.
       settings.set("rtsp_flags", "prefer_tcp");
       // Longer than our own patience, whose message is the better one.
-      settings.set("timeout", microseconds(options.patience > 0 ? options.patience + 1 : 10));
+      settings.set("timeout", microseconds(patience_.seconds() > 0 ? patience_.seconds() + 1 : 10));
     }
-    // Falling behind loses packets; it does not end the stream.
-    if (input_.starts_with("udp")) settings.set("overrun_nonfatal", "1");
+    return open_url(url, av_find_input_format("rtsp"), settings);
   }
-  open_url(input_, nullptr, settings);
+  if (url.starts_with("rtp:")) return open_url(url, av_find_input_format("rtp"), settings);
+  // Falling behind loses packets; it does not end the stream.
+  if (options.low_delay && url.starts_with("udp")) settings.set("overrun_nonfatal", "1");
+  settings.set("protocol_whitelist", protocols_);
+  const AVIOInterruptCB callback{interrupted, this};
+  AVIOContext* opened = nullptr;
+  const int result = avio_open2(&opened, url.c_str(), AVIO_FLAG_READ, &callback, settings.address());
+  if (result < 0) fail(result);
+  stream_.reset(opened);
+  open_probed(*opened, "", options);
 }
 
 void StreamInput::open_url(const std::string& url, const AVInputFormat* format, Dictionary& settings) {
-  AVFormatContext* raw = avformat_alloc_context();
-  if (!raw) throw std::bad_alloc();
-  raw->interrupt_callback = {interrupted, this};
-  if (io_) raw->pb = io_.get();
-  // Waiting for a camera cannot be interrupted, so it is not done in there but in `read`.
-  if (kind_ == InputKind::camera) raw->flags |= AVFMT_FLAG_NONBLOCK;
-  if (quick_) raw->max_analyze_duration = AV_TIME_BASE / 4;
-  if (fault::strikes(fault::Kind::open, "avformat_open_input")) {
-    avformat_free_context(raw);
-    fail(AVERROR(EIO));
+  if (fault::strikes(fault::Kind::open, "avformat_open_input")) fail(AVERROR(EIO));
+  raw_ = avformat_alloc_context();
+  if (!raw_) throw std::bad_alloc();
+  raw_->opaque = this;
+  raw_->interrupt_callback = {interrupted, this};
+  open_default_ = std::exchange(raw_->io_open, open_nested);
+  raw_->io_close2 = close_nested;
+  raw_->pb = io_ ? io_->context : stream_.get();
+  raw_->max_streams = kMostStreams;
+  if (kind_ != InputKind::generator) raw_->protocol_whitelist = av_strdup(protocols_.c_str());
+  const std::string formats = std::string(kFormats) + ',' + format->name;
+  raw_->format_whitelist = av_strdup(formats.c_str());
+  if (!raw_->format_whitelist || (kind_ != InputKind::generator && !raw_->protocol_whitelist)) {
+    avformat_free_context(std::exchange(raw_, nullptr));
+    throw std::bad_alloc();
   }
-  const int result = avformat_open_input(&raw, url.c_str(), format, settings.address());
+  // Waiting for a camera cannot be interrupted, so it is not done in there but in `read`.
+  if (kind_ == InputKind::camera) raw_->flags |= AVFMT_FLAG_NONBLOCK;
+  if (quick_) raw_->max_analyze_duration = AV_TIME_BASE / 4;
+  const int result = avformat_open_input(&raw_, url.c_str(), format, settings.address());
   if (result < 0) fail(result);  // has freed the context
-  context_.reset(raw);
+  context_.reset(raw_);
 }
 
 void StreamInput::analyse(std::int64_t max_pixels) {
@@ -208,11 +314,9 @@ void StreamInput::analyse(std::int64_t max_pixels) {
     raw.push_back(*limit.address());
   }
   patience_.renew();
-  receiving_ = true;
   const int result = fault::strikes(fault::Kind::read, "avformat_find_stream_info")
                          ? AVERROR(EIO)
                          : avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
-  receiving_ = false;
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].address() = raw[i];  // it may have replaced them
   if (result < 0) fail(result);
 }
@@ -221,12 +325,13 @@ int StreamInput::read(AVPacket& packet) {
   constexpr auto pause = std::chrono::milliseconds(1);
   patience_.renew();
   for (;;) {
-    receiving_ = true;
     const int result = fault::strikes(fault::Kind::read, "av_read_frame")
                            ? AVERROR(EIO)
                            : av_read_frame(context_.get(), &packet);
-    receiving_ = false;
-    if (result >= 0) return result;
+    if (result >= 0) {
+      unseen_ = 0;
+      return result;
+    }
     const bool gave_up = gives_up();
     if (stopped()) return AVERROR_EXIT;
     if (gave_up) fail_without_data();
@@ -235,60 +340,120 @@ int StreamInput::read(AVPacket& packet) {
   }
 }
 
-void StreamInput::use_standard_input() {
-  constexpr int size = 1 << 16;
-  auto* buffer = static_cast<unsigned char*>(av_malloc(size));
-  if (buffer) io_.reset(avio_alloc_context(buffer, size, 0, this, read_standard_input, nullptr, nullptr));
-  if (!io_) {
-    av_free(buffer);
-    throw std::bad_alloc();
+int StreamInput::read_io(void* io, std::uint8_t* buffer, int size) {
+  auto& self = static_cast<Io*>(io)->owner;
+  self.forbid_more_references();
+  if (self.gives_up()) return AVERROR_EXIT;
+  const int count = static_cast<Io*>(io)->bytes->read(buffer, size);
+  if (count <= 0) return count;
+  if (!self.opening_since_) self.opening_since_ = Clock::now();
+  if (!self.is_playlist_) self.patience_.renew();  // reading a playlist again is no progress
+  self.unseen_ += count;
+  return self.is_playlist_ && self.unseen_ > kMostUnseen ? AVERROR(EFBIG) : count;
+}
+
+std::int64_t StreamInput::seek_io(void* io, std::int64_t offset, int whence) {
+  return static_cast<Io*>(io)->bytes->seek(offset, whence);
+}
+
+// FFmpeg hands its lists on to what a playlist names, and to where a server redirects. Called when the format
+// is known, or the connection made: from then on, no playlist is opened within one, and no second connection.
+void StreamInput::forbid_more_references() {
+  if (!raw_ || !raw_->iformat || is_open_) return;
+  const auto replace = [](char*& list, const char* by) {
+    if (list && std::string_view(list) == by) return;
+    av_free(list);
+    list = av_strdup(by);
+  };
+  if (is_playlist_) replace(raw_->format_whitelist, kFormats);
+  if (url_.starts_with("rtsp")) replace(raw_->protocol_whitelist, "rtp,udp");
+}
+
+std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, int& code) {
+  code = AVERROR(EPERM);
+  if (!is_playlist_ || (!is_open_ && ++references_ > kMostReferences)) return nullptr;
+  const auto stop = [this] { return gives_up(); };
+  const auto refuse = [&]() -> std::unique_ptr<ByteSource> {
+    problem_ = "it names '" + redacted(url) + "', which is not of its own folder or host";
+    return nullptr;
+  };
+  if (kind_ == InputKind::network) {
+    if (origin_ && !origin_->host.empty() && host_of(url) == origin_->host)
+      return open_http(url, origin_, stop, code, problem_);
+  } else if (kind_ == InputKind::file) {
+    const std::string path = url.starts_with("file:") ? url.substr(5) : url;
+    const std::string list = url_.starts_with("file://") ? url_.substr(7) : url_;
+    if (!is_beside(list, path)) return refuse();
+    // A local playlist does not grow: without an end mark, it would be read again and again.
+    code = AVERROR_EOF;
+    const bool is_list = av_match_ext(path.c_str(), "m3u8,m3u") || fs::equivalent(path, list);
+    if (is_list && !lists_.insert(path).second) return nullptr;
+    return open_file(path, stop, code);
+  }
+  return refuse();
+}
+
+int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
+                             AVDictionary** settings) {
+  auto* self = static_cast<StreamInput*>(context->opaque);
+  try {
+    self->forbid_more_references();
+    // FFmpeg opens pictures of a pattern, and picture files that it recognises by their name, itself.
+    std::error_code ignored;
+    const std::string path = std::string_view(url).starts_with("file:") ? url + 5 : url;
+    if (self->kind_ == InputKind::file && std::string_view(context->iformat->name) == "image2" &&
+        fs::is_regular_file(path, ignored))
+      return self->open_default_(context, io, url, flags, settings);
+    int code = 0;
+    std::unique_ptr<ByteSource> bytes = self->open_reference(url, code);
+    if (!bytes) return code;
+    auto nested = std::make_unique<Io>(*self, std::move(bytes));
+    *io = nested->context;
+    self->nested_[*io] = std::move(nested);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return AVERROR(ENOMEM);
+  } catch (...) {  // called by C code, which an exception must not cross
+    return AVERROR(EIO);
   }
 }
 
-// FFmpeg's own pipe protocol blocks in read() and cannot be interrupted; we wait with poll.
-int StreamInput::read_standard_input(void* self, std::uint8_t* buffer, int size) {
-  constexpr int check_interval_ms = 50;
-  for (;;) {
-    if (interrupted(self)) return AVERROR_EXIT;
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    const int ready = poll(&input, 1, check_interval_ms);
-    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    if (fault::strikes(fault::Kind::read, "read")) return AVERROR(EIO);
-    const ssize_t count = ::read(STDIN_FILENO, buffer, static_cast<std::size_t>(size));
-    if (count > 0) {
-      static_cast<StreamInput*>(self)->patience_.renew();
-      return static_cast<int>(count);
-    }
-    if (count == 0) return AVERROR_EOF;
-    if (errno != EINTR && errno != EAGAIN) return AVERROR(errno);
-  }
+int StreamInput::close_nested(AVFormatContext* context, AVIOContext* io) {
+  return static_cast<StreamInput*>(context->opaque)->nested_.erase(io) > 0 ? 0 : avio_close(io);
+}
+
+bool StreamInput::is_slow_to_open() const {
+  return !is_open_ && opening_since_ && Clock::now() - *opening_since_ > kLongestOpening;
 }
 
 bool StreamInput::gives_up() {
-  if (stopped()) return true;
-  // Data that FFmpeg keeps for itself, such as packets of streams nobody asked for, is data too. While it
-  // opens and closes, its byte source may be gone already, and is not looked at.
-  const AVIOContext* const io = receiving_ ? context_->pb : nullptr;
-  if (io && io->bytes_read != bytes_seen_) {
-    bytes_seen_ = io->bytes_read;
+  if (stopped() || is_slow_to_open()) return true;
+  // Data that FFmpeg keeps for itself, such as packets of streams nobody asked for, is data too.
+  if (stream_ && stream_->bytes_read != bytes_seen_) {
+    bytes_seen_ = stream_->bytes_read;
     patience_.renew();
   }
   return patience_.is_exhausted();
 }
 
 int StreamInput::interrupted(void* self) {
+  static_cast<StreamInput*>(self)->forbid_more_references();
   return static_cast<StreamInput*>(self)->gives_up() ? 1 : 0;
 }
 
 bool StreamInput::is_single_image() const {
   const std::string_view format = context_->iformat->name;
-  if (format == "image2") return !is_pattern(input_);
+  if (format == "image2") return !is_pattern(url_);
   return format.ends_with("_pipe") && kind_ != InputKind::standard_input;
 }
 
 void StreamInput::fail(int code) {
   if (stopped()) throw Error(ExitCode::failed, "opening '" + input_ + "' was stopped");
   if (patience_.is_exhausted()) fail_without_data();
+  if (is_slow_to_open())
+    throw Error(ExitCode::input, "opening '" + input_ + "' took longer than " +
+                                     std::to_string(kLongestOpening.count()) + " s");
+  if (!problem_.empty()) throw Error(ExitCode::input, "cannot open '" + input_ + "': " + problem_);
   const std::string reason = " (" + error_text(code) + ")";
   switch (kind_) {
     case InputKind::standard_input:
@@ -313,7 +478,7 @@ void StreamInput::fail(int code) {
   if (code == AVERROR(EACCES))
     throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason, "check its permissions");
   if (code == AVERROR_INVALIDDATA || code == AVERROR_EOF)
-    throw Error(ExitCode::input, "'" + input_ + "' is no video or image that can be read" + reason,
+    throw Error(ExitCode::input, "'" + input_ + "' is not a readable video or image" + reason,
                 "it may be of another type, damaged, or not written completely");
   throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason);
 }

@@ -3,9 +3,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "media/byte_source.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/reader.hpp"
 
@@ -38,7 +42,8 @@ class Patience {
   bool exhausted_ = false;
 };
 
-/// Owns an AVFormatContext for reading, and the byte source under it for standard input.
+/// Owns an AVFormatContext for reading, and the byte source under it. Opens only what input_policy.hpp
+/// allows.
 class StreamInput {
  public:
   /// Of the options, those for decoding are not regarded.
@@ -64,31 +69,66 @@ class StreamInput {
   bool is_single_image() const;
 
  private:
+  /// A byte source as FFmpeg sees it. Owns the context.
+  struct Io {
+    Io(StreamInput& input, std::unique_ptr<ByteSource> source);
+    ~Io();
+    Io(const Io&) = delete;
+    Io& operator=(const Io&) = delete;
+
+    StreamInput& owner;
+    std::unique_ptr<ByteSource> bytes;
+    AVIOContext* context;
+  };
+  struct CloseIo {
+    void operator()(AVIOContext* io) const { avio_closep(&io); }
+  };
+
   void open(const ReadOptions& options);
+  void open_file_named(const std::string& path, const ReadOptions& options);
   void open_device(const char* format, const std::string& url, Dictionary& settings);
   void open_network(const ReadOptions& options);
+  void open_bytes(std::unique_ptr<ByteSource> bytes, const std::string& name, const ReadOptions& options);
+  void open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options);
   void open_url(const std::string& url, const AVInputFormat* format, Dictionary& settings);
   void analyse(std::int64_t max_pixels);
-  void use_standard_input();
   bool gives_up();
+  bool is_slow_to_open() const;
+  void forbid_more_references();
+  std::unique_ptr<ByteSource> open_reference(const std::string& url, int& code);
   static int interrupted(void* self);
-  static int read_standard_input(void* self, std::uint8_t* buffer, int size);
+  static int read_io(void* io, std::uint8_t* buffer, int size);
+  static std::int64_t seek_io(void* io, std::int64_t offset, int whence);
+  static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
+                         AVDictionary** settings);
+  static int close_nested(AVFormatContext* context, AVIOContext* io);
   [[noreturn]] void fail(int code);
   [[noreturn]] void fail_camera(int code) const;
   [[noreturn]] void fail_without_data() const;
 
-  const std::string input_;
+  using Clock = std::chrono::steady_clock;
+  const std::string input_;  ///< without its secrets: for messages
+  const std::string url_;    ///< what is opened
   const InputKind kind_;
   const std::atomic<bool>* stop_;
   const bool quick_;  ///< no longer analysis than it needs
   Patience patience_;
-  bool receiving_ = false;       ///< FFmpeg is reading: the context is there and stays
-  std::int64_t bytes_seen_ = 0;  ///< of the context's byte source
-  // Custom IO must outlive the format context: declared before it.
-  struct FreeIo {
-    void operator()(AVIOContext* io) const;
-  };
-  std::unique_ptr<AVIOContext, FreeIo> io_;
+  bool is_open_ = false;
+  std::optional<Clock::time_point> opening_since_;
+  std::string problem_;          ///< reason why the server sent no content
+  bool is_playlist_ = false;     ///< files and URLs that it names are opened too
+  std::int64_t unseen_ = 0;      ///< bytes of a playlist and its parts since the last packet
+  int references_ = 0;           ///< opened so far
+  std::set<std::string> lists_;  ///< local playlists opened so far
+  std::shared_ptr<HttpOrigin> origin_;
+  std::string protocols_ = "file";
+  AVFormatContext* raw_ = nullptr;  ///< the context, while FFmpeg opens it and afterwards
+  int (*open_default_)(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) = nullptr;
+  std::int64_t bytes_seen_ = 0;  ///< of `stream_`
+  // Byte sources must outlive the format context: declared before it.
+  std::unique_ptr<Io> io_;
+  std::unique_ptr<AVIOContext, CloseIo> stream_;  ///< FFmpeg's, for protocols of the network
+  std::map<AVIOContext*, std::unique_ptr<Io>> nested_;
   InputContextPtr context_;
 };
 

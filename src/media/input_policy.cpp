@@ -1,0 +1,66 @@
+#include "media/input_policy.hpp"
+
+#include <netdb.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <string_view>
+
+namespace sightline::media {
+
+// FFmpeg's names are lists of synonyms, and av_match_list looks for any of the one in the other.
+bool is_allowed(const AVInputFormat& format) {
+  return av_match_list(format.name, kFormats, ',') > 0;
+}
+
+bool is_reference(const AVInputFormat& format) {
+  constexpr std::array kReferences{"hls", "dash", "sdp", "concat", "imf", "webm_dash_manifest", "ffmetadata"};
+  return std::ranges::any_of(kReferences,
+                             [&](const char* name) { return av_match_list(format.name, name, ',') > 0; });
+}
+
+std::string protocols_for(const std::string& url) {
+  static const std::map<std::string_view, const char*> known{
+      {"rtsp", "tcp,udp,rtp"}, {"rtsps", "tls,tcp"}, {"rtp", "rtp,udp"},
+      {"udp", "udp"},          {"tcp", "tcp"},       {"tls", "tls,tcp"},
+      {"srt", "srt"},          {"rtmp", "rtmp,tcp"}, {"rtmps", "rtmps,tls,tcp"}};
+  const auto found = known.find(std::string_view(url).substr(0, url.find("://")));
+  return found == known.end() ? "" : found->second;
+}
+
+bool is_beside(const std::string& playlist, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::canonical(playlist, error).parent_path();
+  if (error) return false;
+  const fs::path named = fs::canonical(file, error);
+  if (error || !fs::is_regular_file(named, error)) return false;
+  return std::ranges::mismatch(folder, named).in1 == folder.end();
+}
+
+void await_name(const std::string& host, const Interrupted& interrupted) {
+  struct Search {
+    std::string host;
+    gaicb request{};
+    std::array<gaicb*, 1> list{&request};
+  };
+  auto search = std::make_unique<Search>();
+  search->host = host;
+  search->request.ar_name = search->host.c_str();
+  if (getaddrinfo_a(GAI_NOWAIT, search->list.data(), 1, nullptr) != 0) return;
+  constexpr timespec kInterval{0, 50'000'000};
+  while (gai_error(&search->request) == EAI_INPROGRESS) {
+    if (interrupted()) {
+      // The search's thread writes to what cannot be cancelled.
+      if (gai_cancel(&search->request) == EAI_NOTCANCELED) static_cast<void>(search.release());
+      return;
+    }
+    gai_suspend(search->list.data(), 1, &kInterval);
+  }
+  if (search->request.ar_result) freeaddrinfo(search->request.ar_result);
+}
+
+}  // namespace sightline::media

@@ -1,0 +1,264 @@
+// What an input may make the program open, and for how long: playlists, manifests, redirects, FIFOs,
+// passwords.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "media/secrets.hpp"
+#include "support/http_server.hpp"
+#include "support/media.hpp"
+#include "unit/media_live_support.hpp"
+
+namespace sightline::media {
+namespace {
+
+using namespace test;
+using sightline::test::HttpServer;
+
+ReadOptions with_playlists() {
+  ReadOptions options;
+  options.allow_playlists = true;
+  options.patience = 5;
+  return options;
+}
+
+std::string playlist_of(const std::string& part, const std::string& end = "#EXT-X-ENDLIST\n") {
+  return "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n" + part + "\n" + end;
+}
+
+class MediaPolicy : public testing::Test {
+ protected:
+  /// One second of video in a transport stream, 25 frames.
+  std::string clip(const std::string& name) {
+    make_clip(folder_ / name, "testsrc=size=64x48:rate=25:duration=1,format=yuv420p");
+    return folder_ / name;
+  }
+  std::string text_of(const std::string& file) {
+    const std::vector<char> bytes = load(file);
+    return {bytes.begin(), bytes.end()};
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    store(folder_ / name, text);
+    return folder_ / name;
+  }
+  /// An Error of this kind, within a few seconds.
+  void expect_refused(const std::string& input, const ReadOptions& options = with_playlists()) {
+    const double start = now();
+    expect_error(ExitCode::input, "", [&] { Reader(input, options); });
+    EXPECT_LT(now() - start, 20) << input;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(MediaPolicy, PlaylistsNeedToBeAskedFor) {
+  clip("a.ts");
+  const std::string list = file("holiday.mp4", playlist_of("a.ts"));
+  expect_error(ExitCode::input, "--allow-playlists", [&] { Reader reader(list); });
+  EXPECT_EQ(read_all(list, with_playlists()).size(), 25u);
+}
+
+// FFmpeg reads such a list for ever, and keeps all that it reads.
+TEST_F(MediaPolicy, PlaylistThatNamesItself) {
+  for (const char* name : {"holiday.mp4", "self.m3u8"})
+    for (const char* end : {"", "#EXT-X-ENDLIST\n"}) {
+      const std::string list = file(name, playlist_of(name, end));
+      expect_refused(list, {});
+      expect_refused(list);
+    }
+}
+
+TEST_F(MediaPolicy, PlaylistWithinAPlaylist) {
+  clip("a.ts");
+  file("inner.ts", playlist_of("a.ts"));
+  expect_refused(file("outer.m3u8", playlist_of("inner.ts")));
+}
+
+TEST_F(MediaPolicy, LocalPlaylistWithoutAnEndEnds) {
+  clip("a.ts");
+  EXPECT_EQ(read_all(file("a.m3u8", playlist_of("a.ts", "")), with_playlists()).size(), 25u);
+}
+
+TEST_F(MediaPolicy, LocalPlaylistStaysInItsFolder) {
+  HttpServer server([](const std::string&) { return HttpServer::ok("x"); });
+  const std::string outside = clip("a.ts");
+  fs::create_directory(folder_ / "lists");
+  fs::create_symlink(outside, folder_ / "lists/link.ts");
+  for (const std::string& part :
+       {outside, std::string("../a.ts"), std::string("link.ts"), server.url("/a.ts")})
+    expect_refused(file("lists/a.m3u8", playlist_of(part)));
+  EXPECT_TRUE(server.requests().empty());
+}
+
+TEST_F(MediaPolicy, ManifestsAndDescriptionsAreNeverOpened) {
+  HttpServer server([](const std::string&) { return HttpServer::ok("x"); });
+  clip("a.ts");
+  const std::string dash =
+      "<?xml version=\"1.0\"?><MPD type=\"static\" mediaPresentationDuration=\"PT1S\"><Period>"
+      "<AdaptationSet contentType=\"video\"><Representation id=\"1\" mimeType=\"video/mp4\">"
+      "<BaseURL>" +
+      server.url("/a.mp4") +
+      "</BaseURL></Representation></AdaptationSet>"
+      "</Period></MPD>";
+  const std::string sdp =
+      "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 50000 RTP/AVP 96\n"
+      "a=rtpmap:96 H264/90000\n";
+  for (const std::string& text : {dash, sdp, std::string("ffconcat version 1.0\nfile a.ts\n")})
+    for (const ReadOptions& options : {ReadOptions(), with_playlists()})
+      expect_refused(file("a.mp4", text), options);
+  EXPECT_TRUE(server.requests().empty());
+}
+
+TEST_F(MediaPolicy, UnknownProtocols) {
+  const std::string list = "concat:" + clip("a.ts") + "|" + folder_ / "a.ts";
+  for (const std::string& input : {list, "subfile://,,start,0,end,0,,:" + folder_ / "a.ts",
+                                   std::string("ftp://127.0.0.1/a"), std::string("gopher://127.0.0.1/a")})
+    expect_refused(input);
+  EXPECT_EQ(read_all("file:" + folder_ / "a.ts").size(), 25u);
+}
+
+TEST_F(MediaPolicy, RedirectsStayOnTheHost) {
+  const std::string body = text_of(clip("a.ts"));
+  HttpServer other([&](const std::string&) { return HttpServer::ok(body); });
+  HttpServer server([&](const std::string& request) {
+    if (request.starts_with("GET /a.ts")) return HttpServer::ok(body);
+    if (request.starts_with("GET /loop")) return HttpServer::redirect("/loop");
+    return HttpServer::redirect(request.starts_with("GET /here") ? "/a.ts" : other.url("/a.ts", "localhost"));
+  });
+  EXPECT_EQ(read_all(server.url("/here")).size(), 25u);
+  expect_refused(server.url("/elsewhere"));
+  expect_refused(server.url("/loop"));
+  EXPECT_TRUE(other.requests().empty());
+}
+
+TEST_F(MediaPolicy, PlaylistOfAServerStaysOnTheHost) {
+  const std::string body = text_of(clip("a.ts"));
+  HttpServer other([&](const std::string&) { return HttpServer::ok(body); });
+  const std::string elsewhere = other.url("/a.ts", "localhost");
+  HttpServer server([&](const std::string& request) {
+    if (request.starts_with("GET /a.ts")) return HttpServer::ok(body);
+    if (request.starts_with("GET /r.ts")) return HttpServer::redirect(elsewhere);
+    if (request.starts_with("GET /good")) return HttpServer::ok(playlist_of("a.ts"));
+    if (request.starts_with("GET /redirect")) return HttpServer::ok(playlist_of("r.ts"));
+    if (request.starts_with("GET /key"))
+      return HttpServer::ok(
+          playlist_of("#EXT-X-KEY:METHOD=AES-128,URI=\"" + elsewhere + "\"\n#EXTINF:1,\na.ts"));
+    if (request.starts_with("GET /file")) return HttpServer::ok(playlist_of("file://" + folder_ / "a.ts"));
+    return HttpServer::ok(playlist_of(elsewhere));
+  });
+  EXPECT_EQ(read_all(server.url("/good.m3u8"), with_playlists()).size(), 25u);
+  for (const char* path : {"/foreign.m3u8", "/redirect.m3u8", "/key.m3u8", "/file.m3u8"})
+    expect_refused(server.url(path));
+  EXPECT_TRUE(other.requests().empty());
+}
+
+TEST_F(MediaPolicy, EndlessPlaylistIsBounded) {
+  std::string lines = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n";
+  while (lines.size() < (17 << 20)) lines += "#EXTINF:1,\na.ts\n";
+  HttpServer server([&](const std::string&) { return HttpServer::ok(lines); });
+  expect_refused(server.url("/a.m3u8"));
+}
+
+TEST_F(MediaPolicy, RtspRedirectIsRefused) {
+  HttpServer other([](const std::string&) { return "RTSP/1.0 404 Not Found\r\nCSeq: 1\r\n\r\n"; });
+  HttpServer server([&](const std::string&) {
+    return "RTSP/1.0 302 Moved\r\nCSeq: 1\r\nLocation: " + other.url("/a", "localhost", "rtsp") + "\r\n\r\n";
+  });
+  expect_refused(server.url("/a", "127.0.0.1", "rtsp"));
+  expect_refused(server.url("/a", "127.0.0.1", "rtsp"), live(5));
+  EXPECT_EQ(server.requests().size(), 2u);
+  EXPECT_TRUE(other.requests().empty());
+}
+
+TEST_F(MediaPolicy, FifoWithoutAWriterCanBeStopped) {
+  ASSERT_EQ(mkfifo((folder_ / "a.mp4").c_str(), 0600), 0);
+  std::atomic<bool> stop{false};
+  ReadOptions options;
+  options.stop = &stop;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  expect_error(ExitCode::failed, "stopped", [&] { Reader(folder_ / "a.mp4", options); });
+  stopper.join();
+}
+
+TEST_F(MediaPolicy, FifoIsRead) {
+  const std::string body = text_of(clip("a.ts"));
+  const std::string pipe = folder_ / "pipe.ts";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    store(pipe, body);
+  });
+  EXPECT_EQ(read_all(pipe).size(), 25u);
+  writer.join();
+}
+
+TEST_F(MediaPolicy, CredentialsOfAFile) {
+  const std::string body = text_of(clip("a.ts"));
+  const auto answer = [&](const std::string& request) {
+    return request.find("Authorization: Basic dTpwIHc=") != std::string::npos  // u:p w
+               ? HttpServer::ok(body)
+               : std::string(
+                     "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n"
+                     "Content-Length: 0\r\nConnection: close\r\n\r\n");
+  };
+  HttpServer server(answer);
+  expect_refused(server.url("/a.ts"));
+  EXPECT_EQ(read_all(server.url("/a.ts", "u:p%20w@127.0.0.1")).size(), 25u);
+
+  const std::string netrc = file("netrc",
+                                 "machine camera login x password y\n# a comment\nmachine 127.0.0.1\n"
+                                 "  login u\n  password pw\ndefault login z password z\n");
+  ReadOptions options;
+  options.netrc = netrc;
+  fs::permissions(netrc, fs::perms::owner_read | fs::perms::group_read);
+  expect_error(ExitCode::usage, netrc, [&] { Reader(server.url("/a.ts"), options); });
+  fs::permissions(netrc, fs::perms::owner_read);
+  EXPECT_EQ(find_credentials(netrc, "127.0.0.1")->password, "pw");
+  EXPECT_EQ(find_credentials(netrc, "elsewhere")->user, "z");
+  expect_refused(server.url("/a.ts"), options);
+  const std::vector<std::string> requests = server.requests();
+  EXPECT_NE(requests.back().find("Authorization: Basic dTpwdw=="), std::string::npos) << requests.back();
+
+  HttpServer camera([](const std::string& request) {
+    return request.find("Authorization: ") != std::string::npos
+               ? "RTSP/1.0 404 Not Found\r\nCSeq: 1\r\n\r\n"
+               : "RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\r\n";
+  });
+  expect_refused(camera.url("/a", "127.0.0.1", "rtsp"), options);
+}
+
+TEST(MediaSecrets, AreRedacted) {
+  const struct {
+    const char* text;
+    const char* shown;
+  } cases[] = {
+      {"rtsp://admin:1234@camera/a", "rtsp://***@camera/a"},
+      {"rtsp://admin:p@ss#w?rd@camera:554/a", "rtsp://***@camera:554/a"},
+      {"http://h/a?Access_Token=x&n=1&password=y#z", "http://h/a?Access_Token=***&n=1&password=***#z"},
+      {"rtsp://h/user=admin_password=x_channel=1", "rtsp://h/user=admin_password=***"},
+      {"https://h/a?X-Amz-Signature=x&b=2", "https://h/a?X-Amz-Signature=***&b=2"},
+      {"cannot open 'rtsp://u:p@h/a' (x@y), rtsp://v:q@i/",
+       "cannot open 'rtsp://***@h/a' (x@y), rtsp://***@i/"},
+      {"srt://h:1?passphrase=x y", "srt://h:1?passphrase=*** y"},
+      {"/home/me/a@b.mp4?token=x", "/home/me/a@b.mp4?token=x"},
+      {"rtsp://camera/a", "rtsp://camera/a"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(redacted(one.text), one.shown);
+}
+
+TEST(MediaSecrets, AreKeptApartFromNames) {
+  ReadOptions options;
+  EXPECT_EQ(hide_secrets("a:b@c.mp4", options), "a:b@c.mp4");
+  EXPECT_EQ(hide_secrets("rtsp://u:p@h/a", options), "rtsp://***@h/a");
+  EXPECT_EQ(hide_secrets("rtsp://u:p@h/a", options), "rtsp://***@h/a");
+  EXPECT_EQ(options.secret_urls.at("rtsp://***@h/a"), "rtsp://u:p@h/a");
+  expect_error(ExitCode::usage, "rtsp://***@h/a", [&] { hide_secrets("rtsp://u:q@h/a", options); });
+}
+
+}  // namespace
+}  // namespace sightline::media
