@@ -124,6 +124,7 @@ ResultFormat format_of(const DetectArguments& a) {
 }
 
 int run(DetectArguments a, int verbosity) {
+  prepare_reading(a.inputs, a.reading);
   check(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
   if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
@@ -174,6 +175,7 @@ void add_detect(CLI::App& app, Common& common) {
   options.add("--loop", &a->reading.loop, "Read the input so many more times; -1: for ever")
       .between(-1, 1'000'000);
   add_limit_options(options, a->reading);
+  add_timeout_option(options, a->reading);
   a->tracking.add_to(options);
   a->detector.add_to(options);
   a->detector.add_knob_to(options);

@@ -120,6 +120,7 @@ class DetectRun {
       if (error.code() != ExitCode::input && error.code() != ExitCode::done) throw;
       ended = std::current_exception();
     }
+    begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
       summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0);
@@ -205,6 +206,7 @@ class DetectRun {
     }
     const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
     display.end();
+    if (stop_) begin_to_finish();
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;

@@ -65,7 +65,7 @@ GroundTruth load_all_truth(const FrameArguments& a) {
   if (a.truth_format == "coco") return load_coco_truth(a.truth);
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
-  media::Reader reader(a.input);
+  media::Reader reader(a.input, a.reading);
   while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
   return load_yolo_truth(a.truth, sizes);
 }
@@ -261,7 +261,8 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
                 FalsePositiveUnit::per_image);
 }
 
-int run_frames(const FrameArguments& a) {
+int run_frames(FrameArguments a) {
+  prepare_reading(a.input, a.reading);
   check_report(a.report, 1);
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
@@ -343,6 +344,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
               "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
               "--calibrate");
   add_limit_options(options, a->reading);
+  add_timeout_option(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);
   add_command(evaluate, common, "frames", "Miss rate against false positives per frame, with marked objects",

@@ -88,7 +88,7 @@ class Gathering {
     reading.stop = &stop_requested();
     if (media::is_live(input)) {
       reading.low_delay = true;
-      reading.patience = kCameraSeconds;
+      if (!reading.patience) reading.patience = kCameraSeconds;
       if (!reading.duration) reading.duration = kCameraSeconds;
       spdlog::info("look at {} for {:.0f} s, and turn your head slowly", input, *reading.duration);
     }
@@ -188,6 +188,7 @@ void warn_of_likeness(const gallery::Snapshot& known, const std::string& name,
 }  // namespace
 
 int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
+  prepare_reading(a.inputs, a.reading);
   gallery::check_name(a.name);
   // Nobody should look into a camera for what cannot be kept.
   if (Gallery::is_there(a.gallery)) Gallery(a.gallery, Gallery::Access::write).require(finder.kind());
@@ -259,6 +260,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
       .positive();
   options.add("--every", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
   add_limit_options(options, f.reading);
+  add_timeout_option(options, f.reading);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});
   add_command(faces, common, "add", "Add somebody, by pictures, a video or a camera", options, [a, &common] {
     gallery::check_name(a->faces.name);

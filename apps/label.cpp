@@ -79,7 +79,8 @@ int convert(const LabelArguments& a, LabelWork& work) {
   return 0;
 }
 
-int run(const LabelArguments& a) {
+int run(LabelArguments a) {
+  prepare_reading(a.pictures.inputs, a.pictures.reading);
   for (const std::string& input : a.pictures.inputs) refuse_input(input, a.boxes);
   LabelWork work(a);
   if (!a.convert_to.empty()) return convert(a, work);

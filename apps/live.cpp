@@ -30,6 +30,7 @@ struct Typed {
 
 void complete_input(LiveArguments& a, const Typed& typed) {
   if (a.input.empty()) a.input = media::first_camera().path;
+  prepare_reading(a.input, a.reading);
   if (!typed.size.empty()) a.reading.capture.size = parse_size(typed.size, "--size");
   a.capture.live = media::is_live(a.input);
   // What is live may come later, and where it does not, the reader knows what to do about it.

@@ -221,6 +221,7 @@ void LiveSession::finish() {
   ends_ = plan_ends_ = true;
   if (source_) source_->stop();
   if (search_.joinable()) search_.join();
+  begin_to_finish();
   if (recorder_) {
     recorder_->finish();
     if (!recorder_->status().file.empty()) spdlog::info("wrote {}", recorder_->status().file);

@@ -23,18 +23,23 @@
 #include "base/hardware.hpp"
 #include "base/utf8.hpp"
 #include "complete.hpp"
+#include "media/secrets.hpp"
 #include "parser.hpp"
 #include "stop.hpp"
 
 namespace {
 
-// Escapes control characters in messages, which quote names of files, devices and people.
+// Escapes control characters in messages, which quote names of files, devices and people. Hides
+// passwords in URLs, also for commands that do not open URLs.
+std::string safe_message(std::string_view text) {
+  return sightline::printable(sightline::media::redacted(text), sightline::kLineEndsAndTabs);
+}
+
 class SafeFormatter final : public spdlog::formatter {
  public:
   explicit SafeFormatter(std::string pattern) : pattern_(std::move(pattern)), formatter_(pattern_) {}
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
-    const std::string text =
-        sightline::printable({message.payload.data(), message.payload.size()}, sightline::kLineEndsAndTabs);
+    const std::string text = safe_message({message.payload.data(), message.payload.size()});
     spdlog::details::log_msg safe = message;
     safe.payload = text;
     formatter_.format(safe, line);
@@ -169,7 +174,7 @@ int main(int argc, char** argv) try {
     std::string problem = sightline::apps::explain(e, parser.app());
     if (problem.empty()) problem = e.what();
     std::fprintf(stderr, "error: %s\nRun with --help for more information.\n",
-                 sightline::printable(problem, sightline::kLineEndsAndTabs).c_str());
+                 safe_message(problem).c_str());
     return code_of(ExitCode::usage);
   }
   configure_logging(parser.common().verbosity);

@@ -135,7 +135,8 @@ int run_stages(const MeasureArguments& a, int verbosity) {
   return 0;
 }
 
-int run(const MeasureArguments& a, int verbosity) {
+int run(MeasureArguments a, int verbosity) {
+  prepare_reading(a.input, a.reading);
   if (a.input.empty())
     throw Error(ExitCode::usage, "no video, picture or folder is named", "write `sightline measure INPUT`");
   check_outputs(a);
@@ -250,6 +251,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
       .needs("--stages");
   options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
+  add_timeout_option(options, a.reading);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "engine.hpp"
 #include "media/reader.hpp"
+#include "media_options.hpp"
 #include "stop.hpp"
 #include "texture/measurement.hpp"
 #include "texture_page.hpp"
@@ -33,6 +34,8 @@ void print_trial(const opencl::TuningTrial& trial) {
 }
 
 int run(MeasureTextureArguments a, int verbosity) {
+  media::ReadOptions reading;
+  prepare_reading(a.input, reading);
   for (const std::string& file : {a.json, a.report}) {
     require_writable(file);
     refuse_input(a.input, file);
@@ -47,7 +50,7 @@ int run(MeasureTextureArguments a, int verbosity) {
   pipeline::ScheduleRequest schedule;
   schedule.devices = a.device;
   const std::vector<opencl::ChosenDevice> devices = choose_devices(schedule);
-  media::Reader reader(a.input);
+  media::Reader reader(a.input, reading);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
   const Image<std::uint8_t> picture = to_gray(*frame);

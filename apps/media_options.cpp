@@ -1,10 +1,12 @@
 #include "media_options.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.hpp"
 #include "choices.hpp"
+#include "stop.hpp"
 
 namespace sightline::apps {
 
@@ -24,6 +26,27 @@ void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
            "Pixels of the largest picture that is taken: a damaged file may claim any size")
       .between(1, 0x1p31)
       .show_default();
+  options.add("--allow-playlists", &reading.allow_playlists,
+              "Open HLS playlists that stay in their own folder or on their own host");
+  options.add("--netrc", &reading.netrc,
+              "File with passwords of network inputs, in netrc format (default: $NETRC)");
+}
+
+void add_timeout_option(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--timeout", &reading.patience,
+           "Seconds without data before a network input fails (0: no limit, default 10)")
+      .between(0, 1e6);
+}
+
+void prepare_reading(std::string& input, media::ReadOptions& reading) {
+  if (const char* const netrc = std::getenv("NETRC"); netrc && reading.netrc.empty()) reading.netrc = netrc;
+  reading.stop = &stop_requested();
+  input = media::hide_secrets(input, reading);
+}
+
+void prepare_reading(std::vector<std::string>& inputs, media::ReadOptions& reading) {
+  for (std::string& input : inputs) prepare_reading(input, reading);
 }
 
 Size parse_size(const std::string& text, const std::string& option) {

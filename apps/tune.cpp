@@ -13,6 +13,7 @@
 #include "config_lookup.hpp"
 #include "family_commands.hpp"
 #include "media/reader.hpp"
+#include "media_options.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program_cache.hpp"
 
@@ -43,7 +44,9 @@ void print_trial(const opencl::TuningTrial& trial, double peak) {
   std::printf("\n");
 }
 
-int run(const TuneArguments& a) {
+int run(TuneArguments a) {
+  media::ReadOptions reading;
+  prepare_reading(a.input, reading);
   const Config config = Config::load(find_config(a.config));
   const Family& family = require_tool("tune", config, &Family::tune_function);
   const auto devices = opencl::list_devices();
@@ -54,7 +57,7 @@ int run(const TuneArguments& a) {
   const opencl::Context context(*chosen);
   const auto detector = family.make(config);
   opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
-  media::Reader reader(a.input);
+  media::Reader reader(a.input, reading);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no frame");
 
