@@ -125,7 +125,8 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
   }
   const std::vector<media::Frame> peeked = source.peeked();
   if (peeked.empty()) return std::nullopt;
-  return plan(pipeline, peeked, frames, stop);
+  // Who asks for a plan gets a whole one, however short the run.
+  return plan(pipeline, peeked, asked ? std::nullopt : frames, stop);
 }
 
 std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "evaluation/calibration.hpp"
@@ -32,7 +34,7 @@ namespace {
 struct FrameArguments {
   std::string input;
   std::string truth;
-  std::string truth_format = "mot";
+  std::string truth_format;  // empty: recognised
   std::string truth_label;
   std::string protocol = "people";
   double first_pixel = 0;
@@ -49,48 +51,75 @@ struct FrameArguments {
   ReportArguments report;
 };
 
-// What the ground truth calls a frame: its number, or the name of its picture.
-std::string name_of(const media::Frame& frame) {
-  return frame.name().empty() ? std::to_string(frame.number())
-                              : std::filesystem::path(frame.name()).filename().string();
+// The name of a frame in the ground truth: its number, or the file name of its picture.
+std::string name_of(const media::Frame& frame, bool by_number = false) {
+  return by_number || frame.name().empty() ? std::to_string(frame.number())
+                                           : std::filesystem::path(frame.name()).filename().string();
 }
 
-const std::vector<TruthBox>* truth_of(const GroundTruth& truth, const media::Frame& frame) {
-  return truth.find(name_of(frame));
+// The format of ground truth: a folder with gt/gt.txt is MOT, another folder YOLO; a .json file COCO; a text
+// file whose first row has commas MOT, another one a list of boxes.
+std::string recognised_format(const std::filesystem::path& truth) {
+  std::error_code error;
+  if (std::filesystem::is_directory(truth, error))
+    return std::filesystem::exists(truth / "gt/gt.txt", error) ? "mot" : "yolo";
+  if (truth.extension() == ".json") return "coco";
+  std::ifstream file(truth);
+  std::string row;
+  while (std::getline(file, row) && trimmed(row).empty()) {
+  }
+  return row.find(',') == std::string::npos ? "boxes" : "mot";
 }
 
-GroundTruth load_all_truth(const FrameArguments& a) {
-  if (a.truth_format == "mot") return load_mot_truth(a.truth, a.first_pixel);
-  if (a.truth_format == "boxes") return load_box_list(a.truth);
-  if (a.truth_format == "coco") return load_coco_truth(a.truth);
+// Objects by the frame that they are marked in.
+struct MarkedObjects {
+  GroundTruth truth;
+  bool by_number = false;  // frames are named by their number, also those of pictures
+
+  const std::vector<TruthBox>* find(const media::Frame& frame) const {
+    return truth.find(name_of(frame, by_number));
+  }
+};
+
+GroundTruth load_all_truth(const FrameArguments& a, const std::string& format) {
+  if (format == "mot") {
+    const std::filesystem::path in_folder = std::filesystem::path(a.truth) / "gt/gt.txt";
+    std::error_code error;
+    return load_mot_truth(std::filesystem::exists(in_folder, error) ? in_folder.string() : a.truth,
+                          a.first_pixel);
+  }
+  if (format == "boxes") return load_box_list(a.truth);
+  if (format == "coco") return load_coco_truth(a.truth);
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
-  media::Reader reader(a.input, a.reading);
+  media::Reader reader(a.input);
   while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
   return load_yolo_truth(a.truth, sizes);
 }
 
-GroundTruth load_truth(const FrameArguments& a) {
-  GroundTruth truth = load_all_truth(a);
-  if (!a.truth_label.empty()) truth.keep_label(a.truth_label);
-  return truth;
+MarkedObjects load_truth(const FrameArguments& a) {
+  const std::string format = a.truth_format.empty() ? recognised_format(a.truth) : a.truth_format;
+  if (a.truth_format.empty()) spdlog::info("truth: '{}' read as {}", a.truth, format);
+  MarkedObjects marked{load_all_truth(a, format), format == "mot"};
+  if (!a.truth_label.empty()) marked.truth.keep_label(a.truth_label);
+  return marked;
 }
 
 // The frames that are marked; the others need not be searched, unless they are known to hold nothing.
 class MarkedFrames : public pipeline::Source {
  public:
-  MarkedFrames(media::Reader& reader, const GroundTruth& truth, bool all)
+  MarkedFrames(media::Reader& reader, const MarkedObjects& truth, bool all)
       : reader_(reader), truth_(truth), all_(all) {}
   std::optional<media::Frame> read() override {
     for (;;) {
       std::optional<media::Frame> frame = reader_.read();
-      if (!frame || all_ || truth_of(truth_, *frame)) return frame;
+      if (!frame || all_ || truth_.find(*frame)) return frame;
     }
   }
 
  private:
   media::Reader& reader_;
-  const GroundTruth& truth_;
+  const MarkedObjects& truth_;
   const bool all_;
 };
 
@@ -103,11 +132,11 @@ std::vector<Detection> labelled(const FrameResult& result, int label) {
 
 class Scorer : public pipeline::Sink {
  public:
-  Scorer(const GroundTruth& truth, const MatchOptions& matching, int label)
+  Scorer(const MarkedObjects& truth, const MatchOptions& matching, int label)
       : truth_(truth), matching_(matching), label_(label) {}
   void accept(const media::Frame& frame, const FrameResult& result) override {
     std::vector<Detection> objects = labelled(result, label_);
-    const std::vector<TruthBox>* marked = truth_of(truth_, frame);
+    const std::vector<TruthBox>* marked = truth_.find(frame);
     const MatchResult match =
         match_detections(objects, marked ? *marked : std::vector<TruthBox>(), matching_);
     scores.add(objects, match);
@@ -125,7 +154,7 @@ class Scorer : public pipeline::Sink {
   std::vector<std::vector<JudgedBox>> judged;  // of each frame
 
  private:
-  const GroundTruth& truth_;
+  const MarkedObjects& truth_;
   const MatchOptions& matching_;
   const int label_;
 };
@@ -133,16 +162,16 @@ class Scorer : public pipeline::Sink {
 // Sees the same frames again, with all windows that are left.
 class MissExaminer : public pipeline::Sink {
  public:
-  MissExaminer(const GroundTruth& truth, const Scorer& scorer, int label, MissReport& report)
+  MissExaminer(const MarkedObjects& truth, const Scorer& scorer, int label, MissReport& report)
       : truth_(truth), scorer_(scorer), label_(label), report_(report) {}
   void accept(const media::Frame& frame, const FrameResult& result) override {
     const std::vector<Detection>& found = scorer_.found.at(next_++);
-    if (const std::vector<TruthBox>* marked = truth_of(truth_, frame))
+    if (const std::vector<TruthBox>* marked = truth_.find(frame))
       report_.add(frame, name_of(frame), found, labelled(result, label_), *marked);
   }
 
  private:
-  const GroundTruth& truth_;
+  const MarkedObjects& truth_;
   const Scorer& scorer_;
   const int label_;
   MissReport& report_;
@@ -160,7 +189,7 @@ int label_of(const FrameArguments& a, const DetectorInfo& detector) {
 }
 
 // Searches the frames that are marked.
-void search(const FrameArguments& a, const Engine& engine, const GroundTruth& truth, pipeline::Sink& sink) {
+void search(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth, pipeline::Sink& sink) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
@@ -175,7 +204,7 @@ void search(const FrameArguments& a, const Engine& engine, const GroundTruth& tr
 
 // Says why objects are missed.
 // @param engine  of windows
-void report_misses(const FrameArguments& a, const Engine& engine, const GroundTruth& truth,
+void report_misses(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
                    const Scorer& scorer, const MatchOptions& matching, std::span<const DetPoint> curve) {
   const DetPoint* const point = point_at(curve, *a.misses);
   const double threshold = point ? point->threshold : std::numeric_limits<double>::infinity();
@@ -239,8 +268,8 @@ void calibrate(const FrameArguments& a, const Config& config,
 // Prints the figures, and writes the reports that were asked for.
 void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve) {
   const double average = log_average_miss_rate(curve);
-  std::printf("%lld frames with %lld objects; protocol %s\n", static_cast<long long>(scores.images),
-              static_cast<long long>(scores.positives), a.protocol.c_str());
+  std::printf("%s with %s; protocol %s\n", counted(scores.images, "frame").c_str(),
+              counted(scores.positives, "object").c_str(), a.protocol.c_str());
   std::printf("log-average miss rate   %.4f\n", average);
   const std::vector<PrecisionRecallPoint> precision = precision_recall(scores);
   std::printf("average precision       %.4f\n", average_precision(precision));
@@ -274,7 +303,7 @@ int run_frames(FrameArguments a) {
   require_writable(a.reliability);
   require_writable(a.decisions);
   require_writable(a.misses_sheet);
-  const GroundTruth truth = load_truth(a);
+  const MarkedObjects truth = load_truth(a);
   const Engine engine = a.detector.make(Wanted::low_scores);
   std::optional<Engine> of_windows;  // before the work, so that it is not done for nothing
   if (a.misses) of_windows = a.detector.make(Wanted::windows);
@@ -302,12 +331,17 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<FrameArguments>();
   OptionSet options;
   options.add("input", &a->input, "Video or folder of pictures").require();
-  options.add("--truth", &a->truth, "The marked objects: a file, or for YOLO a folder").require();
+  options
+      .add("--truth", &a->truth,
+           "Marked objects: a box list, MOT (gt.txt, or a folder with gt/gt.txt), COCO (.json) or YOLO (a "
+           "folder)")
+      .require();
   options
       .add("--truth-format", &a->truth_format,
-           "mot, yolo, coco, or boxes (lines of: name x1 y1 x2 y2, and a class where there are several)")
-      .one_of({"mot", "yolo", "coco", "boxes"})
-      .show_default();
+           "Format of the truth: mot, yolo, coco, or boxes (lines of: name x1 y1 x2 y2, and a class where "
+           "there "
+           "are several); default: recognised by the file")
+      .one_of({"mot", "yolo", "coco", "boxes"});
   options
       .add("--truth-label", &a->truth_label, "Class of the marked objects (default: all; MOT has no classes)")
       .free_text();

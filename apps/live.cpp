@@ -137,7 +137,7 @@ void add_window_options(OptionSet& options, LiveArguments& a) {
   options.group("Window");
   options.add("--headless", &a.headless, "No window; all else as ever");
   options.add("--full-screen", &a.full_screen, "Fill the screen from the start");
-  options.add("--hud", &a.hud, "Numbers over the picture at the start: full, compact, off")
+  options.add("--hud", &a.hud, "Numbers over the picture at the start: compact (found, frames/s, latency), full, off; key o changes it")
       .one_of({"full", "compact", "off"})
       .show_default();
   options.add("--software", &a.software, "Draw on the CPU, whatever graphics card there is");

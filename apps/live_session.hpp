@@ -40,7 +40,7 @@ struct LiveArguments {
   bool full_screen = false;
   bool software = false;
   bool vsync = false;
-  std::string hud = "full";
+  std::string hud = "compact";
 
   media::RecordOptions recording;  ///< without a path: only when a key asks for it
   std::string detections;

@@ -39,9 +39,14 @@ class SafeFormatter final : public spdlog::formatter {
  public:
   explicit SafeFormatter(std::string pattern) : pattern_(std::move(pattern)), formatter_(pattern_) {}
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
-    const std::string text = safe_message({message.payload.data(), message.payload.size()});
+    std::string text;
     spdlog::details::log_msg safe = message;
-    safe.payload = text;
+    try {
+      text = safe_message({message.payload.data(), message.payload.size()});
+      safe.payload = text;
+    } catch (const std::bad_alloc&) {
+      safe.payload = "out of memory";  // what may be printed of the message cannot be found out
+    }
     formatter_.format(safe, line);
     message.color_range_start = safe.color_range_start;
     message.color_range_end = safe.color_range_end;
@@ -173,8 +178,7 @@ int main(int argc, char** argv) try {
     }
     std::string problem = sightline::apps::explain(e, parser.app());
     if (problem.empty()) problem = e.what();
-    std::fprintf(stderr, "error: %s\nRun with --help for more information.\n",
-                 safe_message(problem).c_str());
+    std::fprintf(stderr, "error: %s\nRun with --help for more information.\n", safe_message(problem).c_str());
     return code_of(ExitCode::usage);
   }
   configure_logging(parser.common().verbosity);

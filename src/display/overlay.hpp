@@ -17,9 +17,9 @@ inline constexpr std::chrono::seconds kMessageTime{4};
 /// How much of the head-up display is shown.
 enum class HudMode { off, compact, full };
 
-/// The next in the order full, compact, off.
+/// The next in the order compact, full, off.
 constexpr HudMode next(HudMode mode) {
-  return mode == HudMode::full ? HudMode::compact : mode == HudMode::compact ? HudMode::off : HudMode::full;
+  return mode == HudMode::compact ? HudMode::full : mode == HudMode::full ? HudMode::off : HudMode::compact;
 }
 
 /// Frames a second. What is not known is left out.

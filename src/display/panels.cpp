@@ -115,10 +115,10 @@ class Panels : private PanelPainter {
   void add() {
     if (output_.width < 4 * margin_ + em_ || output_.height < 2 * margin_ + row_) return;
     notices();
+    if (overlay_.help) return help(help_lines());  // alone: it needs the room
     if (overlay_.hud == HudMode::compact) compact();
     if (overlay_.hud == HudMode::full) full();
     message();
-    if (overlay_.help) help(help_lines());
   }
 
  private:
@@ -178,13 +178,13 @@ class Panels : private PanelPainter {
       slack_.push_back(std::max(0, room));
     };
     slack_.clear();
-    add_group("in", number(overlay_.rates.in), "", 2);
-    add_group("detected", number(overlay_.rates.detected), "", 2);
-    add_group("shown", number(overlay_.rates.shown), " /s", 2);
-    add_group("latency", number(overlay_.latency.now), " ms", 3);
+    add_group("found", std::to_string(overlay_.objects.size()), "", 1);
+    add_group("detected", number(overlay_.rates.detected), " frames/s", 2);
+    add_group("latency", number(overlay_.latency.p50), " ms", 2);
     if (const std::int64_t dropped = total(overlay_.drops); dropped > 0)
       add_group("dropped", std::to_string(dropped), "", 0);
-    const int limit = (is_narrow() ? output_.width : output_.width - 21 * em_) - 2 * margin_;
+    const bool is_alone = is_narrow() || (!overlay_.recording && !overlay_.paused);
+    const int limit = (is_alone ? output_.width : output_.width - 21 * em_) - 2 * margin_;
     const int gap = em_;
     // Broken into lines between groups.
     std::vector<std::vector<std::size_t>> lines(1);
@@ -408,11 +408,17 @@ class Panels : private PanelPainter {
 
   void message() {
     if (overlay_.message.empty()) return;
-    const std::vector<Part> parts{{overlay_.message, kBright}};
-    const int width = std::min(output_.width - 2 * margin_, width_of(parts) + 2 * padding_);
-    const int y = (lanes_top_ > 0 ? lanes_top_ - margin_ / 2 : bottom_) - pill_height();
+    const int inner = output_.width - 2 * (margin_ + padding_);
+    const std::vector<std::string> lines = wrap(text_, overlay_.message, font(), inner, 4);
+    const int height = static_cast<int>(lines.size()) * row_ + padding_ / 2;
+    const int y = (lanes_top_ > 0 ? lanes_top_ - margin_ / 2 : bottom_) - height;
     if (y < 0) return;
-    pill((output_.width - width) / 2, y, width, parts);
+    int widest = 0;
+    for (const std::string& line : lines) widest = std::max(widest, text_.width(line, font()));
+    const Rect area{(output_.width - widest) / 2 - padding_, y, widest + 2 * padding_, height};
+    panel(area);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      words(area.x + padding_, y + padding_ / 4 + static_cast<int>(i) * row_, lines[i], kBright, inner);
   }
 
   const Overlay& overlay_;

@@ -139,14 +139,17 @@ std::string label_text(const Detection& object, std::span<const std::string> lab
   return label.substr(0, end) + "\u2026";
 }
 
-// What follows the name: the identity, and how sure it is: the distance to whom it was recognised as, or else
-// the score.
+// Text after the name: the distance to whom it was recognised as; else the track ("#9"); else the confidence
+// ("93%") or, of models that are not calibrated, the score.
 std::string number_text(const Detection& object) {
-  const bool is_recognised = object.attributes && object.attributes->distance;
-  const std::string score = score_text(is_recognised ? *object.attributes->distance : object.score);
-  if (object.track <= 0) return score;
-  const std::string track = std::to_string(object.track);
-  return score.empty() ? track : track + " " + score;
+  if (object.attributes && object.attributes->distance) return score_text(*object.attributes->distance);
+  if (object.track > 0) return "#" + std::to_string(object.track);
+  if (object.confidence) return std::to_string(std::min(std::lround(100 * *object.confidence), 99L)) + "%";
+  return score_text(object.score);
+}
+
+bool is_unknown(const Detection& object) {
+  return object.attributes.name() == kUnknownName;
 }
 
 }  // namespace
@@ -160,18 +163,19 @@ Color label_color(int label) {
 }
 
 Color color_of(const Detection& object) {
+  if (is_unknown(object)) return {0.78, 0.8, 0.84, 1};  // of no label and no track
   return label_color(static_cast<int>(object.track > 0 ? object.track % 10 : object.label));
 }
 
 std::string caption_of(const Detection& object, std::span<const std::string> labels) {
   const std::string label = label_text(object, labels), rest = number_text(object);
+  if (object.track > 0 && may_shorten_caption(object, labels)) return rest;
   return label.empty() || rest.empty() ? label + rest : label + " " + rest;
 }
 
 std::string short_caption_of(const Detection& object, std::span<const std::string> labels) {
-  if (object.track > 0) return std::to_string(object.track);
-  const std::string score = score_text(object.score);
-  return score.empty() ? label_text(object, labels) : score;
+  const std::string number = number_text(object);
+  return number.empty() ? label_text(object, labels) : number;
 }
 
 bool may_shorten_caption(const Detection& object, std::span<const std::string> labels) {
@@ -219,7 +223,9 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
     const auto append = [&](const std::string& number) {
       for (const char c : number) parts.emplace_back(1, c);
     };
-    if (const std::string label = label_text(object, labels); !label.empty()) parts = {label, " "};
+    const bool is_track_alone = object.track > 0 && may_shorten_caption(object, labels);
+    const std::string label = label_text(object, labels);
+    if (!label.empty() && !is_track_alone) parts = {label, " "};
     append(number_text(object));
     const auto width_of_tag = [&] {
       double text_width = 0;

@@ -26,14 +26,15 @@ struct Yuv420View {
 /// The colour of a label, from a palette of ten that repeats.
 Color label_color(int label);
 
-/// The colour of an object: its identity's where it has one, from the same palette, else its label's.
+/// The colour of an object: its track's where it has one, from the same palette, else its label's; a light
+/// gray for people who are unknown.
 Color color_of(const Detection& object);
 
-/// "person 1.23", with an identity "person 7 1.23"; "Ann 0.41", a distance, for who is
-/// recognised; without any for a label that has none.
+/// "person 93%" with a confidence, else "person 1.23"; "#9" with a track, "face #9" where there are several
+/// labels; "Ann 0.41", a distance, for who is recognised.
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
 
-/// The same where there is little room: "7" with an identity, else "1.23"; the name where there is neither.
+/// The same where there is little room: "#9", "93%" or "1.23"; the name where there is none of them.
 std::string short_caption_of(const Detection& object, std::span<const std::string> labels);
 
 /// Whether a caption says nothing without which the picture is not understood, so that the short one will do:

@@ -19,15 +19,19 @@ CaptionPlaces::Area CaptionPlaces::next(const Area& box, Size caption) {
     return Area{left, top, left + width, top + height};
   };
   const int inside = std::max(box.top, picture_.top);
-  const int above = box.top - height >= picture_.top ? box.top - height : inside;
-  const Area places[] = {at(box.left, above), at(box.right - width, above), at(box.left, box.bottom),
-                         at(box.left, inside), at(box.right - width, inside)};
+  // Inside a box, its lower end comes first: heads are above.
+  const int above = box.top - height >= picture_.top ? box.top - height : box.bottom;
+  const int lower = std::max(inside, std::min(box.bottom, picture_.bottom) - height);
+  const Area places[] = {at(box.left, above),          at(box.right - width, above), at(box.left, box.bottom),
+                         at(box.left, lower),          at(box.right - width, lower), at(box.left, inside),
+                         at(box.right - width, inside)};
   const auto is_free = [&](const Area& place) {
     return place.bottom <= picture_.bottom &&
            std::ranges::none_of(taken_, [&](const Area& other) { return overlap(place, other); });
   };
   const Area* const found = std::ranges::find_if(places, is_free);
-  return taken_.emplace_back(found == std::end(places) ? places[0] : *found);
+  if (found != std::end(places)) return taken_.emplace_back(*found);
+  return taken_.emplace_back(box.top - height >= picture_.top ? places[0] : places[3]);
 }
 
 }  // namespace sightline::media

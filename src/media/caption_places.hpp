@@ -19,9 +19,8 @@ class CaptionPlaces {
   /// @param picture  captions stay within it as far as they fit
   explicit CaptionPlaces(const Area& picture) : picture_(picture) {}
 
-  /// The place of the next caption: above its box, or inside where the picture ends; where a caption placed
-  /// before is in the way, on the box's right side, below it, or inside; above it where all of these are
-  /// taken.
+  /// The place of the next caption: above its box, below it, or at the lower end inside, so that it covers no head;
+  /// at the upper end inside only where captions placed before leave nothing else.
   /// @param box  may lie partly outside of the picture
   Area next(const Area& box, Size caption);
 

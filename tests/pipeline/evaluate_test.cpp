@@ -154,6 +154,25 @@ TEST_F(Evaluate, FramesWithEverythingFound) {
   EXPECT_TRUE(bytes_of(folder_ / "curve.csv").starts_with("curve,threshold,false_positives_per_image,"));
 }
 
+TEST_F(Evaluate, FramesRecogniseTheFormatOfTheTruth) {
+  fs::create_directories(folder_ / "in");
+  fs::create_directories(folder_ / "mot/gt");
+  fs::create_directories(folder_ / "yolo");
+  picture("in/p.png", "testsrc=size=200x240");
+  media::test::store(folder_ / "boxes.txt", std::string("p.png 10 20 50 120\n"));
+  media::test::store(folder_ / "mot/gt/gt.txt", std::string("1,1,10,20,40,100,1\n"));
+  media::test::store(folder_ / "yolo/p.txt", std::string("0 0.5 0.5 0.2 0.4\n"));
+  media::test::store(folder_ / "coco.json",
+                     std::string(R"({"images":[{"id":1,"file_name":"p.png","width":200,"height":240}],
+      "categories":[{"id":1,"name":"person"}],
+      "annotations":[{"id":1,"image_id":1,"category_id":1,"bbox":[10,20,40,100]}]})"));
+  for (const char* truth : {"boxes.txt", "mot", "mot/gt/gt.txt", "yolo", "coco.json"}) {
+    const Outcome outcome = run({"evaluate", "frames", folder_ / "in", "--truth", folder_ / truth});
+    EXPECT_EQ(outcome.exit_code, 0) << truth << ": " << outcome.err;
+    EXPECT_NE(outcome.out.find("1 frame with 1 object;"), std::string::npos) << truth << ": " << outcome.out;
+  }
+}
+
 TEST_F(Evaluate, FramesRefuseBadTruth) {
   const std::vector<std::string> command{"evaluate", "frames", moving_clip(200, 240, 2), "--truth"};
   media::test::store(folder_ / "bad.txt", "1,1,0,0,10,10,1\n1,1,zero,0,10,10,1\n");

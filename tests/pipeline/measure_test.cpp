@@ -424,7 +424,7 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
   const std::filesystem::path found = folder_ / "found.jsonl";
   std::ofstream(found) << "kept\n";
   expect_run(2, "needs a meter",
-             detect({"--device", "none", "--goal", "energy", "--detections", found.string()}));
+             detect({"--device", "none", "--goal", "energy", "--detections", found.string(), "--overwrite"}));
   EXPECT_EQ(bytes_of(found), "kept\n");
 }
 
@@ -467,7 +467,8 @@ TEST_F(MeasureTest, SweepsNothingWhereThereIsNothing) {
 
 TEST_F(MeasureTest, StepsOfProgressiveKernelsAreCheckedAndChangeNoBox) {
   const auto found = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"detect", clip(), "-d", folder_ / "found.jsonl", "--threshold", "-1000"} +
+    return std::vector<std::string>{"detect",      clip(),        "-d",   folder_ / "found.jsonl",
+                                    "--overwrite", "--threshold", "-1000"} +
            kWaldboost + options;
   };
   expect_usage_error("'shares' is \"8,one\": 'one' is no whole number", found({"--shares", "8,one"}));

@@ -185,8 +185,9 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
     EXPECT_EQ(text.find(kPassword), std::string::npos) << what << ": " << text;
   };
   for (const char* name : {"a.jsonl", "a.csv", "a.json"}) {
-    const Outcome outcome = run({"detect", url, "-v", "-d", folder_ / name, "--report", folder_ / "a.html",
-                                 "--trace", folder_ / "a.trace", "--contact-sheet", folder_ / "a.png"});
+    const Outcome outcome =
+        run({"detect", url, "-v", "-d", folder_ / name, "--report", folder_ / "a.html", "--trace",
+             folder_ / "a.trace", "--contact-sheet", folder_ / "a.png", "--overwrite"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     expect_clean(outcome.err, "messages");
     EXPECT_NE(text_of(folder_ / name).find("127.0.0.1"), std::string::npos) << text_of(folder_ / name);

@@ -148,10 +148,19 @@ TEST(MediaAnnotate, CaptionsAndColours) {
 }
 
 TEST(MediaAnnotate, IdentitiesAreNamedAndColoured) {
-  EXPECT_EQ(caption_of({{}, 1.234, 0, 7}, kLabels), "person 7 1.23");
-  EXPECT_EQ(caption_of({{}, 1.234, 5, 7}, kLabels), "7 1.23");
-  EXPECT_EQ(caption_of({{}, std::nan(""), 0, 7}, kLabels), "person 7");
-  EXPECT_EQ(short_caption_of({{}, 1.234, 0, 7}, kLabels), "7");
+  EXPECT_EQ(caption_of({{}, 1.234, 0, 7}, kLabels), "#7");
+  const std::vector<std::string> labels{"person", "face"};
+  EXPECT_EQ(caption_of({{}, 1.234, 1, 7}, labels), "face #7");
+  EXPECT_EQ(short_caption_of({{}, 1.234, 0, 7}, kLabels), "#7");
+  Detection sure{{}, 1.234, 0};
+  sure.confidence = 0.934;
+  EXPECT_EQ(caption_of(sure, kLabels), "person 93%");
+  EXPECT_EQ(short_caption_of(sure, kLabels), "93%");
+  sure.confidence = 0.999;
+  EXPECT_EQ(short_caption_of(sure, kLabels), "99%") << "no model is certain";
+  Detection unknown{{}, 1, 3, 7};
+  unknown.attributes = DetectionAttributes{kUnknownName, 0.9, {}};
+  for (int label = 0; label < 10; ++label) EXPECT_NE(color_of(unknown).red, label_color(label).red);
   EXPECT_EQ(short_caption_of({{}, 1.234, 0}, kLabels), "1.23");
   EXPECT_EQ(color_of({{}, 1, 3}).red, label_color(3).red);
   EXPECT_EQ(color_of({{}, 1, 3, 14}).red, label_color(4).red);

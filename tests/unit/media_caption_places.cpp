@@ -13,10 +13,11 @@ bool overlap(const Area& a, const Area& b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-TEST(CaptionPlaces, AboveTheBoxOrInsideAtTheTop) {
+TEST(CaptionPlaces, AboveTheBoxOrBelowItAtTheTop) {
   CaptionPlaces places(kPicture);
   EXPECT_EQ(places.next({100, 200, 180, 320}, kCaption), (Area{100, 186, 180, 200}));
-  EXPECT_EQ(places.next({300, 5, 380, 100}, kCaption), (Area{300, 5, 380, 19}));
+  EXPECT_EQ(places.next({300, 5, 380, 100}, kCaption), (Area{300, 100, 380, 114})) << "not over the head";
+  EXPECT_EQ(places.next({300, 5, 380, 478}, kCaption), (Area{300, 464, 380, 478})) << "at the lower end";
   EXPECT_EQ(places.next({600, 200, 700, 320}, kCaption), (Area{560, 186, 640, 200})) << "within the picture";
 }
 
@@ -38,7 +39,7 @@ TEST(CaptionPlaces, OnTheRightOfAWideBox) {
 TEST(CaptionPlaces, AboveTheBoxWhereThereIsNoRoomAnywhere) {
   CaptionPlaces places({0, 0, 80, 30});
   for (int i = 0; i < 4; ++i) places.next({0, 0, 80, 30}, kCaption);
-  EXPECT_EQ(places.next({0, 0, 80, 30}, kCaption), (Area{0, 0, 80, 14}));
+  EXPECT_EQ(places.next({0, 0, 80, 30}, kCaption), (Area{0, 16, 80, 30}));
   EXPECT_EQ(CaptionPlaces({0, 0, 8, 8}).next({2, 3, 5, 5}, kCaption), (Area{0, 3, 80, 17}));
 }
 
