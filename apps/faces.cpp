@@ -12,6 +12,8 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "face_finder.hpp"
+#include "faces_add.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "writable.hpp"
@@ -66,6 +68,15 @@ int rename(const PeopleArguments& a) {
 
 int merge(const PeopleArguments& a) {
   Gallery gallery = a.gallery.open(Gallery::Access::write);
+  const auto finder = make_face_finder(DetectorOptions(kFacesConfig));
+  if (gallery.kind().hash == finder->kind().hash) {
+    const gallery::Snapshot known = gallery.snapshot();
+    for (const std::string& other : a.names) {
+      if (gallery.find(a.name) && gallery.find(other) && are_unlike(known, a.name, other, *finder))
+        spdlog::warn("'{}' and '{}' look like different people; `sightline faces show` lists their pictures",
+                     a.name, other);
+    }
+  }
   gallery.merge(a.name, a.names);
   spdlog::info("'{}' has {} now", a.name, counted(gallery.person(a.name).templates, "picture"));
   return 0;

@@ -232,6 +232,49 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
   return 0;
 }
 
+int add_people(const AddFacesArguments& arguments, FaceFinder& finder, int verbosity) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(arguments.inputs.front())) {
+    if (entry.is_directory() && !entry.path().filename().native().starts_with('.'))
+      folders.push_back(entry.path());
+  }
+  if (folders.empty())
+    throw Error(ExitCode::input, "'" + arguments.inputs.front() + "' has no folder for each person",
+                "give the person's name with --name");
+  std::ranges::sort(folders);
+  int failed = 0;
+  for (const fs::path& folder : folders) {
+    AddFacesArguments one = arguments;
+    one.name = folder.filename().string();
+    one.inputs = {folder.string()};
+    try {
+      add_faces(std::move(one), finder, verbosity);
+    } catch (const Error& error) {
+      throw_if_stopped();
+      if (error.code() != ExitCode::input) throw;
+      spdlog::error("cannot add '{}': {}", folder.filename().string(), error.what());
+      ++failed;
+    }
+  }
+  return failed > 0 ? static_cast<int>(ExitCode::failed) : 0;
+}
+
+bool are_unlike(const gallery::Snapshot& known, const std::string& one, const std::string& other,
+                const FaceFinder& finder) {
+  const auto limit =
+      known.threshold ? std::optional(known.threshold->distance) : finder.distance_of_strangers(0.01);
+  const auto is_of = [&](std::size_t row, const std::string& name) {
+    return known.names[static_cast<std::size_t>(known.owners[row])] == name;
+  };
+  for (std::size_t a = 0; a < known.size(); ++a) {
+    for (std::size_t b = 0; b < known.size(); ++b) {
+      if (!limit || !is_of(a, one) || !is_of(b, other)) continue;
+      if (finder.distance(known.row(a), known.row(b)) <= *limit) return false;
+    }
+  }
+  return limit.has_value();
+}
+
 void add_faces_add(CLI::App& faces, Common& common) {
   struct Arguments {
     GalleryOption gallery;
@@ -244,9 +287,11 @@ void add_faces_add(CLI::App& faces, Common& common) {
   options.add(
       "input", &f.inputs,
       "Pictures, folders of pictures, videos, or cameras (/dev/video0); the first camera unless given");
-  options.add("-n,--name", &f.name, "Name of the person; somebody who is known gets more pictures")
-      .free_text()
-      .require();
+  options
+      .add("-n,--name", &f.name,
+           "Name of the person; somebody who is known gets more pictures (default: a folder of people, each "
+           "sub-folder named after one)")
+      .free_text();
   a->gallery.add_to(options);
   options.group("Where several faces are seen");
   options.add("--largest", &f.choice.largest, "Take the largest one");
@@ -263,9 +308,16 @@ void add_faces_add(CLI::App& faces, Common& common) {
   add_timeout_option(options, f.reading);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});
   add_command(faces, common, "add", "Add somebody, by pictures, a video or a camera", options, [a, &common] {
-    gallery::check_name(a->faces.name);
+    const bool is_folder_of_people =
+        a->faces.name.empty() && a->faces.inputs.size() == 1 && fs::is_directory(a->faces.inputs.front());
+    if (!is_folder_of_people) {
+      if (a->faces.name.empty())
+        throw Error(ExitCode::usage, "--name is required", "only a folder of people needs none");
+      gallery::check_name(a->faces.name);
+    }
     a->faces.gallery = a->gallery.file();
     const auto finder = make_face_finder(a->detector);
+    if (is_folder_of_people) return add_people(a->faces, *finder, common.verbosity);
     return add_faces(a->faces, *finder, common.verbosity);
   });
 }

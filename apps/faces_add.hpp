@@ -7,6 +7,7 @@
 
 #include "gallery/calibration.hpp"
 #include "gallery/enrolment.hpp"
+#include "gallery/gallery.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::apps {
@@ -24,6 +25,16 @@ struct AddFacesArguments {
 /// (input); of several, what is wrong with some is said, and an Error (input) where it is with all.
 /// @return the exit code
 int add_faces(AddFacesArguments arguments, gallery::FaceFinder& finder, int verbosity);
+
+/// The same for a folder of people: each sub-folder holds the pictures of the person whose name it has. A
+/// person of whom nothing can be added is named, and the others are added all the same.
+/// @return 0, or 1 where somebody could not be added
+int add_people(const AddFacesArguments& arguments, gallery::FaceFinder& finder, int verbosity);
+
+/// Whether no face of one person is as near to a face of the other as faces of one person are: a warning for
+/// who makes one person of two.
+bool are_unlike(const gallery::Snapshot& known, const std::string& one, const std::string& other,
+                const gallery::FaceFinder& finder);
 
 /// Finds a threshold, keeps it in the gallery and prints how sure it is.
 int calibrate_gallery(const std::filesystem::path& gallery, const gallery::FaceFinder& finder, double rate);

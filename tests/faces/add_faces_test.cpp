@@ -98,6 +98,22 @@ TEST_F(AddFaces, PictureWithOneFace) {
   EXPECT_THAT(looks("Ada"), ElementsAre(50));
 }
 
+TEST_F(AddFaces, AFolderOfPeopleHasAFolderEach) {
+  for (const char* name : {"in/Ada", "in/Bob", "in/Nobody"}) fs::create_directories(folder_ / name);
+  picture("Ada/a.png", {{1, 50}});
+  picture("Bob/b.png", {{2, 60}});
+  picture("Nobody/n.png", {});
+  AddFacesArguments people;
+  people.inputs = {folder_ / "in"};
+  people.gallery = file();
+  EXPECT_EQ(add_people(people, finder_, -1), static_cast<int>(ExitCode::failed)) << "Nobody has no face";
+  EXPECT_THAT(looks("Ada"), ElementsAre(50));
+  EXPECT_THAT(looks("Bob"), ElementsAre(60));
+  const gallery::Snapshot known = Gallery(file(), Gallery::Access::read).snapshot();
+  EXPECT_TRUE(are_unlike(known, "Ada", "Bob", finder_));
+  EXPECT_FALSE(are_unlike(known, "Ada", "Ada", finder_));
+}
+
 TEST_F(AddFaces, NoFaceOrSeveral) {
   expect_error(ExitCode::input, "no face is found", [&] { add("Ada", {picture("none.png", {})}); });
   const std::string three = picture("three.png", {{1, 0, 1, 10}, {2, 7, 1, 30}, {3, 9, 1, 20}});

@@ -266,10 +266,10 @@ TEST_F(CascadeProgram, PicturesThatAreNotListedCanCountAsEmpty) {
                                    file("truth.txt", "a.png 1000 1000 1100 1100\n"),
                                    "--truth-format",
                                    "boxes"};
-  EXPECT_TRUE(run(command).out.starts_with("1 frames with 1 objects"));
+  EXPECT_TRUE(run(command).out.starts_with("1 frame with 1 object"));
   command.emplace_back("--unlisted-empty");
   const Outcome both = run(command);
-  EXPECT_TRUE(both.out.starts_with("2 frames with 1 objects")) << both.out << both.err;
+  EXPECT_TRUE(both.out.starts_with("2 frames with 1 object")) << both.out << both.err;
 }
 
 TEST_F(CascadeProgram, EvaluatesOneLabel) {

@@ -114,9 +114,9 @@ TEST_F(Label, MarksOfEveryFormatAreKnownToEvaluate) {
                                       {"yolo", "labels"}}) {
     const std::vector<std::string> evaluate{
         "evaluate", "frames", in, "--truth", folder_ / place, "--truth-format", format, "--device", "none"};
-    EXPECT_THAT(expect_run(0, "", evaluate).out, HasSubstr("1 frames with 2 objects"));
+    EXPECT_THAT(expect_run(0, "", evaluate).out, HasSubstr("1 frame with 2 objects"));
     EXPECT_THAT(expect_run(0, "", evaluate + std::vector<std::string>{"--truth-label", "person"}).out,
-                HasSubstr("1 frames with 1 objects"));
+                HasSubstr("1 frame with 1 object"));
     expect_run(2, "the classes are: person, dog",
                evaluate + std::vector<std::string>{"--truth-label", "cat"});
   }

@@ -192,9 +192,9 @@ TEST(AttributesOnPictures, TheNameStandsForTheLabel) {
   EXPECT_EQ(caption_of(face(DetectionAttributes{"Ann", {}, {}}), kLabels), "Ann 1.50");
   Detection tracked = face(ann());
   tracked.track = 7;
-  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 0.41");
+  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 0.41");
   tracked.label = 99;
-  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 7 0.41");
+  EXPECT_EQ(caption_of(tracked, kLabels), "Ann 0.41");
   const std::vector<std::string> one{"face"};
   EXPECT_TRUE(may_shorten_caption(face(), one));
   EXPECT_FALSE(may_shorten_caption(face(ann()), one)) << "a name says more than the only label";
