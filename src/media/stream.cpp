@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "media/container_end.hpp"
 #include "media/live_packets.hpp"
 #include "media/secrets.hpp"
 #include "media/source.hpp"
@@ -131,8 +131,8 @@ class Stream final : public Source {
     decoder_->thread_count = input_.is_single_image() ? 1 : options_.threads;
     decoder_->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
     if (options_.low_delay) decoder_->flags |= AV_CODEC_FLAG_LOW_DELAY;
-    // A JPEG that is cut short is damaged, not a picture with a gray end; other decoders say so by themselves.
-    // (Videos go on after damage.)
+    // A JPEG that is cut short is damaged, not a picture with a gray end; other decoders say so by
+    // themselves. (Videos go on after damage.)
     if (input_.is_single_image() && codec->id == AV_CODEC_ID_MJPEG)
       decoder_->err_recognition |= AV_EF_EXPLODE;
     enable_arrivals(*decoder_);
@@ -232,21 +232,19 @@ class Stream final : public Source {
     return nullptr;
   }
 
-  /// Whether the file was cut: its index (MP4, MOV) or the length that its writer noted for the video
-  /// (Matroska) tells of frames that did not come. Other containers do not tell.
+  /// Whether the file was cut: its index (MP4, MOV) tells of frames that did not come, or its structure
+  /// reaches past its end.
   bool is_cut_short() {
-    if (input_.kind() != InputKind::file || std::exchange(was_at_end_, true)) return false;
+    AVIOContext* const file = input_.context().pb;
+    if (input_.kind() != InputKind::file || !file || std::exchange(was_at_end_, true)) return false;
+    if (!(file->seekable & AVIO_SEEKABLE_NORMAL)) return false;
     const std::string_view container = input_.context().iformat->name;
     if (container.starts_with("mov")) {
       const int indexed = avformat_index_get_entries_count(video_);
       const AVIndexEntry* const last = avformat_index_get_entry(video_, indexed - 1);
-      return last && avio_size(input_.context().pb) < last->pos + last->size;
+      if (last && avio_size(file) < last->pos + last->size) return true;
     }
-    const AVDictionaryEntry* const noted = av_dict_get(video_->metadata, "DURATION", nullptr, 0);
-    int hours = 0, minutes = 0;
-    double seconds = 0;
-    if (!noted || std::sscanf(noted->value, "%d:%d:%lf", &hours, &minutes, &seconds) != 3) return false;
-    return last_time_ + 2 * period_ + 0.5 < 3600.0 * hours + 60.0 * minutes + seconds;
+    return is_container_cut(*file, container, *video_->codecpar);
   }
 
   /// Gives the decoder one packet, or the end of the stream.
@@ -281,6 +279,7 @@ class Stream final : public Source {
   void decode_packet() {
     if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
     if (!begins_to_make_sense()) return;
+    if (input_.is_single_image() && !begins_as_first()) return;
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);
     const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet")
@@ -297,6 +296,16 @@ class Stream final : public Source {
     const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
     joined_ = all_are_keys || (packet_->flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;
     return joined_;
+  }
+
+  /// Programs append data of their own to a picture. Bytes behind its end are a picture, too, only if they
+  /// begin as the first one does.
+  bool begins_as_first() {
+    constexpr std::size_t kMagic = 4;
+    const std::string head(reinterpret_cast<const char*>(packet_->data),
+                           std::min(static_cast<std::size_t>(packet_->size), kMagic));
+    if (first_bytes_.empty()) first_bytes_ = head;
+    return head == first_bytes_;
   }
 
   FrameTimes times_of(const AVFrame& picture) const {
@@ -382,6 +391,7 @@ class Stream final : public Source {
   Moment decoded_;  // the last picture
   int packets_before_ = 0;
   bool joined_ = false;
+  std::string first_bytes_;  // of the picture that the file holds
   AVRational rate_{25, 1};
   double period_ = 0;
   std::int64_t base_ = 0;
