@@ -147,7 +147,9 @@ class Stream final : public Source {
   }
 
   void set_times() {
-    rate_ = video_->avg_frame_rate;
+    // Without timestamps, FFmpeg's average is what its demuxer assumes, and the codec's header knows better.
+    const bool is_counted = input_.context().iformat->flags & AVFMT_NOTIMESTAMPS;
+    rate_ = is_counted ? av_guess_frame_rate(&input_.context(), video_, nullptr) : video_->avg_frame_rate;
     if (rate_.num <= 0 || rate_.den <= 0) rate_ = av_guess_frame_rate(&input_.context(), video_, nullptr);
     if (rate_.num <= 0 || rate_.den <= 0) rate_ = {25, 1};
     period_ = av_q2d(av_inv_q(rate_));

@@ -125,7 +125,7 @@ void add(double step) {
 }  // namespace sightline
 
 int main(int argc, char** argv) {
-  constexpr char kStreet[] = SIGHTLINE_SOURCE_DIR "/tools/pictures/street.svg";
+  constexpr char kStreet[] = SIGHTLINE_SOURCE_DIR "/tools/pictures/street.jpg";
   return sightline::benchmarks::run(argc, argv, kStreet, 16, [] {
     for (const double step : {1.05, 1.1, 1.2}) sightline::add(step);
     sightline::add_sizes(1.1);

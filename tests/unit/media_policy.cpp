@@ -55,9 +55,10 @@ class MediaPolicy : public testing::Test {
 
 TEST_F(MediaPolicy, PlaylistsNeedToBeAskedFor) {
   clip("a.ts");
-  const std::string list = file("holiday.mp4", playlist_of("a.ts"));
+  const std::string list = file("holiday.m3u8", playlist_of("a.ts"));
   expect_error(ExitCode::input, "--allow-playlists", [&] { Reader reader(list); });
   EXPECT_EQ(read_all(list, with_playlists()).size(), 25u);
+  expect_refused(file("holiday.mp4", playlist_of("a.ts")), {});  // recognised by content, or not at all
 }
 
 // FFmpeg reads such a list for ever, and keeps all that it reads.
