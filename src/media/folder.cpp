@@ -28,7 +28,7 @@ bool is_image(const fs::path& path) {
   return av_match_ext(
              path.filename().c_str(),
              "jpg,jpeg,jpe,jfif,png,bmp,dib,tif,tiff,webp,gif,pgm,ppm,pbm,pnm,pam,pfm,pgmyuv,jp2,j2k,j2c,"
-             "jls,tga,dpx,exr,sgi,pcx,xbm,xpm,xwd,sun,ras,qoi,psd,hdr,dds,jxl") != 0;
+             "jls,tga,dpx,exr,sgi,pcx,xbm,xpm,xwd,sun,ras,qoi,psd,hdr,dds,jxl,avif") != 0;
 }
 
 bool is_digit(char c) {
