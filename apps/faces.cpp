@@ -111,16 +111,9 @@ int export_people(const PeopleArguments& a) {
     throw Error(ExitCode::usage, "'" + a.file + "' is there already, and is not replaced",
                 "choose another name");
   require_writable(a.file);
-  AtomicFile output(a.file, Readers::owner);
-  Imported exported;
-  {
-    Gallery made = Gallery::make_unfinished(output.place(), gallery.kind());
-    exported = made.import(gallery, a.names);
-  }
-  if (const std::error_code problem = output.finish()) {
-    throw Error(ExitCode::failed, "cannot write '" + a.file + "': " + problem.message(),
-                "check the folder, its permissions and the space left");
-  }
+  Gallery made = Gallery::make_in_memory(gallery.kind());
+  const Imported exported = made.import(gallery, a.names);
+  write_whole(a.file, made.bytes(), "gallery", Readers::owner);
   spdlog::info("wrote {} to {}", counted(exported.people, "person"), a.file);
   return 0;
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -98,10 +96,9 @@ int lane_order(const Span& span) {
 
 }  // namespace
 
-ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path), atomic_file_(path) {
-  errno = 0;
-  file_.open(atomic_file_.place(), std::ios::binary | std::ios::trunc);
-  if (!file_ || fault::strikes(fault::Kind::open, "trace")) fail(errno);
+ChromeTraceWriter::ChromeTraceWriter(const std::filesystem::path& path) : path_(path), file_(path) {
+  check(fault::strikes(fault::Kind::open, "trace") ? std::make_error_code(std::errc::io_error)
+                                                   : file_.error());
   buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   buffer_.reserve(kBufferSize * 2);
 }
@@ -147,10 +144,7 @@ void ChromeTraceWriter::finish() {
   if (frames_ > 0) write_counter("slots in use", last_, 0);
   buffer_ += "\n]}\n";
   flush();
-  errno = 0;
-  file_.close();
-  if (!file_) fail(errno);
-  if (const std::error_code error = atomic_file_.finish()) fail(error.value());
+  check(file_.finish());
   finished_ = true;
 }
 
@@ -306,16 +300,15 @@ void ChromeTraceWriter::event(std::string_view text) {
 }
 
 void ChromeTraceWriter::flush() {
-  errno = 0;
-  file_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-  if (!file_ || fault::strikes(fault::Kind::write, "trace")) fail(errno);
+  const std::error_code error = file_.write(buffer_);
+  check(fault::strikes(fault::Kind::write, "trace") ? std::make_error_code(std::errc::io_error) : error);
   buffer_.clear();
 }
 
-void ChromeTraceWriter::fail(int error) {
-  throw Error(ExitCode::failed,
-              fmt::format("cannot write trace '{}': {}", path_.string(), std::strerror(error ? error : EIO)),
-              error == ENOSPC ? "free some space or write elsewhere" : "");
+void ChromeTraceWriter::check(std::error_code error) const {
+  if (!error) return;
+  throw Error(ExitCode::failed, fmt::format("cannot write trace '{}': {}", path_.string(), error.message()),
+              error == std::errc::no_space_on_device ? "free some space or write elsewhere" : "");
 }
 
 std::string ChromeTraceWriter::stage_name(int stage) const {

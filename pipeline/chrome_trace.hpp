@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <vector>
 
@@ -72,14 +72,13 @@ class ChromeTraceWriter : public TraceSink {
   void write_name(std::string_view kind, int process, int thread, std::string_view name, int order);
   void event(std::string_view text);
   void flush();
-  [[noreturn]] void fail(int error);
+  void check(std::error_code error) const;
 
   std::string stage_name(int stage) const;
   std::string source_suffix(int source) const;
 
   std::filesystem::path path_;
-  AtomicFile atomic_file_;
-  std::ofstream file_;
+  AtomicFile file_;
   std::string buffer_;
   TraceInfo info_;
   bool begun_ = false;

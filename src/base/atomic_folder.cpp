@@ -1,5 +1,7 @@
 #include "base/atomic_folder.hpp"
 
+#include <sys/stat.h>
+
 #include <string>
 #include <system_error>
 
@@ -28,17 +30,32 @@ AtomicFolder::AtomicFolder(const fs::path& name, bool replaces)
   std::error_code error;
   const bool is_free =
       !fs::exists(name_, error) || (fs::is_directory(name_, error) && fs::is_empty(name_, error));
-  if (!is_free && !replaces_) fail(name_, "it exists already", "choose another name, or replace it with --replace");
+  if (!is_free && !replaces_)
+    fail(name_, "it exists already", "choose another name, or replace it with --replace");
   place_ = name_of_its_own(name_);
   if (!fs::create_directory(place_, error)) fail(name_, error.message(), "choose another place for it");
+  struct stat made {};
+  if (::lstat(place_.c_str(), &made) == 0) {
+    device_ = made.st_dev;
+    inode_ = made.st_ino;
+  }
 }
 
 AtomicFolder::~AtomicFolder() {
   std::error_code ignored;
-  if (!place_.empty()) fs::remove_all(place_, ignored);
+  if (!place_.empty() && is_in_place()) fs::remove_all(place_, ignored);
+}
+
+bool AtomicFolder::is_in_place() const {
+  struct stat there {};
+  return ::lstat(place_.c_str(), &there) == 0 && there.st_dev == device_ && there.st_ino == inode_;
 }
 
 void AtomicFolder::finish() {
+  if (!is_in_place()) {
+    fail(name_, "another program has moved or replaced '" + place_.string() + "'",
+         "write to a folder that only you can change");
+  }
   std::error_code error;
   fs::path former;
   if (replaces_ && fs::exists(name_, error)) {

@@ -1,6 +1,8 @@
 #pragma once
 /// Folders that have their name only once all is in them.
 
+#include <sys/types.h>
+
 #include <filesystem>
 
 namespace sightline {
@@ -21,13 +23,17 @@ class AtomicFolder {
 
   const std::filesystem::path& place() const { return place_; }
   /// To be called when all files are written and closed. Throws Error (failed) where the name cannot be
-  /// given.
+  /// given, or the place has gone or is another folder.
   void finish();
 
  private:
+  bool is_in_place() const;
+
   std::filesystem::path name_;
   std::filesystem::path place_;
   bool replaces_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 }  // namespace sightline

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "detection/result_writer_parts.hpp"
@@ -104,9 +105,8 @@ std::optional<ResultFormat> guess_result_format(const std::filesystem::path& pat
 
 ResultWriter::Output::Output(const std::filesystem::path& path)
     : name_(path == "-" ? "standard output" : path.string()), is_own_(path != "-") {
-  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   // A duplicate of standard output can be closed, and so checked, without taking it from others.
-  fd_ = path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), flags, 0666);
+  fd_ = path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open_anew(path);
   if (fault::strikes(fault::Kind::open, "open")) fail(EACCES);
   if (fd_ < 0) fail(errno);
 }

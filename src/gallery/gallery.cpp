@@ -102,11 +102,11 @@ Gallery::Gallery(const fs::path& file, Access access, std::chrono::milliseconds 
   if (access == Access::write) keep_journal_and_reserve(*database_);
 }
 
-Gallery Gallery::make_unfinished(const fs::path& file, const TemplateKind& kind) {
-  auto database = std::make_unique<Database>(file, Database::Mode::unfinished, kPatience);
+Gallery Gallery::make_in_memory(const TemplateKind& kind) {
+  auto database = std::make_unique<Database>(":memory:", Database::Mode::in_memory, kPatience);
   make_tables(*database, kind);
   Gallery gallery(std::move(database), kind);
-  gallery.is_unfinished_ = true;
+  gallery.is_in_memory_ = true;
   return gallery;
 }
 
@@ -142,6 +142,10 @@ fs::path Gallery::default_file() {
 
 const fs::path& Gallery::file() const {
   return database_->file();
+}
+
+std::string Gallery::bytes() const {
+  return database_->bytes();
 }
 
 void Gallery::require(const TemplateKind& kind) const {
@@ -239,7 +243,7 @@ void Gallery::add(const std::string& name, std::span<const NewTemplate> template
   const std::int64_t person = person_named(*database_, name, time);
   for (const NewTemplate& one : templates) insert(*database_, person, one, time);
   transaction.commit();
-  if (!is_unfinished_) database_->reserve();
+  if (!is_in_memory_) database_->reserve();
 }
 
 void Gallery::rename(const std::string& name, const std::string& new_name) {
@@ -347,7 +351,7 @@ Imported Gallery::import(const Gallery& other, const std::vector<std::string>& n
     }
   }
   transaction.commit();
-  if (!is_unfinished_) database_->reserve();
+  if (!is_in_memory_) database_->reserve();
   return imported;
 }
 

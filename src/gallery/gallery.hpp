@@ -108,8 +108,8 @@ class Gallery {
   /// Opens one to write; makes it, and its folders, where it is not there. Throws as `require`.
   static Gallery open_or_make(const std::filesystem::path& file, const TemplateKind& kind,
                               std::chrono::milliseconds patience = kPatience);
-  /// Makes one in an empty file that gets its name later (AtomicFile); no other file is left beside it.
-  static Gallery make_unfinished(const std::filesystem::path& file, const TemplateKind& kind);
+  /// Makes one in memory, to be written as a file (`bytes`).
+  static Gallery make_in_memory(const TemplateKind& kind);
   ~Gallery();
   Gallery(Gallery&&) noexcept;
   Gallery& operator=(Gallery&&) noexcept;
@@ -121,6 +121,8 @@ class Gallery {
   static std::filesystem::path default_file();
 
   const std::filesystem::path& file() const;
+  /// What a file of this gallery holds.
+  std::string bytes() const;
   const TemplateKind& kind() const { return kind_; }
   /// Throws Error (model) where templates of that kind cannot be compared with those in the gallery.
   void require(const TemplateKind& kind) const;
@@ -165,7 +167,7 @@ class Gallery {
 
   std::unique_ptr<Database> database_;
   TemplateKind kind_;
-  bool is_unfinished_ = false;
+  bool is_in_memory_ = false;
   std::int64_t version_ = -1;  // of the last snapshot
 };
 

@@ -51,10 +51,11 @@ void Database::Close::operator()(sqlite3* connection) const {
 }
 
 Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience) : file_(std::move(file)) {
-  if (mode == Mode::create || mode == Mode::unfinished) make_private_file(file_);
+  if (mode == Mode::create) make_private_file(file_);
   sqlite3* opened = nullptr;
   // SQLite opens a file that may not be written as read-only.
-  int code = sqlite3_open_v2(fs::absolute(file_).c_str(), &opened,
+  const fs::path name = mode == Mode::in_memory ? ":memory:" : fs::absolute(file_);
+  int code = sqlite3_open_v2(name.c_str(), &opened,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   connection_.reset(opened);  // also of one that failed
   if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
@@ -68,7 +69,6 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   run("PRAGMA temp_store = MEMORY");
   run("PRAGMA cell_size_check = ON");
   run(mode == Mode::read ? "PRAGMA query_only = ON" : "PRAGMA secure_delete = ON");
-  if (mode == Mode::unfinished) run("PRAGMA journal_mode = MEMORY");
 }
 
 fs::path Database::reserve_file() const {
@@ -92,6 +92,16 @@ void Database::reserve() {
 void Database::release_reserve() {
   std::error_code ignored;
   fs::remove(reserve_file(), ignored);
+}
+
+std::string Database::bytes() {
+  struct Free {
+    void operator()(unsigned char* memory) const { sqlite3_free(memory); }
+  };
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, Free> copy(sqlite3_serialize(connection_.get(), "main", &size, 0));
+  if (!copy || fault::strikes(fault::Kind::allocate, "sqlite3_serialize")) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(copy.get()), static_cast<std::size_t>(size)};
 }
 
 void Database::run(const char* sql) {

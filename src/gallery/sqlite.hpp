@@ -24,9 +24,8 @@ class Database {
   enum class Mode {
     read,  ///< nothing is changed
     write,
-    create,      ///< write; a file that is not there, or is empty, is made, for its owner alone
-    unfinished,  ///< create, with the journal in memory: there is no second file, and a kill leaves a
-                 ///< damaged one
+    create,     ///< write; a file that is not there, or is empty, is made, for its owner alone
+    in_memory,  ///< there is no file, whatever its name; see `bytes`
   };
 
   /// @param patience  how long a statement waits for another program's
@@ -35,6 +34,8 @@ class Database {
   Database(std::filesystem::path file, Mode mode, std::chrono::milliseconds patience);
 
   const std::filesystem::path& file() const { return file_; }
+  /// What the database's file holds, or would.
+  std::string bytes();
   /// Runs one statement that has no parameters.
   void run(const char* sql);
   /// The first column of the first row of such a statement.

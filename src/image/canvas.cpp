@@ -3,7 +3,6 @@
 #include <cairo.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -154,25 +153,30 @@ void Canvas::draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, do
 }
 
 void Canvas::write_png(const std::string& path) const {
-  AtomicFile file(path);
+  struct Sink {
+    AtomicFile file;
+    std::error_code error;
+  };
+  Sink sink{AtomicFile(path), {}};
+  const auto put = [](void* to, const unsigned char* bytes, unsigned size) {
+    Sink& out = *static_cast<Sink*>(to);
+    if (!out.error) out.error = out.file.write({reinterpret_cast<const char*>(bytes), size});
+    return out.error ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+  };
   cairo_status_t status = cairo_status(impl_->context.get());
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());
-    errno = 0;
     status = fault::strikes(fault::Kind::write, "cairo_surface_write_to_png")
                  ? CAIRO_STATUS_WRITE_ERROR
-                 : cairo_surface_write_to_png(impl_->surface.get(), file.place().c_str());
+                 : cairo_surface_write_to_png_stream(impl_->surface.get(), put, &sink);
   }
   if (status == CAIRO_STATUS_SUCCESS) {
-    const std::error_code error = file.finish();
-    if (!error) return;
-    errno = error.value();
-    status = CAIRO_STATUS_WRITE_ERROR;
+    sink.error = sink.file.finish();
+    if (!sink.error) return;
   }
-  const bool from_system = status == CAIRO_STATUS_WRITE_ERROR && errno != 0;
   throw Error(ExitCode::failed,
               "cannot write '" + path + "' (" +
-                  (from_system ? std::strerror(errno) : cairo_status_to_string(status)) + ")",
+                  (sink.error ? sink.error.message() : cairo_status_to_string(status)) + ")",
               "check the folder, its permissions and the space left");
 }
 

@@ -31,7 +31,8 @@ void log_to_spdlog(void* object, int level, const char* format, va_list argument
 }  // namespace
 
 void CloseOutput::operator()(AVFormatContext* context) const {
-  if (context->oformat && !(context->oformat->flags & AVFMT_NOFILE)) avio_closep(&context->pb);
+  const bool has_own = (context->flags & AVFMT_FLAG_CUSTOM_IO) != 0;
+  if (!has_own && context->oformat && !(context->oformat->flags & AVFMT_NOFILE)) avio_closep(&context->pb);
   avformat_free_context(context);
 }
 

@@ -1,10 +1,12 @@
 #include "media/fragments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "base/fault.hpp"
+#include "media/file_io.hpp"
 
 namespace sightline::media {
 namespace {
@@ -75,8 +77,7 @@ int copy(AVFormatContext& input, AVFormatContext& output, const std::vector<doub
   result = av_write_trailer(&output);
   if (result < 0) return result;
   avio_flush(output.pb);
-  if (output.pb->error < 0) return output.pb->error;
-  return avio_closep(&output.pb);
+  return std::min(output.pb->error, 0);
 }
 
 }  // namespace
@@ -91,23 +92,27 @@ void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_tim
   options.set("frag_duration", std::to_string(milliseconds * 1000));
 }
 
-int join_fragments(const std::string& fragments, const std::string& to, const AVFormatContext& written,
+int join_fragments(int fragments, int to, const AVFormatContext& written,
                    const std::vector<double>& last_durations) {
   if (fault::strikes(fault::Kind::write, "join_fragments")) return AVERROR(ENOSPC);
-  AVFormatContext* raw = nullptr;
-  int result = avformat_open_input(&raw, fragments.c_str(), nullptr, nullptr);
+  const FileIo from_file(fragments, FileIo::Access::read), to_file(to, FileIo::Access::write);
+  AVFormatContext* raw = avformat_alloc_context();
+  if (!raw) return AVERROR(ENOMEM);
+  raw->pb = from_file.context();
+  int result = avformat_open_input(&raw, nullptr, nullptr, nullptr);  // frees the context where it fails
   if (result < 0) return result;
   const InputContextPtr input(raw);
   if (input->nb_streams != written.nb_streams) return AVERROR_INVALIDDATA;
-  result = avformat_alloc_output_context2(&raw, written.oformat, nullptr, to.c_str());
+  result = avformat_alloc_output_context2(&raw, written.oformat, nullptr, nullptr);
   if (result < 0) return result;
   const OutputContextPtr output(raw);
+  output->flags |= AVFMT_FLAG_CUSTOM_IO;
+  output->pb = to_file.context();
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     result = copy_stream(*input->streams[i], *written.streams[i], *output);
     if (result < 0) return result;
   }
-  result = avio_open(&output->pb, to.c_str(), AVIO_FLAG_WRITE);
-  return result < 0 ? result : copy(*input, *output, last_durations);
+  return copy(*input, *output, last_durations);
 }
 
 }  // namespace sightline::media

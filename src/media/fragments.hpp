@@ -2,7 +2,6 @@
 /// Internal to src/media: MP4 and MOV files in fragments, each with an index of its own: what is written can
 /// be played, however the writing ends. Players seek better in a file with one index for all of it.
 
-#include <string>
 #include <vector>
 
 #include "media/ffmpeg.hpp"
@@ -18,10 +17,11 @@ bool is_mov(const AVOutputFormat& container);
 void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_times);
 
 /// Copies a file in fragments into one with a single index. Packets and their times stay as they are.
+/// @param fragments, to   open files
 /// @param written         what wrote the fragments: has the container and what the streams look like
 /// @param last_durations  how long each stream's last packet is, in seconds
-/// @return FFmpeg's code; where it is an error, `to` may be there and is not whole
-int join_fragments(const std::string& fragments, const std::string& to, const AVFormatContext& written,
+/// @return FFmpeg's code; where it is an error, `to` is not whole
+int join_fragments(int fragments, int to, const AVFormatContext& written,
                    const std::vector<double>& last_durations);
 
 }  // namespace sightline::media

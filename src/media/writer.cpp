@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "media/encoder.hpp"
+#include "media/file_io.hpp"
 #include "media/fragments.hpp"
 #include "media/reader.hpp"
 
@@ -25,6 +27,8 @@ namespace fs = std::filesystem;
 
 /// Makes a folder into a pattern of images in it.
 std::string resolve(const std::string& path, const WriteOptions& options) {
+  for (const std::string_view prefix : {"file://", "file:"})
+    if (path.starts_with(prefix)) return resolve(path.substr(prefix.size()), options);
   if (path.empty()) throw Error(ExitCode::usage, "the name of the output is empty");
   if (!options.input.empty() && is_same_file(path, options.input))
     throw Error(ExitCode::usage, "the output '" + path + "' is the input", "write to another file");
@@ -35,10 +39,9 @@ std::string resolve(const std::string& path, const WriteOptions& options) {
   return (fs::path(path) / "%06d.png").string();
 }
 
-/// What FFmpeg takes for a file rather than a URL.
+/// A name of a file, which may have colons in it, rather than a URL.
 bool is_plain_path(const std::string& path) {
-  const char* const protocol = avio_find_protocol_name(path.c_str());
-  return protocol && std::string_view(protocol) == "file" && !path.starts_with("file:");
+  return path.find("://") == std::string::npos || !avio_find_protocol_name(path.c_str());
 }
 
 const AVOutputFormat& container_for(const std::string& path) {
@@ -68,6 +71,15 @@ bool can_hold(const AVOutputFormat& container, const AVCodecParameters& sound, A
   av_free(head);
   return taken;
 }
+
+/// One of image2's.
+struct Picture {
+  explicit Picture(const char* name) : file(name) {
+    if (!file.error()) io.emplace(file.descriptor(), FileIo::Access::write);
+  }
+  AtomicFile file;
+  std::optional<FileIo> io;
+};
 
 }  // namespace
 
@@ -112,20 +124,28 @@ struct Writer::Impl {
     sound_->time_base = audio_->time_base();
   }
 
+  void open_output() {
+    int result = fault::strikes(fault::Kind::open, "avio_open") ? AVERROR(EACCES) : 0;
+    if (result == 0 && !is_plain_path(path_)) {
+      result = avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
+    } else if (result == 0) {
+      // What is live is read meanwhile, and can be.
+      file_.emplace(path_, Readers::all, live_ ? Naming::at_once : Naming::when_whole);
+      result = AVERROR(file_->error().value());
+    }
+    if (result < 0) {
+      throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
+                  "check that the folder exists and may be written to");
+    }
+    if (!file_) return;
+    io_.emplace(file_->descriptor(), FileIo::Access::write);
+    output_->pb = io_->context();
+    output_->flags |= AVFMT_FLAG_CUSTOM_IO;
+  }
+
   void open_file() {
     if (!(output_->oformat->flags & AVFMT_NOFILE)) {
-      file_ = without_link(path_);
-      // What is live is read meanwhile, and can be.
-      atomic_file_ = live_ || !is_plain_path(path_) ? file_ : make_temporary(file_);
-      const int result = fault::strikes(fault::Kind::open, "avio_open")
-                             ? AVERROR(EACCES)
-                             : avio_open(&output_->pb, atomic_file_.c_str(), AVIO_FLAG_WRITE);
-      if (result < 0) {
-        std::error_code ignored;
-        if (atomic_file_ != file_) fs::remove(atomic_file_, ignored);
-        throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
-                    "check that the folder exists and may be written to");
-      }
+      open_output();
     } else {
       check_folder();
       if (is_plain_path(path_) && std::string_view(output_->oformat->name) == "image2") {
@@ -142,7 +162,7 @@ struct Writer::Impl {
     output_->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     if (live_) {
       set_live(options);
-    } else if (atomic_file_ != file_ && is_mov(*output_->oformat)) {
+    } else if (file_ && file_->is_unfinished() && is_mov(*output_->oformat)) {
       write_in_fragments(options, kFragmentMilliseconds, true);
       in_fragments_ = true;
     }
@@ -276,7 +296,13 @@ struct Writer::Impl {
       if (result >= 0) result = io->error;
       in_file_ = std::max(in_file_, avio_size(io));
       held_back_ = 0;
-      int closing = avio_closep(&output_->pb);
+      int closing = 0;
+      if (io_) {
+        output_->pb = nullptr;
+        io_.reset();
+      } else {
+        closing = avio_closep(&output_->pb);
+      }
       if (fault::strikes(fault::Kind::write, "avio_closep")) closing = AVERROR(EIO);
       if (result >= 0) result = closing;
     }
@@ -287,19 +313,19 @@ struct Writer::Impl {
 
   // Gives the file its name, if it is whole and there is something in it.
   void settle(bool whole) {
-    if (atomic_file_ == file_) return;  // it has it, or it is pictures, which are files of their own
-    std::error_code error;
-    if (pictures_ == 0) {
-      fs::remove(atomic_file_, error);
-    } else if (whole) {
-      if (in_fragments_ && join()) return;
-      fs::rename(atomic_file_, file_, error);
-      if (error)
-        throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error.message() + ")",
-                    "the video is in '" + atomic_file_.string() + "'");
-    } else {
-      spdlog::warn("'{}' is left, without its end", atomic_file_.string());
+    if (!file_) return;  // a URL, or pictures, which are files of their own
+    const bool unfinished = file_->is_unfinished();
+    if (unfinished && pictures_ == 0) return file_.reset();
+    if (whole) {
+      if (in_fragments_ && join()) return file_.reset();
+      const std::error_code error = file_->finish();
+      if (!error) return;
+      file_->keep();
+      throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error.message() + ")",
+                  unfinished ? "the video is in '" + file_->place().string() + "'" : "");
     }
+    file_->keep();
+    if (unfinished) spdlog::warn("'{}' is left, without its end", file_->place().string());
   }
 
   // Makes one video of the fragments. Where that cannot be (there may be no room for both), they are one,
@@ -307,43 +333,50 @@ struct Writer::Impl {
   bool join() {
     constexpr std::int64_t kLong = std::int64_t{1} << 30;
     if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
-    const fs::path joined = make_temporary(file_);
-    int result = AVERROR(ENOMEM);
+    std::string problem = "no room for another file";
     try {
-      result = join_fragments(atomic_file_, joined, *output_, last_durations_);
+      AtomicFile joined(path_);
+      if (!joined.error() && joined.is_unfinished()) {
+        const int result =
+            join_fragments(file_->descriptor(), joined.descriptor(), *output_, last_durations_);
+        const std::error_code error = result >= 0 ? joined.finish() : std::error_code();
+        if (result >= 0 && !error) return true;
+        problem = error ? error.message() : error_text(result);
+      }
     } catch (const std::bad_alloc&) {
+    } catch (const Error& error) {
+      problem = error.what();
     }
-    std::error_code error, ignored;
-    if (result >= 0) fs::rename(joined, file_, error);
-    const bool done = result >= 0 && !error;
-    fs::remove(done ? atomic_file_ : joined, ignored);
-    if (!done)
-      spdlog::debug("'{}' stays in fragments ({})", path_, error ? error.message() : error_text(result));
-    return done;
+    spdlog::debug("'{}' stays in fragments ({})", path_, problem);
+    return false;
   }
 
   // image2 calls this once for each picture. The picture gets its name once it is whole. image2's own option
   // (atomic_writing) has temporary names that others can guess.
-  static int open_picture(AVFormatContext* output, AVIOContext** io, const char* name, int flags,
-                          AVDictionary** options) noexcept {
+  static int open_picture(AVFormatContext* output, AVIOContext** io, const char* name, int,
+                          AVDictionary**) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
     try {
-      impl.picture_ = std::make_unique<AtomicFile>(name);
+      impl.picture_ = std::make_unique<Picture>(name);
     } catch (const std::exception&) {
       return AVERROR(ENOMEM);
     }
-    return avio_open2(io, impl.picture_->place().c_str(), flags, nullptr, options);
+    const std::error_code error = impl.picture_->file.error();
+    if (error) return impl.picture_result_ = AVERROR(error.value());
+    *io = impl.picture_->io->context();
+    return 0;
   }
 
   // `picture_result_` keeps the result, because image2 ignores it.
   static int close_picture(AVFormatContext* output, AVIOContext* io) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
     avio_flush(io);
-    const int written = io->error;
-    const int closed = avio_close(io);
-    int result = std::min({written, closed, 0});
-    if (result == 0 && impl.picture_) {
-      if (const std::error_code error = impl.picture_->finish()) result = AVERROR(error.value());
+    int result = std::min(io->error, 0);
+    try {
+      if (result == 0) result = AVERROR(impl.picture_->file.finish().value());
+    } catch (const std::exception&) {
+      impl.picture_problem_ = std::current_exception();
+      result = AVERROR(EIO);
     }
     impl.picture_.reset();
     if (result < 0) impl.picture_result_ = result;
@@ -359,6 +392,8 @@ struct Writer::Impl {
   [[noreturn]] void fail(int code) {
     failed_ = true;
     picture_.reset();
+    if (picture_problem_) std::rethrow_exception(picture_problem_);
+    if (picture_result_ < 0) code = picture_result_;
     throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
                 code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
   }
@@ -367,10 +402,11 @@ struct Writer::Impl {
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
-  fs::path file_;                        // where the video is when it is whole
-  fs::path atomic_file_;                 // where it is until then; both empty for pictures
-  std::unique_ptr<AtomicFile> picture_;  // that image2 is writing
-  int picture_result_ = 0;               // of the last one that failed
+  std::optional<AtomicFile> file_;      // none for pictures and URLs
+  std::optional<FileIo> io_;            // of the file
+  std::unique_ptr<Picture> picture_;    // that image2 is writing
+  int picture_result_ = 0;              // of the last one that failed
+  std::exception_ptr picture_problem_;  // of that one, where there is more to say
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_

@@ -256,30 +256,21 @@ std::vector<std::byte> Safetensors::serialize() const {
 
 void Safetensors::save(const std::filesystem::path& path) const {
   const std::vector<std::byte> bytes = serialize();
-  const auto fail = [&](int error) {
-    throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': " + std::strerror(error),
-                "check the folder, its permissions and the space left");
-  };
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   // Renaming over a device or folder would replace it or fail obscurely.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': it exists and is not a file");
   }
-  const std::filesystem::path temporary = name_of_its_own(path);
-  std::FILE* file = std::fopen(temporary.c_str(), "wbx");
-  if (!file) fail(errno);
-  int error = 0;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fflush(file) != 0 ||
-      ::fsync(::fileno(file)) != 0) {
-    error = errno;
-  }
-  if (std::fclose(file) != 0 && error == 0) error = errno;
-  if (fault::strikes(fault::Kind::write, "Safetensors")) error = ENOSPC;
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    std::filesystem::remove(temporary, ignored);
-    fail(error);
+  AtomicFile file(path);
+  std::error_code error = file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!error && ::fsync(file.descriptor()) != 0) error = {errno, std::generic_category()};
+  if (fault::strikes(fault::Kind::write, "Safetensors"))
+    error = std::make_error_code(std::errc::no_space_on_device);
+  if (!error) error = file.finish();
+  if (error) {
+    throw Error(ExitCode::failed, "cannot write model '" + path.string() + "': " + error.message(),
+                "check the folder, its permissions and the space left");
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 
 #include "base/error.hpp"
 #include "texture/totals.hpp"
@@ -35,17 +33,14 @@ CellsFile::CellsFile(const std::filesystem::path& file, const TextureSettings& s
   for (const LbpOperator& op : settings.operators)
     bins_.push_back(static_cast<std::size_t>(bins_of(op, settings.mapping)));
   for (const std::size_t bins : bins_) features_ += static_cast<std::int64_t>(bins * channels);
-  stream_.open(file_.place(), std::ios::binary);
   const std::string head = npy_head(rows, columns, features_);
-  stream_ << head;
-  stream_.flush();
-  if (!stream_) fail();
+  check(file_.write_at(0, head));
   start_ = static_cast<std::int64_t>(head.size());
 }
 
-void CellsFile::fail() const {
-  throw Error(ExitCode::failed,
-              "cannot write '" + name_.string() + "': " + std::strerror(errno ? errno : EIO),
+void CellsFile::check(std::error_code error) const {
+  if (!error) return;
+  throw Error(ExitCode::failed, "cannot write '" + name_.string() + "': " + error.message(),
               "it must be a file, on a disk that has room for it");
 }
 
@@ -63,21 +58,14 @@ void CellsFile::write(std::int64_t column, std::int64_t row, std::span<const Tex
         }
       }
     }
-    stream_.seekp(start_ + ((row + y) * columns_ + column) * features_ * std::int64_t{sizeof(std::uint32_t)});
-    stream_.write(reinterpret_cast<const char*>(line_.data()),
-                  static_cast<std::streamsize>(line_.size() * sizeof(std::uint32_t)));
-    if (!stream_) fail();
+    check(file_.write_at(
+        start_ + ((row + y) * columns_ + column) * features_ * std::int64_t{sizeof(std::uint32_t)},
+        {reinterpret_cast<const char*>(line_.data()), line_.size() * sizeof(std::uint32_t)}));
   }
 }
 
 void CellsFile::finish() {
-  errno = 0;
-  stream_.close();
-  if (!stream_) fail();
-  if (const std::error_code error = file_.finish()) {
-    errno = error.value();
-    fail();
-  }
+  check(file_.finish());
 }
 
 }  // namespace sightline::texture

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
+#include <system_error>
 #include <vector>
 
 #include "base/atomic_file.hpp"
@@ -34,11 +34,10 @@ class CellsFile {
   void finish();
 
  private:
-  [[noreturn]] void fail() const;
+  void check(std::error_code error) const;
 
   std::filesystem::path name_;
   AtomicFile file_;
-  std::ofstream stream_;
   std::vector<std::size_t> bins_;  ///< by operator
   std::int64_t columns_, rows_, features_ = 0;
   std::int64_t start_ = 0;  ///< of the array in the file

@@ -62,7 +62,8 @@ class LabelWriter::Impl {
         columns_((width + kTileSide - 1) / kTileSide),
         missing_(columns_ * ((height + kTileSide - 1) / kTileSide)),
         file_(checked(file)),
-        tiff_(file_.place(), "w8") {
+        tiff_(file_, "w8") {
+    if (file_.error()) errno = file_.error().value();
     if (!tiff_) fail();
     TIFF* const tiff = tiff_.get();
     TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(width));

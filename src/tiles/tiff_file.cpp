@@ -1,5 +1,8 @@
 #include "tiles/tiff_file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdarg>
 #include <cstdio>
@@ -51,6 +54,22 @@ void TiffMessages::clear() noexcept {
 
 TiffFile::TiffFile(const std::filesystem::path& file, const char* mode)
     : messages_(std::make_unique<TiffMessages>()) {
+  open([&](TIFFOpenOptions* options) { return TIFFOpenExt(file.c_str(), mode, options); });
+}
+
+TiffFile::TiffFile(const AtomicFile& file, const char* mode) : messages_(std::make_unique<TiffMessages>()) {
+  open([&](TIFFOpenOptions* options) -> TIFF* {
+    // libtiff closes what it has opened.
+    const int own = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (own < 0) return nullptr;
+    TIFF* const tiff = TIFFFdOpenExt(own, file.place().c_str(), mode, options);
+    if (!tiff) ::close(own);
+    return tiff;
+  });
+}
+
+template <typename Open>
+void TiffFile::open(const Open& open) {
   const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
   if (!options || fault::strikes(fault::Kind::allocate, "TIFFOpenOptionsAlloc")) throw std::bad_alloc();
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, messages_.get());
@@ -60,7 +79,7 @@ TiffFile::TiffFile(const std::filesystem::path& file, const char* mode)
     messages_->error = "it cannot be opened";
     return;
   }
-  tiff_.reset(TIFFOpenExt(file.c_str(), mode, options.get()));
+  tiff_.reset(open(options.get()));
 }
 
 TiffFile open_tiff_page(const std::filesystem::path& file, int page) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic_file.hpp"
+
 namespace sightline::tiles {
 
 /// What libtiff said, in its words; the first of each kind, which the others follow from.
@@ -25,6 +27,8 @@ class TiffFile {
   /// @param mode  of TIFFOpen
   /// May hold no file: see `messages`.
   TiffFile(const std::filesystem::path& file, const char* mode);
+  /// A file being written; it stays its owner's.
+  TiffFile(const AtomicFile& file, const char* mode);
 
   TIFF* get() const { return tiff_.get(); }
   explicit operator bool() const { return tiff_ != nullptr; }
@@ -40,6 +44,9 @@ class TiffFile {
   }
 
  private:
+  template <typename Open>
+  void open(const Open& open);
+
   struct Close {
     void operator()(TIFF* tiff) const { TIFFClose(tiff); }
   };

@@ -51,12 +51,26 @@ TEST(AtomicFolder, HasItsNameOnceItIsFinished) {
   test::store((finished.place() / "a").string(), std::string("a"));
   finished.finish();
   EXPECT_TRUE(fs::exists(folder / "deep/out/a"));
-  test::expect_error(ExitCode::failed, "out",
-                     [&] { AtomicFolder(folder / "deep/out", false); });
+  test::expect_error(ExitCode::failed, "out", [&] { AtomicFolder(folder / "deep/out", false); });
   AtomicFolder replacing(folder / "deep/out", true);
   replacing.finish();
   EXPECT_TRUE(fs::is_empty(folder / "deep/out"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "deep"), {}), 1);
+}
+
+TEST(AtomicFolder, WhatTookItsPlaceIsNeitherNamedNorRemoved) {
+  const test::TempDir folder;
+  fs::path place;
+  {
+    AtomicFolder unfinished(folder / "out", false);
+    place = unfinished.place();
+    fs::rename(place, folder / "stolen");
+    fs::create_directory(place);
+    test::store((place / "a").string(), std::string("a"));
+    test::expect_error(ExitCode::failed, "replaced", [&] { unfinished.finish(); });
+  }
+  EXPECT_TRUE(fs::exists(place / "a"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
 TEST(AtomicFolder, TakesAnEmptyFoldersPlace) {
