@@ -35,7 +35,8 @@ std::unique_ptr<ByteSource> open_standard_input(Interrupted interrupted);
 /// What all requests of one input share: the host that the user named, and how it is reached.
 struct HttpOrigin {
   std::string host;
-  std::optional<Credentials> credentials;
+  std::string server;                      ///< see server_of
+  std::optional<Credentials> credentials;  ///< for this server alone
   bool is_loopback = false;  ///< the first connection went to an address of this machine or link
   bool connected = false;
 };
@@ -50,5 +51,8 @@ std::unique_ptr<ByteSource> open_http(const std::string& url, std::shared_ptr<Ht
 
 /// The host of a URL in lower case; empty where it has none or is no URL.
 std::string host_of(const std::string& url);
+
+/// Scheme, host and port of a URL in lower case, as `http://camera:80`; empty where it is no URL.
+std::string server_of(const std::string& url);
 
 }  // namespace sightline::media

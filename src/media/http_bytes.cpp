@@ -25,12 +25,12 @@ constexpr std::size_t kEnough = 1 << 20;  // bytes that may wait to be read; the
 using UrlPtr = std::unique_ptr<CURLU, FreeByPointer<curl_url_cleanup>>;
 using EasyPtr = std::unique_ptr<CURL, FreeByPointer<curl_easy_cleanup>>;
 
-std::string part_of(const std::string& url, CURLUPart part) {
+std::string part_of(const std::string& url, CURLUPart part, unsigned flags = 0) {
   const UrlPtr parsed(curl_url());
   char* text = nullptr;
   if (!parsed ||
       curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
-      curl_url_get(parsed.get(), part, &text, 0) != CURLUE_OK)
+      curl_url_get(parsed.get(), part, &text, flags) != CURLUE_OK)
     return {};
   std::string result(text);
   curl_free(text);
@@ -74,10 +74,6 @@ class HttpBytes final : public ByteSource {
     set(CURLOPT_OPENSOCKETDATA, this);
     set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC | CURLAUTH_DIGEST));
     if (const char* const authorities = std::getenv("SSL_CERT_FILE")) set(CURLOPT_CAINFO, authorities);
-    if (origin_->credentials) {
-      set(CURLOPT_USERNAME, origin_->credentials->user.c_str());
-      set(CURLOPT_PASSWORD, origin_->credentials->password.c_str());
-    }
   }
   ~HttpBytes() override { curl_multi_remove_handle(multi_.get(), easy_.get()); }
   HttpBytes(const HttpBytes&) = delete;
@@ -177,7 +173,15 @@ class HttpBytes final : public ByteSource {
     set(CURLOPT_ERRORBUFFER, detail_);
     set(CURLOPT_URL, url_.c_str());
     set(CURLOPT_RANGE, range.c_str());
+    log_in();
     curl_multi_add_handle(multi_.get(), easy_.get());
+  }
+
+  // Another port of the host may belong to somebody else.
+  void log_in() {
+    const bool is_known = origin_->credentials && server_of(url_) == origin_->server;
+    set(CURLOPT_USERNAME, is_known ? origin_->credentials->user.c_str() : nullptr);
+    set(CURLOPT_PASSWORD, is_known ? origin_->credentials->password.c_str() : nullptr);
   }
 
   int follow(const std::string& location, int redirects) {
@@ -276,6 +280,13 @@ std::unique_ptr<ByteSource> open_http(const std::string& url, std::shared_ptr<Ht
 
 std::string host_of(const std::string& url) {
   return part_of(url, CURLUPART_HOST);
+}
+
+std::string server_of(const std::string& url) {
+  const std::string host = host_of(url);
+  if (host.empty()) return {};
+  return part_of(url, CURLUPART_SCHEME) + "://" + host + ':' +
+         part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
 }
 
 }  // namespace sightline::media

@@ -212,14 +212,15 @@ std::shared_ptr<AudioTrack> Reader::audio() const {
 }
 
 std::string hide_secrets(const std::string& input, ReadOptions& options) {
-  if (kind_of(input) != InputKind::network) return input;
-  std::string shown = redacted(input);
+  const InputKind kind = kind_of(input);
+  if (kind != InputKind::network && kind != InputKind::generator) return input;
+  const std::string shown = kind == InputKind::network ? redacted_url(input) : redacted(input);
   if (shown == input) return input;
-  const auto [known, is_new] = options.secret_urls.emplace(shown, input);
-  if (!is_new && known->second != input)
-    throw Error(ExitCode::usage, "two inputs differ in their passwords alone ('" + shown + "')",
-                "read them in two runs");
-  return shown;
+  for (int number = 1;; ++number) {
+    std::string name = shown;
+    if (number > 1) name.insert(name.rfind(kMask) + kMask.size(), std::to_string(number));
+    if (options.secret_urls.emplace(name, input).first->second == input) return name;
+  }
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

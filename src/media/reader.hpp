@@ -59,8 +59,8 @@ struct ReadOptions {
 inline constexpr double kNetworkPatience = 10;  ///< seconds
 
 /// Takes the secrets out of an input's name: remembers the URL in `options`, and returns what to show, and to
-/// open, in its place. Other inputs are returned as they are.
-/// @throws Error (usage) where two URLs differ in their secrets alone
+/// open, in its place. Where inputs differ in their secrets alone, the names are numbered (`***2`). Other
+/// inputs are returned as they are.
 std::string hide_secrets(const std::string& input, ReadOptions& options);
 
 /// Whether the input brings its frames in its own time, and what is not taken is lost: cameras (also such as

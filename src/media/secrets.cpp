@@ -7,65 +7,211 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 
 namespace sightline::media {
 namespace {
 
-constexpr std::string_view kMask = "***";
+constexpr std::string_view kSeparator = "://";
 
-bool names_secret(std::string key) {
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string percent_decoded(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    unsigned value = 0;
+    const bool is_code = text.size() >= 3 && text[0] == '%' &&
+                         std::from_chars(text.data() + 1, text.data() + 3, value, 16).ptr == text.data() + 3;
+    result += is_code ? static_cast<char>(value) : text[0];
+    text.remove_prefix(is_code ? 3 : 1);
+  }
+  return result;
+}
+
+/// What takes the place of a secret, with a number where several inputs need one (hide_secrets).
+bool is_mask(std::string_view text) {
+  if (!text.starts_with(kMask) || text.size() > kMask.size() + 2) return false;
+  return std::ranges::all_of(text.substr(kMask.size()), is_digit);
+}
+
+/// Whether a part of a path, or a value, looks like words and short numbers (`Channels`, `h264Preview_01`,
+/// `2024-01-31.mp4`) rather than like a key. Letters and digits alternate more often in keys.
+bool is_plain(std::string_view encoded) {
+  constexpr std::size_t kLongestText = 40;
+  constexpr std::size_t kLongestWord = 16;
+  constexpr std::size_t kLongestNumber = 8;
+  constexpr int kMostRuns = 8;
+  constexpr int kMostRunsOfWord = 4;
+  const std::string text = percent_decoded(encoded);
+  if (text.size() > kLongestText) return false;
+  int runs = 0;
+  int runs_of_word = 0;
+  std::size_t word = 0;
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (std::string_view("._- ").find(text[i]) != std::string_view::npos) {
+      word = number = 0;
+      runs_of_word = 0;
+      continue;
+    }
+    if (!is_letter(text[i]) && !is_digit(text[i])) return false;
+    if (word == 0 || is_digit(text[i]) != is_digit(text[i - 1])) ++runs, ++runs_of_word;
+    number = is_digit(text[i]) ? number + 1 : 0;
+    if (++word > kLongestWord || number > kLongestNumber || runs_of_word > kMostRunsOfWord) return false;
+  }
+  return runs <= kMostRuns;
+}
+
+/// `camera`, `camera:554`, `192.168.1.9`, `[fe80::1]:80`.
+bool is_host(std::string_view text) {
+  std::size_t end = text.find_last_of(":]");
+  if (end != std::string_view::npos && text[end] == ':') {
+    const std::string_view port = text.substr(end + 1);
+    if (port.size() > 5 || !std::ranges::all_of(port, is_digit)) return false;
+    text = text.substr(0, end);
+  }
+  if (text.starts_with('[') && text.ends_with(']'))
+    return text.find_first_not_of("0123456789abcdefABCDEF:.", 1) == text.size() - 1;
+  return std::ranges::all_of(
+      text, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; });
+}
+
+bool is_plain_key(std::string_view encoded) {
+  constexpr std::array kPlain{"bitrate",    "buffer_size", "cam",        "camera",      "ch",
+                              "chn",        "channel",     "codec",      "compression", "fifo_size",
+                              "format",     "fps",         "framerate",  "height",      "latency",
+                              "listen",     "localport",   "maxbw",      "mode",        "overrun_nonfatal",
+                              "pkt_size",   "profile",     "proto",      "quality",     "rate",
+                              "resolution", "reuse",       "size",       "stream",      "streamtype",
+                              "subtype",    "tcp",         "timeout",    "transport",   "ttl",
+                              "udp",        "unicast",     "videocodec", "width"};
+  std::string key = percent_decoded(encoded);
   std::ranges::transform(key, key.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::ranges::any_of(std::array{"token", "pass", "pwd", "key", "secret", "sig", "auth", "credential"},
-                             [&](const char* word) { return key.find(word) != std::string::npos; });
+  return std::ranges::find(kPlain, key) != kPlain.end();
 }
 
-bool is_key_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+/// One `key=value` of a query.
+std::string masked_setting(std::string_view text) {
+  constexpr std::size_t kLongestValue = 12;
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string_view value = text.substr(std::min(equals + 1, text.size()));
+  const bool is_value_plain = value.size() <= kLongestValue && is_plain(value);
+  if (text.empty() || is_mask(text)) return std::string(text);
+  if (is_plain_key(text.substr(0, equals)) && is_value_plain) return std::string(text);
+  // A key that is no word may be the secret itself.
+  const std::string_view key = text.substr(0, equals);
+  if (equals == text.size() || !is_plain(key)) return std::string(kMask);
+  return std::string(key) + '=' + std::string(is_mask(value) ? value : kMask);
 }
 
-// The part of a URL behind `://`.
-std::string masked(std::string_view rest) {
-  std::string text;
+/// Calls `mask` for the parts of a text between separators.
+template <typename Mask>
+std::string mask_parts(std::string_view text, std::string_view separators, const Mask& mask) {
+  std::string result;
+  for (;;) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    result += mask(text.substr(0, end));
+    if (end == text.size()) return result;
+    result += text[end];
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string masked_path(std::string_view path, bool has_stream_key) {
+  int parts = 0;
+  return mask_parts(path, "/", [&](std::string_view part) {
+    const bool is_key = has_stream_key && ++parts > 2 && !part.empty();  // the first is empty, then the app's
+    return std::string(is_mask(part) || (!is_key && is_plain(part)) ? part : kMask);
+  });
+}
+
+/// Takes user, password and host off the front of what is behind `://`, and returns them masked. The
+/// password may have raw '/', '?', '#' and '@' in it: where it ends is then not known, and no host is shown.
+std::string take_authority(std::string_view& rest) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
-  // A password with a raw '#' or '?' is no valid URL, but must not be shown either: the authority ends at
-  // '/'.
-  if (const std::size_t at = rest.substr(0, slash).rfind('@'); at != std::string_view::npos) {
-    text = kMask;
-    rest.remove_prefix(at);
+  const std::size_t mark = std::min(rest.find_first_of("?#"), rest.size());
+  const bool begins_with_host = is_host(rest.substr(0, std::min(slash, mark)));
+  const std::size_t path_end =
+      begins_with_host ? mark : std::min(rest.find_first_of("?#", slash), rest.size());
+  const std::size_t at = rest.substr(0, path_end).rfind('@');
+  if (!begins_with_host && at == std::string_view::npos) {
+    const std::string_view all = std::exchange(rest, {});
+    return std::string(is_mask(all) ? all : kMask);
   }
-  while (!rest.empty()) {
-    const std::size_t equals = rest.find('=');
-    if (equals == std::string_view::npos) break;
-    std::size_t begin = equals;
-    while (begin > 0 && is_key_character(rest[begin - 1])) --begin;
-    text += rest.substr(0, equals + 1);
-    const bool is_secret = names_secret(std::string(rest.substr(begin, equals - begin)));
-    rest.remove_prefix(equals + 1);
-    if (!is_secret) continue;
-    text += kMask;
-    rest.remove_prefix(std::min(rest.find_first_of("&;#"), rest.size()));
+  std::string result;
+  bool is_clear = true;
+  if (at != std::string_view::npos) {
+    const std::string_view user = rest.substr(0, at);
+    result = std::string(is_mask(user) ? user : kMask) + '@';
+    is_clear = at < slash && at < mark;
+    rest.remove_prefix(at + 1);
   }
-  return text.append(rest);
+  const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+  const std::string_view host = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return result.append(is_mask(host) || (is_clear && is_host(host)) ? host : kMask);
+}
+
+/// The part of a URL behind `://`.
+std::string masked(std::string_view scheme, std::string_view rest) {
+  std::string result = take_authority(rest);
+  const std::size_t path_end = std::min(rest.find_first_of("?#"), rest.size());
+  result += masked_path(rest.substr(0, path_end), scheme.starts_with("rtmp"));
+  rest.remove_prefix(path_end);
+  if (rest.starts_with('?')) {
+    const std::size_t end = std::min(rest.find('#'), rest.size());
+    result += '?' + mask_parts(rest.substr(1, end - 1), "&;?", masked_setting);
+    rest.remove_prefix(end);
+  }
+  if (rest.size() > 1) result += '#' + std::string(is_mask(rest.substr(1)) ? rest.substr(1) : kMask);
+  return result;
+}
+
+/// The letters before `://`, in lower case.
+std::string scheme_before(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0 && (is_letter(text[begin - 1]) || is_digit(text[begin - 1]) || text[begin - 1] == '+'))
+    --begin;
+  std::string scheme(text.substr(begin));
+  std::ranges::transform(scheme, scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+  return scheme;
 }
 
 }  // namespace
 
+std::string redacted_url(std::string_view url) {
+  const std::size_t at = url.find(kSeparator);
+  if (at == std::string_view::npos) return std::string(url);
+  const std::string scheme = scheme_before(url.substr(0, at));
+  if (scheme == "file") return std::string(url);
+  const std::size_t rest = at + kSeparator.size();
+  return std::string(url.substr(0, rest)) + masked(scheme, url.substr(rest));
+}
+
 std::string redacted(std::string_view text) {
-  constexpr std::string_view kSeparator = "://";
   std::string result;
   for (;;) {
     const std::size_t at = text.find(kSeparator);
     if (at == std::string_view::npos) return result.append(text);
-    result += text.substr(0, at + kSeparator.size());
-    text.remove_prefix(at + kSeparator.size());
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n'\"<>"), text.size());
-    // A URL within a URL (`http://proxy/rtsp://user:pass@host`) is masked with the rest of its own.
-    const std::size_t nested = std::min(text.substr(0, end).find(kSeparator), end);
-    result += masked(text.substr(0, nested));
-    text.remove_prefix(nested);
+    // A password may have quotes and brackets in it, so only space ends a URL; what closes a quotation is
+    // no part of it.
+    const std::size_t space = std::min(text.find_first_of(" \t\r\n", at), text.size());
+    std::size_t end = space;
+    while (end > at + kSeparator.size() &&
+           std::string_view("'\"<>()[]{},;:.!").find(text[end - 1]) != std::string_view::npos)
+      --end;
+    result += redacted_url(text.substr(0, end));
+    text.remove_prefix(end);
   }
 }
 

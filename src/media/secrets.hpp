@@ -7,9 +7,17 @@
 
 namespace sightline::media {
 
-/// The text with the secrets of all URLs in it replaced by `***`: what stands before an `@` in the authority,
-/// and the values of keys that contain token, pass, pwd, key, secret, sig, auth or credential.
-/// `rtsp://admin:1234@camera/a?token=x` becomes `rtsp://***@camera/a?token=***`.
+inline constexpr std::string_view kMask = "***";  ///< in place of a secret
+
+/// A URL without its secrets: only what is known to be harmless is shown, all else is `***`. Shown are the
+/// host, parts of the path that are words and short numbers (of RTMP only the first, since the next is the
+/// stream's key), and settings such as `channel=1` or `width=640`. Hidden are user and password, other
+/// settings' values, and fragments. `rtsp://admin:1234@camera/a?channel=1&x=y` becomes
+/// `rtsp://***@camera/a?channel=1&x=***`. What is redacted stays the same when it is redacted again.
+/// Names without `://`, and `file://`, are returned as they are.
+std::string redacted_url(std::string_view url);
+
+/// The text with all URLs in it redacted. Each ends at a space.
 std::string redacted(std::string_view text);
 
 struct Credentials {

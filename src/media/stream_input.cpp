@@ -241,7 +241,7 @@ void StreamInput::open_network(const ReadOptions& options) {
   const std::optional<Credentials> credentials =
       options.netrc.empty() ? std::nullopt : find_credentials(options.netrc, host);
   if (url_.starts_with("http://") || url_.starts_with("https://")) {
-    origin_ = std::make_shared<HttpOrigin>(HttpOrigin{host, credentials});
+    origin_ = std::make_shared<HttpOrigin>(HttpOrigin{host, server_of(url_), credentials});
     int code = 0;
     auto bytes = open_http(
         url_, origin_, [this] { return gives_up(); }, code, problem_);

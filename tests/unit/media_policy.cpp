@@ -233,23 +233,77 @@ TEST_F(MediaPolicy, CredentialsOfAFile) {
   expect_refused(camera.url("/a", "127.0.0.1", "rtsp"), options);
 }
 
+TEST_F(MediaPolicy, CredentialsStayOnTheirServer) {
+  const std::string body = text_of(clip("a.ts"));
+  const auto answer = [&](const std::string& request) {
+    return request.find("Authorization: ") == std::string::npos
+               ? std::string(
+                     "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n"
+                     "Content-Length: 0\r\nConnection: close\r\n\r\n")
+               : HttpServer::ok(body);
+  };
+  HttpServer other(answer);
+  HttpServer server([&](const std::string& request) {
+    if (request.starts_with("GET /list")) return HttpServer::ok(playlist_of(other.url("/a.ts")));
+    return request.starts_with("GET /here") ? HttpServer::redirect("/a.ts")
+           : request.starts_with("GET /r")  ? HttpServer::redirect(other.url("/a.ts"))
+                                            : answer(request);
+  });
+  ReadOptions options = with_playlists();
+  options.netrc = file("netrc", "machine 127.0.0.1 login u password p\n");
+  fs::permissions(options.netrc, fs::perms::owner_read);
+  EXPECT_EQ(read_all(server.url("/here"), options).size(), 25u);
+  expect_refused(server.url("/r"), options);
+  expect_refused(server.url("/list.m3u8"), options);
+  expect_refused(server.url("/r", "u:p@127.0.0.1"));
+  EXPECT_FALSE(other.requests().empty());
+  for (const std::string& request : other.requests())
+    EXPECT_EQ(request.find("Authorization"), std::string::npos) << request;
+}
+
 TEST(MediaSecrets, AreRedacted) {
   const struct {
     const char* text;
     const char* shown;
   } cases[] = {
       {"rtsp://admin:1234@camera/a", "rtsp://***@camera/a"},
-      {"rtsp://admin:p@ss#w?rd@camera:554/a", "rtsp://***@camera:554/a"},
-      {"http://h/a?Access_Token=x&n=1&password=y#z", "http://h/a?Access_Token=***&n=1&password=***#z"},
-      {"rtsp://h/user=admin_password=x_channel=1", "rtsp://h/user=admin_password=***"},
-      {"https://h/a?X-Amz-Signature=x&b=2", "https://h/a?X-Amz-Signature=***&b=2"},
+      {"rtsp://admin:p@ss#w?rd@camera:554/a", "rtsp://***@***/a"},
+      {"rtsp://admin:p/w@camera/a", "rtsp://***@***/a"},
+      {"rtsp://admin:12/34@camera/a", "rtsp://***@***/a"},
+      {"rtsp://admin:p/w", "rtsp://***"},
+      {"cannot open 'http://u:a'b@h/c'", "cannot open 'http://***@h/c'"},
+      {"http://u:a\"b@h/", "http://***@h/"},
+      {"<http://u:a>b<c@h/>", "<http://***@h/>"},
+      {"http://h/a?Access_Token=x&channel=1&password=y#z",
+       "http://h/a?Access_Token=***&channel=1&password=***#***"},
+      {"http://h/a?pw=x&jwt=y&session=z&code=1&%70wd=q&x",
+       "http://h/a?pw=***&jwt=***&session=***&code=***&%70wd=***&***"},
+      {"http://h/a?width=640&stream=Zx81kQ9vP2&format=mjpeg", "http://h/a?width=640&stream=***&format=mjpeg"},
+      {"http://h/a?width=Ab%22c", "http://h/a?width=***"},
+      {"rtsp://h/user=admin_password=x_channel=1", "rtsp://h/***"},
+      {"rtsp://h:554/Streaming/Channels/101", "rtsp://h:554/Streaming/Channels/101"},
+      {"rtsp://h/h264Preview_01_main", "rtsp://h/h264Preview_01_main"},
+      {"http://h:7447/5tWvXb9QzPq0mLxR", "http://h:7447/***"},
+      {"http://h/3f9ab21c77de41aa/a%20b.m3u8", "http://h/***/a%20b.m3u8"},
+      {"http://h/a;jsessionid=x/b", "http://h/***/b"},
+      {"http://proxy/rtsp://u:p@h/a", "http://***@***/a"},
+      {"rtmp://h/live2/abcd-efgh", "rtmp://h/live2/***"},
+      {"RTMPS://h/live2/abcd/2", "RTMPS://h/live2/***/***"},
+      {"srt://h:1?mode=caller&streamid=x&passphrase=y", "srt://h:1?mode=caller&streamid=***&passphrase=***"},
+      {"http://[fe80::1]:80/a", "http://[fe80::1]:80/a"},
+      {"https://h/a?X-Amz-Signature=x&b=2", "https://h/a?X-Amz-Signature=***&b=***"},
       {"cannot open 'rtsp://u:p@h/a' (x@y), rtsp://v:q@i/",
        "cannot open 'rtsp://***@h/a' (x@y), rtsp://***@i/"},
       {"srt://h:1?passphrase=x y", "srt://h:1?passphrase=*** y"},
       {"/home/me/a@b.mp4?token=x", "/home/me/a@b.mp4?token=x"},
       {"rtsp://camera/a", "rtsp://camera/a"},
   };
-  for (const auto& one : cases) EXPECT_EQ(redacted(one.text), one.shown);
+  for (const auto& one : cases) {
+    EXPECT_EQ(redacted(one.text), one.shown);
+    EXPECT_EQ(redacted(one.shown), one.shown);
+  }
+  EXPECT_EQ(redacted_url("srt://h:1?passphrase=x y"), "srt://h:1?passphrase=***");
+  EXPECT_EQ(redacted_url("http://u:a b@h/c"), "http://***@h/c");
 }
 
 TEST(MediaSecrets, AreKeptApartFromNames) {
@@ -258,7 +312,9 @@ TEST(MediaSecrets, AreKeptApartFromNames) {
   EXPECT_EQ(hide_secrets("rtsp://u:p@h/a", options), "rtsp://***@h/a");
   EXPECT_EQ(hide_secrets("rtsp://u:p@h/a", options), "rtsp://***@h/a");
   EXPECT_EQ(options.secret_urls.at("rtsp://***@h/a"), "rtsp://u:p@h/a");
-  expect_error(ExitCode::usage, "rtsp://***@h/a", [&] { hide_secrets("rtsp://u:q@h/a", options); });
+  EXPECT_EQ(hide_secrets("rtsp://u:q@h/a", options), "rtsp://***2@h/a");
+  EXPECT_EQ(redacted("rtsp://***2@h/a"), "rtsp://***2@h/a");
+  EXPECT_EQ(hide_secrets("lavfi:movie=http\\://u\\:p@h/a", options), "lavfi:movie=http\\://***@h/a");
 }
 
 }  // namespace
