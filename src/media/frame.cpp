@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "media/ffmpeg.hpp"
+#include "media/orientation.hpp"
 #include "media/scaler.hpp"
 
 namespace sightline::media {
@@ -47,6 +48,7 @@ FrameBuilder& FrameBuilder::operator=(FrameBuilder&&) noexcept = default;
 Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
                           std::string name) {
   Frame frame;
+  picture = upright(std::move(picture));
   const auto format = static_cast<AVPixelFormat>(picture->format);
   const bool full_range = is_full_range(*picture);
   const std::optional<PackedFormat> packed = packed_format(format);

@@ -27,7 +27,7 @@ struct FrameTimes {
 /// A decoded picture with its number and time. A handle: copies are cheap and share the pixels, which live
 /// until the last copy is gone and are never changed.
 ///
-/// Rotation metadata (a display matrix) is not applied: pictures are as stored.
+/// Upright: what a display matrix or EXIF data say of the stored picture has been done.
 /// Thread-safety: constant after construction; copies may be used from different threads at once.
 class Frame {
  public:
@@ -82,7 +82,7 @@ class Frame {
     frame.times_ = times;
     return frame;
   }
-  /// The whole decoded picture, owned by the frame; null if `empty()`.
+  /// The whole decoded picture, upright, owned by the frame; null if `empty()`.
   const AVFrame* picture() const { return picture_.get(); }
 
  private:
@@ -107,7 +107,7 @@ class FrameBuilder {
   FrameBuilder(FrameBuilder&&) noexcept;
   FrameBuilder& operator=(FrameBuilder&&) noexcept;
 
-  /// Shares the picture, which nobody may change from here on.
+  /// Shares the picture, which nobody may change from here on; a turned copy where it has a display matrix.
   /// @throws Error (input) for a pixel format that has no conversion to gray
   Frame build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
               std::string name = {});

@@ -3,9 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -13,6 +16,7 @@
 #include "base/fault.hpp"
 #include "media/container_end.hpp"
 #include "media/live_packets.hpp"
+#include "media/orientation.hpp"
 #include "media/secrets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
@@ -85,6 +89,7 @@ class Stream final : public Source {
     info.has_audio = av_find_best_stream(&input_.context(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0) >= 0;
     const AVRational aspect = av_guess_sample_aspect_ratio(&input_.context(), video_, nullptr);
     if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
+    if (has_quarter_turn()) std::swap(info.sample_aspect.num, info.sample_aspect.den);
     if (input_.is_single_image()) {
       info.frames = 1;
       info.is_pictures = true;
@@ -210,6 +215,7 @@ class Stream final : public Source {
                              : avcodec_receive_frame(decoder_.get(), frame.get());
       if (result >= 0) {
         decoded_ = Moment::now();
+        if (!av_frame_get_side_data(frame.get(), AV_FRAME_DATA_DISPLAYMATRIX)) give_matrix(*frame);
         return std::shared_ptr<const AVFrame>(std::move(frame));
       }
       if (result == AVERROR_EOF) return end();
@@ -220,6 +226,34 @@ class Stream final : public Source {
       else
         feed();
     }
+  }
+
+  bool has_quarter_turn() const {
+    std::array<std::int32_t, 9> matrix{};
+    const std::span<const std::uint8_t> bytes = matrix_of_stream(*video_);
+    if (bytes.empty()) return false;
+    std::memcpy(matrix.data(), bytes.data(), bytes.size());
+    return turn_of_matrix(matrix).transpose;
+  }
+
+  /// Older versions of FFmpeg give pictures no matrix of their container's.
+  void give_matrix(AVFrame& picture) const {
+    const std::span<const std::uint8_t> matrix = matrix_of_stream(*video_);
+    if (matrix.empty()) return;
+    AVFrameSideData* const data =
+        av_frame_new_side_data(&picture, AV_FRAME_DATA_DISPLAYMATRIX, matrix.size());
+    if (!data) throw std::bad_alloc();
+    std::ranges::copy(matrix, data->data);
+  }
+
+  /// Tells the decoder what it does not find by itself.
+  void give_orientation(AVPacket& packet) const {
+    const AVCodecParameters& codec = *video_->codecpar;
+    const bool is_animation = codec.codec_id == AV_CODEC_ID_APNG;
+    const std::span<const std::uint8_t> file(
+        is_animation ? codec.extradata : packet.data,
+        static_cast<std::size_t>(is_animation ? codec.extradata_size : packet.size));
+    set_orientation(packet, orientation_of_file(codec.codec_id, file));
   }
 
   /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
@@ -283,6 +317,7 @@ class Stream final : public Source {
     if (!begins_to_make_sense()) return;
     if (input_.is_single_image() && !begins_as_first()) return;
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
+    give_orientation(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);
     const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet")
                          ? AVERROR_INVALIDDATA

@@ -7,6 +7,7 @@
 #include "tiles/memory_picture.hpp"
 #include "tiles/slide_picture.hpp"
 #include "tiles/tiff_picture.hpp"
+#include "tiles/turned_picture.hpp"
 
 namespace sightline::tiles {
 
@@ -89,7 +90,12 @@ std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const O
     throw Error(ExitCode::input, "'" + file.string() + "' is no ordinary file",
                 "pictures are read at any place");
   if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);
-  if (is_tiff(file)) return std::make_unique<TiffPicture>(file, options);
+  if (is_tiff(file)) {
+    auto stored = std::make_unique<TiffPicture>(file, options);
+    const Turn turn = stored->turn();
+    if (turn.is_none()) return stored;
+    return std::make_unique<TurnedPicture>(std::move(stored), turn);
+  }
   return std::make_unique<MemoryPicture>(file, options);
 }
 

@@ -64,7 +64,8 @@ struct OpenOptions {
   std::size_t cache_bytes = std::size_t{512} << 20;
 };
 
-/// A picture that regions are read from. As it is stored: a tag that says how to turn it is not looked at.
+/// A picture that regions are read from. Upright: what EXIF data or the tag Orientation of a TIFF say of the
+/// stored pixels has been done; slides have none.
 /// Thread-safety: `read` from several threads at once.
 class Picture {
  public:

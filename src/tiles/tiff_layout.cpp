@@ -220,6 +220,7 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
   }
   is_jpeg_luma = compression == COMPRESSION_JPEG && samples == 3 && !planar &&
                  tiff.tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, 0) == PHOTOMETRIC_YCBCR;
+  turn = turn_of_orientation(tiff.tag<std::uint16_t>(TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT));
   tiled = TIFFIsTiled(tiff.get()) != 0;
   if (tiled) {
     read_tiles(tiff, refuse, *this);

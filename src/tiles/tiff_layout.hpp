@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "image/turn.hpp"
 #include "tiles/picture.hpp"
 #include "tiles/tiff_file.hpp"
 
@@ -39,6 +40,7 @@ struct TiffLayout {
   int channels = 1;             ///< of these, what is read: 1 or 3, the first ones; one with a palette
   bool has_colour = false;
   bool is_jpeg_luma = false;  ///< luma and chroma in JPEG: its luma is read by itself
+  Turn turn;                  ///< by the tag Orientation
   SampleFormat format;
   std::string description;  ///< PictureInfo::format
 

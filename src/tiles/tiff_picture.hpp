@@ -10,6 +10,8 @@ class TiffPicture : public BlockPicture {
  public:
   /// Throws Error (input).
   TiffPicture(const std::filesystem::path& file, const OpenOptions& options);
+  /// What makes the stored pixels, which are read here, upright.
+  Turn turn() const { return layout_.turn; }
 
  private:
   TiffPicture(const std::filesystem::path& file, const OpenOptions& options, TiffFile first);

@@ -57,6 +57,7 @@ void write_tiff(const std::string& file, const TiffKind& kind, Size size, bool a
   TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, kind.photometric);
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, kind.compression);
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, kind.planar ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+  TIFFSetField(tiff, TIFFTAG_ORIENTATION, kind.orientation);
   if (kind.predictor != PREDICTOR_NONE) TIFFSetField(tiff, TIFFTAG_PREDICTOR, kind.predictor);
   if (kind.compression == COMPRESSION_JPEG) {
     TIFFSetField(tiff, TIFFTAG_JPEGQUALITY, 95);

@@ -23,6 +23,7 @@ struct TiffKind {
   int strip_rows = 7;
   bool planar = false;
   int predictor = PREDICTOR_NONE;
+  int orientation = ORIENTATION_TOPLEFT;
   std::string mode = "w";  ///< of TIFFOpen: "w8" for a BigTIFF, "wb" for the other byte order
 };
 

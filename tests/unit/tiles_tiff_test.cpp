@@ -1,6 +1,7 @@
 // Every kind of TIFF, region by region.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <thread>
 
@@ -310,6 +311,58 @@ TEST_F(TiffPictureTest, GiantPartsAreRefused) {
   expect_refused("more than can be decoded at once");
   make(std::uint32_t{1} << 31);
   expect_refused("tiles");
+}
+
+// The pixel at a place of the upright picture, for each orientation.
+TEST_F(TiffPictureTest, IsUprightByItsTag) {
+  const auto sample = [](int orientation, int x, int y) {
+    const int right = kSize.width - 1, bottom = kSize.height - 1;
+    const std::array<std::pair<int, int>, 8> stored{{{x, y},
+                                                     {right - x, y},
+                                                     {right - x, bottom - y},
+                                                     {x, bottom - y},
+                                                     {y, x},
+                                                     {y, bottom - x},
+                                                     {right - y, bottom - x},
+                                                     {right - y, x}}};
+    const auto [column, row] = stored[static_cast<std::size_t>(orientation - 1)];
+    return made_sample(column, row, 0);
+  };
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    SCOPED_TRACE(orientation);
+    for (const Size tile : {Size{64, 48}, Size{0, 0}}) {
+      test::write_tiff(
+          file(),
+          {.samples = 1, .photometric = PHOTOMETRIC_MINISBLACK, .tile = tile, .orientation = orientation},
+          kSize);
+      const auto picture = open_picture(file());
+      const bool lies = orientation >= 5;
+      ASSERT_EQ(picture->info().width, lies ? kSize.height : kSize.width);
+      ASSERT_EQ(picture->info().height, lies ? kSize.width : kSize.height);
+      const Region region{31, 20, 150, 170};
+      const auto planes = read_planes(*picture, region, {Channel::luma});
+      for (int y = 0; y < region.height; ++y)
+        for (int x = 0; x < region.width; ++x)
+          ASSERT_EQ(planes[0].view().at(x, y), sample(orientation, 31 + x, 20 + y)) << x << ", " << y;
+    }
+  }
+}
+
+// What is damaged is told of where it is in the upright picture.
+TEST_F(TiffPictureTest, DamageIsTurned) {
+  test::write_tiff(file(),
+                   {.samples = 1,
+                    .photometric = PHOTOMETRIC_MINISBLACK,
+                    .compression = COMPRESSION_ADOBE_DEFLATE,
+                    .orientation = 6},
+                   kSize);
+  auto bytes = test::load(file());
+  std::fill_n(bytes.begin() + 8, 16, '\0');  // the first tile, of 64x48
+  test::store(file(), bytes);
+  std::vector<Damage> damage;
+  test::read_luma(*open_picture(file()), &damage);
+  ASSERT_EQ(damage.size(), 1u);
+  EXPECT_EQ(damage[0].where, (Region{kSize.height - 48, 0, 48, 64}));
 }
 
 TEST_F(TiffPictureTest, AChangedFileEndsReading) {

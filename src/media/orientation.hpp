@@ -1,0 +1,34 @@
+#pragma once
+/// Internal to src/media: which way up a picture is stored, and the upright picture.
+
+#include <memory>
+#include <span>
+
+#include "image/turn.hpp"
+#include "media/ffmpeg.hpp"
+
+namespace sightline::media {
+
+/// The turn that is nearest to a display matrix (9 numbers, see libavutil/display.h): scales, shears and
+/// angles between the quarter turns are not regarded.
+Turn turn_of_matrix(std::span<const std::int32_t, 9> matrix);
+
+/// The display matrix of a video, from its container; none where it has none.
+std::span<const std::uint8_t> matrix_of_stream(const AVStream& stream);
+
+/// The orientation that a picture's file tells: the EXIF data of a PNG or WebP, the tag of a TIFF; 1
+/// (upright) where it tells none. FFmpeg knows that of a JPEG by itself.
+int orientation_of_file(AVCodecID codec, std::span<const std::uint8_t> file);
+
+/// Gives the packet a display matrix for an orientation, which its pictures then have.
+void set_orientation(AVPacket& packet, int orientation);
+
+/// The turn that a decoded picture asks for by its display matrix.
+Turn turn_of(const AVFrame& picture);
+
+/// The picture turned as it asks for, without its display matrix and other side data; itself if it is
+/// upright. Pixels are moved, not changed, unless the format cannot be turned.
+/// @throws Error (input) for a format that can neither be turned nor converted
+std::shared_ptr<const AVFrame> upright(std::shared_ptr<const AVFrame> picture);
+
+}  // namespace sightline::media
