@@ -5,11 +5,13 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
 #include "commands.hpp"
 #include "detector_options.hpp"
 #include "evaluation/calibration.hpp"
@@ -19,6 +21,8 @@
 #include "evaluation/matching.hpp"
 #include "evaluation/report.hpp"
 #include "judge.hpp"
+#include "marked_pictures.hpp"
+#include "media/folder.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "miss_report.hpp"
@@ -57,16 +61,34 @@ std::string name_of(const media::Frame& frame, bool by_number = false) {
                                            : std::filesystem::path(frame.name()).filename().string();
 }
 
-// The format of ground truth: a folder with gt/gt.txt is MOT, another folder YOLO; a .json file COCO; a text
-// file whose first row has commas MOT, another one a list of boxes.
+// The MOT file of a folder, which may be that of a whole sequence; nothing where there is none.
+std::optional<std::filesystem::path> mot_file_of(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const char* const place : {"gt/gt.txt", "gt.txt"}) {
+    if (std::filesystem::is_regular_file(folder / place, error)) return folder / place;
+  }
+  return std::nullopt;
+}
+
+// The pictures of a MOT sequence, whose folder has none itself; other inputs are returned as they are.
+std::string frames_of_sequence(const std::string& input) {
+  std::error_code error;
+  const std::filesystem::path pictures = std::filesystem::path(input) / "img1";
+  if (!std::filesystem::is_directory(pictures, error) || !media::list_folder(input, false).images.empty())
+    return input;
+  spdlog::info("'{}' is a MOT sequence; reading '{}'", input, pictures.string());
+  return pictures.string();
+}
+
+// The format of ground truth: a folder with gt/gt.txt or gt.txt is MOT, another folder YOLO; a .json file
+// COCO; a text file whose first row has commas MOT, another one a list of boxes.
 std::string recognised_format(const std::filesystem::path& truth) {
   std::error_code error;
-  if (std::filesystem::is_directory(truth, error))
-    return std::filesystem::exists(truth / "gt/gt.txt", error) ? "mot" : "yolo";
+  if (std::filesystem::is_directory(truth, error)) return mot_file_of(truth) ? "mot" : "yolo";
   if (truth.extension() == ".json") return "coco";
   std::ifstream file(truth);
   std::string row;
-  while (std::getline(file, row) && trimmed(row).empty()) {
+  while (std::getline(file, row) && trimmed(without_byte_order_mark(row)).empty()) {
   }
   return row.find(',') == std::string::npos ? "boxes" : "mot";
 }
@@ -82,19 +104,23 @@ struct MarkedObjects {
 };
 
 GroundTruth load_all_truth(const FrameArguments& a, const std::string& format) {
-  if (format == "mot") {
-    const std::filesystem::path in_folder = std::filesystem::path(a.truth) / "gt/gt.txt";
-    std::error_code error;
-    return load_mot_truth(std::filesystem::exists(in_folder, error) ? in_folder.string() : a.truth,
-                          a.first_pixel);
-  }
+  if (format == "mot") return load_mot_truth(mot_file_of(a.truth).value_or(a.truth), a.first_pixel);
   if (format == "boxes") return load_box_list(a.truth);
   if (format == "coco") return load_coco_truth(a.truth);
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
   media::Reader reader(a.input);
   while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
-  return load_yolo_truth(a.truth, sizes);
+  GroundTruth truth = load_yolo_truth(a.truth, sizes);
+  // Label files of pictures that are not there count as marks that match none.
+  std::set<std::string> stems;
+  for (const auto& [name, size] : sizes) stems.insert(std::filesystem::path(name).stem().string());
+  for (const auto& entry : std::filesystem::directory_iterator(a.truth)) {
+    const std::filesystem::path name = entry.path().filename();
+    if (name.extension() == ".txt" && name != "classes.txt" && !stems.contains(name.stem().string()))
+      truth.annotate(name.string());
+  }
+  return truth;
 }
 
 MarkedObjects load_truth(const FrameArguments& a) {
@@ -113,14 +139,18 @@ class MarkedFrames : public pipeline::Source {
   std::optional<media::Frame> read() override {
     for (;;) {
       std::optional<media::Frame> frame = reader_.read();
+      if (frame) names_.insert(name_of(*frame, truth_.by_number));
       if (!frame || all_ || truth_.find(*frame)) return frame;
     }
   }
+  // Of all frames that there were, marked or not.
+  const std::set<std::string>& names() const { return names_; }
 
  private:
   media::Reader& reader_;
   const MarkedObjects& truth_;
   const bool all_;
+  std::set<std::string> names_;
 };
 
 // Of the objects of the label that is marked.
@@ -188,8 +218,9 @@ int label_of(const FrameArguments& a, const DetectorInfo& detector) {
   throw Error(ExitCode::usage, "the detector finds no '" + a.label + "'", "it finds: " + known);
 }
 
-// Searches the frames that are marked.
-void search(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth, pipeline::Sink& sink) {
+// Searches the frames that are marked. Returns the names of all frames that there were.
+std::set<std::string> search(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
+                             pipeline::Sink& sink) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   media::Reader reader(a.input, reading);
@@ -200,6 +231,27 @@ void search(const FrameArguments& a, const Engine& engine, const MarkedObjects& 
   const pipeline::RunReport report = pipeline.run({&source, a.input, {&sink}, {}}, options);
   if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
   throw_if_stopped();
+  return source.names();
+}
+
+// Says which marks belong to no frame. Throws Error (input) where none does.
+void check_names(const FrameArguments& a, const MarkedObjects& marked, const std::set<std::string>& frames) {
+  std::vector<std::string> missing;
+  for (const auto& [name, boxes] : marked.truth.images) {
+    if (!frames.contains(name)) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  if (missing.size() == marked.truth.images.size() && !a.unlisted_empty) {
+    throw Error(ExitCode::input,
+                "no frame of '" + a.input + "' is marked in '" + a.truth + "'" +
+                    (frames.empty() ? "" : ": " + unlike_names(*frames.begin(), missing.front())),
+                "frames are matched by number, pictures of a folder by file name");
+  }
+  const media::ReadOptions& reading = a.reading;
+  if (reading.start > 0 || reading.duration || reading.every > 1) return;  // the others were not looked for
+  spdlog::warn("'{}' marks {} that '{}' does not have, '{}' for one", a.truth,
+               counted(std::ssize(missing), marked.by_number ? "frame" : "picture"), a.input,
+               missing.front());
 }
 
 // Says why objects are missed.
@@ -292,6 +344,7 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
 
 int run_frames(FrameArguments a) {
   prepare_reading(a.input, a.reading);
+  a.input = frames_of_sequence(a.input);
   check_report(a.report, 1);
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
@@ -310,12 +363,11 @@ int run_frames(FrameArguments a) {
   const MatchOptions matching = matching_of(a.protocol);
 
   Scorer scorer(truth, matching, label_of(a, engine.detector->info()));
-  search(a, engine, truth, scorer);
+  check_names(a, truth, search(a, engine, truth, scorer));
   const ImageScores& scores = scorer.scores;
-  if (scores.images == 0) {
+  if (scores.images == 0)
     throw Error(ExitCode::input, "no frame of '" + a.input + "' is marked in '" + a.truth + "'",
-                "frames are matched by number, pictures of a folder by file name");
-  }
+                "mark objects in some frames, or empty frames by their names alone");
 
   const std::vector<DetPoint> curve = miss_rate_per_image(scores);
   report_frames(a, scores, curve);
@@ -330,11 +382,12 @@ int run_frames(FrameArguments a) {
 void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<FrameArguments>();
   OptionSet options;
-  options.add("input", &a->input, "Video or folder of pictures").require();
+  options.add("input", &a->input, "Video, folder of pictures, or MOT sequence (a folder with img1)")
+      .require();
   options
       .add("--truth", &a->truth,
-           "Marked objects: a box list, MOT (gt.txt, or a folder with gt/gt.txt), COCO (.json) or YOLO (a "
-           "folder)")
+           "Marked objects: a box list, MOT (gt.txt, or a folder with gt/gt.txt or gt.txt), COCO (.json) or "
+           "YOLO (a folder)")
       .require();
   options
       .add("--truth-format", &a->truth_format,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <set>
 
 #include "base/error.hpp"
@@ -27,6 +28,17 @@ GroundTruth load_marks(const std::vector<std::string>& files, const std::string&
   return truth;
 }
 
+std::string unlike_names(const std::string& picture, const std::string& mark) {
+  const std::filesystem::path there(picture), marked(mark);
+  std::string text = fmt::format("'{}' is there, '{}' is marked", picture, mark);
+  if (there.stem() == marked.stem() && there.extension() != marked.extension()) {
+    text += "; the names' endings differ";
+  } else if (marked.has_parent_path()) {
+    text += "; marks need the names of pictures without folders";
+  }
+  return text;
+}
+
 std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
                                                    const std::vector<std::string>& lists,
                                                    const std::string& label, const std::string& of_which) {
@@ -41,9 +53,12 @@ std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
     }
     found.insert(marked->first);
   }
-  if (objects.empty())
-    throw Error(ExitCode::input, fmt::format("no box of '{}' is in a picture of {}", lists.front(), of_which),
-                "every line begins with a picture's file name, without folders");
+  if (objects.empty()) {
+    std::string problem = fmt::format("no box of '{}' is in a picture of {}", lists.front(), of_which);
+    if (found.empty() && pictures.size() > 0 && !truth.images.empty())
+      problem += ": " + unlike_names(pictures.name(0), truth.images.begin()->first);
+    throw Error(ExitCode::input, problem, "every line begins with a picture's file name, without folders");
+  }
   std::erase_if(truth.images,
                 [&](const auto& one) { return one.second.empty() || found.contains(one.first); });
   if (!truth.images.empty())

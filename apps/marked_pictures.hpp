@@ -19,6 +19,9 @@ training::FileImageSet collect_pictures(const std::vector<std::string>& paths, c
 /// @param label  of the objects, those of this class; empty: all
 GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label = {});
 
+/// What to say where no mark belongs to a picture: a name of each side, and what differs.
+std::string unlike_names(const std::string& picture, const std::string& mark);
+
 /// The objects that box lists or COCO files mark in the pictures, in the order of these.
 /// @param lists     at least one; these and `label` as load_marks has them
 /// @param of_which  are the pictures: the option that names them

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
 #include "pipeline/meter_kinds.hpp"
 
 namespace sightline::pipeline {
@@ -125,7 +126,8 @@ class LogReader {
   }
 
   void read_header() {
-    if (line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);  // a byte order mark
+    refuse_wide_text(line_, path_);
+    line_.erase(0, line_.size() - without_byte_order_mark(line_).size());
     std::transform(line_.begin(), line_.end(), line_.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const std::vector<std::string_view> names = split_at_commas(line_);

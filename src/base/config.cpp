@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -84,7 +85,10 @@ std::string text_of(const fs::path& file) {
   text << stream.rdbuf();
   if (!stream || fault::strikes(fault::Kind::open, "Config"))
     throw Error(ExitCode::usage, "configuration '" + file.string() + "' cannot be read");
-  return text.str();
+  std::string content = text.str();
+  refuse_wide_text(content, file, ExitCode::usage);
+  content.erase(0, content.size() - without_byte_order_mark(content).size());
+  return content;
 }
 
 // What was set in place of the file's value.

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/text_encoding.hpp"
 
 namespace sightline {
 
@@ -19,6 +20,8 @@ std::string read_text_file(const std::filesystem::path& file) {
     }
   }
   if (!stream.eof()) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
+  refuse_wide_text(text, file);
+  text.erase(0, text.size() - without_byte_order_mark(text).size());
   return text;
 }
 

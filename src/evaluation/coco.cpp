@@ -191,15 +191,17 @@ class Linker {
     if (annotation.box.size() != 4) refuse(which + "'bbox' is not [x, y, width, height]");
     TruthBox box{{annotation.box[0], annotation.box[1], annotation.box[2], annotation.box[3]},
                  annotation.ignore};
-    if (!(box.box.width > 0 && box.box.height > 0)) refuse(which + "the box has no area");
     if (annotation.category != kNone) {
       if (annotation.category < 0 || annotation.category > std::numeric_limits<int>::max() ||
           !truth.labels.contains(static_cast<int>(annotation.category)))
         refuse(which + "there is no category with id " + std::to_string(annotation.category));
       box.label = static_cast<int>(annotation.category);
     }
-    truth.images[image->second].push_back(box);
+    if (empty_boxes_.has_area(box.box, file_ + ": annotation " + std::to_string(index + 1)))
+      truth.images[image->second].push_back(box);
   }
+
+  void report_empty_boxes() const { empty_boxes_.report(); }
 
   GroundTruth truth;
 
@@ -211,6 +213,7 @@ class Linker {
 
   std::string file_;
   std::unordered_map<std::int64_t, std::string> names_;
+  text_rows::EmptyBoxes empty_boxes_;
 };
 
 }  // namespace
@@ -232,6 +235,7 @@ GroundTruth load_coco_truth(const std::filesystem::path& file) {
   for (std::size_t i = 0; i < reader.categories.size(); ++i) linker.add(reader.categories[i], i);
   for (std::size_t i = 0; i < reader.images.size(); ++i) linker.add(reader.images[i], i);
   for (std::size_t i = 0; i < reader.annotations.size(); ++i) linker.add(reader.annotations[i], i);
+  linker.report_empty_boxes();
   return std::move(linker.truth);
 }
 

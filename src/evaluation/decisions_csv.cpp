@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
 #include "evaluation/decisions.hpp"
 #include "evaluation/report_parts.hpp"
 #include "evaluation/text_rows.hpp"
@@ -66,7 +67,7 @@ std::string decisions_as_csv(std::span<const Decisions> detectors) {
 bool holds_decisions(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string first;
-  return std::getline(in, first) && first.starts_with(kDecisionHeader);
+  return std::getline(in, first) && without_byte_order_mark(first).starts_with(kDecisionHeader);
 }
 
 std::vector<Decisions> load_decisions(const std::filesystem::path& file) {

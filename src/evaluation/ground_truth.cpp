@@ -14,10 +14,6 @@ using namespace text_rows;
 
 constexpr char kWhat[] = "ground truth";  // in messages
 
-void check_size(const Box& box, const Row& row) {
-  if (!(box.width > 0 && box.height > 0)) row.refuse("the box has no area");
-}
-
 constexpr std::size_t kCornerFields = 5;  // name x1 y1 x2 y2
 constexpr std::size_t kClassFields = 6;   // name x1 y1 x2 y2 class
 constexpr std::size_t kSizeFields = 8;    // name x y width height error W H
@@ -56,7 +52,6 @@ TruthBox yolo_box(std::string_view text, Size size, const Row& row) {
   const double height = part(4, "height") * size.height;
   truth.box = {part(1, "cx") * size.width - width / 2, part(2, "cy") * size.height - height / 2, width,
                height};
-  check_size(truth.box, row);
   return truth;
 }
 
@@ -69,6 +64,18 @@ std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
     labels.emplace(row.number - 1, name);  // a blank line has a number, too
   });
   return labels;
+}
+
+// In alphabetical order; empty where there is none.
+std::string first_label_file(const std::filesystem::path& folder) {
+  std::string first;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".txt" || name == "classes.txt") continue;
+    if (first.empty() || name < first) first = name;
+  }
+  return first;
 }
 
 }  // namespace
@@ -110,6 +117,7 @@ void GroundTruth::keep_label(const std::string& name) {
 
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel) {
   GroundTruth truth;
+  EmptyBoxes empty_boxes;
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
     const auto fields = split_at_commas(text);
     if (fields.size() < 6 || fields.size() > 10) {
@@ -121,16 +129,18 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
     TruthBox object;
     object.box = {number(fields[2], "x", row) - first_pixel, number(fields[3], "y", row) - first_pixel,
                   number(fields[4], "width", row), number(fields[5], "height", row)};
-    check_size(object.box, row);
     if (fields.size() > 6) object.ignore = number(fields[6], "confidence", row) == 0;
     for (std::size_t i = 7; i < fields.size(); ++i) number(fields[i], "column", row);
-    truth.images[std::to_string(frame)].push_back(object);
+    std::vector<TruthBox>& objects = truth.images[std::to_string(frame)];
+    if (empty_boxes.has_area(object.box, row.place())) objects.push_back(object);
   });
+  empty_boxes.report();
   return truth;
 }
 
 GroundTruth load_box_list(const std::filesystem::path& file) {
   GroundTruth truth;
+  EmptyBoxes empty_boxes;
   std::size_t columns = 0;
   std::map<std::string, int, std::less<>> numbers;  // of classes
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
@@ -149,14 +159,15 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
                  std::to_string(columns));
     }
     const Box box = listed_box(fields, row);
-    check_size(box, row);
     int label = 0;
     if (fields.size() == kClassFields) {
       label = numbers.try_emplace(std::string(fields[5]), static_cast<int>(numbers.size())).first->second;
       if (numbers.size() > kMaxClasses) row.refuse("more than " + std::to_string(kMaxClasses) + " classes");
     }
-    truth.images[name].push_back({box, false, label});
+    std::vector<TruthBox>& boxes = truth.images[name];
+    if (empty_boxes.has_area(box, row.place())) boxes.push_back({box, false, label});
   });
+  empty_boxes.report();
   for (const auto& [name, number] : numbers) truth.labels.emplace(number, name);
   return truth;
 }
@@ -178,6 +189,7 @@ GroundTruth load_yolo_classes(const std::filesystem::path& folder) {
 GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<std::string, Size>& images) {
   GroundTruth truth;
   truth.labels = yolo_classes(folder);
+  EmptyBoxes empty_boxes;
   for (const auto& image : images) {
     // No structured binding: Clang 14 does not capture one.
     const std::string& name = image.first;
@@ -186,13 +198,18 @@ GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<
     if (!std::filesystem::exists(file)) continue;
     truth.annotate(name);
     for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
-      truth.images[name].push_back(yolo_box(text, size, row));
+      const TruthBox one = yolo_box(text, size, row);
+      if (empty_boxes.has_area(one.box, row.place())) truth.images[name].push_back(one);
     });
   }
+  empty_boxes.report();
   if (truth.images.empty()) {
+    std::string names;
+    if (const std::string label = first_label_file(folder); !images.empty() && !label.empty())
+      names = "; '" + images.begin()->first + "' is the first image, '" + label + "' the first label file";
     throw Error(ExitCode::input,
                 "no label file in '" + folder.string() + "' belongs to any of " +
-                    std::to_string(images.size()) + " images",
+                    std::to_string(images.size()) + " images" + names,
                 "label files are called like their image, with .txt");
   }
   return truth;

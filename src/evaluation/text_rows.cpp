@@ -7,14 +7,21 @@
 #include <cstring>
 #include <fstream>
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
 
 namespace sightline::text_rows {
 
+std::string Row::place() const {
+  return file.string() + ':' + std::to_string(number);
+}
+
 void Row::refuse(const std::string& reason) const {
-  throw Error(ExitCode::input, file.string() + ':' + std::to_string(number) + ": " + reason);
+  throw Error(ExitCode::input, place() + ": " + reason);
 }
 
 std::vector<std::string_view> split_at_blanks(std::string_view text) {
@@ -67,6 +74,25 @@ std::int64_t whole_number(std::string_view text, const char* what, std::int64_t 
   return value;
 }
 
+bool EmptyBoxes::has_area(const Box& box, const std::string& place) {
+  if (box.width > 0 && box.height > 0) {
+    ++kept_;
+    return true;
+  }
+  if (empty_++ == 0) first_ = place;
+  if ((box.width < 0 || box.height < 0) && inverted_++ == 0) first_inverted_ = place;
+  return false;
+}
+
+void EmptyBoxes::report() const {
+  if (inverted_ > kept_)
+    throw Error(ExitCode::input, first_inverted_ + ": the box has no area",
+                "check that the columns have the meaning and order that this format has");
+  if (empty_ > 0)
+    spdlog::warn("{}: the box has no area; {} left out", first_,
+                 empty_ == 1 ? "it is" : "it and " + std::to_string(empty_ - 1) + " more" + " are");
+}
+
 void check_size(const std::filesystem::path& file) {
   constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 30;
   std::error_code error;
@@ -90,7 +116,12 @@ void for_each_row(const std::filesystem::path& file, const char* what,
   std::string text;
   while (std::getline(in, text)) {
     ++row.number;
-    if (!trimmed(text).empty()) take(trimmed(text), row);
+    std::string_view line = text;
+    if (row.number == 1) {
+      refuse_wide_text(line, file);
+      line = without_byte_order_mark(line);
+    }
+    if (!trimmed(line).empty()) take(trimmed(line), row);
   }
   if (in.bad() || fault::strikes(fault::Kind::read, what)) row.refuse("the file cannot be read further");
 }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "detection/detection.hpp"
+
 namespace sightline::text_rows {
 
 /// A line of a file, for messages.
@@ -15,8 +17,25 @@ struct Row {
   const std::filesystem::path& file;
   int number = 0;
 
+  /// `file:line`.
+  std::string place() const;
   /// Throws Error(input) with the file's name and the line's number.
   [[noreturn]] void refuse(const std::string& reason) const;
+};
+
+/// The marked boxes of a file that have no area: one of them is no reason to refuse the others.
+class EmptyBoxes {
+ public:
+  /// False where the box is to be left out.
+  /// @param place  of the box: file and line, or which entry of the file
+  bool has_area(const Box& box, const std::string& place);
+  /// Warns once with the number of boxes left out and the place of the first. Throws Error(input) where more
+  /// boxes have a negative side than an area: then the file has another format.
+  void report() const;
+
+ private:
+  std::int64_t kept_ = 0, empty_ = 0, inverted_ = 0;
+  std::string first_, first_inverted_;
 };
 
 /// Splits at every run of blanks. A field in double quotes may hold blanks; the quotes are left out.

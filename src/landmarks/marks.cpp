@@ -10,6 +10,7 @@ namespace sightline::landmarks {
 std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file) {
   constexpr std::size_t kBoxField = 2, kPointsField = 6, kFields = kPointsField + kCoordinates;
   std::vector<MarkedFace> faces;
+  text_rows::EmptyBoxes empty_boxes;
   text_rows::for_each_row(file, "marked points", [&](std::string_view text, const text_rows::Row& row) {
     const std::vector<std::string_view> fields = text_rows::split_at_blanks(text);
     if (fields.size() != kFields)
@@ -23,13 +24,13 @@ std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file) {
     double edges[4];
     for (std::size_t i = 0; i < 4; ++i) edges[i] = number(kBoxField + i, "an edge of the box");
     face.box = {edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1]};
-    if (!(face.box.width > 0 && face.box.height > 0)) row.refuse("the box is empty");
     for (std::size_t i = 0; i < kPoints; ++i) {
       face.points[i] = {number(kPointsField + 2 * i, "a point's x") + 0.5,
                         number(kPointsField + 2 * i + 1, "a point's y") + 0.5};
     }
-    faces.push_back(std::move(face));
+    if (empty_boxes.has_area(face.box, row.place())) faces.push_back(std::move(face));
   });
+  empty_boxes.report();
   return faces;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text_encoding.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::training {
@@ -36,7 +37,10 @@ FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
     const fs::path base = folder.empty() ? path.parent_path() : folder;
     int number = 0;
     for (std::string line; std::getline(list, line);) {
-      ++number;
+      if (++number == 1) {
+        refuse_wide_text(line, path);
+        line.erase(0, line.size() - without_byte_order_mark(line).size());
+      }
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.empty() || line[0] == '#') continue;
       if (!fs::is_regular_file(base / line, error)) {
@@ -78,8 +82,10 @@ FileImageSet pictures_named(const std::vector<std::string>& names, const fs::pat
   for (const std::string& name : names) {
     const auto found = files.find(name);
     if (found == files.end()) {
-      throw Error(ExitCode::input, "there is no picture '" + name + "' in '" + folder.string() + "'",
-                  "pictures are named as the files of this folder, with or without their endings");
+      throw Error(
+          ExitCode::input,
+          "there is no picture '" + name + "' in '" + folder.string() + "'; '" + all.name(0) + "' is there",
+          "pictures are named as the files of this folder, with or without their endings");
     }
     chosen.push_back(found->second);
   }

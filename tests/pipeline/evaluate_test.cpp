@@ -157,20 +157,54 @@ TEST_F(Evaluate, FramesWithEverythingFound) {
 TEST_F(Evaluate, FramesRecogniseTheFormatOfTheTruth) {
   fs::create_directories(folder_ / "in");
   fs::create_directories(folder_ / "mot/gt");
+  fs::create_directories(folder_ / "flat");
   fs::create_directories(folder_ / "yolo");
   picture("in/p.png", "testsrc=size=200x240");
   media::test::store(folder_ / "boxes.txt", std::string("p.png 10 20 50 120\n"));
   media::test::store(folder_ / "mot/gt/gt.txt", std::string("1,1,10,20,40,100,1\n"));
+  media::test::store(folder_ / "flat/gt.txt", std::string("\xEF\xBB\xBF\n1,1,10,20,40,100,1\n"));
   media::test::store(folder_ / "yolo/p.txt", std::string("0 0.5 0.5 0.2 0.4\n"));
   media::test::store(folder_ / "coco.json",
                      std::string(R"({"images":[{"id":1,"file_name":"p.png","width":200,"height":240}],
       "categories":[{"id":1,"name":"person"}],
       "annotations":[{"id":1,"image_id":1,"category_id":1,"bbox":[10,20,40,100]}]})"));
-  for (const char* truth : {"boxes.txt", "mot", "mot/gt/gt.txt", "yolo", "coco.json"}) {
+  for (const char* truth : {"boxes.txt", "mot", "mot/gt", "mot/gt/gt.txt", "flat", "yolo", "coco.json"}) {
     const Outcome outcome = run({"evaluate", "frames", folder_ / "in", "--truth", folder_ / truth});
     EXPECT_EQ(outcome.exit_code, 0) << truth << ": " << outcome.err;
     EXPECT_NE(outcome.out.find("1 frame with 1 object;"), std::string::npos) << truth << ": " << outcome.out;
   }
+}
+
+TEST_F(Evaluate, FramesOfASequenceAsMotHasThem) {
+  fs::create_directories(folder_ / "mot/gt");
+  fs::create_directories(folder_ / "mot/img1");
+  picture("mot/img1/000001.png", "testsrc=size=200x240");
+  picture("mot/img1/000002.png", "testsrc=size=200x240");
+  media::test::store(folder_ / "mot/gt/gt.txt", std::string("2,1,10,20,40,100,1\n"));
+  const Outcome outcome = run({"evaluate", "frames", folder_ / "mot", "--truth", folder_ / "mot"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("1 frame with 1 object;"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Evaluate, FramesSayWhichMarksMatchNone) {
+  fs::create_directories(folder_ / "in");
+  fs::create_directories(folder_ / "yolo");
+  picture("in/p.png", "testsrc=size=200x240");
+  const std::string box = " 10 20 50 120\n";
+  const auto evaluate = [&](int code, const std::string& words, const std::string& truth) {
+    return expect_run(code, words, {"evaluate", "frames", folder_ / "in", "--truth", folder_ / truth});
+  };
+  media::test::store(folder_ / "boxes.txt", "p.png" + box + "a.png" + box + "b.png" + box);
+  EXPECT_NE(evaluate(0, "'a.png'", "boxes.txt").err.find(" 2 "), std::string::npos);
+  media::test::store(folder_ / "endings.txt", "p.jpg" + box);
+  evaluate(3, "'p.png' is there, 'p.jpg' is marked", "endings.txt");
+  media::test::store(folder_ / "yolo/q.txt", std::string("0 0.5 0.5 0.2 0.4\n"));
+  evaluate(3, "'q.txt'", "yolo");
+  media::test::store(folder_ / "yolo/p.txt", std::string("0 0.5 0.5 0.2 0.4\n"));
+  evaluate(0, "'q.txt'", "yolo");
+  media::test::store(folder_ / "all.txt", "p.png" + box);
+  const Outcome all = evaluate(0, "", "all.txt");
+  EXPECT_EQ(all.err.find("warning"), std::string::npos) << all.err;
 }
 
 TEST_F(Evaluate, FramesRefuseBadTruth) {

@@ -30,6 +30,14 @@ std::string complaint(const Work& work) {
   return test::error_of(ExitCode::usage, work);
 }
 
+TEST(Config, AByteOrderMarkIsNoPartOfTheText) {
+  const test::TempDir folder;
+  test::store(folder / "own.toml", std::string("\xEF\xBB\xBF") + kText);
+  EXPECT_EQ(Config::load(folder / "own.toml").text("source", "path", ""), "video.mp4");
+  test::store(folder / "wide.toml", std::string("\xFF\xFE[\0d\0]\0", 8));
+  EXPECT_THAT(complaint([&] { Config::load(folder / "wide.toml"); }), HasSubstr("UTF-8"));
+}
+
 TEST(Config, ReadsValuesAndFallsBack) {
   const Config config = Config::parse(kText, "people.toml");
   EXPECT_EQ(config.name(), "people.toml");

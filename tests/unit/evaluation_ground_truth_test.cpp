@@ -7,10 +7,12 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "support/log_capture.hpp"
 
 namespace sightline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -83,7 +85,9 @@ TEST_F(GroundTruthTest, MalformedMotNamesFileLineAndReason) {
   EXPECT_EQ(mot_complaint("\n\n1,1,x1,1,1,1\n"), "gt.txt:3: x 'x1' is not a number");
   EXPECT_EQ(mot_complaint("0,1,1,1,1,1\n"), "gt.txt:1: frame '0' is not a whole number from 1 upwards");
   EXPECT_EQ(mot_complaint("1.5,1,1,1,1,1\n"), "gt.txt:1: frame '1.5' is not a whole number from 1 upwards");
-  EXPECT_EQ(mot_complaint("1,1,1,1,0,1\n"), "gt.txt:1: the box has no area");
+  EXPECT_EQ(mot_complaint("1,1,1,1,-2,1\n"),
+            "gt.txt:1: the box has no area; check that the columns have the meaning and order that this "
+            "format has");
   EXPECT_EQ(mot_complaint("1,1,1,1,nan,1\n"), "gt.txt:1: width 'nan' is not a number");
   EXPECT_EQ(mot_complaint("1,1,1,1,1e999,1\n"), "gt.txt:1: width '1e999' is not a number");
   EXPECT_EQ(mot_complaint("1,1,1,,1,1\n"), "gt.txt:1: y '' is not a number");
@@ -228,7 +232,9 @@ TEST_F(GroundTruthTest, MalformedBoxListNamesFileLineAndReason) {
             "boxes.txt:2: 6 columns where the lines before have 5");
   EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 5 6 7\n"),
             "boxes.txt:2: 8 columns where the lines before have 5");
-  EXPECT_EQ(list_complaint("a 5 2 3 4\n"), "boxes.txt:1: the box has no area");
+  EXPECT_EQ(list_complaint("a 5 2 3 4\n"),
+            "boxes.txt:1: the box has no area; check that the columns have the meaning and order that this "
+            "format has");
   EXPECT_EQ(list_complaint("a 1 2 3 4;\n"), "boxes.txt:1: y2 '4;' is not a number");
   EXPECT_EQ(list_complaint("a 1 2 3 4 0.5 0 9\n"),
             "boxes.txt:1: image width '0' is not a whole number from 1 upwards");
@@ -262,8 +268,57 @@ TEST_F(GroundTruthTest, MalformedYolo) {
   EXPECT_EQ(complain("0 .5 .5 .1 .1\n0 50 .5 .1 .1\n"),
             "a.txt:2: cx 50 is not a part of the image's size, 0 to 1");
   EXPECT_EQ(complain("-1 .5 .5 .1 .1\n"), "a.txt:1: class '-1' is not a whole number from 0 upwards");
-  EXPECT_EQ(complain("0 .5 .5 0 .1\n"), "a.txt:1: the box has no area");
+  EXPECT_EQ(complain("0 .5 .5 -.1 .1\n"), "a.txt:1: width -.1 is not a part of the image's size, 0 to 1");
   EXPECT_THAT(complaint([&] { load_yolo_truth(folder_, {{"b.png", {1, 1}}}); }), HasSubstr("no label file"));
+}
+
+// As Windows editors write it.
+TEST_F(GroundTruthTest, AByteOrderMarkIsNoPartOfTheText) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_NE(load_box_list(file("boxes.txt", mark + "a.png 1 1 5 5\n")).find("a.png"), nullptr);
+  EXPECT_NE(load_mot_truth(file("gt.txt", mark + "7,1,1,1,5,5\r\n")).find(7), nullptr);
+  EXPECT_NE(load_coco_truth(file("coco.json", mark + R"({"images": [{"id": 1, "file_name": "a.png"}],
+                                                         "annotations": []})"))
+                .find("a.png"),
+            nullptr);
+  file("classes.txt", mark + "person\ncup\n");
+  file("a.txt", mark + "1 0.5 0.25 0.5 0.1\n");
+  const auto yolo = load_yolo_truth(folder_, {{"a.png", {200, 100}}});
+  EXPECT_THAT(yolo.labels, ElementsAre(Pair(0, "person"), Pair(1, "cup")));
+  EXPECT_EQ(yolo.find("a.png")->size(), 1U);
+}
+
+TEST_F(GroundTruthTest, WideTextIsRefused) {
+  for (const std::string& mark : {std::string("\xFF\xFE"), std::string("\xFE\xFF")})
+    EXPECT_THAT(list_complaint(mark + "a"), HasSubstr("UTF-8"));
+}
+
+// One empty box is no reason to refuse the others.
+TEST_F(GroundTruthTest, BoxesWithoutAreaAreLeftOutAndCounted) {
+  test::LogCapture log;
+  const auto list =
+      load_box_list(file("boxes.txt", "a 1 1 5 5\na 1 1 1 5\nb 2 2 2 2\nc 3 3 8 8\nc 9 3 8 8\n"));
+  EXPECT_EQ(list.find("a")->size(), 1U);
+  EXPECT_TRUE(list.find("b")->empty());  // still a marked image
+  EXPECT_EQ(list.positives(), 2);
+  EXPECT_THAT(log.str(), AllOf(HasSubstr("boxes.txt:2: "), HasSubstr("2 more")));
+  log.clear();
+  EXPECT_EQ(load_mot_truth(file("gt.txt", "1,1,1,1,0,1\n1,2,1,1,4,4\n2,1,1,1,4,4\n")).positives(), 2);
+  EXPECT_THAT(log.str(), HasSubstr("gt.txt:1: "));
+  log.clear();
+  EXPECT_EQ(
+      load_coco_truth(file("coco.json", R"({"images": [{"id": 1, "file_name": "a.png"}], "annotations": [
+    {"image_id": 1, "bbox": [1, 1, 4, 0]}, {"image_id": 1, "bbox": [1, 1, 4, 4]}]})"))
+          .positives(),
+      1);
+  EXPECT_THAT(log.str(), HasSubstr("annotation 1: "));
+  log.clear();
+  file("a.txt", "0 .5 .5 .1 .1\n0 .5 .5 0 .1\n");
+  EXPECT_EQ(load_yolo_truth(folder_, {{"a.png", {100, 100}}}).positives(), 1);
+  EXPECT_THAT(log.str(), HasSubstr("a.txt:2: "));
+  log.clear();
+  EXPECT_EQ(load_box_list(file("boxes.txt", "a 1 1 5 5\n")).positives(), 1);
+  EXPECT_EQ(log.str(), "");
 }
 
 TEST(GroundTruthData, TheProjectsOwnFiles) {

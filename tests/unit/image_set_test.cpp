@@ -68,7 +68,7 @@ TEST_F(Files, PicturesOfAListInItsOrder) {
   write_picture("pictures/a.pgm", 10);
   write("list", "# of two\nb.pgm\r\n\n  \n");
   EXPECT_THAT(complaint("list"), HasSubstr("list:4: there is no picture"));  // a name of two spaces
-  write("list", "# of two\nb.pgm\r\n\npictures/a.pgm");
+  write("list", "\xEF\xBB\xBF# of two\nb.pgm\r\n\npictures/a.pgm");
   const FileImageSet set(folder / "list");
   EXPECT_THAT(names_of(set), ElementsAre("b.pgm", "a.pgm"));
   EXPECT_THAT(pixels_of(set.load(0).view()), Each(20));
@@ -76,7 +76,9 @@ TEST_F(Files, PicturesOfAListInItsOrder) {
 
 TEST_F(Files, ListedPicturesElsewhere) {
   write_picture("pictures/a.pgm", 10);
-  write("list", "a.pgm\n");
+  write("list",
+        "\xEF\xBB\xBF"
+        "a.pgm\n");
   EXPECT_THAT(complaint("list"), AllOf(HasSubstr("list:1: there is no picture"), HasSubstr("--folder")));
   EXPECT_THAT(names_of(FileImageSet(folder / "list", folder / "pictures")), ElementsAre("a.pgm"));
 }

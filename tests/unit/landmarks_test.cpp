@@ -78,6 +78,7 @@ TEST(LandmarkModel, SaysWhatIsWrongWithAFile) {
 TEST(LandmarkMarks, AreRead) {
   const test::TempDir folder;
   test::store(folder / "faces.txt", std::string("a_1 train 10 20 30 42 12 24 25 24 18.5 30 14 36 24 36\n\n"
+                                                "a_2 train 10 20 10 42 12 24 25 24 18.5 30 14 36 24 36\n"
                                                 "b test 0 0 5 5 1 1 2 1 1 2 1 3 2 3\n"));
   const std::vector<MarkedFace> faces = load_marked_faces(folder / "faces.txt");
   ASSERT_EQ(faces.size(), 2u);
@@ -89,7 +90,7 @@ TEST(LandmarkMarks, AreRead) {
                      [&] { faces_of_part(faces, "all", "faces.txt"); });
   const std::pair<const char*, const char*> wrong[] = {
       {"a train 1 2 3 4 5 6", "ten of points"},
-      {"a train 10 20 10 42 12 24 25 24 18.5 30 14 36 24 36", "the box is empty"},
+      {"a train 10 20 9 42 12 24 25 24 18.5 30 14 36 24 36", "the box has no area"},
       {"a train 10 20 30 42 12 24 25 24 x 30 14 36 24 36", "a point's x"}};
   for (const auto& [line, words] : wrong) {
     test::store(folder / "wrong.txt", std::string(line) + "\n");
