@@ -12,9 +12,7 @@ inline constexpr char kDefaultConfig[] = "people";
 /// Of `live`, before whose camera people sit rather than walk.
 inline constexpr char kLiveConfig[] = "people-and-faces";
 
-/// The file of a configuration given as a path, or by the name of one that ships ("people"): looked for in
-/// $SIGHTLINE_CONFIGS, beside the installed program (../share/sightline/configs), and in the source tree of a
-/// build. Throws Error (usage) where there is none.
+/// The file of a configuration given as a path, or by the name of one that ships ("people"). Throws Error (usage) where there is none.
 std::filesystem::path find_config(const std::string& path_or_name);
 
 /// The names of the configurations that ship, in alphabetical order.
@@ -26,5 +24,8 @@ std::string find_model(const std::string& path_or_name);
 
 /// The names of the models that ship, in alphabetical order.
 std::vector<std::string> model_names();
+
+/// The same, for a message.
+std::string model_list();
 
 }  // namespace sightline::apps

@@ -58,12 +58,13 @@ bool reads(const FamilyInfo& family, const std::string& key) {
 // Whoever wrote the path should learn where it was looked for.
 void check_relative_model(const Config& config) {
   const fs::path named = config.text("detector", "model", "");
-  const fs::path file = config.path("detector", "model", "");
+  const fs::path file = config.model_path("detector", "model", "");
   std::error_code error;
   if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
   if (family_of(config).info().finds_models_by_name) return;  // these are looked for further
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
-              "'model' is relative to the folder of '" + config.name() + "'");
+              "'model' in '" + config.name() +
+                  "' is a path relative to that file, or the name of a shipped model: " + model_list());
 }
 
 void expect_one(const std::vector<Config>& configs) {

@@ -297,7 +297,7 @@ void report_decisions(const FrameArguments& a, std::span<const PictureScore> pic
 void calibrate(const FrameArguments& a, const Config& config,
                std::span<const std::vector<JudgedBox>> judged) {
   const std::string key = a.detector.family().calibration_key(config);
-  const std::filesystem::path file = config.path("detector", "model", "");
+  const std::filesystem::path file = config.model_path("detector", "model", "");
   if (key.empty())
     throw Error(ExitCode::usage,
                 "cannot calibrate '" + file.string() + "': such a model keeps no calibration",

@@ -40,6 +40,8 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
       {"sightline evaluate windows",
        {{"sightline evaluate windows --positives crops/ --negatives scenes/ --csv curve.csv",
          "Writes the miss rate against false positives a window"}}},
+      {"sightline config copy",
+       {{"sightline config copy people mine.toml", "Writes a configuration that `--config mine.toml` runs"}}},
       {"sightline model show",
        {{"sightline model show mine.safetensors", "Describes a model, and draws its filters"}}},
       {"sightline faces add",

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/shipped_files.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 
@@ -343,6 +344,18 @@ fs::path Config::path(const std::string& section, const std::string& key, std::s
   if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
   const fs::path relative = text(section, key, fallback);
   return relative.is_absolute() || relative.empty() ? relative : data_->folder / relative;
+}
+
+fs::path Config::model_path(const std::string& section, const std::string& key,
+                            std::string_view fallback) const {
+  const fs::path own = path(section, key, fallback);
+  std::error_code error;
+  if (data_->overridden(section, key) || own.empty() || fs::exists(own, error)) return own;
+  const std::string wanted = text(section, key, fallback);
+  if (fs::path(wanted).is_absolute()) return own;
+  fs::path shipped = find_shipped_model(wanted);
+  if (shipped.empty()) shipped = find_shipped_file(wanted);
+  return shipped.empty() ? own : shipped;
 }
 
 void Config::expect(const std::string& section, std::span<const char* const> keys) const {

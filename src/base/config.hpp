@@ -69,6 +69,11 @@ class Config {
   std::filesystem::path path(const std::string& section, const std::string& key,
                              std::string_view fallback) const;
 
+  /// The path of a model: the same, and where no such file is there, the model that ships under that name
+  /// ("people") or relative path ("models/people.safetensors"). So copies of a shipped configuration run.
+  std::filesystem::path model_path(const std::string& section, const std::string& key,
+                                   std::string_view fallback) const;
+
   /// Marks keys as known that are to be read later.
   void expect(const std::string& section, std::span<const char* const> keys) const;
 

@@ -252,7 +252,7 @@ int default_border(const Model& model) {
 namespace {
 
 std::filesystem::path model_file(const Config& config) {
-  return config.path("detector", "model", kDefaultModel);
+  return config.model_path("detector", "model", kDefaultModel);
 }
 
 std::uint64_t most_bytes(const Config& config) {

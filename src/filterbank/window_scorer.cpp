@@ -161,7 +161,7 @@ class FilterbankWindowScorer : public WindowScorer {
                                                  std::optional<int> max_size) const override {
     std::vector<std::optional<int>> sizes(filters_.begin(), filters_.end());
     if (sizes.empty()) sizes.push_back(config.optional_whole_number("detector", "filters", 1, kMaxFilters));
-    return load_sizes(config.path("detector", "model", kDefaultModel), std::move(sizes), max_size);
+    return load_sizes(config.model_path("detector", "model", kDefaultModel), std::move(sizes), max_size);
   }
 
  private:

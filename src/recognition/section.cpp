@@ -23,8 +23,8 @@ bool recognises(const Config& config) {
 
 Settings read_section(const Config& config) {
   Settings settings;
-  settings.model = config.path(kSection, "model", "");
-  settings.points = config.path(kSection, "points", "");
+  settings.model = config.model_path(kSection, "model", "");
+  settings.points = config.model_path(kSection, "points", "");
   settings.gallery = config.path(kSection, "gallery", "");
   settings.limit.distance = config.optional_number(kSection, "limit", 0, kFarthestDistance);
   settings.limit.false_accepts = config.optional_number(kSection, "false_accepts", 0, 1);

@@ -96,7 +96,8 @@ class ReferenceDetector : public WaldboostDetector {
 
 template <typename Made>
 std::unique_ptr<Made> make_of(const Config& config) {
-  const std::filesystem::path file = config.path("detector", "model", "models/faces-waldboost.safetensors");
+  const std::filesystem::path file =
+      config.model_path("detector", "model", "models/faces-waldboost.safetensors");
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);

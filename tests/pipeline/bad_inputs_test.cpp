@@ -277,7 +277,8 @@ TEST_F(BadInput, MissingInputIsNoticedFirst) {
 TEST_F(BadInput, ModelPathsSayWhatTheyAreRelativeTo) {
   const std::string config = file("own.toml", "[detector]\nmodel = \"models/no.safetensors\"\n");
   const Outcome outcome = expect_run(4, "models/no.safetensors", {"detect", kClip, "-c", config});
-  EXPECT_NE(outcome.err.find("relative to the folder of '" + config + "'"), std::string::npos) << outcome.err;
+  for (const std::string& words : {config, std::string("relative"), std::string("people")})
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
 }
 
 TEST_F(BadInput, UnknownKeysAreReportedBeforeTheModelIsRead) {

@@ -82,6 +82,10 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"faces", "export"},
                                                       {"faces", "import"},
                                                       {"faces", "calibrate"},
+                                                      {"config"},
+                                                      {"config", "list"},
+                                                      {"config", "show"},
+                                                      {"config", "copy"},
                                                       {"model"},
                                                       {"model", "show"},
                                                       {"devices"},
@@ -272,6 +276,42 @@ TEST(CommandLine, ShippedModelsGoByName) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // a picture only when asked
   std::filesystem::current_path(before);
   EXPECT_EQ(run({"detect", moving_clip(200, 240, 1), "--model", "faces-waldboost-fast"}).exit_code, 0);
+}
+
+// Paths of models are relative to the configuration, and names of shipped models hold everywhere.
+TEST(CommandLine, OwnConfigurationsFindTheirModels) {
+  const TempDir folder;
+  const std::string clip = moving_clip(200, 240, 1), own = folder / "own.toml";
+  const std::filesystem::path configs = std::filesystem::path(SIGHTLINE_SOURCE_DIR) / "configs";
+  std::filesystem::copy_file(configs / "people.toml", own);
+  expect_run(0, "", {"detect", clip, "--config", own});
+  const auto detect_with = [&](int code, const std::string& words, const std::string& model) {
+    store(own, "[detector]\nmodel = \"" + model + "\"\n");
+    expect_run(code, words, {"detect", clip, "--config", own});
+  };
+  for (const char* name : {"people", "people.safetensors", "models/people.safetensors"})
+    detect_with(0, "", name);
+  detect_with(4, "nobody", "nobody");
+  store(folder / "people", std::string("not a model"));  // the file beside the configuration comes first
+  detect_with(4, folder / "people", "people");
+}
+
+TEST(CommandLine, ConfigurationsAreListedShownAndCopied) {
+  const TempDir folder;
+  const std::string clip = moving_clip(200, 240, 1);
+  EXPECT_NE(out_of({"config", "list"}).find("people "), std::string::npos);
+  EXPECT_EQ(out_of({"config", "show", "people"}),
+            bytes_of(std::filesystem::path(SIGHTLINE_SOURCE_DIR) / "configs/people.toml"));
+  for (const std::string name : {"people", "faces", "faces-census", "people-and-faces"}) {
+    const std::string copy = folder / (name + ".toml");
+    expect_run(0, "", {"config", "copy", name, copy});
+    expect_run(0, "", {"detect", clip, "--config", copy});
+    expect_run(2, "--overwrite", {"config", "copy", name, folder.path()});
+    expect_run(0, "", {"config", "copy", name, copy, "--overwrite"});
+  }
+  expect_run(2, "'people'", {"config", "copy", "peple", folder / "peple.toml"});
+  expect_run(1, "nowhere", {"config", "copy", "people", folder / "nowhere/people.toml"});
+  expect_run(2, "shipped", {"config", "show", folder / "people.toml"});
 }
 
 // What is offered must be taken.

@@ -1,0 +1,38 @@
+#include "base/shipped_files.hpp"
+
+#include <cstdlib>
+
+#include "base/program_folder.hpp"
+
+namespace sightline {
+namespace fs = std::filesystem;
+
+std::vector<fs::path> shipped_folders() {
+  std::vector<fs::path> folders;
+  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
+  const fs::path program = program_folder();
+  if (!program.empty()) {
+    folders.push_back(program / "../share/sightline/configs");
+    folders.push_back(program / "../../../configs");  // build/<preset>/bin
+  }
+  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
+  return folders;
+}
+
+fs::path find_shipped_file(const fs::path& name) {
+  std::error_code error;
+  for (const fs::path& folder : shipped_folders()) {
+    const fs::path file = folder / name;
+    if (fs::is_regular_file(file, error)) return file.lexically_normal();
+  }
+  return {};
+}
+
+fs::path find_shipped_model(const std::string& name) {
+  constexpr std::string_view kEnding = ".safetensors";
+  if (name.empty() || name.find('/') != std::string::npos) return {};
+  return find_shipped_file(fs::path("models") /
+                           (name.ends_with(kEnding) ? name : name + std::string(kEnding)));
+}
+
+}  // namespace sightline
