@@ -82,7 +82,11 @@ void check_contact_sheet(const std::string& file) {
 
 void check(const DetectArguments& a) {
   // Before another one is processed.
-  for (const std::string& input : a.inputs) require_present(input);
+  for (const std::string& input : a.inputs) {
+    require_present(input);
+    std::error_code error;
+    if (fs::is_directory(input, error)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
+  }
   if (a.inputs.size() > 1 && !a.output.empty()) {
     std::error_code error;
     fs::create_directories(a.output, error);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 
 #include "answer.hpp"
@@ -15,6 +16,7 @@
 #include "base/utf8.hpp"
 #include "detector_families.hpp"
 #include "knob_options.hpp"
+#include "media_options.hpp"
 #include "picture_output.hpp"
 #include "pipeline/chrome_trace.hpp"
 #include "pipeline/sinks.hpp"
@@ -30,18 +32,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanFrames = 4;                // of the source, that schedule `auto` measures with
+constexpr int kPlanFrames = 4;  // of the source, that schedule `auto` measures with
+constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 
 // What was found; how fast, for those who ask.
 void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
-               const pipeline::Knob* knob, bool is_verbose) {
+               const pipeline::Knob* knob, bool is_verbose, bool only_pictures) {
+  const char* const unit = only_pictures ? "picture" : "frame";
   std::string text;
   if (report.frames > report.skipped + report.failed) text += answer.text();
   if (is_verbose && report.frames > 0 && report.seconds > 0) {
-    text += fmt::format("{} in {:.2f} s: {:.1f} frames/s\n", counted(report.frames, "frame"), report.seconds,
-                        static_cast<double>(report.frames) / report.seconds);
-    text += stage_times_text(report);
+    text += fmt::format("{} in {:.2f} s", counted(report.frames, unit), report.seconds);
+    if (!only_pictures)
+      text += fmt::format(": {:.1f} frames/s", static_cast<double>(report.frames) / report.seconds);
+    text += '\n' + stage_times_text(report, unit);
   }
   text += settings_text(report);
   if (knob) text += knob->summary();
@@ -53,7 +58,7 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
                           family_named(detector.family).info().option_for_more);
     }
   }
-  std::fputs(printable(text + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
+  std::fputs(printable(text + problems_text(report, unit), kLineEndsAndTabs).c_str(), stderr);
 }
 
 // One input with what becomes of it.
@@ -91,6 +96,23 @@ class OneOfSeveralOutputs : public pipeline::Sink {
   ResultWriter& writer_;
 };
 
+// Results of pictures, which have no time; a number only where the format needs one.
+class PictureResults : public pipeline::Sink {
+ public:
+  PictureResults(std::unique_ptr<pipeline::Sink> results, bool keeps_number)
+      : results_(std::move(results)), keeps_number_(keeps_number) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    FrameResult timeless = result;
+    timeless.time = kNoTime;
+    if (!keeps_number_) timeless.frame = 0;
+    results_->accept(frame, timeless);
+  }
+
+ private:
+  std::unique_ptr<pipeline::Sink> results_;
+  const bool keeps_number_;
+};
+
 class DetectRun {
  public:
   DetectRun(DetectArguments arguments, ResultFormat format, int verbosity)
@@ -123,7 +145,7 @@ class DetectRun {
     begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
-      summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0);
+      summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0, only_pictures_);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
@@ -158,12 +180,16 @@ class DetectRun {
       if (a_.detections.empty()) return;
       FrameResult failed;
       failed.source = name;
+      failed.time = kNoTime;
       failed.status = FrameStatus::failed;
       failed.message = error.what();
       results().write(failed);
       return;
     }
-    spdlog::info("{}", describe_stream(name, inputs.back().reader.info()));
+    const media::StreamInfo& info = inputs.back().reader.info();
+    only_pictures_ = only_pictures_ && info.is_pictures;
+    if (info.is_pictures) refuse_time_options(name, a_.reading, a_.tracking.is_asked_for());
+    spdlog::info("{}", describe_stream(name, info));
   }
 
   // For the last line of the run. A live source loses frames by nature.
@@ -194,6 +220,7 @@ class DetectRun {
       keeper = engine_.keep_right(pipeline_, *planned);
     if (keeper) options.traces.push_back(keeper.get());
     ProgressDisplay display(verbosity_ >= 0);
+    if (only_pictures_) display.count_pictures();
     std::vector<pipeline::Progress> progress(inputs.size());
     std::vector<pipeline::Stream> streams;
     for (Input& input : inputs) {
@@ -265,11 +292,15 @@ class DetectRun {
       add(std::make_unique<pipeline::VideoSink>(*input.video, labels));
     }
     if (!a_.detections.empty()) {
+      std::unique_ptr<pipeline::Sink> sink;
       if (has_other_outputs()) {
-        add_shared(std::make_unique<OneOfSeveralOutputs>(results()));
+        sink = std::make_unique<OneOfSeveralOutputs>(results());
       } else {
-        add_shared(std::make_unique<pipeline::ResultSink>(results()));
+        sink = std::make_unique<pipeline::ResultSink>(results());
       }
+      if (input.reader.info().is_pictures)
+        sink = std::make_unique<PictureResults>(std::move(sink), format_ == ResultFormat::mot);
+      add_shared(std::move(sink));
     }
     if (!a_.contact_sheet.empty()) {
       if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
@@ -336,6 +367,7 @@ class DetectRun {
   pipeline::RunReport total_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs
+  bool only_pictures_ = true;        ///< among them
   std::int64_t damaged_inputs_ = 0;  ///< that could not be read whole
   std::string damaged_;              ///< says so; empty where there are none
 };

@@ -193,6 +193,8 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
   // Nobody should look into a camera for what cannot be kept.
   if (Gallery::is_there(a.gallery)) Gallery(a.gallery, Gallery::Access::write).require(finder.kind());
   const Inputs inputs = sorted_out(a.inputs.empty() ? std::vector{media::first_camera().path} : a.inputs);
+  if (inputs.videos.empty() && !inputs.pictures.empty())
+    refuse_time_options(inputs.pictures.front(), a.reading, false);
   Gathering gathering(a, finder, verbosity);
   for (const std::string& file : inputs.pictures)
     gathering.add_picture(file, inputs.pictures.size() == 1 && inputs.videos.empty());

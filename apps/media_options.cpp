@@ -68,4 +68,15 @@ void require_present(const std::string& input) {
               "check the name and the path");
 }
 
+void refuse_time_options(const std::string& input, const media::ReadOptions& reading, bool tracks) {
+  const char* const option = tracks              ? "--track"
+                             : reading.start > 0 ? "--start"
+                             : reading.duration  ? "--duration"
+                                                 : nullptr;
+  if (!option) return;
+  throw Error(ExitCode::usage,
+              std::string(option) + " does nothing for pictures, which have no time: '" + input + "'",
+              "leave it out; numbered pictures of a video are read as one by a pattern such as %06d.jpg");
+}
+
 }  // namespace sightline::apps

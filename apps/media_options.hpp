@@ -31,4 +31,8 @@ Size parse_size(const std::string& text, const std::string& option);
 /// generator) is left to FFmpeg.
 void require_present(const std::string& input);
 
+/// Throws Error (usage) for a picture or a folder of pictures where the reading is limited in seconds, or
+/// `tracks`: pictures have no time.
+void refuse_time_options(const std::string& input, const media::ReadOptions& reading, bool tracks);
+
 }  // namespace sightline::apps

@@ -23,9 +23,10 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   }
   next_ = progress.seconds + (terminal_ ? kTerminalInterval : kPlainInterval);
   const double rate = static_cast<double>(progress.frames) / std::max(progress.seconds, 1e-9);
-  const char* const what = pixels_ > 0 ? "tile" : "frame";
-  const std::string speed = pixels_ > 0 ? fmt::format("{:.1f} Mpixel/s", rate * pixels_ / 1e6)
-                                        : fmt::format("{:.1f} frames/s", rate);
+  const char* const what = pixels_ > 0 ? "tile" : pictures_ ? "picture" : "frame";
+  std::string speed;
+  if (pixels_ > 0) speed = fmt::format("  {:.1f} Mpixel/s", rate * pixels_ / 1e6);
+  if (pixels_ == 0 && !pictures_) speed = fmt::format("  {:.1f} frames/s", rate);
   std::string line;
   if (progress.total && *progress.total > 0) {
     const double share =
@@ -37,10 +38,10 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
     }
     const double left =
         std::max(0.0, static_cast<double>(*progress.total - progress.frames)) / std::max(rate, 1e-9);
-    line += fmt::format("{:3.0f}%  {} {} of {}  {}  {} left", 100 * share, what, progress.frames,
+    line += fmt::format("{:3.0f}%  {} {} of {}{}  {} left", 100 * share, what, progress.frames,
                         *progress.total, speed, duration_text(left));
   } else {
-    line += fmt::format("{} {}  {}  {}", what, progress.frames, speed, duration_text(progress.seconds));
+    line += fmt::format("{} {}{}  {}", what, progress.frames, speed, duration_text(progress.seconds));
   }
   std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", printable(line).c_str());
   shown_ = true;

@@ -14,6 +14,8 @@ class ProgressDisplay {
   explicit ProgressDisplay(bool enabled);
   /// Frames are tiles of a picture, and so many pixels each: the rate is told in pixels.
   void count_pixels(double of_a_frame) { pixels_ = of_a_frame; }
+  /// Frames are pictures, which have no rate.
+  void count_pictures() { pictures_ = true; }
   void show(const pipeline::Progress& progress);
   /// Ends the bar's line, if there is one.
   void end();
@@ -22,6 +24,7 @@ class ProgressDisplay {
   bool enabled_;
   bool terminal_;
   bool shown_ = false;
+  bool pictures_ = false;
   double pixels_ = 0;  ///< of a frame; 0: frames are counted
   double next_ = 0;    ///< seconds at which to show again
 };

@@ -17,6 +17,6 @@ std::string describe_stream(const std::string& input, const media::StreamInfo& i
 std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
 /// What went wrong with frames, a line each; empty if nothing did.
-std::string problems_text(const pipeline::RunReport& report);
+std::string problems_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
 }  // namespace sightline::apps

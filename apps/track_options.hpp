@@ -14,6 +14,9 @@ class TrackOptions {
   /// @param live  whether objects that have names are tracked unless the user says otherwise
   void add_to(OptionSet& options, bool live = false);
 
+  /// Whether --track was given.
+  bool is_asked_for() const { return track_; }
+
   /// What the user asked for; none where objects are not to be tracked.
   /// @param detector  whose objects are tracked: predicted ones fade to its threshold
   std::optional<TrackerOptions> make(const DetectorInfo& detector) const;

@@ -14,7 +14,8 @@ namespace sightline {
 
 /// The formats a detections file can have. In all of them boxes are in pixels of the frame, origin 0,0 at the
 /// top left, rounded to 2 decimals; scores have 4 decimals, times (seconds) 6. A number that is not finite is
-/// `null` in JSON and `nan` in CSV and MOT.
+/// `null` in JSON and `nan` in CSV and MOT. A picture has neither a number (FrameResult::frame is 0) nor a time
+/// (it is not finite): they are `null` in JSON and empty in CSV.
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
@@ -43,7 +44,7 @@ enum class ResultFormat {
   mot,
   /// One document with the `images`, `categories` and `annotations` of the COCO format; an annotation has a
   /// `score` as in COCO results, and a `track_id` where it is tracked. Ids count from 1; category n is label
-  /// n - 1. An image's `file_name` is `source#frame`, its `setting` as
+  /// n - 1. An image's `file_name` is `source#frame`, or the picture's name, its `setting` as
   /// in `jsonl`. Name and distance are an annotation's `attributes`;
   /// landmarks are its `keypoints`, whose names are those of the category's first object that has any: a
   /// landmark of another name is left out, and one that is missing is 0,0,0.

@@ -50,6 +50,11 @@ std::string box_array(const Box& box) {
          json_number(box.height, 2) + ']';
 }
 
+// A frame's number; `none` where it has none, as pictures have.
+std::string frame_number(const FrameResult& result, const char* none) {
+  return result.frame > 0 ? std::to_string(result.frame) : none;
+}
+
 // `name` is ours: letters.
 void append(std::string& object, const char* name, const std::string& value) {
   object += object.empty() ? '{' : ',';
@@ -108,7 +113,7 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
   std::string text;
   append(text, "source", quoted(result.source));
   if (!result.picture.empty()) append(text, "picture", quoted(result.picture));
-  append(text, "frame", std::to_string(result.frame));
+  append(text, "frame", frame_number(result, "null"));
   append(text, "time", json_number(result.time, 6));
   append(text, "status", quoted(to_string(result.status)));
   append(text, "width", std::to_string(result.width));
@@ -146,13 +151,15 @@ class Csv final : public ResultWriter::Format {
   Csv(std::vector<std::string> labels, bool has_settings)
       : Format(std::move(labels)), has_settings_(has_settings) {}
   std::string head() override {
-    return std::string("source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence") +
+    return std::string(
+               "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence") +
            (has_settings_ ? ",setting\n" : "\n");
   }
   std::string frame(const FrameResult& result) override {
     const std::string start =
         csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
-        std::to_string(result.frame) + ',' + plain(result.time, 6) + ',' + to_string(result.status) + ',';
+        frame_number(result, "") + ',' + (std::isfinite(result.time) ? plain(result.time, 6) : "") + ',' +
+        to_string(result.status) + ',';
     const std::string end = has_settings_ ? ',' + csv_field(std::string(result.setting)) + '\n' : "\n";
     if (result.objects.empty()) return start + ",,,,,,,,," + end;
     std::string rows;
@@ -232,15 +239,16 @@ class Coco final : public ResultWriter::Format {
     if (std::fwrite(rows.data(), 1, rows.size(), annotations_.get()) != rows.size()) fail();
     annotation_ = id;
     keypoints_ = std::move(keypoints);
-    const std::string name =
-        result.picture.empty() ? result.source + '#' + std::to_string(result.frame) : result.picture;
+    const bool is_of_video = result.picture.empty() && result.frame > 0;
+    const std::string name = (result.picture.empty() ? result.source : result.picture) +
+                             (is_of_video ? '#' + std::to_string(result.frame) : "");
     std::string image;
     append(image, "id", std::to_string(++image_));
     append(image, "file_name", quoted(name));
     append(image, "width", std::to_string(result.width));
     append(image, "height", std::to_string(result.height));
     append(image, "source", quoted(result.source));
-    append(image, "frame", std::to_string(result.frame));
+    append(image, "frame", frame_number(result, "null"));
     append(image, "time", json_number(result.time, 6));
     append(image, "status", quoted(to_string(result.status)));
     if (!result.setting.empty()) append(image, "setting", quoted(result.setting));

@@ -235,7 +235,32 @@ TEST(Detect, FolderOfPictures) {
   EXPECT_EQ(lines[0].at("source"), folder / "in");
   EXPECT_EQ(lines[0].at("picture"), "p1.png");
   EXPECT_EQ(lines[10].at("picture"), "p11.png");
-  EXPECT_EQ(lines[10].at("frame"), 11);
+}
+
+// Pictures have neither a time nor, where the format does without, a number.
+TEST(Detect, PicturesHaveNoTime) {
+  TempDir folder;
+  fs::create_directories(folder / "in");
+  make_clip(folder / "in/p%d.png", "testsrc=size=160x200:rate=10:duration=0.2");
+  for (const std::string& input : {folder / "in", folder / "in/p1.png"}) {
+    const Outcome outcome = run({"-v", "detect", input});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err.find("frames/s"), std::string::npos) << outcome.err;
+    for (const Json& line : parse_lines(outcome.out)) {
+      EXPECT_TRUE(line.at("time").is_null()) << line;
+      EXPECT_TRUE(line.at("frame").is_null()) << line;
+    }
+    for (const std::vector<std::string>& option :
+         std::vector<std::vector<std::string>>{{"--track"}, {"--start", "1"}, {"--duration", "1"}})
+      expect_run(2, option.front(), std::vector<std::string>{"detect", input} + option);
+  }
+  EXPECT_NE(run({"-q", "detect", folder / "in", "-f", "csv"}).out.find("in/p1.png,,,ok,"), std::string::npos);
+  const Json coco = Json::parse(run({"-q", "detect", folder / "in/p1.png", "-f", "coco"}).out);
+  EXPECT_EQ(coco.at("images").at(0).at("file_name"), folder / "in/p1.png");
+  // Numbered pictures of a video have times.
+  const Outcome pattern = run({"-q", "detect", folder / "in/p%d.png", "--track"});
+  EXPECT_EQ(pattern.exit_code, 0) << pattern.err;
+  EXPECT_EQ(numbers(parse_lines(pattern.out)), (std::vector<std::int64_t>{1, 2}));
 }
 
 TEST(Detect, PicturesKeepTheirNames) {
