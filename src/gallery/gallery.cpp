@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "gallery/names.hpp"
 #include "gallery/schema.hpp"
@@ -80,6 +81,23 @@ void keep_journal_and_reserve(Database& database) {
   database.reserve();
 }
 
+// Gives the reserve to a deletion, and keeps one again afterwards, whatever became of the deletion.
+class ReserveInUse {
+ public:
+  explicit ReserveInUse(Database& database) : database_(database) {}
+  ~ReserveInUse() {
+    try {
+      database_.reserve();
+    } catch (const std::exception&) {  // out of memory; the next change keeps one
+    }
+  }
+  ReserveInUse(const ReserveInUse&) = delete;
+  ReserveInUse& operator=(const ReserveInUse&) = delete;
+
+ private:
+  Database& database_;
+};
+
 }  // namespace
 
 Gallery::Gallery(std::unique_ptr<Database> database, TemplateKind kind)
@@ -146,6 +164,10 @@ const fs::path& Gallery::file() const {
 
 std::string Gallery::bytes() const {
   return database_->bytes();
+}
+
+void Gallery::set_patience(std::chrono::milliseconds patience) {
+  database_->set_patience(patience);
 }
 
 void Gallery::require(const TemplateKind& kind) const {
@@ -272,6 +294,7 @@ void Gallery::merge(const std::string& name, const std::vector<std::string>& oth
 }
 
 std::string Gallery::remove(const std::vector<std::string>& names) {
+  const ReserveInUse reserve(*database_);  // before the transaction: kept again when that is rolled back
   Transaction transaction(*database_, Transaction::Kind::write);
   std::set<std::int64_t> people;
   for (const std::string& name : names) people.insert(person(name).id);
@@ -282,6 +305,7 @@ std::string Gallery::remove(const std::vector<std::string>& names) {
 }
 
 std::string Gallery::remove_templates(const std::string& name, std::span<const std::size_t> places) {
+  const ReserveInUse reserve(*database_);
   Transaction transaction(*database_, Transaction::Kind::write);
   const Person owner = person(name);
   const std::vector<StoredTemplate> all = templates(owner);
@@ -289,7 +313,7 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
   for (const std::size_t place : once) {
     if (place >= all.size()) {
       throw Error(ExitCode::usage,
-                  "'" + name + "' has " + std::to_string(all.size()) + " picture(s), and none with number " +
+                  "'" + name + "' has " + counted(std::ssize(all), "picture") + ", and none with number " +
                       std::to_string(place + 1),
                   "`sightline faces show` tells their numbers");
     }
@@ -311,7 +335,6 @@ std::string Gallery::erase_traces() {
   } catch (const Error& error) {
     left = std::string(error.what()) + "; the next deletion tries again";
   }
-  database_->reserve();
   return left;
 }
 

@@ -123,6 +123,8 @@ class Gallery {
   const std::filesystem::path& file() const;
   /// What a file of this gallery holds.
   std::string bytes() const;
+  /// Changes how long functions wait for another program.
+  void set_patience(std::chrono::milliseconds patience);
   const TemplateKind& kind() const { return kind_; }
   /// Throws Error (model) where templates of that kind cannot be compared with those in the gallery.
   void require(const TemplateKind& kind) const;

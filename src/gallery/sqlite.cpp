@@ -40,6 +40,11 @@ void make_private_file(const fs::path& file) {
 
 constexpr std::uintmax_t kMaxReserve = 16 << 20;
 
+// Neither a FIFO nor a device nor one of several names of a file.
+bool is_own_file(const struct stat& file) {
+  return S_ISREG(file.st_mode) && file.st_nlink == 1;
+}
+
 }  // namespace
 
 LibraryVersion library_version() {
@@ -61,7 +66,7 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
   if (code != SQLITE_OK) fail(code);
   if (mode != Mode::read && sqlite3_db_readonly(opened, "main") == 1) fail(SQLITE_READONLY);
-  sqlite3_busy_timeout(opened, static_cast<int>(patience.count()));
+  set_patience(patience);
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kLargestValue);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -71,16 +76,37 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   run(mode == Mode::read ? "PRAGMA query_only = ON" : "PRAGMA secure_delete = ON");
 }
 
+void Database::set_patience(std::chrono::milliseconds patience) {
+  sqlite3_busy_timeout(connection_.get(), static_cast<int>(patience.count()));
+}
+
 fs::path Database::reserve_file() const {
   fs::path file = file_;
   return file += "-reserve";
 }
 
+// Asked before each statement, since others may write to the folder: SQLite would wait for the writer of a
+// FIFO there, and write into a file that has another name, too.
+void Database::check_side_files() const {
+  const char* const name = sqlite3_db_filename(connection_.get(), "main");
+  for (const char* side : {sqlite3_filename_journal(name), sqlite3_filename_wal(name)}) {
+    struct stat there {};
+    if (::lstat(side, &there) != 0 || is_own_file(there)) continue;
+    throw Error(ExitCode::input,
+                "cannot use the gallery '" + file_.string() + "': '" + side + "' is not a regular file",
+                "remove that, and keep galleries in a folder that nobody else may write to");
+  }
+}
+
 void Database::reserve() {
-  struct stat database {};
-  const int handle = ::open(reserve_file().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const fs::path file = reserve_file();
+  struct stat there {
+  }, database{};
+  // Others who may write to the folder may have put something else there, before now or meanwhile.
+  if (::lstat(file.c_str(), &there) == 0 && !is_own_file(there) && ::unlink(file.c_str()) != 0) return;
+  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (handle < 0) return;
-  if (::stat(file_.c_str(), &database) == 0) {
+  if (::fstat(handle, &there) == 0 && is_own_file(there) && ::stat(file_.c_str(), &database) == 0) {
     // A journal has a few bytes beside each page, and a head.
     const auto size = static_cast<std::uintmax_t>(database.st_size);
     const auto wanted = static_cast<off_t>(std::min(size + size / 16 + 65536, kMaxReserve));
@@ -90,8 +116,7 @@ void Database::reserve() {
 }
 
 void Database::release_reserve() {
-  std::error_code ignored;
-  fs::remove(reserve_file(), ignored);
+  ::unlink(reserve_file().c_str());
 }
 
 std::string Database::bytes() {
@@ -163,6 +188,7 @@ void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
 }
 
 Statement::Statement(Database& database, const char* sql, std::nullptr_t) : database_(database) {
+  database.check_side_files();
   sqlite3_stmt* prepared = nullptr;
   const int code = sqlite3_prepare_v2(database.connection_.get(), sql, -1, &prepared, nullptr);
   statement_.reset(prepared);

@@ -36,12 +36,14 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
   /// What the database's file holds, or would.
   std::string bytes();
+  void set_patience(std::chrono::milliseconds patience);
   /// Runs one statement that has no parameters.
   void run(const char* sql);
   /// The first column of the first row of such a statement.
   std::int64_t integer(const char* sql);
   /// Keeps space on the disk for the journal of a deletion: a file `NAME-reserve` beside the database, as
-  /// large as that, at most 16 MiB. Does what it can; must be called when the database has grown.
+  /// large as that, at most 16 MiB. Does what it can; must be called when the database has grown. Anything
+  /// else of that name, such as a link or a FIFO, is removed and not written to.
   void reserve();
   /// Gives that space to what is written next.
   void release_reserve();
@@ -58,6 +60,8 @@ class Database {
     void operator()(sqlite3* connection) const;
   };
   std::filesystem::path reserve_file() const;
+  /// Throws Error (input) where the journal is no file of the database's own.
+  void check_side_files() const;
 
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> connection_;

@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "gallery/names.hpp"
@@ -34,6 +36,7 @@ const TemplateKind kKind{"small", "0123", "of tests", 32};
 class GalleryTest : public testing::Test {
  protected:
   std::string file() const { return folder_ / "faces.gallery"; }
+  std::string reserve() const { return file() + "-reserve"; }
   Gallery open() const { return Gallery::open_or_make(file(), kKind); }
 
   /// One that can be told from all others, also in the bytes of a file.
@@ -181,10 +184,76 @@ TEST_F(GalleryTest, DeletionIsRefusedWhileAnotherProgramReads) {
     Transaction reading(other, Transaction::Kind::read);
     EXPECT_EQ(other.integer("SELECT count(*) FROM people"), 1);
     expect_error(ExitCode::failed, "in use", [&] { gallery.remove({"Ada"}); });
+    EXPECT_GT(fs::file_size(reserve()), 0u) << "kept for the next deletion";
+    expect_error(ExitCode::failed, "in use",
+                 [&] { gallery.remove_templates("Ada", std::array{std::size_t{0}}); });
+    EXPECT_GT(fs::file_size(reserve()), 0u);
     EXPECT_THAT(names(gallery), ElementsAre("Ada"));
   }
   EXPECT_EQ(gallery.remove({"Ada"}), "");
   EXPECT_EQ(all_bytes().find("picture of Ada"), std::string::npos);
+}
+
+// Whoever may write to the folder may put something in the place of the reserve.
+TEST_F(GalleryTest, TheReserveIsAFileOfItsOwn) {
+  const std::string victim = folder_ / "victim";
+  test::store(victim, std::string("kept"));
+  const std::function<void()> plants[] = {
+      [&] { ASSERT_EQ(::mkfifo(reserve().c_str(), 0666), 0); },
+      [&] { fs::create_hard_link(victim, reserve()); },
+      [&] { fs::create_symlink(victim, reserve()); },
+      [&] { fs::create_symlink(folder_ / "nothing", reserve()); },
+  };
+  Gallery gallery = open();
+  add(gallery, "Ada", 3);
+  for (const auto& plant : plants) {
+    SCOPED_TRACE(&plant - plants);
+    for (const bool changes : {false, true}) {
+      fs::remove(reserve());
+      plant();
+      // Opened for reading, a FIFO does not keep a writer waiting, who would never come back.
+      const int reader = ::open(reserve().c_str(), O_RDONLY | O_NONBLOCK);
+      if (changes) {
+        gallery.remove_templates("Ada", std::array{std::size_t{0}});
+        add(gallery, "Ada");
+      } else {
+        static_cast<void>(open());
+      }
+      if (reader >= 0) ::close(reader);
+      struct stat there {};
+      ASSERT_EQ(::lstat(reserve().c_str(), &there), 0);
+      EXPECT_TRUE(S_ISREG(there.st_mode));
+      EXPECT_EQ(there.st_nlink, 1u);
+      EXPECT_GE(there.st_size, static_cast<off_t>(fs::file_size(file())));
+    }
+    EXPECT_EQ(test::bytes_of(victim), "kept");
+    EXPECT_FALSE(fs::exists(folder_ / "nothing"));
+  }
+}
+
+TEST_F(GalleryTest, AJournalThatIsNoFileOfItsOwnIsRefused) {
+  const std::string victim = folder_ / "victim";
+  test::store(victim, std::string(600, '\0'));
+  Gallery gallery = open();
+  add(gallery, "Ada");
+  for (const char* const side : {"-journal", "-wal"}) {
+    const std::string name = file() + side;
+    const std::function<void()> plants[] = {[&] { ASSERT_EQ(::mkfifo(name.c_str(), 0666), 0); },
+                                            [&] { fs::create_hard_link(victim, name); },
+                                            [&] { fs::create_symlink(victim, name); }};
+    for (const auto& plant : plants) {
+      SCOPED_TRACE(name + std::to_string(&plant - plants));
+      plant();
+      expect_error(ExitCode::input, "not a regular file", [&] { static_cast<void>(open()); });
+      expect_error(ExitCode::input, "not a regular file",
+                   [&] { Gallery(file(), Gallery::Access::read).people(); });
+      expect_error(ExitCode::input, "not a regular file", [&] { static_cast<void>(gallery.changed()); });
+      expect_error(ExitCode::input, "not a regular file", [&] { gallery.remove({"Ada"}); });
+      fs::remove(name);
+      EXPECT_EQ(test::bytes_of(victim), std::string(600, '\0'));
+      EXPECT_THAT(names(gallery), ElementsAre("Ada"));
+    }
+  }
 }
 
 TEST_F(GalleryTest, LastTemplateTakesThePersonAlong) {
