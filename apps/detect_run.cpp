@@ -307,7 +307,7 @@ class DetectRun {
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
     }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
-    if (const auto tracking = a_.tracking.make(engine_.detector->info())) {
+    if (const auto tracking = a_.tracking.make(*engine_.detector)) {
       auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};
       input.sinks.push_back(std::move(sink));

@@ -144,7 +144,7 @@ void LiveSession::open_outputs() {
         ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector->run_settings().empty());
     add(std::make_unique<pipeline::ResultSink>(*results_));
   }
-  if (const auto tracking = a_.tracking.make(engine_.detector->info())) {
+  if (const auto tracking = a_.tracking.make(*engine_.detector)) {
     auto tracker = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(sinks));
     sinks = {tracker.get()};
     sinks_.push_back(std::move(tracker));

@@ -43,11 +43,13 @@ void TrackOptions::add_to(OptionSet& options, bool live) {
       .needs("--track");
 }
 
-std::optional<TrackerOptions> TrackOptions::make(const DetectorInfo& detector) const {
-  const bool wanted = track_ || (track_names_ && !no_track_ && detector.names_objects);
+std::optional<TrackerOptions> TrackOptions::make(const Detector& detector) const {
+  const DetectorInfo& info = detector.info();
+  const bool wanted = track_ || (track_names_ && !no_track_ && info.names_objects);
   if (!wanted) return std::nullopt;
   TrackerOptions options = tracker_;
-  options.lowest_score = detector.threshold;
+  options.lowest_score = info.threshold;
+  options.names = known_names(detector);
   options.max_lost = std::max(options.max_lost, options.max_gap);
   options.max_pause = std::max(options.max_pause, options.max_lost);
   return options;

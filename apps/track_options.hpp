@@ -19,7 +19,7 @@ class TrackOptions {
 
   /// What the user asked for; none where objects are not to be tracked.
   /// @param detector  whose objects are tracked: predicted ones fade to its threshold
-  std::optional<TrackerOptions> make(const DetectorInfo& detector) const;
+  std::optional<TrackerOptions> make(const Detector& detector) const;
 
  private:
   bool track_ = false;

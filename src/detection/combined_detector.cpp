@@ -146,6 +146,12 @@ int CombinedDetector::setting_of(std::size_t detector, int setting) const {
 
 CombinedDetector::~CombinedDetector() = default;
 
+std::shared_ptr<const KnownNames> CombinedDetector::known_names() const {
+  std::vector<std::shared_ptr<const KnownNames>> several;
+  for (const auto& one : detectors_) several.push_back(sightline::known_names(*one));
+  return joined(several);
+}
+
 std::unique_ptr<Workspace> CombinedDetector::make_workspace() const {
   auto workspace = std::make_unique<CombinedWorkspace>();
   for (const auto& detector : detectors_) workspace->own.push_back(detector->make_workspace());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detection/detector.hpp"
+#include "detection/known_names.hpp"
 
 namespace sightline {
 
@@ -21,7 +22,7 @@ namespace sightline {
 ///
 /// Where detectors have several settings, all are turned together, step by step from what each is configured
 /// with; one that has no further setting stays. Thread-safety: as Detector.
-class CombinedDetector : public Detector {
+class CombinedDetector : public Detector, public NamingDetector {
  public:
   /// @param detectors  at least one. Throws Error (usage) where they have more stages together than a
   /// processor may
@@ -45,6 +46,8 @@ class CombinedDetector : public Detector {
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
+  /// Those of all detectors.
+  std::shared_ptr<const KnownNames> known_names() const override;
 
  private:
   class CombinedWorkspace;

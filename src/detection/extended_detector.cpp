@@ -58,6 +58,10 @@ ExtendedDetector::ExtendedDetector(std::unique_ptr<Detector> outer, std::unique_
 
 ExtendedDetector::~ExtendedDetector() = default;
 
+std::shared_ptr<const KnownNames> ExtendedDetector::known_names() const {
+  return joined({sightline::known_names(*outer_), further_->known_names()});
+}
+
 std::unique_ptr<Workspace> ExtendedDetector::make_workspace() const {
   auto workspace = std::make_unique<PairWorkspace>();
   workspace->outer = outer_->make_workspace();

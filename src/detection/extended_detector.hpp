@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "detection/detector.hpp"
+#include "detection/known_names.hpp"
 
 namespace sightline {
 
@@ -23,6 +24,8 @@ class ObjectProcessor : public FrameProcessor {
   /// Changes what is to be known of the detector by what these stages add to it. Called once, before any
   /// workspace is made.
   virtual void extend(DetectorInfo& info) = 0;
+  /// Of stages that name objects; null of others.
+  virtual std::shared_ptr<const KnownNames> known_names() const { return nullptr; }
 
   const ProcessorInfo& info() const final;
   void take_result(Workspace& workspace, FrameResult& result) const final;
@@ -31,7 +34,7 @@ class ObjectProcessor : public FrameProcessor {
 /// A detector and what is done with its objects, as one detector: frames are divided, tuned and counted as by
 /// the first. Where the detector's last stage runs on a device, the first behind it runs on the CPU.
 /// Thread-safety: as Detector.
-class ExtendedDetector : public Detector {
+class ExtendedDetector : public Detector, public NamingDetector {
  public:
   /// Throws Error (usage) where both have too many stages together.
   ExtendedDetector(std::unique_ptr<Detector> outer, std::unique_ptr<ObjectProcessor> further);
@@ -51,6 +54,8 @@ class ExtendedDetector : public Detector {
   std::span<const ProcessorSetting> run_settings() const override { return outer_->run_settings(); }
   std::size_t configured_setting() const override { return outer_->configured_setting(); }
   std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+  std::shared_ptr<const KnownNames> known_names() const override;
 
   const Detector& outer() const { return *outer_; }
 

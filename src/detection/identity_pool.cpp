@@ -30,6 +30,15 @@ void IdentityPool::add(const SharedAttributes& attributes) {
   name_ = keeps || nearest.distance <= limit_ ? nearest.name : "";
 }
 
+void IdentityPool::keep_only(const std::vector<std::string>& known) {
+  const auto is_forgotten = [&](const std::string& name) {
+    return std::ranges::find(known, name) == known.end();
+  };
+  if (!name_.empty() && is_forgotten(name_)) *this = {};
+  std::erase_if(identities_, [&](const Identity& one) { return is_forgotten(one.name); });
+  if (identities_.empty()) *this = {};
+}
+
 SharedAttributes IdentityPool::pooled(const SharedAttributes& attributes) const {
   if (frames_ == 0) return attributes;
   DetectionAttributes values = attributes ? *attributes : DetectionAttributes{};

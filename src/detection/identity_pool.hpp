@@ -26,6 +26,9 @@ class IdentityPool {
   /// had identities.
   SharedAttributes pooled(const SharedAttributes& attributes) const;
 
+  /// Forgets identities that are not in `known`. Without the one that gave the name, it begins anew.
+  void keep_only(const std::vector<std::string>& known);
+
   static constexpr int kMemory = 20;      ///< frames
   static constexpr double kKept = 1.05;   ///< of the limit
   static constexpr int kIdentities = 16;  ///< of a track, the nearest

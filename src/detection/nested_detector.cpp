@@ -136,6 +136,7 @@ class InsideSearch : public ObjectProcessor {
     return std::move(static_cast<InsideWorkspace&>(workspace).detections);
   }
   void extend(DetectorInfo& info) override;
+  std::shared_ptr<const KnownNames> known_names() const override;
 
  private:
   void search_inside(InsideWorkspace& workspace) const;
@@ -152,6 +153,12 @@ InsideSearch::InsideSearch(std::vector<InsideDetector> inside) : inside_(std::mo
       throw Error(ExitCode::usage, "the part of a box that is searched inside is empty",
                   "give left, top, right and bottom in this order, from 0 (left, top) to 1 (right, bottom)");
   }
+}
+
+std::shared_ptr<const KnownNames> InsideSearch::known_names() const {
+  std::vector<std::shared_ptr<const KnownNames>> several;
+  for (const auto& one : inside_) several.push_back(sightline::known_names(*one.detector));
+  return joined(several);
 }
 
 void InsideSearch::extend(DetectorInfo& info) {

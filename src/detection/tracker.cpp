@@ -56,6 +56,16 @@ void Tracker::identify(Track& track, const Detection& object) {
   track.attributes = track.identity.pooled(object.attributes);
 }
 
+// Before and after a frame's objects are taken: what was pooled, and what a frame says that was on its way.
+void Tracker::drop_forgotten_names() {
+  if (!options_.names) return;
+  const auto known = options_.names->names();
+  for (Track& track : tracks_) {
+    track.identity.keep_only(*known);
+    track.attributes = without_forgotten(track.attributes, *known);
+  }
+}
+
 void Tracker::advance(Track& track, double seconds) const {
   const double height = std::max(track.height.position, 1.0);
   track.x.predict(seconds, options_.place.acceleration * height);
@@ -134,6 +144,7 @@ const std::vector<Detection>& Tracker::update(double time, std::span<const Detec
   if (!(seconds >= 0 && seconds <= options_.max_pause)) tracks_.clear();
   time_ = time;
   for (Track& track : tracks_) advance(track, seconds);
+  drop_forgotten_names();
 
   taken_.resize(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) taken_[i] = !is_usable(objects[i]);
@@ -147,12 +158,14 @@ const std::vector<Detection>& Tracker::update(double time, std::span<const Detec
   for (Track& track : tracks_) {
     if (track.id == 0 && track.hits >= options_.min_hits) track.id = ++last_id_;
   }
+  drop_forgotten_names();
   report(time, 0);
   return reported_;
 }
 
 const std::vector<Detection>& Tracker::predict(double time) {
   const double ahead = time - time_;
+  drop_forgotten_names();
   reported_.clear();
   if (ahead >= 0 && ahead <= options_.max_pause) report(time, ahead);
   return reported_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "detection/detection.hpp"
 #include "detection/identity_pool.hpp"
 #include "detection/kalman.hpp"
+#include "detection/known_names.hpp"
 
 namespace sightline {
 
@@ -35,6 +37,8 @@ struct TrackerOptions {
   double lowest_score = 0;
   /// A pause of so many seconds, or time that goes backwards, ends all tracks.
   double max_pause = 3.0;
+  /// Whose names may be reported: somebody who is deleted loses hers with the next report. Null: everybody's.
+  std::shared_ptr<const KnownNames> names;
 
   /// Noise of a coordinate, in the object's heights (its aspect ratio: in parts of itself), as standard
   /// deviations.
@@ -61,7 +65,7 @@ struct TrackerOptions {
 /// with the predicted box and a falling score, unless a found object covers at least half of it.
 /// An object gets its identity when it is first reported: 1, 2, 3 and so on, never used again. Labels never
 /// mix. Attributes are those that the object was last found with; its name is what all frames say together
-/// (IdentityPool), and landmarks, which have a place in one frame only, are left out where it was not found.
+/// (IdentityPool) unless the person was deleted meanwhile, and landmarks, which have a place in one frame only, are left out where it was not found.
 /// Objects with an empty box, or a number that is not finite, are passed over.
 ///
 /// The result depends on the calls alone. In steady state nothing is allocated. Thread-safety: one thread at
@@ -78,7 +82,7 @@ class Tracker {
 
   /// What is likely to be seen at a time after the last `update`, for a frame that was not searched: what was
   /// found in that update, with its score and for `max_lost` seconds, and what was missing there as above.
-  /// Changes nothing but the returned buffer, which is valid until the next call.
+  /// Changes nothing but the returned buffer, which is valid until the next call, and forgets deleted names.
   const std::vector<Detection>& predict(double time);
 
   /// Tracks that are followed, reported or not.
@@ -100,6 +104,7 @@ class Tracker {
 
   Track begin(const Detection& object, double time) const;
   static void identify(Track& track, const Detection& object);
+  void drop_forgotten_names();
   void advance(Track& track, double seconds) const;
   void correct(Track& track, const Detection& object, double time) const;
   void match(bool reported, bool strong, std::span<const Detection> objects, double time);

@@ -31,8 +31,9 @@ std::shared_ptr<const KnownPeople> load_people(gallery::Gallery& gallery, const 
                                                const LimitOptions& limit);
 
 /// The people of a file. Where the file is not there, nobody is known, and a warning says so.
-/// @param follow  a thread of its own reads the file again when it has changed, and people are exchanged when
-///                that is done; what goes wrong then is a warning, and those of before stay
+/// @param follow  the file is read again when people are asked for after a change. While another program has
+///                it locked, those of before stay. Of a file that is gone, empty, damaged or no gallery,
+///                nobody is known, and a warning says so
 /// Throws as load_people.
 std::unique_ptr<PeopleSource> people_of(const std::filesystem::path& file,
                                         std::shared_ptr<const Recogniser> recogniser,

@@ -135,12 +135,14 @@ void FaceIdentification::identify(FaceWorkspace& w) const {
 std::vector<Detection> FaceIdentification::take_objects(Workspace& workspace) const {
   auto& w = static_cast<FaceWorkspace&>(workspace);
   const auto matches = std::span<const Match>(w.found.all);
+  const auto now = people_->current();  // people may have been deleted while the frame was on its way
   const auto to_real = [&](std::uint32_t distance) { return recogniser_->real_distance(distance); };
   for (std::size_t i = 0; i < w.faces(); ++i) {
     Detection& face = w.detections[w.face_of[i]];
     DetectionAttributes attributes = face.attributes ? *face.attributes : DetectionAttributes{};
     name_face(*w.people, matches.subspan(i * w.per_face(), w.per_face()), to_real, attributes);
     face.attributes = std::move(attributes);
+    if (now != w.people) face.attributes = without_forgotten(face.attributes, now->names);
   }
   return std::move(w.detections);
 }

@@ -64,6 +64,7 @@ class FaceIdentification : public ObjectProcessor {
   void set_objects(Workspace& workspace, std::vector<Detection> objects) const override;
   std::vector<Detection> take_objects(Workspace& workspace) const override;
   void extend(DetectorInfo& info) override;
+  std::shared_ptr<const KnownNames> known_names() const override { return people_; }
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
 
   const Recogniser& recogniser() const { return *recogniser_; }

@@ -4,6 +4,11 @@
 
 namespace sightline::recognition {
 
+std::shared_ptr<const std::vector<std::string>> PeopleSource::names() const {
+  const std::shared_ptr<const KnownPeople> people = current();
+  return {people, &people->names};
+}
+
 void name_face(const KnownPeople& people, std::span<const Match> matches,
                const std::function<double(std::uint32_t)>& to_real, DetectionAttributes& attributes) {
   attributes.name = kUnknownName;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "detection/attributes.hpp"
+#include "detection/known_names.hpp"
 #include "recognition/search.hpp"
 #include "recognition/templates.hpp"
 
@@ -23,11 +24,11 @@ struct KnownPeople {
 };
 
 /// Where known people come from. Thread-safe.
-class PeopleSource {
+class PeopleSource : public KnownNames {
  public:
-  virtual ~PeopleSource() = default;
-  /// As they are now; never null. Does not wait for a file.
+  /// As they are now; never null.
   virtual std::shared_ptr<const KnownPeople> current() const = 0;
+  std::shared_ptr<const std::vector<std::string>> names() const final;
 };
 
 /// How many matches of a face are asked for, and how many of the people among them are told.

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "detection/extended_detector.hpp"
+#include "gallery/sqlite.hpp"
 #include "kernels/landmarks_model.hpp"
 #include "recognition/face_reader.hpp"
 #include "recognition/gallery_people.hpp"
@@ -67,6 +68,16 @@ class FixedPeople : public recognition::PeopleSource {
  public:
   explicit FixedPeople(KnownPeople people)
       : people_(std::make_shared<const KnownPeople>(std::move(people))) {}
+  std::shared_ptr<const KnownPeople> current() const override { return people_; }
+
+ private:
+  std::shared_ptr<const KnownPeople> people_;
+};
+
+// People that somebody changes while a frame is on its way.
+class ChangingPeople : public recognition::PeopleSource {
+ public:
+  void set(KnownPeople people) { people_ = std::make_shared<const KnownPeople>(std::move(people)); }
   std::shared_ptr<const KnownPeople> current() const override { return people_; }
 
  private:
@@ -150,6 +161,41 @@ TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
   EXPECT_THAT(names_of(found), testing::ElementsAre("", kUnknownName, kUnknownName));
   EXPECT_FALSE(found[1].attributes->distance);
+}
+
+TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
+  const auto recogniser = make_recogniser();
+  const auto picture = sightline::test::random_picture({260, 190}, 3);
+  const auto people = std::make_shared<ChangingPeople>();
+  people->set(people_of(*recogniser, picture.view(), 3));
+  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
+                                  std::make_unique<recognition::FaceIdentification>(recogniser, people, 1));
+  const auto names = known_names(detector);
+  ASSERT_TRUE(names);
+  EXPECT_EQ(*names->names(), (std::vector<std::string>{"person 0", "person 1"}));
+  const auto workspace = detector.make_workspace();
+  const auto begin = [&] {
+    ASSERT_TRUE(detector.prepare(*workspace, picture.view()));
+    for (std::size_t stage = 0; stage < detector.stages().size(); ++stage)
+      detector.run_stage(stage, *workspace);
+  };
+  begin();
+  KnownPeople left{recognition::TemplateSet(recogniser->format()), {}, {"person 1"}, 0};
+  people->set(left);
+  const std::vector<Detection> found = detector.take_detections(*workspace);
+  EXPECT_THAT(names_of(found), testing::ElementsAre("", kUnknownName, "person 1"));
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].attributes->identities.size(), 1u);
+    EXPECT_EQ(found[i].attributes->identities[0].name, "person 1");
+    EXPECT_EQ(found[i].attributes->distance, found[i].attributes->identities[0].distance);
+  }
+  begin();
+  left.names.clear();
+  people->set(left);
+  const std::vector<Detection> later = detector.take_detections(*workspace);
+  EXPECT_THAT(names_of(later), testing::ElementsAre("", kUnknownName, kUnknownName));
+  EXPECT_THAT(later[1].attributes->identities, testing::IsEmpty());
+  EXPECT_FALSE(later[1].attributes->distance);
 }
 
 TEST_P(Recognition, OnlySoManyFacesOfAFrameAreNamed) {
@@ -257,6 +303,86 @@ TEST(RecognitionGallery, IsReadAnewWhenAnotherFileTakesItsPlace) {
   // And it is that one which is followed from then on.
   make("people.gallery", "Eve");
   EXPECT_TRUE(sightline::test::becomes_true([&] { return people->current()->names.size() == 2; }));
+}
+
+class ForgottenGallery : public testing::Test {
+ protected:
+  ForgottenGallery()
+      : recogniser_(std::make_shared<Recogniser>(landmarks::random_model(3, 2, 4, 50, 7),
+                                                 sightline::test::random_learned_model(9))),
+        reader_(std::make_unique<PlacesDetector>(some_places(3)), 1, recogniser_),
+        faces_(reader_.find(sightline::test::random_picture({260, 190}, 3).view())) {
+    add("Ada", 0);
+    people_ = recognition::people_of(file_, recogniser_, {}, true);
+    EXPECT_THAT(names(), testing::ElementsAre("Ada"));
+  }
+  void add(const std::string& name, std::size_t face) {
+    Gallery::open_or_make(file_, reader_.kind()).add(name, std::vector{template_of(faces_[face])});
+  }
+  std::vector<std::string> names() const { return *people_->names(); }
+
+  const sightline::test::TempDir folder_;
+  const std::filesystem::path file_ = folder_ / "some" / "people.gallery";
+  std::shared_ptr<const Recogniser> recogniser_;
+  FaceReader reader_;
+  std::vector<gallery::FaceTemplate> faces_;
+  std::unique_ptr<recognition::PeopleSource> people_;
+};
+
+// What is asked for after a change is what was changed: the next frame names nobody who is deleted.
+TEST_F(ForgottenGallery, NobodyDeletedIsKnownTheNextTime) {
+  add("Bob", 1);
+  EXPECT_THAT(names(), testing::ElementsAre("Ada", "Bob"));
+  Gallery(file_, Gallery::Access::write).remove({"Ada"});
+  EXPECT_THAT(names(), testing::ElementsAre("Bob"));
+  Gallery(file_, Gallery::Access::write).rename("Bob", "Rob");
+  EXPECT_THAT(names(), testing::ElementsAre("Rob"));
+  Gallery(file_, Gallery::Access::write).remove({"Rob"});
+  EXPECT_THAT(names(), testing::IsEmpty());
+  EXPECT_EQ(people_->current()->templates.size(), 0u);
+  add("Eve", 2);
+  EXPECT_THAT(names(), testing::ElementsAre("Eve"));
+}
+
+TEST_F(ForgottenGallery, NobodyIsKnownOfAFileThatIsNoGalleryAnyMore) {
+  const std::string whole = sightline::test::bytes_of(file_);
+  const auto back = [&] {
+    std::filesystem::create_directories(file_.parent_path());
+    sightline::test::store(file_.string(), whole);
+    EXPECT_THAT(names(), testing::ElementsAre("Ada"));
+  };
+  std::filesystem::resize_file(file_, 0);
+  EXPECT_THAT(names(), testing::IsEmpty()) << "an emptied file";
+  back();
+  std::filesystem::remove(file_);
+  EXPECT_THAT(names(), testing::IsEmpty()) << "an unlinked file";
+  back();
+  std::filesystem::remove_all(file_.parent_path());
+  EXPECT_THAT(names(), testing::IsEmpty()) << "a removed folder";
+  back();
+  std::filesystem::resize_file(file_, whole.size() / 2);
+  EXPECT_THAT(names(), testing::IsEmpty()) << "a file cut short";
+  back();
+  sightline::test::store(file_.string(), std::string(whole.size(), 'x'));
+  EXPECT_THAT(names(), testing::IsEmpty()) << "a file that was overwritten";
+  EXPECT_THAT(names(), testing::IsEmpty()) << "still";
+  back();
+  // All but the head, which is all that SQLite looks at for changes.
+  sightline::test::store(file_.string(), whole.substr(0, 100) + std::string(whole.size() - 100, '\0'));
+  EXPECT_THAT(names(), testing::IsEmpty()) << "a file that was overwritten behind its head";
+  back();
+  std::filesystem::remove(file_);
+  std::filesystem::create_directory(file_);
+  EXPECT_THAT(names(), testing::IsEmpty()) << "a folder";
+}
+
+TEST_F(ForgottenGallery, PeopleStayWhileAnotherProgramChangesIt) {
+  gallery::Database other(file_, gallery::Database::Mode::write, {});
+  other.run("BEGIN EXCLUSIVE");
+  other.run("DELETE FROM people");
+  EXPECT_THAT(names(), testing::ElementsAre("Ada"));
+  other.run("COMMIT");
+  EXPECT_THAT(names(), testing::IsEmpty());
 }
 
 // Templates have the same size all the same, so that nothing but the hash tells them apart.

@@ -346,6 +346,70 @@ std::vector<std::vector<Detection>> crowd(int people, int frames) {
   return result;
 }
 
+class SomeNames : public KnownNames {
+ public:
+  std::shared_ptr<const std::vector<std::string>> names() const override {
+    return std::make_shared<const std::vector<std::string>>(known);
+  }
+  std::vector<std::string> known{"Ann", "Bob"};
+};
+
+// Ann, or Bob who looks almost like her.
+Detection ann_at(double x) {
+  Detection object = at(x, 100);
+  DetectionAttributes attributes;
+  attributes.name = "Ann";
+  attributes.distance = 0.5;
+  attributes.identities = {{"Ann", 0.5}, {"Bob", 0.9}};
+  attributes.limit = 1;
+  object.attributes = std::move(attributes);
+  return object;
+}
+
+TEST(Tracker, WhoIsDeletedIsNotNamedAnyMore) {
+  const auto names = std::make_shared<SomeNames>();
+  TrackerOptions options;
+  options.names = names;
+  options.max_gap = options.max_lost = 2;
+  Clip clip(options);
+  clip.frames(30, {ann_at(100), ann_at(300)});
+  ASSERT_THAT(clip.frame({ann_at(100)}), SizeIs(2)) << "one of them is predicted";
+  for (const Detection& one : clip.frame({ann_at(100)})) EXPECT_EQ(one.attributes.name(), "Ann");
+
+  names->known = {"Bob"};
+  for (const Detection& one : clip.tracker().predict(clip.time())) {
+    EXPECT_EQ(one.attributes.name(), kUnknownName);
+    EXPECT_EQ(one.attributes->identities, (std::vector<Identity>{{"Bob", one.attributes->distance.value()}}));
+  }
+  // Also where a frame that was on its way still names her.
+  const auto& later = clip.frame({ann_at(100)});
+  ASSERT_THAT(later, SizeIs(2));
+  for (const Detection& one : later) EXPECT_NE(one.attributes.name(), "Ann");
+
+  names->known.clear();
+  for (const Detection& one : clip.frame({ann_at(100)})) {
+    EXPECT_EQ(one.attributes.name(), kUnknownName);
+    EXPECT_THAT(one.attributes->identities, IsEmpty());
+    EXPECT_FALSE(one.attributes->distance);
+  }
+}
+
+TEST(Tracker, WhoIsNamedAnewHasTheNewNameAtOnce) {
+  const auto names = std::make_shared<SomeNames>();
+  TrackerOptions options;
+  options.names = names;
+  Clip clip(options);
+  clip.frames(30, {ann_at(100)});
+  names->known = {"Anna", "Bob"};
+  Detection renamed = ann_at(100);
+  DetectionAttributes attributes = *renamed.attributes;
+  attributes.name = attributes.identities.front().name = "Anna";
+  renamed.attributes = attributes;
+  const auto& objects = clip.frame({renamed});
+  ASSERT_THAT(objects, SizeIs(1));
+  EXPECT_EQ(objects[0].attributes.name(), "Anna");
+}
+
 TEST(Tracker, HundredsOfObjectsKeepTheirIdentities) {
   Clip clip;
   std::map<int, std::set<std::int64_t>> identities;  // by row, each of which holds one person

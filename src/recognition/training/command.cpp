@@ -99,7 +99,8 @@ OptionSet RecognitionTrainer::options() {
            "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
            "nose, corners of the mouth")
       .require();
-  options.add("--people", &people_, "File of people to train on, a name per line (default: all who have points)");
+  options.add("--people", &people_,
+              "File of people to train on, a name per line (default: all who have points)");
   options
       .add("--kind", &kind_,
            "Kind of model: `learned` a projection, `weighted` which regions of a face count, `plain` "
@@ -134,7 +135,8 @@ OptionSet RecognitionTrainer::options() {
       .between(0, 16)
       .show_default();
   options.add("--seed", &seed_, "Seed of all random choices").show_default();
-  options.add("--provenance", &provenance_, "Description of the training data, kept in the model").free_text();
+  options.add("--provenance", &provenance_, "Description of the training data, kept in the model")
+      .free_text();
   return options;
 }
 

@@ -1,0 +1,40 @@
+#pragma once
+/// Whose names may be shown at this moment. Results that outlive their frame, as those of a tracker, must
+/// drop the name of somebody who has been deleted meanwhile.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "detection/attributes.hpp"
+
+namespace sightline {
+
+class Detector;
+
+/// The people that a detector can name. Thread-safe.
+class KnownNames {
+ public:
+  virtual ~KnownNames() = default;
+  /// All names at this moment; never null.
+  virtual std::shared_ptr<const std::vector<std::string>> names() const = 0;
+};
+
+/// A detector that may name objects.
+class NamingDetector {
+ public:
+  virtual ~NamingDetector() = default;
+  /// Null where it names nobody.
+  virtual std::shared_ptr<const KnownNames> known_names() const = 0;
+};
+
+/// The names that a detector knows; null where it names nobody.
+std::shared_ptr<const KnownNames> known_names(const Detector& detector);
+
+/// The names of several detectors together; those that are null add none. Null where all are.
+std::shared_ptr<const KnownNames> joined(const std::vector<std::shared_ptr<const KnownNames>>& several);
+
+/// The attributes without the names of people who are not in `known`: who was called so is unknown.
+SharedAttributes without_forgotten(const SharedAttributes& attributes, const std::vector<std::string>& known);
+
+}  // namespace sightline
