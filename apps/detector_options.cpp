@@ -157,10 +157,10 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   all.add(
       "--gallery", &gallery_,
       "Gallery of people to recognise (--config recognise), made by `sightline faces` (default: your own)");
-  all.add(
-         "--false-accepts", &false_accepts_,
-         "Share of strangers who may be taken for somebody; fewer leaves more faces unknown (default: as the "
-         "gallery was calibrated)")
+  all.add("--false-accepts", &false_accepts_,
+          "Highest share of strangers who may be mistaken for somebody in the gallery; a lower one leaves "
+          "more "
+          "faces unknown (default: as the gallery was calibrated)")
       .between(0, 1);
   add_device_options(all, schedule_);
   all.group("Schedule");

@@ -1,4 +1,4 @@
-// `sightline faces calibrate`: from which distance on a face is nobody's.
+// `sightline faces calibrate`: sets the distance above which a face is unknown.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -17,28 +17,26 @@ using gallery::Gallery;
 
 std::string calibration_text(const Calibration& c, const gallery::FaceFinder& finder) {
   const gallery::Threshold& t = c.threshold;
-  std::string text =
-      fmt::format("threshold {:.4f}: a face that is nearer than this to somebody's is taken for them\n",
-                  finder.real_distance(t.distance + 1));
+  std::string text = fmt::format(
+      "threshold {:.4f}: a face nearer than this to a picture of a person gets that person's name\n",
+      finder.real_distance(t.distance + 1));
   if (t.people > 1) {
     text += fmt::format(
-        "strangers: each of the {} people, left out of the gallery in turn ({}), is one; {} would be taken "
-        "for "
-        "another.\n  Of people like them, no more than {} are, with 95% confidence\n",
+        "strangers: each of the {} people was left out of the gallery in turn ({}); {} of them would be "
+        "mistaken "
+        "for somebody else.\n  For other people like them, the rate is at most {} (95% confidence).\n",
         t.people, counted(c.probes, "picture"), t.mistaken == 0 ? "none" : std::to_string(t.mistaken),
         percent(c.mistaken_at_most));
   }
+  const std::string too_few =
+      fmt::format("  The gallery has too few people to measure a rate of {}", percent(t.rate));
   if (t.from_model)
-    text +=
-        fmt::format("  These are too few to find {} among: what the model knows of other people decides\n",
-                    percent(t.rate));
+    text += too_few + "; the threshold comes from the model's own statistics.\n";
   else if (static_cast<double>(t.people) * t.rate < 1)
-    text += fmt::format(
-        "  These are too few to be sure of {}, and the model knows of no others: add more people\n",
-        percent(t.rate));
+    text += too_few + ", and the model has no statistics of its own: add more people.\n";
   if (c.own_probes > 0)
-    text += fmt::format("known people: {} of {} are recognised by the person's other pictures\n", c.own_known,
-                        counted(c.own_probes, "picture"));
+    text += fmt::format("known people: {} of {} are recognised by other pictures of the same person\n",
+                        c.own_known, counted(c.own_probes, "picture"));
   return text;
 }
 
@@ -59,13 +57,15 @@ void add_faces_calibrate(CLI::App& faces, Common& common) {
   };
   auto a = std::make_shared<Arguments>();
   OptionSet options;
-  options.add("--false-accepts", &a->rate, "Share of strangers that may be taken for somebody")
+  options
+      .add("--false-accepts", &a->rate,
+           "Highest share of strangers who may be mistaken for somebody in the gallery")
       .between(1e-6, 0.5)
       .show_default();
   a->gallery.add_to(options);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});
   a->detector.use_no_device();
-  add_command(faces, common, "calibrate", "Find out from which distance on a face is nobody's", options,
+  add_command(faces, common, "calibrate", "Set the distance above which a face is unknown", options,
               [a] { return calibrate_gallery(a->gallery.file(), *make_face_finder(a->detector), a->rate); });
 }
 

@@ -89,10 +89,10 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people, std::op
 
 std::string threshold_text(const Threshold& t, std::optional<double> distance, std::int64_t people,
                            std::int64_t templates) {
-  std::string text = fmt::format("its threshold{}: no more than {} of strangers are to be taken for somebody",
+  std::string text = fmt::format("threshold{}: at most {} of strangers should be mistaken for somebody",
                                  distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
   if (people != t.people || templates != t.templates)
-    text += fmt::format("; it is of {}, {} and {}: `sightline faces calibrate` makes it anew",
+    text += fmt::format("; set on {} with {} and {}: run `sightline faces calibrate` to update it",
                         time_text(t.made), counted(t.people, "person"), counted(t.templates, "picture"));
   return text;
 }
@@ -117,7 +117,7 @@ int list(const ListArguments& a) {
       counted(templates, "picture").c_str(), gallery.file().c_str(), printable(gallery.kind().model).c_str(),
       threshold
           ? threshold_text(*threshold, distance, static_cast<std::int64_t>(people.size()), templates).c_str()
-          : "no threshold of its own: `sightline faces calibrate` finds one");
+          : "no threshold of its own: run `sightline faces calibrate` to set one");
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::gallery {
 namespace {
@@ -111,9 +112,9 @@ Calibration calibrate(const Snapshot& gallery, const FaceFinder& finder, double 
   }
   if (limit == kNobody) {
     throw Error(ExitCode::input,
-                "a threshold cannot be found: " + std::to_string(people.size()) +
-                    " person(s) are in the gallery, and the model knows of no others",
-                "add two people or more, the more the better");
+                "cannot find a threshold: " + counted(std::ssize(people), "person") +
+                    " in the gallery, and the model has no statistics of its own",
+                "add at least two people; more people give a better threshold");
   }
   result.threshold.distance = limit;
 

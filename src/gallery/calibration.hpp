@@ -1,5 +1,5 @@
 #pragma once
-/// From which distance on a face is nobody's in a gallery.
+/// The distance above which a face is unknown in a gallery.
 
 #include <cstdint>
 #include <optional>

@@ -72,7 +72,10 @@ TEST(Calibration, FewPeopleAreHelpedByTheModel) {
 }
 
 TEST(Calibration, SaysWhatIsMissing) {
-  expect_error(ExitCode::input, "0 person(s)", [] { calibrate(gallery_of({}), MadeUpFinder(), 0.01); });
+  expect_error(ExitCode::input, "0 people in", [] { calibrate(gallery_of({}), MadeUpFinder(), 0.01); });
+  expect_error(ExitCode::input, "1 person in", [] {
+    calibrate(gallery_of({{{1, 0}}}), MadeUpFinder(), 0.01);
+  });
   expect_error(ExitCode::input, "two people", [] {
     calibrate(gallery_of({{{1, 0}}}), MadeUpFinder(), 0.01);
   });
