@@ -18,7 +18,7 @@ std::filesystem::path find_config(const std::string& path_or_name);
 /// The names of the configurations that ship, in alphabetical order.
 std::vector<std::string> config_names();
 
-/// The file of a model that ships, given by its name ("faces-waldboost-fast"); what is a path, or no such name,
+/// The file of a model that ships, given by its name ("faces-waldboost"); what is a path, or no such name,
 /// comes back as it is.
 std::string find_model(const std::string& path_or_name);
 

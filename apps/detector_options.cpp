@@ -142,9 +142,9 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   OptionSet all;
   all.group("Detector");
   all.add("-c,--config", &config_,
-          "Configuration: a .toml file, or the name of one that ships (people, faces, faces-census, "
-          "faces-eyes, "
-          "faces-opencv, people-and-faces, recognise); several search the same frames: people,faces")
+          "Configuration: a .toml file, or the name of one that ships (people, faces, faces-waldboost, "
+          "faces-eyes, faces-opencv, people-and-faces, recognise); several search the same frames: "
+          "people,faces")
       .suggest(config_choices)
       .show_default(default_config_);
   all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))

@@ -114,8 +114,7 @@ std::vector<WorkCount> CensusDetector::count_work(PictureView frame) const {
 }
 
 std::unique_ptr<CensusDetector> make_census_detector(const Config& config) {
-  const std::filesystem::path file =
-      config.model_path("detector", "model", "models/faces-census.safetensors");
+  const std::filesystem::path file = config.model_path("detector", "model", "models/faces.safetensors");
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);

@@ -15,7 +15,7 @@ FamilyInfo info() {
   info.title = "census cascades";
   info.one = "a census cascade";
   info.model_file = "Sightline's (.safetensors)";
-  info.shipped_config = "faces-census";
+  info.shipped_config = "faces";
   info.config_keys = kConfigKeys;
   info.options.push_back(
       {"turned", Kind::sets_true, "--turned",

@@ -199,9 +199,8 @@ struct FaceModel {
 
 constexpr double kLowFaceThreshold = -100;
 constexpr FaceModel kFaceModels[] = {
-    {"census", "faces-census", "models/faces-census.safetensors", 0},
+    {"census", "faces", "models/faces.safetensors", 0},
     {"waldboost", "faces-waldboost", "models/faces-waldboost.safetensors", 0},
-    {"waldboost-fast", "faces-waldboost", "models/faces-waldboost-fast.safetensors", 0},
     {"alt2 in Sightline", "faces-opencv", "haarcascade_frontalface_alt2", 20},
 };
 

@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     for (const char* name : {"lbpcascade_frontalface_improved", "haarcascade_frontalface_alt2",
                              "haarcascade_frontalface_default"})
       sightline::add(name);
-    for (const char* name : {"faces-waldboost-fast", "faces-waldboost"}) sightline::add_waldboost(name);
-    sightline::add_census("faces-census");
+    sightline::add_waldboost("faces-waldboost");
+    sightline::add_census("faces");
   });
 }

@@ -176,7 +176,7 @@ TEST(CommandLine, CompletesValues) {
             (std::vector<std::string>{"--schedule=specialized", "--schedule=split"}));
   EXPECT_EQ(offered({"live", "--hud", ""}), (std::vector<std::string>{"full", "compact", "off"}));
   EXPECT_EQ(offered({"detect", "-c", "faces"}),
-            (std::vector<std::string>{"faces", "faces-census", "faces-eyes", "faces-opencv", ":files"}));
+            (std::vector<std::string>{"faces", "faces-eyes", "faces-opencv", "faces-waldboost", ":files"}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (std::vector<std::string>{}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (std::vector<std::string>{"cpu,gpu"}));
   EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (std::vector<std::string>{"libx264rgb"}));
@@ -275,7 +275,17 @@ TEST(CommandLine, ShippedModelsGoByName) {
   EXPECT_NE(out_of({"model", "show", "people"}).find("sightline.filterbank"), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // a picture only when asked
   std::filesystem::current_path(before);
-  EXPECT_EQ(run({"detect", moving_clip(200, 240, 1), "--model", "faces-waldboost-fast"}).exit_code, 0);
+  const std::string clip = moving_clip(200, 240, 1);
+  for (const char* model : {"faces", "faces-waldboost"})
+    EXPECT_EQ(run({"detect", clip, "--model", model}).exit_code, 0) << model;
+  // Former names are those of what took their place.
+  const auto found = [&](const char* option, const char* name) {
+    return expect_run(0, "", {"-q", "detect", clip, option, name, "--device", "none"}).out;
+  };
+  for (const char* option : {"--model", "--config"}) {
+    EXPECT_EQ(found(option, "faces-census"), found(option, "faces"));
+    EXPECT_EQ(found(option, "faces-waldboost-fast"), found(option, "faces-waldboost"));
+  }
 }
 
 // Paths of models are relative to the configuration, and names of shipped models hold everywhere.

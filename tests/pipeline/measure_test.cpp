@@ -429,7 +429,7 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
 }
 
 const std::vector<std::string> kWaldboost{
-    "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost-fast.safetensors", "--scale-step",
+    "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost.safetensors", "--scale-step",
     "1.5"};
 
 TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
