@@ -71,9 +71,13 @@ std::filesystem::path default_plan_file() {
   return opencl::ProgramCache::file_beside("schedules.json");
 }
 
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads,
-                     const PlanOptions& options) {
-  return machine_key(processor, devices, size, threads) + " | goal " +
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads, const PlanOptions& options) {
+  // Colour has more to copy than luma, and is converted by the stages.
+  const PictureView view = frame.view();
+  const std::string pixels =
+      view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour";
+  return machine_key(processor, devices, frame.size(), threads) + " | " + pixels + " | goal " +
          std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
 }
 

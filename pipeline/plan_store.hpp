@@ -9,9 +9,9 @@
 
 namespace sightline::pipeline {
 
-/// What a plan depends on besides the frames' content.
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads,
-                     const PlanOptions& options);
+/// What a plan depends on besides the frames' content. `frame` is one of them.
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads, const PlanOptions& options);
 
 /// None where there is nothing under the key, or nothing that fits processor and devices, which the log says.
 std::optional<Planned> remembered_plan(const JsonStore& store, const std::string& key,

@@ -9,6 +9,7 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "base/median.hpp"
+#include "opencl/tuning.hpp"
 #include "pipeline/energy.hpp"
 #include "pipeline/measure_stages.hpp"
 #include "pipeline/plan_store.hpp"
@@ -68,7 +69,9 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
                     std::to_string(threads) + " threads";
   for (const DeviceStages* device : devices) {
     const opencl::DeviceInfo& info = device->context().device();
-    key += " | " + info.platform + " | " + info.name + " | " + info.driver_version;
+    key += " | " + info.platform + " | " + info.name + " | " + info.driver_version + " | " +
+           (device->context().maps_buffers() ? "mapped" : "copied") + " buffers, kernels as tuned " +
+           opencl::tuning_state(info);
   }
   return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
          std::to_string(size.height);
@@ -187,7 +190,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
   std::optional<Energy> energy = energy_for(options.goal, options.meters);
   const JsonStore store(options.file);
-  const std::string key = plan_key(processor, devices, frames.front().size(), pipeline.threads(), options);
+  const std::string key = plan_key(processor, devices, frames.front(), pipeline.threads(), options);
   Planned planned;
   if (energy)
     planned.energies = find_energies(pipeline, processor, devices, frames.front(), options, *energy);

@@ -75,7 +75,8 @@ struct PlanOptions {
 /// In the user's cache folder; empty where there is none.
 std::filesystem::path default_plan_file();
 
-/// Names machine, devices, processor, frame size and threads: what decides what stages cost.
+/// Names machine, devices with how their buffers and kernels are used, processor, frame size and threads: what
+/// decides what stages cost.
 std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
 
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through

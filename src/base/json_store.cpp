@@ -34,6 +34,16 @@ nlohmann::json JsonStore::find(const std::string& key) const {
   return found == all.end() ? nlohmann::json(nullptr) : *found;
 }
 
+nlohmann::json JsonStore::find_all(const std::string& prefix) const {
+  nlohmann::json found = nlohmann::json::object();
+  if (file_.empty()) return found;
+  const nlohmann::json all = read(file_);
+  for (const auto& [key, value] : all.items()) {
+    if (key.starts_with(prefix)) found[key] = value;
+  }
+  return found;
+}
+
 void JsonStore::store(const std::string& key, const nlohmann::json& value) const {
   if (file_.empty()) return;
   nlohmann::json all = read(file_);

@@ -19,6 +19,8 @@ class JsonStore {
 
   /// Null where there is no such key.
   nlohmann::json find(const std::string& key) const;
+  /// All keys that begin so, with their values; an empty object where there are none.
+  nlohmann::json find_all(const std::string& prefix) const;
   /// Throws Error (failed) where the file cannot be written.
   void store(const std::string& key, const nlohmann::json& value) const;
   const std::filesystem::path& file() const { return file_; }

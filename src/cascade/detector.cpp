@@ -1,11 +1,14 @@
 #include "cascade/detector.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fingerprint.hpp"
 #include "base/parallel.hpp"
 #include "cascade/survivors.hpp"
 #include "image/integral.hpp"
@@ -33,6 +36,23 @@ constexpr std::size_t kChunk = 64;  // survivors
 
 CascadeWorkspace& own(Workspace& workspace) {
   return static_cast<CascadeWorkspace&>(workspace);
+}
+
+// Of all that decides which windows pass, and what that takes.
+std::string fingerprint_of(const Model& model) {
+  Fingerprint all;
+  all.add(model.kind, model.window.width, model.window.height);
+  for (const BoostingStage& stage : model.stages) all.add(stage.first_tree, stage.trees, stage.threshold);
+  for (const Tree& tree : model.trees) all.add(tree.first_node, tree.nodes, tree.first_leaf);
+  for (const Node& node : model.nodes) all.add(node.feature, node.threshold, node.left, node.right);
+  all.add_all(model.leaves);
+  all.add_all(model.subsets);
+  for (const HaarFeature& feature : model.haar) {
+    all.add(feature.rects, feature.tilted);
+    all.add_all(feature.weights);
+  }
+  all.add_all(model.lbp);
+  return all.text();
 }
 
 std::string label_of(const std::string& name) {
@@ -90,10 +110,13 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   info_.model = model_.name + ", " + (model_.kind == FeatureKind::lbp ? "LBP" : "Haar") + ", " +
                 std::to_string(stages) + " stages";
   info_.labels = {options_.label.empty() ? label_of(model_.name) : options_.label};
-  info_.cost_key = "cascade, " + model_.name + ", " + std::to_string(model_.nodes.size()) + " nodes, step " +
-                   std::to_string(search.scale_step) + ", sizes " + std::to_string(search.min_size.height) +
-                   " to " + std::to_string(search.max_size.height) + ", " + std::to_string(early_stages_) +
-                   " stages scanned";
+  info_.cost_key = fmt::format(
+      "cascade, {} {}, {} nodes, step {}, sizes {}x{} to {}x{}, {} stages scanned, scores from {}, {} "
+      "candidates, "
+      "{} neighbours, kernels '{}'",
+      model_.name, fingerprint_of(model_), model_.nodes.size(), search.scale_step, search.min_size.width,
+      search.min_size.height, search.max_size.width, search.max_size.height, early_stages_,
+      options_.threshold, options_.max_candidates, options_.min_neighbors, options_.kernels);
   info_.smallest_object = std::max(model_.window.height, search.min_size.height);
   info_.scale_step = search.scale_step;
   info_.threshold = options_.threshold;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fingerprint.hpp"
 #include "census/views.hpp"
 #include "model/size_limit.hpp"
 #include "processing/kernel_variant.hpp"
@@ -25,6 +26,15 @@ std::vector<std::string> view_names(const Model& model) {
   return names.size() > 1 ? names : std::vector<std::string>(1);
 }
 
+std::string fingerprint_of(const Model& model) {
+  Fingerprint all;
+  all.add(model.window.width, model.window.height);
+  for (const WeakClassifier& weak : model.weak) all.add(weak.x, weak.y, weak.weight, weak.codes, weak.cell);
+  for (const Stage& stage : model.stages) all.add(stage.end, stage.threshold);
+  for (const View& view : model.views) all.add(view.end, view.unit);
+  return all.text();
+}
+
 PixelWindowModel describe(const Model& model) {
   return {"census",
           model.name,
@@ -33,7 +43,8 @@ PixelWindowModel describe(const Model& model) {
           model.label,
           model.window,
           model.box_scale,
-          view_names(model)};
+          view_names(model),
+          fingerprint_of(model)};
 }
 
 }  // namespace
@@ -46,6 +57,7 @@ CensusDetector::CensusDetector(Model model, const Options& options)
   if (options.early_stages < 0)
     throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for what is best");
   early_stages_ = std::min(options.early_stages, stages);
+  info_.cost_key += ", " + std::to_string(early_stages_) + " early stages";
   tunable_ = {"early_stages", stages, {}};
   for (int choice = 1; choice <= std::min(kMostChoices, stages - 1); ++choice)
     tunable_.choices.push_back(choice);

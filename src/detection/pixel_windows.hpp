@@ -91,6 +91,7 @@ struct PixelWindowModel {
   /// What is searched for at once; a candidate's level is that of the frame and the view's number times the
   /// number of levels. Detections say which view they are of where it has a name.
   std::vector<std::string> views = std::vector<std::string>(1);
+  std::string fingerprint;  ///< of all that decides which windows the scan rejects, and when
 };
 
 /// The detector without its scan: stages pyramid, scan, group. Thread-safety: as Detector.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
 #include "opencl/program_cache.hpp"
 
 namespace sightline::opencl {
@@ -177,6 +178,14 @@ void TuningDatabase::store(const DeviceInfo& device, const std::string& problem,
   for (const auto& [name, value] : values)
     std::visit([&, &key = name](const auto& plain) { entry[key] = plain; }, value);
   store_.store(key_of(device, problem), entry);
+}
+
+std::string tuning_state(const DeviceInfo& device) {
+  const nlohmann::json stored = JsonStore(TuningDatabase::default_file()).find_all(key_of(device, ""));
+  if (stored.empty()) return "by default";
+  Fingerprint all;
+  all.add_all(stored.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return all.text();
 }
 
 TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table) {

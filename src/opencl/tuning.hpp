@@ -146,6 +146,9 @@ class TuningDatabase {
   JsonStore store_;
 };
 
+/// Names what the default file stores for a device, of all problems: other text after `sightline tune`.
+std::string tuning_state(const DeviceInfo& device);
+
 /// What has been stored for a device in the default file, or else what works well on such devices.
 TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table);
 

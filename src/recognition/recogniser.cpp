@@ -7,32 +7,13 @@
 #include <limits>
 #include <utility>
 
-#include "base/fnv.hpp"
+#include "base/fingerprint.hpp"
 
 namespace sightline::recognition {
 namespace {
 
-// Of values without padding.
-class Hash {
- public:
-  template <typename T>
-  void add(const T& value) {
-    static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
-    value_ = fnv1a(&value, sizeof value, value_);
-  }
-  template <typename T>
-  void add_all(const std::vector<T>& values) {
-    add(values.size());
-    for (const T& value : values) add(value);
-  }
-  std::string text() const { return fmt::format("{:016x}", value_); }
-
- private:
-  std::uint64_t value_ = kFnvSeed;
-};
-
 std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
-  Hash hash;
+  Fingerprint hash;
   for (const std::int32_t coordinate : points.mean) hash.add(coordinate);
   for (const int number : {points.depth, points.stages, points.trees, points.pixels}) hash.add(number);
   for (const landmarks::PixelPlace& place : points.places) {

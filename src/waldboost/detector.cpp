@@ -1,10 +1,14 @@
 #include "waldboost/detector.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fingerprint.hpp"
 #include "model/size_limit.hpp"
 #include "processing/kernel_variant.hpp"
 #include "waldboost/tools.hpp"
@@ -16,18 +20,38 @@ WaldboostWorkspace& own(Workspace& workspace) {
   return static_cast<WaldboostWorkspace&>(workspace);
 }
 
+std::string fingerprint_of(const Model& model) {
+  Fingerprint all;
+  all.add(model.window.width, model.window.height, model.kind, model.unit);
+  for (const Feature& f : model.features) all.add(f.x, f.y, f.block_width, f.block_height, f.first, f.second);
+  all.add_all(model.responses);
+  all.add_all(model.thresholds);
+  return all.text();
+}
+
+PixelWindowModel describe(const Model& model) {
+  PixelWindowModel described;
+  described.family = "waldboost";
+  described.name = model.name;
+  described.contents =
+      std::string(to_string(model.kind)) + ", " + std::to_string(model.size()) + " weak classifiers";
+  described.label = model.label;
+  described.window = model.window;
+  described.box_scale = model.box_scale;
+  described.fingerprint = fingerprint_of(model);
+  return described;
+}
+
 }  // namespace
 
 WaldboostDetector::WaldboostDetector(Model model, const Options& options)
-    : PixelWindowDetector(
-          {"waldboost", model.name,
-           std::string(to_string(model.kind)) + ", " + std::to_string(model.size()) + " weak classifiers",
-           model.label, model.window, model.box_scale},
-          options, {PackedModel::kTileColumns, PackedModel::kTileRows}),
+    : PixelWindowDetector(describe(model), options, {PackedModel::kTileColumns, PackedModel::kTileRows}),
       model_(std::move(model)),
       packed_(model_),
       own_options_(options) {
   check_kernel_variant(options.kernels, kKernelVariants);
+  info_.cost_key +=
+      fmt::format(", shares {}, phases {}", fmt::join(options.shares, " "), fmt::join(options.phases, " "));
   steps();  // throws where the options contradict each other
   lowest_sum_ = lowest_reaching(window_threshold(), std::ceil(window_threshold() / model_.unit),
                                 [&](std::int32_t sum) { return score(sum); });

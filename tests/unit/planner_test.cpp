@@ -13,6 +13,7 @@
 #include "filterbank/detector.hpp"
 #include "opencl/device.hpp"
 #include "opencl/error.hpp"
+#include "opencl/tuning.hpp"
 #include "pipeline/sources.hpp"
 #include "support/filterbank.hpp"
 
@@ -310,6 +311,34 @@ TEST_F(PlannerTest, RemembersBySizeGoalAndFramesInFlight) {
   EXPECT_EQ(remembered().size(), 4u);
   options_.file.clear();
   EXPECT_FALSE(plan().remembered) << "without a file, nothing is remembered";
+}
+
+TEST_F(PlannerTest, RemembersByPixelFormat) {
+  plan();
+  const std::vector<std::uint8_t> colour(std::size_t{3} * 90 * 80, 100);
+  frames_ = {media::frame_from_rgb(colour.data(), {90, 80})};
+  EXPECT_FALSE(plan().remembered);
+  EXPECT_TRUE(plan().remembered);
+}
+
+TEST_F(PlannerWithDevice, NamesBuffersAndTuning) {
+  const auto key_with = [&](opencl::BufferUse buffers) {
+    const auto stages = detector_.make_device_stages({device_->context().device(), 0, "test", {}, buffers});
+    return machine_key(detector_, stages.get(), {90, 80}, 1);
+  };
+  const std::string copied = key_with(opencl::BufferUse::copied);
+  EXPECT_NE(copied, key_with(opencl::BufferUse::mapped));
+  EXPECT_EQ(copied, key_with(opencl::BufferUse::copied));
+  const opencl::TuningDatabase tuned(opencl::TuningDatabase::default_file());
+  opencl::DeviceInfo other = device_->context().device();
+  other.name += " II";
+  tuned.store(other, "some model", {{"width", 8}});
+  EXPECT_EQ(copied, key_with(opencl::BufferUse::copied));
+  tuned.store(device_->context().device(), "some model", {{"width", 8}});
+  const std::string once = key_with(opencl::BufferUse::copied);
+  EXPECT_NE(once, copied);
+  tuned.store(device_->context().device(), "some model", {{"width", 4}});
+  EXPECT_NE(key_with(opencl::BufferUse::copied), once);
 }
 
 TEST_F(PlannerTest, DamagedPlansAreMadeAnew) {
