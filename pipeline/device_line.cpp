@@ -13,13 +13,6 @@ namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-// How much a new frame counts in what is known of a device's speed.
-constexpr double kNews = 1.0 / 8;
-
-}  // namespace
-
 void keep_forever(const void* object) noexcept try {
   static std::mutex mutex;
   static auto* const kept = new std::vector<const void*>;
@@ -139,33 +132,30 @@ void DeviceLine::log_spans(Slot& slot) {
   const bool split = slot.plan->schedule.split > 0;
   const auto processor = static_cast<std::uint8_t>(number_ + 1);
   const std::uint8_t partition = split ? processor : 0;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+  const std::size_t before = part.spans.size();
   for (const DeviceSpan& one : part.slot->spans) {
     const auto host = [&](std::uint64_t device_ns) {
       return clock_.to_host(device_ns).time_since_epoch().count();
     };
     const std::int64_t start = host(one.first.times(name_).started);
-    end = host(one.end().times(name_).ended);
+    const std::int64_t end = host(one.end().times(name_).ended);
     const auto stage = static_cast<std::uint8_t>(one.stage);
-    if (begin == 0) {
-      begin = start;
-      part.spans.push_back(
-          {Activity::wait, stage, processor, partition, part.ready, std::max(part.ready, start), 0});
-    }
     const Activity activity = one.kind == DeviceSpan::Kind::upload     ? Activity::upload
                               : one.kind == DeviceSpan::Kind::download ? Activity::download
                                                                        : Activity::run;
     part.spans.push_back({activity, stage, processor, partition, start, end, 0});
   }
-  if (begin == 0 || split) return;
-  // What the frame has added to the device's work: others may have run beside it.
-  const std::lock_guard lock(mutex_);
-  const double seconds = 1e-9 * static_cast<double>(end - std::max(begin, busy_until_));
-  busy_until_ = std::max(busy_until_, end);
-  if (seconds <= 0) return;
-  const double known = seconds_;
-  seconds_ = known > 0 ? known + kNews * (seconds - known) : seconds;
+  const std::span<const Span> added = std::span(part.spans).subspan(before);
+  if (added.empty()) return;
+  if (!split) {
+    const std::lock_guard lock(mutex_);
+    throughput_.add(added);
+    seconds_ = throughput_.seconds_a_frame();
+  }
+  // Several queues list their spans one after the other: the first of all need not be the first listed.
+  const Span first = *std::ranges::min_element(added, {}, &Span::start);
+  part.spans.push_back(
+      {Activity::wait, first.stage, processor, partition, part.ready, std::max(part.ready, first.start), 0});
 }
 
 // Drivers of devices with memory of their own were seen to call back twenty milliseconds after the end of a

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "opencl/clock.hpp"
+#include "pipeline/device_throughput.hpp"
 #include "pipeline/slot.hpp"
 
 namespace sightline::pipeline {
@@ -93,9 +94,9 @@ class DeviceLine : public Outstanding::Receiver {
   std::atomic<int> load_{0};
   std::atomic<double> seconds_{0};
   std::mutex mutex_;
-  int at_work_ = 0;              ///< frames handed to the device and not answered
-  int limit_ = 1;                ///< of these
-  std::int64_t busy_until_ = 0;  ///< when the last of what it has done ended
+  int at_work_ = 0;  ///< frames handed to the device and not answered
+  int limit_ = 1;    ///< of these
+  DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
   std::vector<Slot*> polled_;  ///< those whose end the poller looks out for
   std::condition_variable_any poll_;

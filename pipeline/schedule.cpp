@@ -196,6 +196,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
     throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
   const DeviceSet dealt = dealt_devices(schedule, devices.size());
   const auto stages = processor.stages();
+  const std::vector<std::string_view> names = stage_names(processor);
   for (std::size_t device = 0; device < devices.size(); ++device) {
     if (!used[device]) continue;
     // Of a frame that is dealt to it; else only the stages that are pinned to it.
@@ -208,7 +209,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
                   "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
                   "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
     }
-    devices[device].check(wanted);
+    devices[device].check(wanted, names);
   }
 }
 

@@ -123,8 +123,8 @@ class AdjustableDetector::AdjustableStages : public DeviceStages {
 
   const opencl::Context& context() const override { return device_->context; }
   StageSet supported() const override { return supported_; }
-  void check(const StageSet& on_device) const override {
-    for (const auto& one : own_) one->check(on_device);
+  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
+    for (const auto& one : own_) one->check(on_device, names);
   }
 
   std::unique_ptr<DeviceSlot> make_slot() const override {

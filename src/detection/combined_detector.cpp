@@ -228,6 +228,7 @@ class CombinedDetector::CombinedSlot : public DeviceSlot {
   opencl::Queue queue;                           ///< in which the ends of all come together
   std::size_t first = 0;                         ///< stages of the last `submit`
   std::size_t last = 0;
+  std::vector<opencl::Event> ends;  ///< of the detectors' parts
 };
 
 // Each detector's stages with its own workspace and slot, all on the same device.
@@ -246,9 +247,13 @@ class CombinedDetector::CombinedStages : public DeviceStages {
   StageSet supported() const override { return supported_; }
   bool any() const { return supported_.any(); }
 
-  void check(const StageSet& on_device) const override {
+  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
     for (std::size_t i = 0; i < own_.size(); ++i) {
-      if (own_[i]) own_[i]->check(part_of(on_device, i));
+      if (!own_[i]) continue;
+      std::vector<std::string_view> own_names(detector_.detectors_[i]->stages().size());
+      for (std::size_t stage = 0; stage < own_names.size(); ++stage)
+        own_names[stage] = names[stage_of(i, stage)];
+      own_[i]->check(part_of(on_device, i), own_names);
     }
     // A detector's consecutive stages are handed over at once; the others' in between may not part them.
     std::vector<std::size_t> run(own_.size(),
@@ -259,10 +264,10 @@ class CombinedDetector::CombinedStages : public DeviceStages {
       if (i > 0 && on_device[i] != on_device[i - 1]) ++piece;
       const bool goes_on = stage > 0 && on_device[i] && part_of(on_device, which)[stage - 1];
       if (goes_on && run[which] != piece) {
-        throw Error(ExitCode::usage,
-                    "stage '" + std::string(detector_.stages_[i].name) +
-                        "' cannot run on the device apart from the stage before it",
-                    "give both to the CPU, or all stages between them to the device");
+        throw Error(
+            ExitCode::usage,
+            "stage '" + std::string(names[i]) + "' cannot run on the device apart from the stage before it",
+            "give both to the CPU, or all stages between them to the device");
       }
       run[which] = piece;
     }
@@ -292,16 +297,16 @@ class CombinedDetector::CombinedStages : public DeviceStages {
     s.spans.clear();
     s.first = first;
     s.last = last;
-    std::vector<opencl::Event> ends;
+    s.ends.clear();
     for_each_part(s, workspace, [&](std::size_t i, Workspace& own, std::size_t begin, std::size_t end) {
       own_[i]->submit(*s.own[i], own, begin, end);
-      ends.push_back(s.own[i]->done);
+      s.ends.push_back(s.own[i]->done);
       for (DeviceSpan span : s.own[i]->spans) {
         span.stage = stage_of(i, span.stage);
         s.spans.push_back(std::move(span));
       }
     });
-    s.done = ends.size() == 1 ? ends.front() : s.queue.marker_after(ends);
+    join_ends(s);
     s.queue.flush();
   }
 
@@ -338,18 +343,22 @@ class CombinedDetector::CombinedStages : public DeviceStages {
   }
   void submit_outputs(DeviceSlot& slot, Workspace& workspace) const override {
     auto& s = static_cast<CombinedSlot&>(slot);
-    std::vector<opencl::Event> ends;
+    s.ends.clear();
     for_each_part(s, workspace, [&](std::size_t i, Workspace& own, std::size_t, std::size_t) {
       s.own[i]->spans.clear();
       own_[i]->submit_outputs(*s.own[i], own);
-      ends.push_back(s.own[i]->done);
+      s.ends.push_back(s.own[i]->done);
       tell(s, i);
     });
-    s.done = ends.size() == 1 ? ends.front() : s.queue.marker_after(ends);
+    join_ends(s);
     s.queue.flush();
   }
 
  private:
+  static void join_ends(CombinedSlot& slot) {
+    slot.done = slot.ends.size() == 1 ? slot.ends.front() : slot.queue.marker_after(slot.ends);
+  }
+
   // What one detector has just enqueued, in the words of all.
   void tell(CombinedSlot& slot, std::size_t detector) const {
     for (DeviceSpan span : slot.own[detector]->spans) {

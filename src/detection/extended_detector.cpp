@@ -129,11 +129,11 @@ class ExtendedDetector::PairStages : public DeviceStages {
   StageSet supported() const override { return supported_; }
   bool any() const { return supported_.any(); }
 
-  void check(const StageSet& on_device) const override {
-    if (outer_) outer_->check(outer_part(on_device));
-    if (further_) further_->check(further_part(on_device));
+  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
+    if (outer_) outer_->check(outer_part(on_device), names.first(first_));
+    if (further_) further_->check(further_part(on_device), names.subspan(first_));
     if (on_device[first_ - 1] && on_device[first_]) {
-      const auto name = [&](std::size_t stage) { return std::string(detector_.stages_[stage].name); };
+      const auto name = [&](std::size_t stage) { return std::string(names[stage]); };
       throw Error(ExitCode::usage,
                   "stage '" + name(first_) + "' cannot run on the device right behind '" + name(first_ - 1) +
                       "', whose objects come by way of the host",

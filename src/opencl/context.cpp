@@ -185,11 +185,11 @@ Event Queue::copy_after(const Event& other, const Buffer& from, const Buffer& to
 }
 
 Event Queue::marker_after(std::span<const Event> others) {
-  std::vector<cl_event> handles;
-  for (const Event& other : others) handles.push_back(other.get());
+  awaited_.clear();
+  for (const Event& other : others) awaited_.push_back(other.get());
   cl_event event = nullptr;
-  const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(handles.size()),
-                                                  handles.empty() ? nullptr : handles.data(), &event);
+  const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(awaited_.size()),
+                                                  awaited_.empty() ? nullptr : awaited_.data(), &event);
   Event result(event);  // owned before anything throws
   check(code, "clEnqueueMarkerWithWaitList", context_->name());
   return result;

@@ -153,6 +153,7 @@ class Queue {
  private:
   const Context* context_;
   OwnedQueue queue_;
+  std::vector<cl_event> awaited_;  ///< by the last `marker_after`
 };
 
 /// Host memory that transfers to and from the device run at full speed with (page-locked where that exists),

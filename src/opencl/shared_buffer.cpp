@@ -5,7 +5,17 @@
 namespace sightline::opencl {
 
 SharedBuffer::SharedBuffer(Queue& queue, std::size_t bytes)
-    : queue_(&queue), buffer_(queue.context(), bytes) {}
+    : queue_(&queue), buffer_(queue.context(), bytes), bytes_(bytes) {}
+
+void SharedBuffer::resize(Queue& queue, std::size_t bytes) {
+  if (queue_ != &queue || buffer_.bytes() < bytes) {
+    *this = SharedBuffer(queue, bytes);
+    return;
+  }
+  to_device_unwritten();
+  host_ = nullptr;
+  bytes_ = bytes;
+}
 
 std::byte* SharedBuffer::staging() {
   if (staging_.data() == nullptr) staging_ = StagingBuffer(*queue_, buffer_.bytes());
@@ -23,6 +33,7 @@ SharedBuffer::~SharedBuffer() {
 SharedBuffer::SharedBuffer(SharedBuffer&& other) noexcept
     : queue_(other.queue_),
       buffer_(std::move(other.buffer_)),
+      bytes_(std::exchange(other.bytes_, 0)),
       staging_(std::move(other.staging_)),
       host_(std::exchange(other.host_, nullptr)),
       mapped_(std::exchange(other.mapped_, false)) {}
@@ -30,6 +41,7 @@ SharedBuffer::SharedBuffer(SharedBuffer&& other) noexcept
 SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
   std::swap(queue_, other.queue_);
   std::swap(buffer_, other.buffer_);
+  std::swap(bytes_, other.bytes_);
   std::swap(staging_, other.staging_);
   std::swap(host_, other.host_);
   std::swap(mapped_, other.mapped_);
@@ -48,14 +60,14 @@ std::byte* SharedBuffer::host_writes() {
 }
 
 Event SharedBuffer::to_device() {
-  if (!std::exchange(mapped_, false)) return queue_->write(buffer_, host_, buffer_.bytes());
+  if (!std::exchange(mapped_, false)) return queue_->write(buffer_, host_, bytes_);
   return queue_->unmap(buffer_, host_);
 }
 
 Event SharedBuffer::to_host() {
   if (!queue_->context().maps_buffers()) {
     host_ = staging();
-    return queue_->read(buffer_, host_, buffer_.bytes());
+    return queue_->read(buffer_, host_, bytes_);
   }
   Queue::Mapped mapped = queue_->map_for_reading(buffer_);
   host_ = mapped.memory;

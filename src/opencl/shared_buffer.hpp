@@ -21,7 +21,10 @@ class SharedBuffer {
   SharedBuffer& operator=(SharedBuffer&&) noexcept;
 
   const Buffer& device() const { return buffer_; }
-  std::size_t bytes() const { return buffer_.bytes(); }
+  std::size_t bytes() const { return bytes_; }
+  /// Makes it of another size, with undefined contents, the device's; memory that is large enough is kept. To
+  /// be called where nobody uses it.
+  void resize(Queue& queue, std::size_t bytes);
 
   /// Memory for the host to write all of; contents are undefined.
   std::byte* host_writes();
@@ -40,7 +43,8 @@ class SharedBuffer {
   std::byte* staging();
 
   Queue* queue_ = nullptr;
-  Buffer buffer_;
+  Buffer buffer_;  ///< at least as large
+  std::size_t bytes_ = 0;
   StagingBuffer staging_;      ///< where it is copied; made when it is first needed
   std::byte* host_ = nullptr;  ///< what the host may use: mapped memory or staging
   bool mapped_ = false;

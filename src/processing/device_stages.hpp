@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "processing/frame_processor.hpp"
 
 namespace sightline {
+
+/// The names of a processor's stages, in order.
+std::vector<std::string_view> stage_names(const FrameProcessor& processor);
 
 /// Commands on the device that belong together: the launches of one stage (or of a named part of it), or a
 /// copy.
@@ -66,7 +70,8 @@ class DeviceStages {
   /// The stages that can run on the device.
   virtual StageSet supported() const = 0;
   /// Throws Error (usage) where the stages can each run on the device, but not in this combination.
-  virtual void check(const StageSet& /*on_device*/) const {}
+  /// @param names  of the stages for people, who may know them as parts of another processor
+  virtual void check(const StageSet& /*on_device*/, std::span<const std::string_view> /*names*/) const {}
   virtual std::unique_ptr<DeviceSlot> make_slot() const = 0;
 
   /// Readies slot and workspace, in which the processor has prepared a frame, for stages running where

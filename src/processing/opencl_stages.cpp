@@ -60,11 +60,15 @@ OpenClStageBase::OpenClStageBase(const FrameProcessor& processor, const opencl::
 }
 
 void OpenClStageBase::check(const StageSet& on_device) const {
+  check(on_device, stage_names(*processor_));
+}
+
+void OpenClStageBase::check(const StageSet& on_device, std::span<const std::string_view> names) const {
   const std::span<const StageInfo> stages = processor_->stages();
   // The stage that last wrote a resource before `end`, and the first from `begin` on that reads it.
   const auto writer = [&](std::size_t resource, std::size_t end) {
     while (end > 0 && !stages[end - 1].writes.contains(resource)) --end;
-    return std::string(stages[end > 0 ? end - 1 : 0].name);
+    return std::string(names[end > 0 ? end - 1 : 0]);
   };
   const auto reader = [&](std::size_t resource, std::size_t begin) {
     while (begin + 1 < stages.size() && !stages[begin].reads.contains(resource)) ++begin;
@@ -73,7 +77,7 @@ void OpenClStageBase::check(const StageSet& on_device) const {
   ResourceSet came_back;
   for (const DeviceSegment& segment : plan_transfers(stages, on_device)) {
     for_each(segment.uploads - (uploads_ - came_back), [&](std::size_t resource) {
-      const std::string to(stages[reader(resource, segment.first)].name);
+      const std::string to(names[reader(resource, segment.first)]);
       const std::string from = writer(resource, segment.first);
       throw Error(
           ExitCode::usage,
@@ -84,7 +88,7 @@ void OpenClStageBase::check(const StageSet& on_device) const {
       const std::string from = writer(resource, segment.last);
       std::size_t at = segment.last;
       while (at < stages.size() && (on_device[at] || !stages[at].reads.contains(resource))) ++at;
-      const std::string to(stages[std::min(at, stages.size() - 1)].name);
+      const std::string to(names[std::min(at, stages.size() - 1)]);
       throw Error(
           ExitCode::usage,
           "stage " + in_quotes(from) + " runs on the device only where " + in_quotes(to) + " does so too",
@@ -108,7 +112,7 @@ void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) co
     opencl::SharedBuffer& memory = slot.memory_[resource];
     // Slack at the end: vectors read past the last element, on the CPU and on the device.
     const std::size_t size = bytes + InterStageBuffer::kSlack;
-    if (memory.bytes() != size) memory = opencl::SharedBuffer(slot.queue, size);
+    if (memory.bytes() != size) memory.resize(slot.queue, size);
   };
   ResourceSet used;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {

@@ -124,7 +124,9 @@ class OpenClStageBase : public DeviceStages {
   const opencl::Context& context() const final { return *context_; }
   StageSet supported() const final { return supported_; }
   /// Refuses mappings in which a resource would have to cross that cannot.
-  void check(const StageSet& on_device) const override;
+  void check(const StageSet& on_device, std::span<const std::string_view> names) const override;
+  /// The same in the processor's own words.
+  void check(const StageSet& on_device) const;
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
   void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
   void complete(DeviceSlot& slot, Workspace& workspace) const final;

@@ -1,7 +1,9 @@
 // Two detectors on the same frames, through the pipeline: under every schedule, on one device and on two,
 // each finds what it finds alone.
+#include "cascade/detector.hpp"
 #include "detection/combined_detector.hpp"
 #include "filterbank/detector.hpp"
+#include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
@@ -50,6 +52,29 @@ TEST_F(CombinedSchedules, AllFindTheSame) {
     schedule.on_device.set(static_cast<std::size_t>(first)).set(static_cast<std::size_t>(second));
     expect_the_same(one, schedule);
   }
+}
+
+// Each detector speaks of its stages as --map takes them, not as it calls them by itself.
+TEST_F(CombinedSchedules, RefusalsNameStagesAsTheyAreTyped) {
+  std::vector<std::unique_ptr<Detector>> both;
+  both.push_back(std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30),
+                                                                waldboost::Options()));
+  both.push_back(std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]),
+                                                            cascade::Options()));
+  detector_ = std::make_unique<CombinedDetector>(std::move(both));
+  const std::unique_ptr<DeviceStages> stages = make_stages();
+  if (!stages) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+  ScheduleRequest request;
+  for (const StageInfo& stage : detector_->stages()) {
+    if (stage.name.ends_with(".finish")) request.map = std::string(stage.name) + "=gpu";
+  }
+  ASSERT_NE(request.map, "");
+  const std::string before_sign = request.map.substr(0, request.map.find('='));
+  const std::string scan = before_sign.substr(0, before_sign.find('.')) + ".scan";
+  const std::string refusal =
+      sightline::test::error_of(ExitCode::usage, [&] { resolve(request, *detector_, stages.get(), 2); });
+  EXPECT_NE(refusal.find("'" + before_sign + "'"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("'" + scan + "'"), std::string::npos) << refusal;
 }
 
 }  // namespace

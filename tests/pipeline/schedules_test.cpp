@@ -42,7 +42,7 @@ class Stages : public DeviceStages {
   std::optional<StageSet> refused;
   const opencl::Context& context() const override { throw std::logic_error("no context"); }
   StageSet supported() const override { return supported_; }
-  void check(const StageSet& on_device) const override {
+  void check(const StageSet& on_device, std::span<const std::string_view>) const override {
     if (refused == on_device) throw Error(ExitCode::usage, "not in this combination");
   }
   std::unique_ptr<DeviceSlot> make_slot() const override { return nullptr; }

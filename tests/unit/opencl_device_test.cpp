@@ -318,6 +318,34 @@ TEST_F(OpenClDevice, BuffersAreCopiedOrMappedAsAskedFor) {
   EXPECT_THAT(error_of(ExitCode::usage, [] { parse_buffer_use("pinned"); }), HasSubstr("copied and mapped"));
 }
 
+// Pictures of a folder differ in size from one to the next.
+TEST_F(OpenClDevice, BuffersKeepMemoryThatIsLargeEnough) {
+  for (const DeviceInfo& device : devices_) {
+    for (const BufferUse use : {BufferUse::copied, BufferUse::mapped}) {
+      const Context context(ChosenDevice{device, 0, "", {}, use});
+      Queue queue(context);
+      SharedBuffer buffer;
+      buffer.resize(queue, 400);
+      const cl_mem memory = buffer.device().get();
+      for (const std::size_t bytes : {100, 300, 400}) {
+        buffer.resize(queue, bytes);
+        EXPECT_EQ(buffer.bytes(), bytes);
+        EXPECT_EQ(buffer.device().get(), memory);
+        std::memset(buffer.host_writes(), 3, bytes);
+        queue.wait(buffer.to_device());
+        queue.wait(buffer.to_host());
+        EXPECT_EQ(std::to_integer<int>(buffer.host()[bytes - 1]), 3);
+      }
+      buffer.resize(queue, 500);
+      EXPECT_EQ(buffer.bytes(), 500u);
+      std::memset(buffer.host_writes(), 4, 500);
+      queue.wait(buffer.to_device());
+      queue.wait(buffer.to_host());
+      EXPECT_EQ(std::to_integer<int>(buffer.host()[499]), 4);
+    }
+  }
+}
+
 TEST_F(OpenClDevice, HasParts) {
   for (const DeviceInfo& device : devices_) {
     if (device.type != DeviceType::cpu || device.compute_units < 2) continue;

@@ -1,0 +1,39 @@
+// How long frames keep a device busy.
+#include "pipeline/device_throughput.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sightline::pipeline {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+Span span(std::int64_t start, std::int64_t end, Activity activity = Activity::run) {
+  return {activity, 0, 1, 0, start * kMs, end * kMs, 0};
+}
+
+// Two queues, that of the second detector listed last although it is done first.
+TEST(DeviceThroughput, AFrameEndsWithItsLatestSpan) {
+  DeviceThroughput throughput;
+  EXPECT_EQ(throughput.seconds_a_frame(), 0);
+  throughput.add(std::vector{span(90, 100, Activity::wait), span(102, 110), span(110, 140), span(100, 104)});
+  EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
+}
+
+TEST(DeviceThroughput, WhatRanBesideOthersCountsOnce) {
+  DeviceThroughput throughput;
+  throughput.add(std::vector{span(100, 140), span(100, 104)});
+  throughput.add(std::vector{span(120, 180), span(110, 130)});
+  EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
+  throughput.add(std::vector{span(150, 170)});  // inside: adds nothing
+  throughput.add(std::vector<Span>{});
+  throughput.add(std::vector{span(200, 300, Activity::wait)});
+  EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
+  throughput.add(std::vector{span(300, 420)});
+  EXPECT_NEAR(throughput.seconds_a_frame(), 0.050, 1e-9);
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
