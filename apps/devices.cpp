@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/hardware.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "characterisation/probe.hpp"
 #include "commands.hpp"
 #include "devices_characterise.hpp"
@@ -146,21 +148,35 @@ int run_cameras() {
   return 0;
 }
 
+void print(const opencl::DriverReport& drivers) {
+  const auto say = [](const std::string& text) {
+    std::printf("%s\n\n", printable(text, kLineEndsAndTabs).c_str());
+  };
+  for (const opencl::FailedDriver& driver : drivers.left_out)
+    say("Left out with its devices: driver " + driver.name + "; " + driver.problem + ".");
+  for (const opencl::FailedDriver& driver : drivers.not_loaded)
+    say("Not loaded: driver " + driver.name + "; " + driver.problem +
+        ". Install what is missing, or remove the driver.");
+  for (const std::filesystem::path& library : drivers.adopted)
+    say("Used although it is not registered: driver " + library.string() + ". To register it, " +
+        opencl::how_to_register(library) + ".");
+}
+
 int run(const DevicesArguments& a, int verbosity) {
   if (a.cameras) return run_cameras();
   if (a.characterise) return run_characterise(a.characterisation, verbosity);
-  std::printf("CPU: %s, %d thread(s)\n\n", instruction_set().c_str(), hardware_threads());
+  std::printf("CPU: %s, %s\n\n", instruction_set().c_str(), counted(hardware_threads(), "thread").c_str());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
-  const std::vector<opencl::FailedDriver>& left_out = opencl::left_out_drivers();
-  for (const opencl::FailedDriver& driver : left_out)
-    std::printf("Left out with its devices: driver %s; %s.\n", driver.name.c_str(), driver.problem.c_str());
-  if (!left_out.empty()) std::printf("\n");
-  const std::string hint = opencl::driver_hint(opencl::driver_places());
+  const opencl::DriverReport& drivers = opencl::driver_report();
+  const bool all_work = drivers.left_out.empty() && drivers.not_loaded.empty();
+  print(drivers);
+  const std::string hint =
+      drivers.adopted.empty() ? opencl::driver_hint(opencl::driver_places()) : std::string();
   if (devices.empty()) {
     std::printf("No OpenCL device: every stage runs on the CPU.\n");
     if (!hint.empty()) {
       std::printf("%s\n", hint.c_str());
-    } else if (left_out.empty()) {
+    } else if (all_work) {
       std::printf("A GPU's driver brings one; the package pocl-opencl-icd brings one for any CPU.\n");
     }
     return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fault.hpp"
+#include "base/text.hpp"
 #include "opencl/error.hpp"
 
 namespace sightline::opencl {
@@ -78,7 +79,7 @@ Context::Context(const ChosenDevice& chosen)
     if (code != CL_SUCCESS) {
       throw Error(ExitCode::device,
                   "device '" + device_.name + "' cannot be divided into parts of " +
-                      std::to_string(chosen.compute_units) + " compute unit(s): " + error_name(code),
+                      counted(chosen.compute_units, "compute unit") + ": " + error_name(code),
                   "use the whole device");
     }
     for (const cl_device_id before : std::span(parts).first(parts.size() - 1)) clReleaseDevice(before);

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "base/fault.hpp"
+#include "base/text.hpp"
 #include "opencl/api.hpp"
 #include "opencl/driver_check.hpp"
 #include "opencl/error.hpp"
@@ -96,8 +97,10 @@ std::string names_of(const std::vector<DeviceInfo>& devices) {
   for (const DeviceInfo& d : devices) {
     names += (names.empty() ? "" : ", ") + std::to_string(d.index) + " '" + d.name + "'";
   }
-  return names.empty() ? "there is no OpenCL device here; install a driver (pocl-opencl-icd works on any CPU)"
-                       : "there are: " + names;
+  const std::string there =
+      names.empty() ? "there is no OpenCL device here; install a driver (pocl-opencl-icd works on any CPU)"
+                    : "there are: " + names;
+  return there + driver_problems();
 }
 
 }  // namespace
@@ -117,7 +120,7 @@ const char* to_string(DeviceType type) {
 }
 
 std::vector<DeviceInfo> list_devices() {
-  left_out_drivers();
+  driver_report();
   return list_devices_unchecked();
 }
 
@@ -206,8 +209,8 @@ std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choice
     }
     if (units > one.device.compute_units) {
       throw Error(ExitCode::usage,
-                  "device '" + one.device.name + "' has " + std::to_string(one.device.compute_units) +
-                      " compute unit(s), fewer than its parts together",
+                  "device '" + one.device.name + "' has " +
+                      counted(one.device.compute_units, "compute unit") + ", fewer than its parts together",
                   "name smaller parts, or fewer");
     }
     chosen.push_back(std::move(one));
@@ -275,8 +278,9 @@ std::optional<ChosenDevice> choose_device(const DeviceChoice& choice,
                 names_of(devices));
   }
   if (choice.compute_units > found->compute_units) {
-    throw Error(ExitCode::device, "device '" + found->name + "' has " + std::to_string(found->compute_units) +
-                                      " compute unit(s), not " + std::to_string(choice.compute_units));
+    throw Error(ExitCode::device, "device '" + found->name + "' has " +
+                                      counted(found->compute_units, "compute unit") + ", not " +
+                                      std::to_string(choice.compute_units));
   }
   return ChosenDevice{*found, choice.compute_units, why};
 }

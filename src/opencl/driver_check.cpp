@@ -68,7 +68,8 @@ class VendorFolder {
 
  private:
   fs::path place_of(const RegisteredDriver& driver) const {
-    return path_ / (driver.icd.empty() ? "driver.icd" : driver.icd.filename());
+    if (!driver.icd.empty()) return path_ / driver.icd.filename();
+    return path_ / ("unregistered-" + fs::path(driver.library).filename().string() + ".icd");
   }
   fs::path path_;
 };
@@ -164,26 +165,64 @@ std::optional<std::string> ask_in_child(const fs::path& vendors) {
       kLimit);
 }
 
-std::vector<FailedDriver> check_and_load() {
-  const DriverPlaces places = driver_places();
-  const std::vector<RegisteredDriver> drivers = registered_drivers(places);
-  if (std::ranges::any_of(drivers, is_loaded)) return {};
-  std::vector<FailedDriver> failed =
-      failed_drivers(places, JsonStore(driver_memory_file()), this_boot(), ask_in_child);
-  if (failed.empty()) return failed;
-  const VendorFolder vendors;
-  for (const RegisteredDriver& driver : drivers)
-    if (std::ranges::find(failed, name_of(driver), &FailedDriver::name) == failed.end()) vendors.add(driver);
-  const Variable variable(kVendors, vendors.path().string());
+// Why a library that the loader could not load, or found no platform in, cannot be loaded; empty where it
+// can. It has been loaded in a process of its own before.
+std::string loading_problem(const RegisteredDriver& driver) {
+  if (driver.library.empty()) return "it names no library";
+  if (void* const library = dlopen(driver.library.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+    dlclose(library);
+    return "";
+  }
+  const char* const problem = dlerror();
+  return problem ? problem : "'" + driver.library + "' cannot be loaded";
+}
+
+// Makes the loader read its list, which it does once.
+void load(const std::vector<RegisteredDriver>& drivers, bool is_systems_list) {
+  std::optional<VendorFolder> vendors;
+  std::optional<Variable> variable;
+  if (!is_systems_list) {
+    vendors.emplace();
+    for (const RegisteredDriver& driver : drivers) vendors->add(driver);
+    variable.emplace(kVendors, vendors->path().string());
+  }
   cl_uint count = 0;
-  clGetPlatformIDs(0, nullptr, &count);  // the loader reads its list, once
-  for (const FailedDriver& driver : failed) {
+  clGetPlatformIDs(0, nullptr, &count);
+}
+
+void warn_of(const std::vector<FailedDriver>& left_out) {
+  for (const FailedDriver& driver : left_out) {
     spdlog::warn(
         "OpenCL driver '{}' is left out with its devices: asked for them, {}; to have it asked "
         "again, delete '{}'",
         driver.name, driver.problem, driver_memory_file().string());
   }
-  return failed;
+}
+
+DriverReport check_and_load() {
+  const DriverPlaces places = driver_places();
+  std::vector<RegisteredDriver> drivers = drivers_to_load(places);
+  if (std::ranges::any_of(drivers, is_loaded)) return {};
+  DriverReport report;
+  report.left_out = failed_drivers(places, JsonStore(driver_memory_file()), this_boot(), ask_in_child);
+  std::erase_if(drivers, [&](const RegisteredDriver& driver) {
+    return std::ranges::find(report.left_out, name_of(driver), &FailedDriver::name) != report.left_out.end();
+  });
+  const std::vector<fs::path> adopted = adopted_drivers(places);
+  load(drivers, report.left_out.empty() && adopted.empty());
+  warn_of(report.left_out);
+  for (const RegisteredDriver& driver : drivers) {
+    const bool is_adopted = std::ranges::find(adopted, fs::path(driver.library)) != adopted.end();
+    if (!is_loaded(driver)) {
+      const std::string problem = loading_problem(driver);
+      if (!problem.empty()) report.not_loaded.push_back({name_of(driver), problem});
+    } else if (is_adopted) {
+      report.adopted.emplace_back(driver.library);
+      spdlog::info("OpenCL driver '{}' is not registered and is used all the same; to register it, {}",
+                   driver.library, how_to_register(driver.library));
+    }
+  }
+  return report;
 }
 
 }  // namespace
@@ -194,7 +233,7 @@ fs::path driver_memory_file() {
 
 std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonStore& memory,
                                          const std::string& boot, const AskDrivers& ask) {
-  const std::vector<RegisteredDriver> drivers = registered_drivers(places);
+  const std::vector<RegisteredDriver> drivers = drivers_to_load(places);
   if (drivers.empty()) return {};
   const std::string key = key_of(drivers, places);
   if (auto known = remembered(memory.find(key), boot)) return std::move(*known);
@@ -211,9 +250,19 @@ std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonS
   return failed;
 }
 
-const std::vector<FailedDriver>& left_out_drivers() {
-  static const std::vector<FailedDriver> left_out = check_and_load();
-  return left_out;
+const DriverReport& driver_report() {
+  static const DriverReport report = check_and_load();
+  return report;
+}
+
+std::string driver_problems() {
+  const DriverReport& report = driver_report();
+  std::string problems;
+  for (const auto* drivers : {&report.left_out, &report.not_loaded}) {
+    for (const FailedDriver& driver : *drivers)
+      problems += "; driver '" + driver.name + "' is not loaded: " + driver.problem;
+  }
+  return problems;
 }
 
 }  // namespace sightline::opencl

@@ -14,18 +14,31 @@
 
 namespace sightline::opencl {
 
-/// A driver that the loader is not told of.
+/// A driver whose devices cannot be had.
 struct FailedDriver {
   std::string name;     ///< its .icd file, or its library where the user names that
   std::string problem;  ///< "it crashed (Aborted)"
 };
 
-/// The drivers that did not answer. The first call of a process finds out, warns of each, and makes the
-/// loader load the others, so it has to come before other calls of OpenCL; `list_devices` sees to that. Where
-/// a driver is loaded already, or nobody can be asked, none is left out. What is found out is remembered in
+/// What has become of this machine's drivers.
+struct DriverReport {
+  std::vector<FailedDriver> left_out;    ///< they did not answer, and the loader is not told of them
+  std::vector<FailedDriver> not_loaded;  ///< their libraries are missing or cannot be loaded
+  /// Libraries that are used although they are not registered (`adopted_drivers`).
+  std::vector<std::filesystem::path> adopted;
+};
+
+/// Asks the drivers whether they work, and makes the loader load those that do. The first call of a process
+/// finds out, warns of each that does not answer, and makes the loader load the others, with those that
+/// nobody registered, so it has to come before other calls of OpenCL; `list_devices` sees to that. Where a
+/// driver is loaded already, or nobody can be asked, none is left out. What is found out is remembered in
 /// `driver_memory_file`. Takes up to half a minute for a driver that hangs, less than a second for others,
 /// and no time where the drivers are the ones that were asked before. Never throws for a machine's state.
-const std::vector<FailedDriver>& left_out_drivers();
+const DriverReport& driver_report();
+
+/// What is wrong with this machine's drivers, for people, after the devices that there are: "; driver 'a.icd'
+/// is not loaded: ..."; empty where nothing is.
+std::string driver_problems();
 
 /// $XDG_CACHE_HOME/sightline/drivers.json, or ~/.cache/...; empty where neither is known.
 std::filesystem::path driver_memory_file();

@@ -44,7 +44,9 @@ DriverPlaces driver_places() {
     // The bare name of an .icd file is one in the folder before it is one here.
     const bool in_folder =
         own.extension() == ".icd" && !own.has_parent_path() && fs::exists(places.vendors / own, error);
-    if (!own.empty()) places.vendors = in_folder ? places.vendors / own : own;
+    if (own.empty()) continue;
+    places.vendors = in_folder ? places.vendors / own : own;
+    places.is_named = true;
   }
   std::istringstream own(variable("LD_LIBRARY_PATH"));
   for (std::string folder; std::getline(own, folder, ':');) {
@@ -76,7 +78,11 @@ std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places) {
 
 std::vector<fs::path> unregistered_drivers(const DriverPlaces& places) {
   std::vector<std::string> known;
-  for (const RegisteredDriver& driver : registered_drivers(places)) known.push_back(stem(driver.library));
+  for (const RegisteredDriver& driver : registered_drivers(places)) {
+    std::error_code error;
+    const bool is_path = driver.library.find('/') != std::string::npos;
+    if (!is_path || fs::exists(driver.library, error)) known.push_back(stem(driver.library));
+  }
   std::vector<fs::path> found;
   for (const char* driver : kDrivers) {
     if (std::find(known.begin(), known.end(), stem(driver)) != known.end()) continue;
@@ -90,13 +96,30 @@ std::vector<fs::path> unregistered_drivers(const DriverPlaces& places) {
   return found;
 }
 
+std::vector<fs::path> adopted_drivers(const DriverPlaces& places) {
+  std::error_code error;
+  if (places.is_named && !fs::is_directory(places.vendors, error)) return {};
+  return unregistered_drivers(places);
+}
+
+std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places) {
+  std::vector<RegisteredDriver> drivers = registered_drivers(places);
+  for (const fs::path& library : adopted_drivers(places)) drivers.push_back({"", library.string()});
+  return drivers;
+}
+
+std::string how_to_register(const fs::path& library) {
+  return "write '" + library.string() + "' into a file /etc/OpenCL/vendors/" + stem(library).substr(3) +
+         ".icd";
+}
+
 std::string driver_hint(const DriverPlaces& places) {
   const std::vector<fs::path> drivers = unregistered_drivers(places);
   if (drivers.empty()) return "";
   const std::string driver = drivers.front().string();
   return "The driver " + driver + " is here, but " + places.vendors.string() +
-         " does not name it: to use it, set OCL_ICD_VENDORS=" + driver +
-         " or write that path into a file /etc/OpenCL/vendors/" + stem(driver).substr(3) + ".icd.";
+         " does not name it: to use it, set OCL_ICD_VENDORS=" + driver + " or " + how_to_register(driver) +
+         ".";
 }
 
 }  // namespace sightline::opencl

@@ -14,6 +14,7 @@ struct DriverPlaces {
   /// What the loader reads: a folder of .icd files, one .icd file, or a driver's library.
   std::filesystem::path vendors;
   std::vector<std::filesystem::path> libraries;  ///< folders that may hold drivers, by precedence
+  bool is_named = false;                         ///< `vendors` is the user's choice, not the system's place
 };
 
 /// This machine's, by its environment (OCL_ICD_VENDORS, OPENCL_VENDOR_PATH, LD_LIBRARY_PATH).
@@ -30,10 +31,19 @@ struct RegisteredDriver {
 std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 
 /// The known drivers that are in a folder of `libraries` and that `vendors` does not name, the first of each.
-/// Never throws for a machine's state.
+/// An entry that names a path where nothing is does not count. Never throws for a machine's state.
 std::vector<std::filesystem::path> unregistered_drivers(const DriverPlaces& places);
 
-/// One line for people on how to use such a driver; empty where there is none.
+/// Those of them that are used without being asked for: all, unless the user named one driver, or a place
+/// where none is. Never throws for a machine's state.
+std::vector<std::filesystem::path> adopted_drivers(const DriverPlaces& places);
+
+/// The registered drivers, then the adopted ones. Never throws for a machine's state.
+std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places);
+
+/// One line for people on how to use an unregistered driver; empty where there is none.
 std::string driver_hint(const DriverPlaces& places);
+/// How to register a driver's library, for people: an imperative without a full stop.
+std::string how_to_register(const std::filesystem::path& library);
 
 }  // namespace sightline::opencl

@@ -1,5 +1,10 @@
 // `sightline devices` from the outside.
 
+#include <filesystem>
+#include <sstream>
+
+#include "opencl/device.hpp"
+#include "opencl/driver_hint.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
 
@@ -39,6 +44,72 @@ TEST(Devices, HintsAtDriversThatTheLoaderIsNotToldOf) {
   const Outcome with = run({"devices"});
   EXPECT_EQ(with.exit_code, 0) << with.err;
   EXPECT_NE(with.out.find("OCL_ICD_VENDORS=" + driver), std::string::npos) << with.out;
+}
+
+// Some driver of this machine's, under the name of one that is known; empty where there is none.
+fs::path put_driver(const fs::path& folder) {
+  const opencl::DriverPlaces places = opencl::driver_places();
+  for (const opencl::RegisteredDriver& driver : opencl::registered_drivers(places)) {
+    for (fs::path place : places.libraries) {
+      place /= driver.library;
+      if (driver.library.empty() || !fs::is_regular_file(place)) continue;
+      fs::create_symlink(place, folder / "libnvidia-opencl.so.1");
+      return folder / "libnvidia-opencl.so.1";
+    }
+  }
+  return {};
+}
+
+long lines_with(const std::string& text, const std::string& words) {
+  std::istringstream lines(text);
+  long count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.find(words) != std::string::npos ? 1 : 0;
+  return count;
+}
+
+TEST(Devices, UsesDriversThatNobodyRegistered) {
+  TempDir folder;
+  for (const char* name : {"vendors", "lib"}) fs::create_directory(folder / name);
+  const fs::path driver = put_driver(folder / "lib");
+  if (driver.empty() || opencl::list_devices().empty()) GTEST_SKIP() << "there is no OpenCL device here";
+  const Variable vendors("OCL_ICD_VENDORS", folder / "vendors");
+  const Variable libraries("LD_LIBRARY_PATH", folder / "lib");
+  const Outcome devices = run({"devices"});
+  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  EXPECT_NE(devices.out.find(opencl::list_devices().front().name), std::string::npos) << devices.out;
+  EXPECT_NE(devices.out.find(driver.string()), std::string::npos) << devices.out;
+  EXPECT_NE(devices.out.find("/etc/OpenCL/vendors/nvidia-opencl.icd"), std::string::npos) << devices.out;
+
+  const std::vector<std::string> detect{"detect", moving_clip(120, 200, 2)};
+  const Outcome used = run(detect);
+  EXPECT_EQ(used.exit_code, 0) << used.err;
+  EXPECT_EQ(lines_with(used.err, driver.string()), 1) << used.err;
+  const Outcome unused = run(detect + std::vector<std::string>{"--device", "none"});
+  EXPECT_EQ(unused.exit_code, 0) << unused.err;
+  EXPECT_EQ(lines_with(unused.err, driver.string()), 0) << unused.err;
+}
+
+TEST(Devices, NamesRegisteredDriversThatCannotBeLoaded) {
+  TempDir folder;
+  fs::create_directory(folder / "vendors");
+  const Variable vendors("OCL_ICD_VENDORS", folder / "vendors");
+  const std::string library = folder / "libdriver.so";
+  media::test::store(folder / "vendors/absent.icd", (folder / "no-such-driver.so") + "\n");
+  media::test::store(folder / "vendors/damaged.icd", library + "\n");
+  media::test::store(folder / "vendors/empty.icd", std::string());
+  media::test::store(folder / "vendors/bare.icd", std::string("libno-such-driver.so.7\n"));
+  media::test::store(library, std::string("no library"));
+  const Outcome devices = run({"devices"});
+  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  EXPECT_EQ(devices.out.find("brings one"), std::string::npos) << devices.out;
+  const Outcome detect = run({"detect", moving_clip(120, 200, 2), "--device", "gpu"});
+  EXPECT_EQ(detect.exit_code, 5) << detect.err;
+  for (const std::string& text : {devices.out, detect.err}) {
+    for (const char* name : {"absent.icd", "damaged.icd", "empty.icd", "bare.icd"})
+      EXPECT_NE(text.find(name), std::string::npos) << name << " is missing in: " << text;
+    EXPECT_NE(text.find(folder / "no-such-driver.so"), std::string::npos) << text;
+    EXPECT_NE(text.find("libno-such-driver.so.7"), std::string::npos) << text;
+  }
 }
 
 TEST(Devices, Cameras) {

@@ -77,6 +77,16 @@ TEST_F(DriverCheck, SoIsOneThatFailsBesideAnother) {
   EXPECT_THAT(left_out(), ElementsAre("c"));
 }
 
+TEST_F(DriverCheck, SoIsAnUnregisteredOne) {
+  store(folder_ / "lib/libnvidia-opencl.so.1", std::string("library"));
+  store(folder_ / "lib/libamdocl64.so", std::string("library"));
+  answer_ = [](const Names& together) {
+    return has(together, "unregistered-libnvidia-opencl.so.1") ? "it crashed" : "";
+  };
+  EXPECT_THAT(left_out(), ElementsAre("libnvidia-opencl.so"));
+  EXPECT_EQ(asked_, 5) << "each, although both have no .icd file";
+}
+
 TEST_F(DriverCheck, AskedOnce) {
   left_out();
   answer_ = [](const Names&) { return ""; };

@@ -53,10 +53,38 @@ TEST_F(DriverHint, NothingForDriversThatAreNamed) {
   put("vendors/other.icd", "libpocl.so.2\n");
   put("vendors/nvidia.conf", "libnvidia-opencl.so.1\n");  // no .icd file
   EXPECT_EQ(unregistered_drivers(places_).size(), 1u);
-  for (const char* text :
-       {"libnvidia-opencl.so.1", "libnvidia-opencl.so.1\r\n", "/opt/libnvidia-opencl.so.535.1\n"}) {
+  put("b/libnvidia-opencl.so.535.1");
+  for (const std::string& text :
+       {std::string("libnvidia-opencl.so.1"), std::string("libnvidia-opencl.so.1\r\n"),
+        (folder_ / "b/libnvidia-opencl.so.535.1") + "\n"}) {
     put("vendors/nvidia.icd", text);
     EXPECT_EQ(unregistered_drivers(places_), Paths{}) << text;
+    EXPECT_EQ(adopted_drivers(places_), Paths{}) << text;
+  }
+}
+
+TEST_F(DriverHint, AnEntryThatLeadsNowhereNamesNothing) {
+  put("a/libnvidia-opencl.so.1");
+  put("vendors/nvidia.icd", (folder_ / "none/libnvidia-opencl.so.535.1") + "\n");
+  EXPECT_EQ(unregistered_drivers(places_), Paths{folder_ / "a/libnvidia-opencl.so.1"});
+}
+
+TEST_F(DriverHint, AdoptsUnlessTheUserNamedOneDriverOrNone) {
+  put("a/libnvidia-opencl.so.1");
+  put("vendors/other.icd", "libpocl.so.2\n");
+  const Paths driver{folder_ / "a/libnvidia-opencl.so.1"};
+  for (const bool is_named : {false, true}) {
+    places_.is_named = is_named;
+    places_.vendors = folder_ / "vendors";
+    EXPECT_EQ(adopted_drivers(places_), driver);
+    ASSERT_EQ(drivers_to_load(places_).size(), 2u);
+    EXPECT_EQ(drivers_to_load(places_)[0].library, "libpocl.so.2");
+    EXPECT_EQ(drivers_to_load(places_)[1].icd, "");
+    EXPECT_EQ(drivers_to_load(places_)[1].library, driver.front());
+    for (const char* vendors : {"vendors/other.icd", "nothing/"}) {
+      places_.vendors = folder_ / vendors;
+      EXPECT_EQ(adopted_drivers(places_), is_named ? Paths{} : driver) << vendors;
+    }
   }
 }
 
@@ -102,7 +130,10 @@ TEST_F(DriverHint, TheLoadersVariables) {
                                        {folder_ / "a", folder_ / "a"}}) {
     setenv("OCL_ICD_VENDORS", value.c_str(), 1);
     EXPECT_EQ(driver_places().vendors, vendors) << value;
+    EXPECT_TRUE(driver_places().is_named);
   }
+  for (const char* name : kNames) unsetenv(name);
+  EXPECT_FALSE(driver_places().is_named);
   for (std::size_t i = 0; i < before.size(); ++i)
     before[i] ? setenv(kNames[i], before[i]->c_str(), 1) : unsetenv(kNames[i]);
 }
