@@ -19,13 +19,14 @@ std::vector<std::string> every_mapping(const ProcessorEngine& engine) {
   }
   const pipeline::Devices devices = engine.devices();
   const StageSet supported = devices.supported();
+  const std::vector<std::string_view> stages = stage_names(engine.processor());
   std::vector<std::string> names;
   for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
     const StageSet mapping(bits);
     if ((mapping & ~supported).any()) continue;
     try {
       for (const DeviceStages* device : devices) {
-        if (mapping.any()) device->check(mapping);
+        if (mapping.any()) device->check(mapping, stages);
       }
     } catch (const Error&) {
       continue;  // stages that do not run there without each other

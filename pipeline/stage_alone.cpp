@@ -306,9 +306,9 @@ std::unique_ptr<StageAlone> repeatable(const FrameProcessor& processor, PictureV
               "this is a defect of a driver or of Sightline: report it");
 }
 
-bool takes(const DeviceStages& device, const StageSet& on_device) {
+bool takes(const DeviceStages& device, const StageSet& on_device, std::span<const std::string_view> names) {
   try {
-    device.check(on_device);
+    device.check(on_device, names);
     return true;
   } catch (const Error&) {
     return false;
@@ -317,14 +317,15 @@ bool takes(const DeviceStages& device, const StageSet& on_device) {
 
 // Stages that the device takes together with this one: as many as there are, so that what it reads is made
 // there; none where it takes none.
-StageSet company_of(const DeviceStages& device, std::size_t stage) {
+StageSet company_of(const FrameProcessor& processor, const DeviceStages& device, std::size_t stage) {
+  const std::vector<std::string_view> names = stage_names(processor);
   const StageSet supported = device.supported();
   if (!supported[stage]) return {};
   StageSet only, up_to;
   only.set(stage);
   for (std::size_t i = 0; i <= stage; ++i) up_to[i] = supported[i];
   for (const StageSet& mapping : {supported, up_to, (supported & ~up_to) | only, only}) {
-    if (takes(device, mapping)) return mapping;
+    if (takes(device, mapping, names)) return mapping;
   }
   return {};
 }
@@ -340,7 +341,7 @@ std::unique_ptr<StageAlone> stage_on_cpu(const FrameProcessor& processor, Pictur
 
 std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, const DeviceStages& device,
                                             PictureView frame, std::size_t stage) {
-  const StageSet mapping = company_of(device, stage);
+  const StageSet mapping = company_of(processor, device, stage);
   if (!device.runs_in_steps() || mapping.none()) return nullptr;
   return repeatable(processor, frame, stage, [&](bool fresh) {
     return std::make_unique<DeviceStage>(processor, device, frame, mapping, stage, fresh);

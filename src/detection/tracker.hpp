@@ -38,7 +38,7 @@ struct TrackerOptions {
   /// A pause of so many seconds, or time that goes backwards, ends all tracks.
   double max_pause = 3.0;
   /// Whose names may be reported: somebody who is deleted loses hers with the next report. Null: everybody's.
-  std::shared_ptr<const KnownNames> names;
+  std::shared_ptr<const KnownNames> names = nullptr;
 
   /// Noise of a coordinate, in the object's heights (its aspect ratio: in parts of itself), as standard
   /// deviations.
