@@ -1,10 +1,13 @@
 #include "media/frame.hpp"
 
+#include <libavutil/intreadwrite.h>
+
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "media/exact_samples.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/orientation.hpp"
 #include "media/scaler.hpp"
@@ -27,6 +30,27 @@ std::optional<PackedFormat> packed_format(AVPixelFormat format) {
     default:
       return std::nullopt;
   }
+}
+
+/// Some entries of a palette are of no pixel.
+bool has_colour(const AVFrame& palette) {
+  for (int y = 0; y < palette.height; ++y) {
+    const std::uint8_t* const row = palette.data[0] + static_cast<std::ptrdiff_t>(y) * palette.linesize[0];
+    for (int x = 0; x < palette.width; ++x) {
+      const std::uint32_t colour = AV_RN32(palette.data[1] + 4 * row[x]);
+      if (((colour ^ colour >> 8) & 0xFFFF) != 0) return true;
+    }
+  }
+  return false;
+}
+
+void require_levels(const AVFrame& picture) {
+  if (!has_exact_rgb(picture))
+    throw Error(ExitCode::input,
+                "a range of samples is for gray and for red, green and blue, not for pixel "
+                "format " +
+                    std::string(av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture.format))),
+                "leave out the range");
 }
 
 }  // namespace
@@ -61,9 +85,13 @@ Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t n
     frame.range_ = LumaRange::full;
   } else {
     auto gray = std::make_shared<Image<std::uint8_t>>();
-    scaler_->to_gray(*picture, *gray);
+    const bool is_exact = has_exact_luma(*picture);
+    if (is_exact)
+      exact_luma(*picture, std::nullopt, *gray);
+    else
+      scaler_->to_gray(*picture, *gray);
     frame.view_ = std::as_const(*gray).view();
-    frame.range_ = LumaRange::full;
+    frame.range_ = is_exact && !full_range ? LumaRange::limited : LumaRange::full;
     frame.converted_ = std::move(gray);
   }
   frame.picture_ = std::move(picture);
@@ -113,8 +141,27 @@ Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_
 }
 
 bool has_colour(const Frame& frame) {
-  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.picture()->format));
-  return format && (format->nb_components >= 3 || (format->flags & AV_PIX_FMT_FLAG_PAL) != 0);
+  const AVFrame& picture = *frame.picture();
+  if (picture.format == AV_PIX_FMT_PAL8) return has_colour(picture);
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  return format && format->nb_components >= 3;
+}
+
+int sample_bits(const Frame& frame) {
+  const auto* const format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.picture()->format));
+  return format && !(format->flags & AV_PIX_FMT_FLAG_PAL) ? format->comp[0].depth : 8;
+}
+
+Image<std::uint8_t> to_gray(const Frame& frame, const SampleRange& range) {
+  require_levels(*frame.picture());
+  Image<std::uint8_t> luma;
+  exact_luma(*frame.picture(), range, luma);
+  return luma;
+}
+
+std::vector<std::uint8_t> to_rgb(const Frame& frame, const SampleRange& range) {
+  require_levels(*frame.picture());
+  return exact_rgb(*frame.picture(), range);
 }
 
 Image<std::uint8_t> to_gray(const Frame& frame) {
@@ -132,7 +179,9 @@ Image<std::uint8_t> to_gray(const Frame& frame) {
 
 std::vector<std::uint8_t> to_rgb(const Frame& frame) {
   if (frame.empty()) return {};
-  const AVFrame& picture = *frame.picture();
+  if (has_exact_rgb(*frame.picture())) return exact_rgb(*frame.picture(), std::nullopt);
+  const FramePtr reduced = exact_yuv8(*frame.picture());
+  const AVFrame& picture = reduced ? *reduced : *frame.picture();
   FramePtr target = make_picture(AV_PIX_FMT_RGB24, picture.width, picture.height);
   target->color_range = AVCOL_RANGE_JPEG;
   Scaler().convert(picture, *target);

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "image/picture_view.hpp"
@@ -45,14 +47,15 @@ class Frame {
   /// What a detector takes, valid as long as any copy of this frame. A view of the decoder's own pixels where
   /// these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...) or packed full-range
   /// colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted here. Everything else (palette,
-  /// 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding. The stride may be negative;
-  /// bytes past a row's end must not be read.
+  /// 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding: samples of more than 8 bits
+  /// are rounded to the nearest of 8, never dithered, so equal pixels have equal luma in every format. The
+  /// stride may be negative; bytes past a row's end must not be read.
   PictureView view() const { return view_; }
   /// The view of a frame that is luma. Throws std::bad_variant_access for packed colour; `to_gray` takes
   /// both.
   GrayView gray() const { return view_.gray(); }
-  /// By-reference luma is as stored: the range is the source's. Converted luma is always of full range, and
-  /// so is that of packed colour.
+  /// Luma is as stored, also where it was of more than 8 bits: the range is the source's. That of colour and
+  /// palettes is of full range.
   LumaRange luma_range() const { return range_; }
   /// Whether `view` shows the decoder's own pixels.
   bool is_by_reference() const { return converted_ == nullptr; }
@@ -127,6 +130,17 @@ Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_
 
 /// Whether a frame is anything but shades of gray.
 bool has_colour(const Frame& frame);
+
+/// Bits of a sample of the decoded picture; 8 for a palette's colours, 32 for floating point.
+int sample_bits(const Frame& frame);
+
+/// The sample values that are black and white; those between are spread over 0 to 255.
+using SampleRange = std::optional<std::pair<double, double>>;
+
+/// Luma and RGB where black and white are given, of a frame with more than 8 bits a sample.
+/// @throws Error (input) for luma and chroma, whose black and white the format says
+Image<std::uint8_t> to_gray(const Frame& frame, const SampleRange& range);
+std::vector<std::uint8_t> to_rgb(const Frame& frame, const SampleRange& range);
 
 /// The luma of a frame, copied. Packed colour becomes BT.601 luma of full range by the integer formula of
 /// image/gray.hpp, as in a detector; it may differ by a few levels from what swscale makes of the same

@@ -40,8 +40,9 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
         "make a picture of one of its frames: ffmpeg -ss SECONDS -i '" + name + "' -frames:v 1 frame.png");
   }
   frame_ = std::move(*frame);
-  luma_ = media::to_gray(frame_);
-  if (frame_.luma_range() == media::LumaRange::limited) spread_limited_range(luma_.view());
+  if (options.range && media::sample_bits(frame_) > 8) range_ = options.range;
+  luma_ = range_ ? media::to_gray(frame_, range_) : media::to_gray(frame_);
+  if (!range_ && frame_.luma_range() == media::LumaRange::limited) spread_limited_range(luma_.view());
   info_.name = name;
   info_.width = frame_.size().width;
   info_.height = frame_.size().height;
@@ -57,7 +58,9 @@ std::vector<Damage> MemoryPicture::read(const Region& region, std::span<const Ch
   const auto x = static_cast<int>(region.x), y = static_cast<int>(region.y);
   for (std::size_t i = 0; i < channels.size(); ++i) {
     const bool colour = channels[i] != Channel::luma && info_.has_colour;
-    if (colour) std::call_once(rgb_once_, [this] { rgb_ = media::to_rgb(frame_); });
+    if (colour)
+      std::call_once(rgb_once_,
+                     [this] { rgb_ = range_ ? media::to_rgb(frame_, range_) : media::to_rgb(frame_); });
     for (int row = 0; row < region.height; ++row) {
       std::uint8_t* to = planes[i].row(row);
       if (!colour) {

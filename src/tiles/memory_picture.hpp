@@ -20,6 +20,7 @@ class MemoryPicture : public Picture {
  private:
   std::vector<Damage> damage_;
   media::Frame frame_;
+  media::SampleRange range_;  // of samples of more than 8 bits, where it is given
   Image<std::uint8_t> luma_;
   std::once_flag rgb_once_;
   std::vector<std::uint8_t> rgb_;  // once a colour has been asked for

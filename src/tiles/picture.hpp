@@ -56,7 +56,8 @@ struct OpenOptions {
   int page = 0;  ///< of a file that has several: a resolution or a picture
   /// Which samples of more than 8 bits, or of floating point, are black and white: those between are spread
   /// over 0 to 255 (rounded to the nearest, clamped; no number is black). The first may be larger than the
-  /// second. None: such pictures are refused. Of no effect on others.
+  /// second. None: such a TIFF is refused; in other formats, black and white are the lowest and the highest
+  /// value that a sample can have. Of no effect on others.
   std::optional<std::pair<double, double>> range;
   /// Of decoded blocks that several reads share. Reading tiles row by row (`Picture::passed`), every block is
   /// decoded once where this holds the strips of a row of tiles, or two rows of a tiled picture's blocks: a

@@ -60,7 +60,8 @@ void read_palette(const TiffFile& tiff, const Refusal& refuse, TiffLayout& layou
   for (std::size_t i = 0; i < colours; ++i) {
     std::array<std::uint8_t, 3> colour{};
     for (std::size_t c = 0; c < 3; ++c)
-      colour[c] = static_cast<std::uint8_t>(wide ? (maps[c][i] + 128) / 257 : maps[c][i]);
+      // Programs write a byte b as b * 257 or as b * 256.
+      colour[c] = static_cast<std::uint8_t>(wide ? maps[c][i] >> 8 : maps[c][i]);
     layout.has_colour = layout.has_colour || colour[0] != colour[1] || colour[1] != colour[2];
     layout.format.palette.push_back(colour);
   }

@@ -97,16 +97,18 @@ TEST(MediaFrame, ColourOfLimitedRangeIsConverted) {
 
 class LumaConverted : public testing::TestWithParam<const char*> {};
 
-// Black, white and gray survive as full range, whatever they were stored in.
-TEST_P(LumaConverted, IsFullRange) {
+// Black, white and gray survive, in the range in which they were stored.
+TEST_P(LumaConverted, IsOfTheSourcesRange) {
   const std::string format = GetParam();
+  const bool is_limited = format.starts_with("yu") || format.starts_with("uy");  // luma and chroma
   for (const auto& [color, luma] : {std::pair{"black", 0}, {"white", 255}, {"0x808080", 128}}) {
     const Frame frame = first_of(std::string("color=") + color + ":size=64x48:duration=0.1,format=" + format);
     EXPECT_FALSE(frame.is_by_reference());
-    EXPECT_EQ(frame.luma_range(), LumaRange::full);
+    EXPECT_EQ(frame.luma_range(), is_limited ? LumaRange::limited : LumaRange::full);
     ASSERT_EQ(frame.size(), (Size{64, 48}));
+    const double expected = is_limited ? 16 + luma * 219 / 255.0 : luma;
     for (int y = 0; y < 48; y += 47)
-      for (int x = 0; x < 64; x += 21) EXPECT_NEAR(frame.gray().at(x, y), luma, 2) << color;
+      for (int x = 0; x < 64; x += 21) EXPECT_NEAR(frame.gray().at(x, y), expected, 2) << color;
   }
 }
 

@@ -1,0 +1,35 @@
+#pragma once
+/// Internal to src/media: samples of any depth as 8 bits, by one rule for all formats and containers.
+///
+/// A sample of full range becomes `value * 255 / largest`, rounded to the nearest; luma of limited range,
+/// whose black is 16 at 8 bits, 64 at 10, and so on, becomes `value / 2^(depth - 8)`, rounded, and stays of
+/// limited range. Where black and white are given, what lies between them is spread over 0 to 255 as
+/// src/tiles does. Nothing is dithered: equal samples stay equal. swscale dithers.
+
+#include <cstdint>
+#include <vector>
+
+#include "image/view.hpp"
+#include "media/ffmpeg.hpp"
+#include "media/frame.hpp"
+
+namespace sightline::media {
+
+/// Whether the luma of a picture is read here: gray, luma with chroma, palettes, and red, green and blue of
+/// full range.
+bool has_exact_luma(const AVFrame& picture);
+
+/// Luma; that of red, green and blue by image/gray.hpp. Of limited range where the picture is.
+void exact_luma(const AVFrame& picture, const SampleRange& range, Image<std::uint8_t>& luma);
+
+/// Whether red, green and blue of a picture are read here: as for luma, but without those that have chroma or
+/// are of limited range.
+bool has_exact_rgb(const AVFrame& picture);
+
+/// Red, green and blue, 3 bytes a pixel, without gaps.
+std::vector<std::uint8_t> exact_rgb(const AVFrame& picture, const SampleRange& range);
+
+/// A picture of luma and chroma of more than 8 bits in planes of 8 bits; null where there is no such format.
+FramePtr exact_yuv8(const AVFrame& picture);
+
+}  // namespace sightline::media
