@@ -16,18 +16,18 @@
 namespace sightline::media {
 namespace {
 
-using Bytes = std::span<const std::uint8_t>;
+using FileData = std::span<const std::uint8_t>;
 
 constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
 
-bool begins_with(Bytes bytes, std::string_view text) {
+bool begins_with(FileData bytes, std::string_view text) {
   return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
 }
 
 /// Numbers of a TIFF, which EXIF data are, too; 0 beyond its end.
 class TiffNumbers {
  public:
-  explicit TiffNumbers(Bytes bytes) : bytes_(bytes), is_big_endian_(begins_with(bytes, "MM")) {}
+  explicit TiffNumbers(FileData bytes) : bytes_(bytes), is_big_endian_(begins_with(bytes, "MM")) {}
   std::uint64_t at(std::uint64_t place, std::size_t bytes) const {
     if (place > bytes_.size() || bytes_.size() - place < bytes) return 0;
     std::uint64_t value = 0;
@@ -37,11 +37,11 @@ class TiffNumbers {
   }
 
  private:
-  Bytes bytes_;
+  FileData bytes_;
   bool is_big_endian_;
 };
 
-int orientation_of_tiff(Bytes bytes) {
+int orientation_of_tiff(FileData bytes) {
   constexpr std::uint64_t kTag = 0x112, kByte = 1, kShort = 3;
   if (begins_with(bytes, {"Exif\0\0", 6})) bytes = bytes.subspan(6);
   if (!begins_with(bytes, "II") && !begins_with(bytes, "MM")) return 1;
@@ -65,7 +65,7 @@ int orientation_of_tiff(Bytes bytes) {
   return 1;
 }
 
-int orientation_of_png(Bytes file) {
+int orientation_of_png(FileData file) {
   // FFmpeg keeps an animation's head without the signature.
   for (std::size_t at = begins_with(file, "\x89PNG") ? 8 : 0; file.size() > at && file.size() - at >= 12;) {
     const std::size_t length = AV_RB32(&file[at]);
@@ -76,7 +76,7 @@ int orientation_of_png(Bytes file) {
   return 1;
 }
 
-int orientation_of_webp(Bytes file) {
+int orientation_of_webp(FileData file) {
   if (!begins_with(file, "RIFF")) return 1;
   for (std::size_t at = 12; file.size() > at && file.size() - at >= 8;) {
     const std::size_t length = AV_RL32(&file[at + 4]);
@@ -201,19 +201,19 @@ Turn turn_of_matrix(std::span<const std::int32_t, 9> matrix) {
   return nearest_turn(matrix[0], matrix[1], matrix[3], matrix[4]);
 }
 
-Bytes matrix_of_stream(const AVStream& stream) {
+FileData matrix_of_stream(const AVStream& stream) {
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   const AVPacketSideData* const found = av_packet_side_data_get(
       stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
-  return found && found->size >= kMatrixBytes ? Bytes(found->data, kMatrixBytes) : Bytes();
+  return found && found->size >= kMatrixBytes ? FileData(found->data, kMatrixBytes) : FileData();
 #else
   std::size_t size = 0;
   const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-  return data && size >= kMatrixBytes ? Bytes(data, kMatrixBytes) : Bytes();
+  return data && size >= kMatrixBytes ? FileData(data, kMatrixBytes) : FileData();
 #endif
 }
 
-int orientation_of_file(AVCodecID codec, Bytes file) {
+int orientation_of_file(AVCodecID codec, FileData file) {
   switch (codec) {
     case AV_CODEC_ID_PNG:
     case AV_CODEC_ID_APNG:

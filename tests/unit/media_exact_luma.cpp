@@ -31,7 +31,7 @@ int luma_at(int x, int y, bool is_gray) {
 using Sample = std::function<int(int x, int y, int component)>;
 
 /// A picture whose samples are given one by one, in the format's own depth.
-FramePtr picture_of(AVPixelFormat id, const Sample& sample) {
+FramePtr sampled_picture(AVPixelFormat id, const Sample& sample) {
   FramePtr picture = make_picture(id, kSize.width, kSize.height);
   for (const AVBufferRef* buffer : picture->buf)
     if (buffer) std::memset(buffer->data, 0, buffer->size);
@@ -58,13 +58,13 @@ int largest_of(AVPixelFormat id, int component = 0) {
 
 /// 8-bit levels in all of a format's depth.
 FramePtr stretched_picture(AVPixelFormat id, bool is_gray) {
-  return picture_of(id, [=](int x, int y, int c) {
+  return sampled_picture(id, [=](int x, int y, int c) {
     const int largest = largest_of(id, c);
     return (level_at(x, y, c, is_gray) * largest + 127) / 255;
   });
 }
 
-Frame frame_of(FramePtr picture) {
+Frame exact_frame(FramePtr picture) {
   return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), 1, 0);
 }
 
@@ -81,7 +81,7 @@ TEST_P(ExactLuma, IsThatOfEightBits) {
   if (id == AV_PIX_FMT_NONE) GTEST_SKIP() << "this FFmpeg has no such format";
   for (const bool is_gray : {true, false}) {
     if (!is_gray && !(av_pix_fmt_desc_get(id)->flags & AV_PIX_FMT_FLAG_RGB)) continue;
-    const Frame frame = frame_of(stretched_picture(id, is_gray));
+    const Frame frame = exact_frame(stretched_picture(id, is_gray));
     expect_luma(to_gray(frame), [&](int x, int y) { return luma_at(x, y, is_gray); });
     EXPECT_EQ(frame.luma_range(), LumaRange::full);
     const std::vector<std::uint8_t> rgb = to_rgb(frame);
@@ -107,12 +107,12 @@ TEST_P(ExactVideoLuma, IsThatOfEightBits) {
   if (id == AV_PIX_FMT_NONE) GTEST_SKIP() << "this FFmpeg has no such format";
   const int depth = av_pix_fmt_desc_get(id)->comp[0].depth;
   for (const bool is_full : {false, true}) {
-    FramePtr picture = picture_of(id, [&](int x, int y, int c) {
+    FramePtr picture = sampled_picture(id, [&](int x, int y, int c) {
       const int level = c == 0 ? level_at(x, y, 0, true) : 128;
       return is_full && c == 0 ? (level * largest_of(id) + 127) / 255 : level << (depth - 8);
     });
     picture->color_range = is_full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    const Frame frame = frame_of(std::move(picture));
+    const Frame frame = exact_frame(std::move(picture));
     expect_luma(to_gray(frame), [](int x, int y) { return level_at(x, y, 0, true); });
     EXPECT_EQ(frame.luma_range(), is_full ? LumaRange::full : LumaRange::limited);
   }
@@ -130,7 +130,7 @@ TEST(ExactSamples, AreRounded) {
     const AVPixelFormat id = av_get_pix_fmt(name);
     const int largest = largest_of(id);
     const auto value = [&](int x, int y) { return (x * 991 + y * 7919 + x * y) % (largest + 1); };
-    const Frame frame = frame_of(picture_of(id, [&](int x, int y, int) { return value(x, y); }));
+    const Frame frame = exact_frame(sampled_picture(id, [&](int x, int y, int) { return value(x, y); }));
     SCOPED_TRACE(name);
     expect_luma(to_gray(frame),
                 [&](int x, int y) { return static_cast<int>(std::lround(value(x, y) * 255.0 / largest)); });
@@ -146,7 +146,7 @@ TEST(ExactSamples, OfFloatingPointAreClamped) {
   FramePtr picture = make_picture(AV_PIX_FMT_GRAYF32LE, 4, 1);
   const std::array<float, 4> values{-1.0F, 0.5F, 2.0F, std::nanf("")};
   std::memcpy(picture->data[0], values.data(), sizeof values);
-  const Frame frame = frame_of(std::move(picture));
+  const Frame frame = exact_frame(std::move(picture));
   const Image<std::uint8_t> luma = to_gray(frame);
   EXPECT_EQ(luma.view().at(0, 0), 0);
   EXPECT_EQ(luma.view().at(1, 0), 128);
@@ -157,7 +157,7 @@ TEST(ExactSamples, OfFloatingPointAreClamped) {
 
 TEST(ExactSamples, OfOneBitAreBlackAndWhite) {
   for (const auto& [id, luma] : {std::pair{AV_PIX_FMT_MONOBLACK, 255}, {AV_PIX_FMT_MONOWHITE, 0}}) {
-    const Frame frame = frame_of(picture_of(id, [](int x, int, int) { return x % 2; }));
+    const Frame frame = exact_frame(sampled_picture(id, [](int x, int, int) { return x % 2; }));
     expect_luma(to_gray(frame), [&](int x, int) { return x % 2 ? luma : 255 - luma; });
   }
 }
@@ -165,18 +165,18 @@ TEST(ExactSamples, OfOneBitAreBlackAndWhite) {
 // Chroma of 10 bits gives the colours that the same chroma of 8 bits gives.
 TEST(ExactSamples, ColoursOfVideoAreThoseOfEightBits) {
   const auto sample = [](int x, int y, int c) { return 40 + level_at(x, y, c, false) * 3 / 5; };
-  const Frame narrow = frame_of(picture_of(AV_PIX_FMT_YUV420P, sample));
+  const Frame narrow = exact_frame(sampled_picture(AV_PIX_FMT_YUV420P, sample));
   for (const char* name : {"yuv420p10le", "p010le", "yuv420p12be"}) {
     const AVPixelFormat id = av_get_pix_fmt(name);
     const int shift = av_pix_fmt_desc_get(id)->comp[0].depth - 8;
     const Frame wide =
-        frame_of(picture_of(id, [&](int x, int y, int c) { return sample(x, y, c) << shift; }));
+        exact_frame(sampled_picture(id, [&](int x, int y, int c) { return sample(x, y, c) << shift; }));
     EXPECT_EQ(to_rgb(wide), to_rgb(narrow)) << name;
   }
 }
 
 TEST(ExactSamples, LumaAndChromaHaveNoOtherRange) {
-  const Frame frame = frame_of(stretched_picture(AV_PIX_FMT_YUV420P10LE, true));
+  const Frame frame = exact_frame(stretched_picture(AV_PIX_FMT_YUV420P10LE, true));
   expect_error(ExitCode::input, "yuv420p10", [&] { to_gray(frame, std::pair{0.0, 1000.0}); });
 }
 
@@ -190,7 +190,7 @@ Frame palette_frame(bool is_gray) {
   for (int y = 0; y < kSize.height; ++y)
     for (int x = 0; x < kSize.width; ++x)
       picture->data[0][y * picture->linesize[0] + x] = static_cast<std::uint8_t>(level_at(x, y, 0, true));
-  return frame_of(std::move(picture));
+  return exact_frame(std::move(picture));
 }
 
 TEST(ExactSamples, OfPalettesAreThoseOfTheColours) {
@@ -212,7 +212,7 @@ struct FileKind {
 
 class ExactFiles : public testing::TestWithParam<FileKind> {};
 
-bool write(const std::string& path, const FileKind& kind, const AVFrame& picture) {
+bool write_file(const std::string& path, const FileKind& kind, const AVFrame& picture) {
   const AVCodec* const codec = avcodec_find_encoder_by_name(kind.encoder);
   if (!codec) return false;
   const CodecContextPtr encoder(avcodec_alloc_context3(codec));
@@ -239,7 +239,7 @@ TEST_P(ExactFiles, HaveTheLumaOfEightBits) {
   const bool is_gray = av_pix_fmt_desc_get(id)->nb_components < 3;
   const TempDir dir;
   const std::string path = dir / (std::string("a.") + kind.extension);
-  if (!write(path, kind, *stretched_picture(id, is_gray))) GTEST_SKIP() << "no encoder";
+  if (!write_file(path, kind, *stretched_picture(id, is_gray))) GTEST_SKIP() << "no encoder";
   const auto expected = [&](int x, int y) { return luma_at(x, y, is_gray); };
   expect_luma(to_gray(*Reader(path).read()), expected);
   tiles::OpenOptions options;

@@ -134,7 +134,7 @@ void tag_mp4(Content& file, int orientation) {
 }
 
 /// Writes what a filter graph generates. False where FFmpeg has no encoder for it.
-bool make(const std::string& path, const std::string& graph) {
+bool make_file(const std::string& path, const std::string& graph) {
   if (!path.ends_with(".webp")) return make_clip(path, graph) > 0;
   const AVCodec* const codec = avcodec_find_encoder_by_name("libwebp");
   if (!codec) return false;
@@ -167,8 +167,8 @@ TEST_P(MediaOrientation, IsReadUpright) {
   const std::string name = GetParam().name;
   const bool is_video = name.ends_with(".mp4") || name.ends_with(".mov");
   const std::string plain = dir / ("plain-" + name), tagged = dir / name;
-  if (!make(plain, "testsrc2=size=66x50:rate=5:duration=" + std::string(is_video ? "0.6" : "0.2") +
-                       ",format=" + GetParam().format))
+  if (!make_file(plain, "testsrc2=size=66x50:rate=5:duration=" + std::string(is_video ? "0.6" : "0.2") +
+                            ",format=" + GetParam().format))
     GTEST_SKIP() << "no encoder";
   const std::vector<Frame> stored = read_all(plain);
   for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -191,8 +191,8 @@ TEST_P(MediaOrientation, IsReadUpright) {
 TEST_P(MediaOrientation, IsWrittenUprightWithoutTheTag) {
   const TempDir dir;
   const std::string name = GetParam().name;
-  if (!make(dir / ("plain-" + name),
-            std::string("testsrc2=size=64x48:rate=5:duration=0.2,format=") + GetParam().format))
+  if (!make_file(dir / ("plain-" + name),
+                 std::string("testsrc2=size=64x48:rate=5:duration=0.2,format=") + GetParam().format))
     GTEST_SKIP() << "no encoder";
   Content file = load(dir / ("plain-" + name));
   GetParam().tag(file, 6);
@@ -264,7 +264,7 @@ TEST(MediaTurn, TagsThatMakeNoSenseAreUpright) {
     orientation({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)});
 }
 
-FramePtr picture_of(AVPixelFormat format, Size size) {
+FramePtr random_picture(AVPixelFormat format, Size size) {
   FramePtr picture = make_picture(format, size.width, size.height);
   std::uint32_t state = 1;
   for (const AVBufferRef* buffer : picture->buf)
@@ -300,7 +300,7 @@ TEST(MediaTurn, MovesThePixelsOfEveryFormat) {
     if ((format->flags & AV_PIX_FMT_FLAG_HWACCEL) || !sws_isSupportedInput(id)) continue;
     for (const Size size : {Size{12, 8}, Size{17, 9}}) {
       SCOPED_TRACE(format->name);
-      const FramePtr original = picture_of(id, size);
+      const FramePtr original = random_picture(id, size);
       std::shared_ptr<const AVFrame> picture = turned_quarter(*original);
       EXPECT_EQ(picture->width, size.height);
       EXPECT_EQ(picture->height, size.width);
