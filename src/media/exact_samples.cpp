@@ -39,31 +39,34 @@ class Samples {
 
   /// A row of a component, `width` samples; each is written `step` bytes behind the one before.
   void read(int component, int y, int width, std::uint8_t* out, int step) {
-    const AVComponentDescriptor& place = format_.comp[component];
+    // A copy: what is written could be anything's bytes for all that the compiler knows.
+    const AVComponentDescriptor place = format_.comp[component];
     const std::uint8_t* const row = picture_.data[place.plane] +
                                     static_cast<std::ptrdiff_t>(y) * picture_.linesize[place.plane] +
                                     place.offset;
-    const auto put = [&](auto value_at) {
-      for (int x = 0; x < width; ++x, out += step) *out = value_at(x);
+    const std::uint8_t* const levels = levels_[static_cast<std::size_t>(component)].data();
+    const auto put = [=](auto value_at) {
+      std::uint8_t* to = out;
+      for (int x = 0; x < width; ++x, to += step) *to = value_at(x);
     };
     const bool is_big_endian = format_.flags & AV_PIX_FMT_FLAG_BE;
     const unsigned mask = (1u << (place.depth & 31)) - 1;
     if (is_float()) {
-      put([&](int x) {
+      const std::pair<double, double> range = range_.value_or(std::pair{0.0, 1.0});
+      put([=](int x) {
         const std::uint8_t* const at = row + x * place.step;
-        return spread(std::bit_cast<float>(is_big_endian ? AV_RB32(at) : AV_RL32(at)),
-                      range_.value_or(std::pair{0.0, 1.0}));
+        return spread(std::bit_cast<float>(is_big_endian ? AV_RB32(at) : AV_RL32(at)), range);
       });
     } else if (!scratch_.empty()) {
       av_read_image_line(scratch_.data(), const_cast<const std::uint8_t**>(picture_.data), picture_.linesize,
                          &format_, 0, y, component, width, 0);
-      put([&](int x) { return level(component, scratch_[static_cast<std::size_t>(x)]); });
+      put([=, values = scratch_.data()](int x) { return levels[values[x]]; });
     } else if (place.depth == 8 && place.shift == 0) {
-      put([&](int x) { return level(component, row[x * place.step]); });
+      put([=](int x) { return levels[row[x * place.step]]; });
     } else if (is_big_endian) {
-      put([&](int x) { return level(component, AV_RB16(row + x * place.step) >> place.shift & mask); });
+      put([=](int x) { return levels[AV_RB16(row + x * place.step) >> place.shift & mask]; });
     } else {
-      put([&](int x) { return level(component, AV_RL16(row + x * place.step) >> place.shift & mask); });
+      put([=](int x) { return levels[AV_RL16(row + x * place.step) >> place.shift & mask]; });
     }
   }
 
@@ -80,10 +83,6 @@ class Samples {
       most = std::max(most, format_.comp[i].depth + format_.comp[i].shift);
     return most;
   }
-  std::uint8_t level(int component, unsigned value) const {
-    return levels_[static_cast<std::size_t>(component)][value];
-  }
-
   // Components of rgb565 and the like differ in depth.
   void make_levels() {
     for (int i = 0; i < format_.nb_components && i < 3; ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -85,6 +86,58 @@ int orientation_of_webp(FileData file) {
     at += 8 + length + length % 2;
   }
   return 1;
+}
+
+/// The content of an EBML element, and what follows it.
+struct EbmlElement {
+  std::uint64_t id = 0;
+  FileData content;
+  FileData rest;
+};
+
+/// A number whose first byte tells its length; its bytes are taken off the front. None where it is cut.
+std::optional<std::uint64_t> take_ebml_number(FileData& from, bool with_marker) {
+  if (from.empty() || from[0] == 0) return std::nullopt;
+  const auto bytes = static_cast<std::size_t>(std::countl_zero(from[0])) + 1;
+  if (from.size() < bytes) return std::nullopt;
+  std::uint64_t value = with_marker ? from[0] : from[0] & (0xFFU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) value = value << 8 | from[i];
+  from = from.subspan(bytes);
+  return value;
+}
+
+std::optional<EbmlElement> ebml_element(FileData from) {
+  const std::optional<std::uint64_t> id = take_ebml_number(from, true);
+  const std::optional<std::uint64_t> length = id ? take_ebml_number(from, false) : std::nullopt;
+  if (!length) return std::nullopt;
+  const auto inside = static_cast<std::size_t>(std::min<std::uint64_t>(*length, from.size()));
+  return EbmlElement{*id, from.first(inside), from.subspan(inside)};
+}
+
+/// The content of the first element of a name; empty where there is none.
+FileData find_ebml(FileData in, std::uint64_t id) {
+  while (const std::optional<EbmlElement> element = ebml_element(in)) {
+    if (element->id == id) return element->content;
+    in = element->rest;
+  }
+  return {};
+}
+
+double ebml_float(FileData bytes) {
+  if (bytes.size() == 4) return std::bit_cast<float>(AV_RB32(bytes.data()));
+  return bytes.size() == 8 ? std::bit_cast<double>(AV_RB64(bytes.data())) : 0;
+}
+
+/// Roll is counter-clockwise, after a yaw that mirrors where it is half a turn.
+int orientation_of_projection(FileData projection) {
+  constexpr std::array kTurned{1, 8, 3, 6}, kMirrored{2, 5, 4, 7};
+  const double yaw = ebml_float(find_ebml(projection, 0x7673));
+  const double pitch = ebml_float(find_ebml(projection, 0x7674));
+  const double roll = ebml_float(find_ebml(projection, 0x7675));
+  const bool is_mirrored = std::abs(yaw) == 180;
+  if (!(std::abs(roll) <= 360) || pitch != 0 || (yaw != 0 && !is_mirrored)) return 1;
+  const auto quarters = static_cast<std::size_t>(std::lround(roll / 90) + 4) % 4;
+  return is_mirrored ? kMirrored[quarters] : kTurned[quarters];
 }
 
 // The nearest turn goes by the larger products; a sign of 0 counts as plus.
@@ -225,6 +278,22 @@ int orientation_of_file(AVCodecID codec, FileData file) {
     default:
       return 1;
   }
+}
+
+int orientation_of_matroska(FileData head) {
+  constexpr std::uint64_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrack = 0xAE, kVideo = 0xE0,
+                          kProjection = 0x7670, kProjectionType = 0x7671;
+  FileData tracks = find_ebml(find_ebml(head, kSegment), kTracks);
+  while (const std::optional<EbmlElement> track = ebml_element(tracks)) {
+    tracks = track->rest;
+    const FileData video = track->id == kTrack ? find_ebml(track->content, kVideo) : FileData();
+    if (video.empty()) continue;
+    const FileData projection = find_ebml(video, kProjection);
+    const FileData type = find_ebml(projection, kProjectionType);
+    const bool is_rectangular = std::ranges::all_of(type, [](std::uint8_t byte) { return byte == 0; });
+    return is_rectangular ? orientation_of_projection(projection) : 1;
+  }
+  return 1;
 }
 
 void set_orientation(AVPacket& packet, int orientation) {

@@ -20,6 +20,10 @@ std::span<const std::uint8_t> matrix_of_stream(const AVStream& stream);
 /// (upright) where it tells none. FFmpeg knows that of a JPEG by itself.
 int orientation_of_file(AVCodecID codec, std::span<const std::uint8_t> file);
 
+/// The orientation that a Matroska file tells of its first video, by the beginning of the file; 1 where it
+/// tells none. Versions of FFmpeg before 6.1 do not look.
+int orientation_of_matroska(std::span<const std::uint8_t> head);
+
 /// Gives the packet a display matrix for an orientation, which its pictures then have.
 void set_orientation(AVPacket& packet, int orientation);
 

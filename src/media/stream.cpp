@@ -11,6 +11,7 @@
 #include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
@@ -40,6 +41,7 @@ class Stream final : public Source {
     if (input_.kind() == InputKind::camera) tell_of_other_choice();
     open_decoder();
     set_times();
+    look_for_orientation();
     if (audio_stream_) open_audio(context.audio);
   }
 
@@ -228,7 +230,22 @@ class Stream final : public Source {
     }
   }
 
+  void look_for_orientation() {
+    constexpr std::size_t kHead = std::size_t{1} << 20;
+    AVIOContext* const file = input_.context().pb;
+    const std::string_view container = input_.context().iformat->name;
+    if (!container.starts_with("matroska") || !matrix_of_stream(*video_).empty()) return;
+    if (input_.kind() != InputKind::file || !file || !(file->seekable & AVIO_SEEKABLE_NORMAL)) return;
+    const std::int64_t place = avio_tell(file);
+    std::vector<std::uint8_t> head(kHead);
+    const int got = avio_seek(file, 0, SEEK_SET) == 0 ? avio_read(file, head.data(), kHead) : 0;
+    container_orientation_ =
+        orientation_of_matroska({head.data(), static_cast<std::size_t>(std::max(got, 0))});
+    avio_seek(file, place, SEEK_SET);
+  }
+
   bool has_quarter_turn() const {
+    if (turn_of_orientation(container_orientation_).transpose) return true;
     std::array<std::int32_t, 9> matrix{};
     const std::span<const std::uint8_t> bytes = matrix_of_stream(*video_);
     if (bytes.empty()) return false;
@@ -253,7 +270,8 @@ class Stream final : public Source {
     const std::span<const std::uint8_t> file(
         is_animation ? codec.extradata : packet.data,
         static_cast<std::size_t>(is_animation ? codec.extradata_size : packet.size));
-    set_orientation(packet, orientation_of_file(codec.codec_id, file));
+    const int of_file = orientation_of_file(codec.codec_id, file);
+    set_orientation(packet, turn_of_orientation(of_file).is_none() ? container_orientation_ : of_file);
   }
 
   /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
@@ -421,6 +439,7 @@ class Stream final : public Source {
   mutable StreamInput input_;
   AVStream* video_ = nullptr;         // owned by the input
   AVStream* audio_stream_ = nullptr;  // owned by the input
+  int container_orientation_ = 1;     // as FFmpeg does not find it
   CodecContextPtr decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
   PacketPtr packet_ = make_av_packet();

@@ -2,6 +2,7 @@
 #include "media/orientation.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -133,6 +134,55 @@ void tag_mp4(Content& file, int orientation) {
   }
 }
 
+/// The head of an element of a Matroska file.
+struct EbmlHead {
+  std::size_t size_at = 0, content = 0;
+  std::uint64_t id = 0, size = 0;
+};
+
+EbmlHead ebml_head(const Content& file, std::size_t at) {
+  const auto length = [&](std::size_t place) {
+    return static_cast<std::size_t>(std::countl_zero(static_cast<std::uint8_t>(file[place]))) + 1;
+  };
+  const auto value = [&](std::size_t from, std::size_t to) {
+    std::uint64_t result = 0;
+    for (; from < to; ++from) result = result << 8 | static_cast<std::uint8_t>(file[from]);
+    return result;
+  };
+  EbmlHead head;
+  head.size_at = at + length(at);
+  head.content = head.size_at + length(head.size_at);
+  head.id = value(at, head.size_at);
+  head.size =
+      value(head.size_at, head.content) & ((std::uint64_t{1} << 7 * (head.content - head.size_at)) - 1);
+  return head;
+}
+
+/// Puts a projection into the first video track; what holds it grows.
+void tag_matroska(Content& file, int orientation) {
+  constexpr std::array<std::pair<int, int>, 8> kYawAndRoll{
+      {{0, 0}, {180, 0}, {0, 180}, {180, 180}, {180, 90}, {0, -90}, {180, -90}, {0, 90}}};
+  const auto [yaw, roll] = kYawAndRoll[static_cast<std::size_t>(orientation - 1)];
+  const auto angle = [](int degrees) {
+    return number(std::bit_cast<std::uint32_t>(static_cast<float>(degrees)), 4, true);
+  };
+  const Content projection =
+      joined({text("\x76\x70\x8e\x76\x73\x84"), angle(yaw), text("\x76\x75\x84"), angle(roll)});
+  std::size_t at = 0;
+  for (const std::uint64_t id : {0x18538067, 0x1654AE6B, 0xAE, 0xE0}) {
+    EbmlHead head = ebml_head(file, at);
+    while (head.id != id) head = ebml_head(file, head.content + static_cast<std::size_t>(head.size));
+    std::uint64_t size = head.size + projection.size();
+    for (std::size_t place = head.content - 1; place > head.size_at; --place, size >>= 8)
+      file[place] = static_cast<char>(size);
+    const int marker = 0x80 >> (head.content - head.size_at - 1);
+    ASSERT_LT(size, static_cast<std::uint64_t>(marker));
+    file[head.size_at] = static_cast<char>(static_cast<int>(size) | marker);
+    at = head.content;
+  }
+  insert(file, at, projection);
+}
+
 /// Writes what a filter graph generates. False where FFmpeg has no encoder for it.
 bool make_file(const std::string& path, const std::string& graph) {
   if (!path.ends_with(".webp")) return make_clip(path, graph) > 0;
@@ -165,7 +215,7 @@ class MediaOrientation : public testing::TestWithParam<Container> {};
 TEST_P(MediaOrientation, IsReadUpright) {
   const TempDir dir;
   const std::string name = GetParam().name;
-  const bool is_video = name.ends_with(".mp4") || name.ends_with(".mov");
+  const bool is_video = !name.ends_with(".jpg") && !name.ends_with(".png") && !name.ends_with(".webp");
   const std::string plain = dir / ("plain-" + name), tagged = dir / name;
   if (!make_file(plain, "testsrc2=size=66x50:rate=5:duration=" + std::string(is_video ? "0.6" : "0.2") +
                             ",format=" + GetParam().format))
@@ -218,7 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Container{"a.jpg", tag_jpeg, "yuvj420p"}, Container{"b.jpg", tag_jpeg, "yuvj422p"},
                     Container{"a.png", tag_png, "rgb24"}, Container{"gray.png", tag_png, "gray"},
                     Container{"deep.png", tag_png, "rgb48be"}, Container{"a.webp", tag_webp},
-                    Container{"a.mp4", tag_mp4}, Container{"a.mov", tag_mp4}),
+                    Container{"a.mp4", tag_mp4}, Container{"a.mov", tag_mp4},
+                    Container{"a.mkv", tag_matroska}, Container{"a.webm", tag_matroska}),
     [](const auto& one) {
       std::string name = one.param.name;
       std::replace(name.begin(), name.end(), '.', '_');
