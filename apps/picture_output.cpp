@@ -41,7 +41,7 @@ std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& fo
   if (!fs::is_directory(input, error)) return {{input, folder / annotated_name(input.filename().string())}};
   std::vector<PicturePair> pairs;
   for (const fs::path& image : media::list_folder(input.string(), recursive).images)
-    pairs.push_back({image, folder / annotated_name(fs::relative(image, input).string())});
+    pairs.push_back({image, folder / annotated_name(image.lexically_relative(input).string())});
   return pairs;
 }
 

@@ -350,7 +350,7 @@ std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, con
 
 std::unique_ptr<StageAlone> copy_alone(const FrameProcessor& processor, const DeviceStages& device,
                                        PictureView frame, Copy copy) {
-  const StageSet mapping = company_of(device, 0);
+  const StageSet mapping = company_of(processor, device, 0);
   if (!device.runs_in_steps() || mapping.none()) return nullptr;
   auto alone = std::make_unique<DeviceCopy>(processor, device, frame, mapping, copy);
   return alone->is_ready() ? std::move(alone) : nullptr;

@@ -1,11 +1,15 @@
 // Images of a folder, each opened in turn, so that types and sizes may differ.
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -65,46 +69,121 @@ std::vector<fs::path> images_of(const std::string& folder, FolderContents conten
                                    : "images are recognised by their file name's extension, such as .jpg");
 }
 
+bool by_name(const fs::path& a, const fs::path& b) {
+  return natural_less(a.filename().native(), b.filename().native());
+}
+
+/// Lists a folder and those in it.
+class Listing {
+ public:
+  explicit Listing(bool recursive) : recursive_(recursive) {}
+
+  FolderContents run(const std::string& folder) {
+    if (const std::error_code error = list(folder))
+      throw Error(ExitCode::input, problem_of(folder, error), "check its permissions");
+    // Last: what is there without links keeps its own names.
+    for (; !links_.empty(); links_.pop_front()) list_inner(links_.front());
+    return std::move(contents_);
+  }
+
+ private:
+  struct Found {
+    std::vector<fs::path> images, folders, links;
+  };
+
+  static std::string problem_of(const fs::path& folder, std::error_code error) {
+    return "cannot list the folder '" + folder.string() + "' (" + error.message() + ")";
+  }
+
+  void list_inner(const fs::path& folder) {
+    if (const std::error_code error = list(folder)) contents_.problems.push_back(problem_of(folder, error));
+  }
+
+  std::error_code list(const fs::path& folder) {
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) == 0 && !known_.emplace(status.st_dev, status.st_ino).second) {
+      ++contents_.known_folders;
+      return {};
+    }
+    Found found;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      sort(*entry, found);
+    for (std::vector<fs::path>* const all : {&found.images, &found.folders, &found.links})
+      std::ranges::sort(*all, by_name);
+    std::ranges::move(found.images, std::back_inserter(contents_.images));
+    std::ranges::move(found.links, std::back_inserter(links_));
+    for (const fs::path& inner : found.folders) list_inner(inner);
+    return error;
+  }
+
+  void sort(const fs::directory_entry& entry, Found& found) {
+    std::error_code ignored;
+    if (is_hidden(entry.path())) return;
+    const bool is_link = entry.is_symlink(ignored);
+    if (entry.is_directory(ignored)) {
+      if (!recursive_) {
+        ++contents_.folders;
+      } else {
+        (is_link ? found.links : found.folders).push_back(entry.path());
+      }
+    } else if (is_image(entry.path())) {
+      found.images.push_back(entry.path());
+    } else if (is_link && !entry.exists(ignored)) {
+      contents_.lost.push_back(entry.path());
+    } else {
+      ++contents_.other_files;
+    }
+  }
+
+  const bool recursive_;
+  FolderContents contents_;
+  std::deque<fs::path> links_;
+  std::set<std::pair<dev_t, ino_t>> known_;
+};
+
 }  // namespace
 
 FolderContents list_folder(const std::string& folder, bool recursive) {
-  FolderContents contents;
-  std::vector<fs::path> folders;
+  return Listing(recursive).run(folder);
+}
+
+std::string why_unreadable(const fs::path& image) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (is_hidden(entry->path())) continue;
-    if (entry->is_directory(ignored)) {
-      if (entry->is_symlink(ignored)) continue;
-      folders.push_back(entry->path());
-    } else if (is_image(entry->path()) && entry->is_regular_file(ignored)) {
-      contents.images.push_back(entry->path());
-    } else {
-      ++contents.other_files;
+  const fs::file_status status = fs::status(image, error);
+  switch (status.type()) {
+    case fs::file_type::regular:
+      return {};
+    case fs::file_type::not_found: {
+      const fs::path target = fs::read_symlink(image, error);
+      return error ? "it is not there any more"
+                   : "its link leads to '" + target.string() + "', which is not there";
     }
+    case fs::file_type::fifo:
+      return "it is a named pipe, not a file";
+    case fs::file_type::socket:
+      return "it is a socket, not a file";
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return "it is a device, not a file";
+    default:
+      return error ? error.message() : "it is not a file";
   }
-  if (error)
-    throw Error(ExitCode::input, "cannot list the folder '" + folder + "' (" + error.message() + ")",
-                "check its permissions");
-  const auto by_name = [](const fs::path& a, const fs::path& b) {
-    return natural_less(a.filename().native(), b.filename().native());
-  };
-  std::ranges::sort(contents.images, by_name);
-  if (!recursive) {
-    contents.folders = static_cast<int>(folders.size());
-    return contents;
-  }
-  std::ranges::sort(folders, by_name);
-  for (const fs::path& inner : folders) {
-    FolderContents more = list_folder(inner.string(), true);
-    std::ranges::move(more.images, std::back_inserter(contents.images));
-    contents.other_files += more.other_files;
-  }
-  return contents;
+}
+
+std::vector<fs::path> readable(std::vector<fs::path> images) {
+  std::erase_if(images, [](const fs::path& image) {
+    const std::string reason = why_unreadable(image);
+    if (!reason.empty()) spdlog::warn("skipped '{}': {}", image.string(), reason);
+    return !reason.empty();
+  });
+  return images;
 }
 
 std::vector<fs::path> list_images(const std::string& folder) {
-  return images_of(folder, list_folder(folder, false));
+  FolderContents contents = list_folder(folder, false);
+  contents.images = readable(std::move(contents.images));
+  return images_of(folder, std::move(contents));
 }
 
 namespace {
@@ -114,12 +193,7 @@ class Folder final : public Source {
   Folder(const std::string& folder, const SourceContext& context)
       : folder_(folder), options_(context.options), errors_(context.errors) {
     FolderContents contents = list_folder(folder, options_.recursive);
-    if (contents.other_files > 0)
-      spdlog::info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
-                   contents.other_files == 1 ? "has" : "have");
-    if (contents.folders > 0)
-      spdlog::info("{}: skipped {} (--recursive looks into them)", folder,
-                   counted(contents.folders, "sub-folder"));
+    report(folder, contents);
     images_ = images_of(folder, std::move(contents));
     options_.threads = 1;  // starting a pool of threads for one picture costs more than it gives
     options_.keep_audio = false;
@@ -134,7 +208,7 @@ class Folder final : public Source {
     frame.damage = read(file, frame);
     if (is_stopped() && !frame.damage.empty()) return std::nullopt;
     frame.time = static_cast<double>(index) / kRate;
-    frame.name = fs::relative(images_[index], folder_).string();
+    frame.name = images_[index].lexically_relative(folder_).string();
     if (frame.damage.empty()) return frame;
     frame.picture.reset();
     errors_.add_concealed(frame.damage);
@@ -167,10 +241,32 @@ class Folder final : public Source {
   }
 
  private:
+  void report(const std::string& folder, const FolderContents& contents) {
+    for (const std::string& problem : contents.problems) {
+      if (!options_.keep_going)
+        throw Error(ExitCode::input, problem,
+                    "check its permissions, or use --keep-going to continue with the other folders");
+      errors_.add_concealed(problem);
+      spdlog::error("{}", problem);
+    }
+    for (const fs::path& link : contents.lost)
+      spdlog::warn("skipped '{}': {}", link.string(), why_unreadable(link));
+    if (contents.other_files > 0)
+      spdlog::info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
+                   contents.other_files == 1 ? "has" : "have");
+    if (contents.folders > 0)
+      spdlog::info("{}: skipped {} (--recursive looks into them)", folder,
+                   counted(contents.folders, "sub-folder"));
+    if (contents.known_folders > 0)
+      spdlog::info("{}: skipped {} to folders that are read already", folder,
+                   counted(contents.known_folders, "link"));
+  }
+
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
   // Reads a picture into `frame`. Returns why it cannot be read whole; empty where it can.
   std::string read(const std::string& file, SourceFrame& frame) {
+    if (std::string reason = why_unreadable(file); !reason.empty()) return reason;
     DecodeErrors own(file);
     try {
       std::optional<SourceFrame> found = open_stream(file, {options_, own, no_audio_, 0})->next();

@@ -7,30 +7,16 @@
 
 #include "base/error.hpp"
 #include "base/text_encoding.hpp"
+#include "media/folder.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::training {
 namespace fs = std::filesystem;
 
-namespace {
-bool is_picture(const fs::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  for (const char* known :
-       {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif"}) {
-    if (extension == known) return true;
-  }
-  return false;
-}
-}  // namespace
-
 FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    for (const auto& entry : fs::directory_iterator(path)) {
-      if (entry.is_regular_file() && is_picture(entry.path())) files_.push_back(entry.path());
-    }
+    files_ = media::readable(media::list_folder(path.string(), false).images);
     std::sort(files_.begin(), files_.end());
   } else if (fs::is_regular_file(path, error)) {
     std::ifstream list(path);

@@ -1,11 +1,13 @@
 // Reader on all kinds of input, good, odd and broken.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
 #include "media/capture.hpp"
+#include "media/folder.hpp"
 #include "support/media.hpp"
 
 namespace sightline::media {
@@ -118,6 +120,88 @@ TEST(MediaInputs, FolderWithoutImages) {
   expect_error(ExitCode::input, "no images in the folder", [&] { Reader(dir.path()); });
   store(dir / "a.png", std::string("text"));
   expect_error(ExitCode::input, "a.png", [&] { Reader(dir.path()); });
+}
+
+std::vector<std::string> names_of(const std::vector<Frame>& frames) {
+  std::vector<std::string> names;
+  for (const Frame& frame : frames) names.push_back(frame.name());
+  return names;
+}
+
+TEST(MediaInputs, FoldersBehindLinksAreReadOnce) {
+  const TempDir dir, elsewhere;
+  const auto image = [](const std::string& path) { make_clip(path, "testsrc=size=8x8:rate=1:duration=1"); };
+  fs::create_directories(dir / "real");
+  fs::create_directories(elsewhere / "more");
+  image(dir / "real/a.png");
+  image(elsewhere / "b.png");
+  image(elsewhere / "more/c.png");
+  fs::create_symlink(elsewhere.path(), dir / "linked");
+  fs::create_symlink("real", dir / "again");
+  fs::create_symlink(dir.path(), dir / "real/loop");
+  fs::create_symlink(dir.path(), elsewhere / "more/back");
+  fs::create_symlink(elsewhere / "b.png", dir / "d.png");
+  ReadOptions options;
+  EXPECT_EQ(list_folder(dir.path(), false).folders, 3);
+  options.recursive = true;
+  EXPECT_THAT(names_of(read_all(dir.path(), options)),
+              testing::ElementsAre("d.png", "real/a.png", "linked/b.png", "linked/more/c.png"));
+  EXPECT_EQ(list_folder(dir.path(), true).known_folders, 3);
+}
+
+// Each is named with its reason; no pipe is waited for.
+TEST(MediaInputs, WhatIsNoFileInAFolderIsAnUnreadablePicture) {
+  const TempDir dir;
+  make_clip(dir / "a.avif.png", "testsrc=size=8x8:rate=1:duration=1");
+  fs::rename(dir / "a.avif.png", dir / "a.avif");  // by its name it counts, and its bytes say how to read it
+  fs::create_symlink("/nonexistent/b.jpg", dir / "b.jpg");
+  ASSERT_EQ(mkfifo((dir / "c.png").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", dir / "d.bmp");
+  fs::create_symlink("e.tif", dir / "e.tif");
+  fs::create_symlink("/nonexistent", dir / "camera1");
+  expect_error(ExitCode::input, "/nonexistent/b.jpg", [&] { read_all(dir.path()); });
+  ReadOptions options;
+  options.deliver_damaged = options.keep_going = true;
+  Reader reader(dir.path(), options);
+  const std::vector<Frame> frames = read_all(reader);
+  ASSERT_THAT(names_of(frames), testing::ElementsAre("a.avif", "b.jpg", "c.png", "d.bmp", "e.tif"));
+  EXPECT_EQ(frames[0].damage(), "");
+  for (std::size_t i = 1; i < frames.size(); ++i) EXPECT_NE(frames[i].damage(), "");
+  EXPECT_THAT(frames[2].damage(), testing::HasSubstr("pipe"));
+  EXPECT_EQ(reader.decode_errors(), 4);
+  EXPECT_EQ(list_images(dir.path()).size(), 1u);
+  EXPECT_EQ(list_folder(dir.path(), false).lost.size(), 1u);
+}
+
+/// Another user for as long as it lives, where this one may read everything.
+class Unprivileged {
+ public:
+  Unprivileged() : before_(geteuid()) { EXPECT_TRUE(before_ != 0 || seteuid(65534) == 0); }
+  ~Unprivileged() { EXPECT_EQ(seteuid(before_), 0); }
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+
+ private:
+  const uid_t before_;
+};
+
+TEST(MediaInputs, AFolderThatMayNotBeListedCostsNoOther) {
+  const TempDir dir;
+  fs::permissions(dir.path(), fs::perms(0755));
+  fs::create_directory(dir / "closed");
+  make_clip(dir / "a.png", "testsrc=size=8x8:rate=1:duration=1");
+  fs::permissions(dir / "closed", fs::perms::none);
+  {
+    const Unprivileged user;
+    ReadOptions options;
+    options.recursive = true;
+    expect_error(ExitCode::input, "closed", [&] { Reader(dir.path(), options); });
+    options.deliver_damaged = options.keep_going = true;
+    Reader reader(dir.path(), options);
+    EXPECT_EQ(read_all(reader).size(), 1u);
+    EXPECT_EQ(reader.decode_errors(), 1);
+  }
+  fs::permissions(dir / "closed", fs::perms(0755));
 }
 
 TEST(MediaInputs, NumberedImages) {
