@@ -61,7 +61,7 @@ void check_targets(const DetectArguments& a) {
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) {
     throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
-                "run them one by one");
+                "run them one by one, each with an --output folder of its own");
   }
   if (!a.overwrite && !replaced.empty()) {
     throw Error(

@@ -286,7 +286,8 @@ class DetectRun {
     a_.writing.input = name;
     a_.writing.audio = input.reader.audio();
     if (!a_.output.empty() && input.target.pictures) {
-      add(std::make_unique<PictureSink>(name, input.target.path, input.reader.info(), a_.writing, labels));
+      add(std::make_unique<PictureSink>(name, input.target.path, input.reader.info(), a_.writing, labels,
+                                        a_.reading.recursive));
     } else if (!a_.output.empty()) {
       input.video = std::make_unique<media::Writer>(input.target.path, input.reader.info(), a_.writing);
       add(std::make_unique<pipeline::VideoSink>(*input.video, labels));

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <initializer_list>
 #include <regex>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "media/folder.hpp"
@@ -39,20 +41,30 @@ std::string annotated_name(const std::string& name) {
 std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& folder, bool recursive) {
   std::error_code error;
   if (!fs::is_directory(input, error)) return {{input, folder / annotated_name(input.filename().string())}};
+  const std::vector<fs::path> images = media::list_folder(input.string(), recursive).images;
+  std::set<std::string> taken;
+  for (const fs::path& image : images) taken.insert(image.lexically_relative(input).string());
   std::vector<PicturePair> pairs;
-  for (const fs::path& image : media::list_folder(input.string(), recursive).images)
-    pairs.push_back({image, folder / annotated_name(image.lexically_relative(input).string())});
+  for (const fs::path& image : images) {
+    const std::string own = image.lexically_relative(input).string();
+    std::string name = annotated_name(own);
+    if (name != own && taken.contains(name)) name = annotated_name(own + ".png");
+    while (name != own && !taken.insert(name).second) name += ".png";
+    pairs.push_back({image, folder / name});
+  }
   return pairs;
 }
 
 PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInfo& info,
-                         media::WriteOptions options, std::vector<std::string> labels)
+                         media::WriteOptions options, std::vector<std::string> labels, bool recursive)
     : input_(std::move(input)),
       folder_(std::move(folder)),
       info_(info),
       options_(std::move(options)),
       labels_(std::move(labels)) {
   make_folder(folder_);
+  for (PicturePair& pair : picture_pairs(input_, folder_, recursive))
+    targets_[pair.source.string()] = std::move(pair.target);
 }
 
 void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
@@ -60,7 +72,8 @@ void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
   const bool from_folder = !result.picture.empty();
   const std::string name = from_folder ? result.picture : input_.filename().string();
   options_.input = (from_folder ? input_ / name : input_).string();
-  const fs::path target = folder_ / annotated_name(name);
+  const auto known = targets_.find(options_.input);
+  const fs::path target = known != targets_.end() ? known->second : folder_ / annotated_name(name);
   if (from_folder) make_folder(target.parent_path());
   media::write_picture(target.string(), frame, result.objects, labels_, info_, options_);
 }

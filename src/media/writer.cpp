@@ -213,8 +213,15 @@ struct Writer::Impl {
     ++frames_;
     write_video();
     write_audio(time + period_);
-    if (in_fragments_ && in_file_ == 0 && time > kPatience) check(av_write_frame(output_.get(), nullptr));
+    if (in_fragments_ && in_file_ == 0 && pictures_ > 0 && time > kPatience) write_first_fragment();
     check_file();
+  }
+
+  // The file's head tells when each stream begins: a packet of the video must be there, also one that waits
+  // for sound.
+  void write_first_fragment() {
+    check(av_interleaved_write_frame(output_.get(), nullptr));
+    check(av_write_frame(output_.get(), nullptr));
   }
 
   void write_video() {

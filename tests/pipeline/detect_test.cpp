@@ -319,6 +319,19 @@ TEST(Detect, PicturesAreNotOverwrittenUnnoticed) {
   EXPECT_EQ(run({"detect", folder / "in", "-o", folder / "new", "--overwrite"}).exit_code, 0);
 }
 
+// Pictures that cannot be written in their own type become PNG, whose names may be taken.
+TEST(Detect, PicturesOfOneNameAndSeveralTypesAreAllWritten) {
+  TempDir folder;
+  fs::create_directories(folder / "in");
+  for (const char* name : {"a.png", "a.pgm", "b.pgm", "b.gif"})
+    make_clip(folder / "in/" + name, "testsrc=size=160x200:rate=1:duration=1");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(run({"detect", folder / "in", "-o", folder / "out/", "--overwrite"}).exit_code, 0);
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder / "out")) names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"a.png", "a.pgm.png", "b.png", "b.pgm.png"}));
+}
+
 TEST(Detect, ExistingOutputsStayUnlessToldOtherwise) {
   TempDir folder;
   for (const char* option : {"-o", "-d", "--contact-sheet", "--trace", "--report"}) {

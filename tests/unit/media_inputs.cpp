@@ -9,6 +9,7 @@
 #include "media/capture.hpp"
 #include "media/folder.hpp"
 #include "support/media.hpp"
+#include "support/unprivileged.hpp"
 
 namespace sightline::media {
 namespace {
@@ -173,18 +174,6 @@ TEST(MediaInputs, WhatIsNoFileInAFolderIsAnUnreadablePicture) {
   EXPECT_EQ(list_folder(dir.path(), false).lost.size(), 1u);
 }
 
-/// Another user for as long as it lives, where this one may read everything.
-class Unprivileged {
- public:
-  Unprivileged() : before_(geteuid()) { EXPECT_TRUE(before_ != 0 || seteuid(65534) == 0); }
-  ~Unprivileged() { EXPECT_EQ(seteuid(before_), 0); }
-  Unprivileged(const Unprivileged&) = delete;
-  Unprivileged& operator=(const Unprivileged&) = delete;
-
- private:
-  const uid_t before_;
-};
-
 TEST(MediaInputs, AFolderThatMayNotBeListedCostsNoOther) {
   const TempDir dir;
   fs::permissions(dir.path(), fs::perms(0755));
@@ -192,7 +181,7 @@ TEST(MediaInputs, AFolderThatMayNotBeListedCostsNoOther) {
   make_clip(dir / "a.png", "testsrc=size=8x8:rate=1:duration=1");
   fs::permissions(dir / "closed", fs::perms::none);
   {
-    const Unprivileged user;
+    const sightline::test::Unprivileged user;
     ReadOptions options;
     options.recursive = true;
     expect_error(ExitCode::input, "closed", [&] { Reader(dir.path(), options); });

@@ -6,6 +6,7 @@
 
 #include "media/ffmpeg.hpp"
 #include "support/media.hpp"
+#include "support/unprivileged.hpp"
 
 namespace sightline::media {
 namespace {
@@ -166,6 +167,55 @@ TEST(MediaWriter, LinksAtNamesThatCanBeGuessedAreNotFollowed) {
   for (const char* name : {"a.mp4", "b1.png", "b2.png", "c.png"})
     EXPECT_FALSE(read_all(dir / name).empty()) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 11) << "nothing else is left";
+}
+
+void write_frames(const std::string& file, int count, double seconds, const WriteOptions& options = {}) {
+  Writer writer(file, info_of({64, 48}), options);
+  for (int i = 0; i < count; ++i)
+    writer.write(gray_frame({64, 48}, static_cast<std::uint8_t>(5 * i), i * seconds));
+  writer.finish();
+}
+
+TEST(MediaWriter, NamesWithColonsAreFiles) {
+  const TempDir dir;
+  for (const char* name : {"2026-11-25T12:30:00.mp4", "cam:1.mkv", "http:a.mov", "a:b.png", "pipe:1.jpg", ":.ts"}) {
+    for (const bool live : {false, true}) {
+      const std::string file = dir / name;
+      WriteOptions options;
+      options.live = live;
+      write_frames(file, 1, 1, options);
+      ASSERT_TRUE(fs::exists(file)) << name;
+      EXPECT_EQ(read_all(file).size(), 1u) << name;
+      fs::remove(file);
+    }
+  }
+  write_frames("file://" + dir / "a.mkv", 1, 1);
+  EXPECT_TRUE(fs::exists(dir / "a.mkv"));
+}
+
+// The encoder's first packet comes many frames, and so many seconds, after the first frame.
+TEST(MediaWriter, ATimeLapseBeginsWithItsFirstFrame) {
+  const TempDir dir;
+  for (const char* name : {"a.mp4", "a.mov", "a.mkv"}) {
+    for (const double seconds : {2.0, 20.0, 600.0}) {
+      write_frames(dir / name, 40, seconds);
+      const std::vector<Frame> frames = read_all(dir / name);
+      ASSERT_EQ(frames.size(), 40u) << name;
+      for (std::size_t i = 0; i < frames.size(); ++i)
+        ASSERT_NEAR(frames[i].time(), static_cast<double>(i) * seconds, 1e-3) << name << ' ' << seconds;
+      fs::remove(dir / name);
+    }
+  }
+}
+
+TEST(MediaWriter, WhatIsNotPermittedSaysSo) {
+  const TempDir dir;
+  fs::permissions(dir.path(), fs::perms(0755));
+  fs::create_directory(dir / "closed");
+  fs::permissions(dir / "closed", fs::perms(0555));
+  const sightline::test::Unprivileged user;
+  for (const char* name : {"a.mp4", "a.mkv", "a.png", "%d.jpg"})
+    expect_error(ExitCode::failed, "Permission denied", [&] { write_frames(dir / "closed/" + name, 1, 1); });
 }
 
 // The head of the file says where each stream begins, and so waits for it; not for ever.
