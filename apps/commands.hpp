@@ -10,14 +10,18 @@ namespace sightline::apps {
 
 /// What every subcommand shares.
 struct Common {
-  int verbosity = 0;  ///< -1 quiet, 0 normal, 1 verbose
+  int verbosity = 0;       ///< -1 quiet, 0 normal, 1 verbose
+  bool overwrite = false;  ///< existing outputs are replaced
   /// The chosen subcommand's work; returns the exit code.
   std::function<int()> run;
   Suggestions suggestions;
 };
 
 /// Adds a subcommand. `run` is what it does, once it is chosen; the options' targets must live as long as the
-/// program's parser, most simply in what `run` owns. Where one of its own subcommands is chosen, that runs.
+/// program's parser, most simply in what `run` owns. With outputs among the options (OutputFile), the command
+/// has
+/// --overwrite, too, and without it does not run where one of them exists. Where one of its own subcommands
+/// is chosen, that runs.
 CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
                       const std::string& description, const OptionSet& options, std::function<int()> run);
 

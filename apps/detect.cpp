@@ -11,6 +11,7 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "detect_run.hpp"
+#include "media/folder.hpp"
 #include "media_options.hpp"
 #include "picture_output.hpp"
 #include "writable.hpp"
@@ -80,46 +81,65 @@ void check_contact_sheet(const std::string& file) {
               "let its name end in .png");
 }
 
+bool is_folder(const std::string& name) {
+  std::error_code error;
+  return fs::is_directory(name, error);
+}
+
+// By its extension, a video or picture.
+bool names_a_file(const std::string& output) {
+  if (!fs::path(output).has_extension() || is_folder(output)) return false;
+  try {
+    static_cast<void>(media::is_picture_name(output));
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// What cannot be written to one file is refused before anything is there.
+void check_output(const DetectArguments& a) {
+  std::error_code error;
+  const bool is_file = fs::exists(a.output, error) && !is_folder(a.output);
+  if (a.inputs.size() > 1 && (is_file || names_a_file(a.output))) {
+    throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
+                "name a folder; each input gets a video or a picture of its own in it");
+  }
+  const std::string& input = a.inputs.front();
+  if (!is_folder(input) || !names_a_file(a.output) || !media::is_picture_name(a.output)) return;
+  const auto pictures = std::ssize(media::list_folder(input, a.reading.recursive).images);
+  if (pictures < 2 || a.output.find('%') != std::string::npos) return;
+  throw Error(ExitCode::usage,
+              fmt::format("'{}' is one picture, and there are {} in '{}'", a.output, pictures, input),
+              "name a folder, in which each picture keeps its name");
+}
+
 void check(const DetectArguments& a) {
   // Before another one is processed.
   for (const std::string& input : a.inputs) {
     require_present(input);
-    std::error_code error;
-    if (fs::is_directory(input, error)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
+    if (is_folder(input)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
   }
-  if (a.inputs.size() > 1 && !a.output.empty()) {
-    std::error_code error;
-    fs::create_directories(a.output, error);
-    if (!fs::is_directory(a.output)) {
-      throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
-                  "name a folder; each input gets a video or a picture of its own in it");
-    }
-  }
-  if (!a.output.empty()) check_targets(a);
-  for (const std::string& input : a.inputs) {
-    for (const std::string* file : {&a.detections, &a.contact_sheet, &a.trace, &a.report})
-      refuse_input(input, *file);
+  if (!a.output.empty()) {
+    check_output(a);
+    check_targets(a);
   }
   check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   require_writable(a.trace);
   require_writable(a.report);
   refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace, a.report});
-  if (a.overwrite) return;
-  for (const std::string* file : {&a.output, &a.detections, &a.contact_sheet, &a.trace, &a.report})
-    refuse_existing(*file);
-  if (a.inputs.size() > 1 && !a.output.empty()) {
-    for (const std::string& input : a.inputs) {
-      if (const Target target = target_for(a, input); !target.pictures) refuse_existing(target.path);
-    }
+  if (a.inputs.size() < 2 || a.output.empty()) return;
+  for (const std::string& input : a.inputs) {
+    const Target target = target_for(a, input);
+    if (!a.overwrite && !target.pictures) refuse_existing(target.path);
   }
+  make_folder(a.output);
 }
 
 // The format of the detections, known before anything is opened.
 ResultFormat format_of(const DetectArguments& a) {
-  const ResultFormat format = a.format.empty()
-                                  ? guess_result_format(a.detections).value_or(ResultFormat::jsonl)
-                                  : parse_result_format(a.format);
+  const ResultFormat format = detections_format(a.detections, a.format);
   if (format == ResultFormat::mot && a.inputs.size() > 1 && !a.detections.empty()) {
     throw Error(ExitCode::usage, "the mot format holds one source only, and there are several inputs",
                 "run them one by one, or choose another format");
@@ -147,28 +167,34 @@ void add_detect(CLI::App& app, Common& common) {
            "standard input")
       .require();
   options.group("Output");
-  options.add("-o,--output", &a->output,
-              "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
-              "that keep their names");
-  options.add("-d,--detections", &a->detections,
-              "Detections file; - is standard output, the default without any output");
+  options
+      .add("-o,--output", &a->output,
+           "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
+           "that keep their names")
+      .checked_by(OutputFile());
+  options
+      .add("-d,--detections", &a->detections,
+           "Detections file; - is standard output, the default without any output")
+      .checked_by(OutputFile());
   options
       .add("-f,--format", &a->format,
            "Format of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else "
            "jsonl)")
       .suggest(format_choices);
-  options.add("--contact-sheet", &a->contact_sheet,
-              "Picture (PNG) with annotated frames spread over the run");
-  options.add(
-      "--trace", &a->trace,
-      "Trace file: what ran where and when, as Chrome trace JSON (ui.perfetto.dev, chrome://tracing)");
-  options.add("--report", &a->report,
-              "Page (HTML): rate and setting over time, stage times, and what a policy did");
+  options.add("--contact-sheet", &a->contact_sheet, "Picture (PNG) with annotated frames spread over the run")
+      .checked_by(OutputFile());
+  options
+      .add("--trace", &a->trace,
+           "Trace file: what ran where and when, as Chrome trace JSON (ui.perfetto.dev, chrome://tracing)")
+      .checked_by(OutputFile());
+  options
+      .add("--report", &a->report,
+           "Page (HTML): rate and setting over time, stage times, and what a policy did")
+      .checked_by(OutputFile());
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Leave the sound out");
   options.group("Input");
   options.add("--together", &a->together, "Work on all inputs at once; they share the processors evenly");
-  options.add("--overwrite", &a->overwrite, "Replace existing outputs");
   options.add(
       "--keep-going", &a->keep_going,
       "Continue after inputs and pictures that cannot be read whole; they are named, and the exit code is 1");
@@ -184,7 +210,10 @@ void add_detect(CLI::App& app, Common& common) {
   a->detector.add_to(options);
   a->detector.add_knob_to(options);
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
-              [a, &common] { return run(*a, common.verbosity); });
+              [a, &common] {
+                a->overwrite = common.overwrite;
+                return run(*a, common.verbosity);
+              });
 }
 
 }  // namespace sightline::apps

@@ -57,8 +57,12 @@ void add_characterise_options(OptionSet& options, const std::string& command,
       .add("--thorough", &arguments.thorough,
            "More sizes and repeats, minutes instead of seconds; shows how far repeats differ")
       .needs(command);
-  options.add("--json", &arguments.json, "Write all curves and figures as JSON").needs(command);
-  options.add("--report", &arguments.report, "Write a page (HTML) with plots").needs(command);
+  options.add("--json", &arguments.json, "Write all curves and figures as JSON")
+      .checked_by(OutputFile())
+      .needs(command);
+  options.add("--report", &arguments.report, "Write a page (HTML) with plots")
+      .checked_by(OutputFile())
+      .needs(command);
 }
 
 int run_characterise(const CharacteriseArguments& arguments, int verbosity) {

@@ -416,20 +416,28 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
            "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "
            "covers them, and the frame's edge (searches all frames a second time)")
       .between(0, 1e6);
-  options.add("--misses-sheet", &a->misses_sheet,
-              "Picture (PNG) of the worst of these: the least covered and largest; needs --misses");
-  options.add("--decisions", &a->decisions,
-              "Write how well pictures with objects are told from those without, at every score, as a table");
+  options
+      .add("--misses-sheet", &a->misses_sheet,
+           "Picture (PNG) of the worst of these: the least covered and largest; needs --misses")
+      .checked_by(OutputFile());
+  options
+      .add("--decisions", &a->decisions,
+           "Write how well pictures with objects are told from those without, at every score, as a table")
+      .checked_by(OutputFile());
   options.add(
       "--at", &a->at,
       "Say the same at this score, too: one that was chosen on other pictures is an honest one on these");
-  options.add(
-      "--calibrate", &a->calibrated,
-      "Write the model to this file with a calibration, fitted to these pictures, that turns scores into "
-      "confidences from 0 to 1");
-  options.add("--reliability", &a->reliability,
-              "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
-              "--calibrate");
+  options
+      .add(
+          "--calibrate", &a->calibrated,
+          "Write the model to this file with a calibration, fitted to these pictures, that turns scores into "
+          "confidences from 0 to 1")
+      .checked_by(OutputFile());
+  options
+      .add("--reliability", &a->reliability,
+           "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
+           "--calibrate")
+      .checked_by(OutputFile());
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);
   a->detector.add_to(options);

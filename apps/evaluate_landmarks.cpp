@@ -197,7 +197,7 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
            "the other. Eyes that a detector inside finds are judged, too")
       .suggest(config_choices)
       .one_at_a_time();
-  options.add("--json", &a->json, "Write the figures as JSON");
+  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_command(evaluate, common, "landmarks",
               "How far the points that are found in faces are from marked ones", options,
               [a] { return run(*a); });

@@ -252,7 +252,7 @@ void add(CLI::App& evaluate, Common& common, const std::string& name, const std:
       .show_default();
   options.add("-m,--model", &a->models, "Model of `train recognition`; several times: one after the other")
       .one_at_a_time();
-  options.add("--json", &a->json, "Write the figures as JSON");
+  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_report_options(options, a->report);
   add_command(evaluate, common, name, description, options, [a, run] { return run(*a); });
 }

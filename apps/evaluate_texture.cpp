@@ -168,7 +168,7 @@ void add_evaluate_texture(CLI::App& evaluate, Common& common) {
       .show_default();
   options.add("--known-only", &a->known_only,
               "Look at the known tiles alone, each against the others: to choose by");
-  options.add("--json", &a->json, "Write the figures as JSON");
+  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   options.group("Texture");
   a->options.add_operators_to(options);
   add_command(

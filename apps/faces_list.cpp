@@ -17,6 +17,7 @@
 #include "face_finder.hpp"
 #include "faces.hpp"
 #include "recognition/section.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -122,19 +123,21 @@ int list(const ListArguments& a) {
 }
 
 // As 1.png, 2.png, ... by their numbers.
-void write_pictures(const fs::path& folder, const std::vector<StoredTemplate>& templates) {
+void write_pictures(const fs::path& folder, const std::vector<StoredTemplate>& templates, bool overwrite) {
+  const auto file = [&](std::size_t i) { return folder / (std::to_string(i + 1) + ".png"); };
+  for (std::size_t i = 0; i < templates.size() && !overwrite; ++i) refuse_existing(file(i).string());
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
     throw Error(ExitCode::failed,
                 "cannot make the folder '" + folder.string() + "' (" + error.message() + ")");
   for (std::size_t i = 0; i < templates.size(); ++i)
-    write_whole(folder / (std::to_string(i + 1) + ".png"), templates[i].picture, "picture", Readers::owner);
+    write_whole(file(i), templates[i].picture, "picture", Readers::owner);
   spdlog::info("wrote {} to {}", counted(static_cast<std::int64_t>(templates.size()), "picture"),
                folder.string());
 }
 
-int show(const ListArguments& a) {
+int show(const ListArguments& a, bool overwrite) {
   const Gallery gallery = a.gallery.open(Gallery::Access::read);
   const Person person = gallery.person(a.name);
   const std::vector<StoredTemplate> templates = gallery.templates(person);
@@ -150,7 +153,7 @@ int show(const ListArguments& a) {
                   templates[i].sharpness, templates[i].source.c_str());
     }
   }
-  if (!a.pictures.empty()) write_pictures(a.pictures, templates);
+  if (!a.pictures.empty()) write_pictures(a.pictures, templates, overwrite);
   return 0;
 }
 
@@ -172,10 +175,11 @@ void add_faces_list(CLI::App& faces, Common& common) {
   OptionSet shown;
   shown.add("name", &b->name, "Whose pictures").free_text().require();
   shown.add("--pictures", &b->pictures, "Write the faces to this folder, as 1.png, 2.png, ...");
+  shown.add("--overwrite", &common.overwrite, "Replace existing pictures");
   shown.add("--json", &b->json, "As JSON, times in seconds since 1970");
   b->gallery.add_to(shown);
   add_command(faces, common, "show", "Say by which pictures somebody is known", shown,
-              [b] { return show(*b); });
+              [b, &common] { return show(*b, common.overwrite); });
 }
 
 }  // namespace sightline::apps

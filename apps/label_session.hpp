@@ -19,6 +19,7 @@ struct LabelArguments {
   std::string frames;                ///< as LabelPictures::Options has it
   std::vector<std::string> classes;  ///< their names, in the order of their keys
   std::string convert_to;            ///< write all marks there, and open no window
+  bool overwrite = false;            ///< what is there
   bool only_unseen = false;
   bool full_screen = false;
   bool software = false;

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
@@ -89,15 +91,13 @@ std::optional<std::vector<TruthBox>> LabelStore::find(const std::string& picture
 void LabelStore::keep_former(const fs::path& file) {
   std::error_code error;
   if (kept_.contains(file) || !fs::exists(file, error)) return;
-  fs::path former = file;
-  former += "~";
-  fs::copy_file(file, former, fs::copy_options::overwrite_existing, error);
-  if (error) {
-    throw Error(
-        ExitCode::failed,
-        "cannot keep the former '" + file.string() + "' as '" + former.string() + "': " + error.message(),
-        "check the folder, its permissions and the space left");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw Error(ExitCode::failed, "cannot keep the former '" + file.string() + "': " + std::strerror(errno),
+                "check its permissions");
   }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  write_whole(fs::path(file) += "~", text, "copy of the former boxes");
   kept_.insert(file);
 }
 

@@ -50,8 +50,7 @@ void complete_input(LiveArguments& a, const Typed& typed) {
 }
 
 void complete_outputs(LiveArguments& a, const Typed& typed) {
-  a.format = typed.format.empty() ? guess_result_format(a.detections).value_or(ResultFormat::jsonl)
-                                  : parse_result_format(typed.format);
+  a.format = detections_format(a.detections, typed.format);
   a.recording.rotation = parse_rotation(typed.rotate, "--rotate");
   if (a.recording.path.empty() && (a.recording.rotation.is_set() || a.recording.keep > 0))
     throw Error(ExitCode::usage, "--rotate and --keep are for recordings", "name one with --record");
@@ -137,7 +136,10 @@ void add_window_options(OptionSet& options, LiveArguments& a) {
   options.group("Window");
   options.add("--headless", &a.headless, "No window; all else as ever");
   options.add("--full-screen", &a.full_screen, "Fill the screen from the start");
-  options.add("--hud", &a.hud, "Numbers over the picture at the start: compact (found, frames/s, latency), full, off; key o changes it")
+  options
+      .add("--hud", &a.hud,
+           "Numbers over the picture at the start: compact (found, frames/s, latency), full, off; key o "
+           "changes it")
       .one_of({"full", "compact", "off"})
       .show_default();
   options.add("--software", &a.software, "Draw on the CPU, whatever graphics card there is");
@@ -156,13 +158,18 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.add("--keep", &a.recording.keep, "Keep the last so many recordings of this run only")
       .between(1, 1'000'000);
   add_encoder_options(options, a.recording.writing);
-  options.add("-d,--detections", &a.detections,
-              "Detections file, written frame by frame: a file, a pipe, or - for standard output");
+  options
+      .add("-d,--detections", &a.detections,
+           "Detections file, written frame by frame: a file, a pipe, or - for standard output")
+      .checked_by(OutputFile());
   options.add("-f,--format", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
-  options.add("--trace", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON");
-  options.add("--report", &a.report,
-              "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did");
+  options.add("--trace", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON")
+      .checked_by(OutputFile());
+  options
+      .add("--report", &a.report,
+           "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did")
+      .checked_by(OutputFile());
   options.add("--status", &a.status_every, "Say how the run is doing every so many seconds, a line each")
       .positive();
 }

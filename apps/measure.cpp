@@ -263,12 +263,13 @@ void add_measure(CLI::App& app, Common& common) {
   options.add("input", &a->input, "Video, picture or folder, read again and again");
   add_measurement_options(options, *a);
   options.group("Output");
-  options.add("--json", &a->json, "Write the results as JSON");
-  options.add("--csv", &a->csv, "Write the results as CSV");
-  options.add(
-      "--report", &a->report,
-      "Write a page (HTML) with the timeline; with --stages: with their joules as bars, or these alone "
-      "(NAME.svg)");
+  options.add("--json", &a->json, "Write the results as JSON").checked_by(OutputFile());
+  options.add("--csv", &a->csv, "Write the results as CSV").checked_by(OutputFile());
+  options
+      .add("--report", &a->report,
+           "Write a page (HTML) with the timeline; with --stages: with their joules as bars, or these alone "
+           "(NAME.svg)")
+      .checked_by(OutputFile());
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());

@@ -102,8 +102,8 @@ void add_measure_texture(CLI::App& measure, Common& common) {
   options.add("--threads", &a->options.threads, "Threads of the CPU (default: all)").between(1, 1024);
   options.add("--device", &a->device, "OpenCL devices, as in detect").suggest(device_choices).show_default();
   options.group("Output");
-  options.add("--json", &a->json, "Write the results as JSON");
-  options.add("--report", &a->report, "Write a page (HTML) with plots");
+  options.add("--json", &a->json, "Write the results as JSON").checked_by(OutputFile());
+  options.add("--report", &a->report, "Write a page (HTML) with plots").checked_by(OutputFile());
   add_command(measure, common, "texture",
               "What counting local binary patterns costs: variants of the kernels, sizes of pictures and of "
               "work-groups, with plain code and the machine's bounds beside them",

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "numbers.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -71,6 +72,8 @@ CLI::Option& make(CLI::App& command, const std::string& names, const Option& opt
   made->group(option.group);
   if (option.takes_one) made->allow_extra_args(false);
   if (option.separator != 0) made->delimiter(option.separator);
+  const bool is_list = std::holds_alternative<std::vector<std::string>*>(option.target);
+  if (is_output(option) && !is_list) made->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   if (option.is_required) made->required();
   if (option.shows_default) made->capture_default_str();
   if (!option.default_text.empty()) made->default_str(option.default_text);
@@ -116,6 +119,10 @@ void add_options(CLI::App& command, const OptionSet& options, Suggestions& sugge
     for (const std::string& other : option.needed) made.needs(&named(command, other));
     for (const std::string& other : option.excluded) made.excludes(&named(command, other));
   }
+}
+
+bool is_output(const Option& option) {
+  return option.check.target<OutputFile>() != nullptr;
 }
 
 bool is_given(const CLI::App& command, const Option& option) {

@@ -22,6 +22,9 @@ using Suggestions = std::map<const CLI::Option*, std::function<Choices()>>;
 /// needs or excludes one that is not there.
 void add_options(CLI::App& command, const OptionSet& options, Suggestions& suggestions);
 
+/// Whether an option names files that its command writes (OutputFile).
+bool is_output(const Option& option);
+
 /// After parsing: whether the option was given, by its name or a former one.
 bool is_given(const CLI::App& command, const Option& option);
 

@@ -59,7 +59,11 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
     if (std::string problem = explain_subcommand(app); !problem.empty()) return problem;
     return explain_option(app);
   }
-  if (kind == CLI::ExitCodes::ArgumentMismatch) {  // "--hold: 1 required FLOAT:POSITIVE missing"
+  if (kind == CLI::ExitCodes::ArgumentMismatch) {
+    const std::string_view what = error.what();
+    if (const std::size_t colon = what.find(": At most 1 required"); colon != std::string_view::npos)
+      return std::string(what.substr(0, colon)) +
+             " is given more than once; name one file";  // "--hold: 1 required FLOAT:POSITIVE missing"
     const std::string text = error.what();
     const std::size_t end = text.find(": 1 required ");
     if (end != std::string::npos && text.ends_with(" missing"))

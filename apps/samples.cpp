@@ -56,9 +56,13 @@ SampleFolderOptions checked(const SampleArguments& a) {
 }
 
 // A folder of the user's own is never replaced.
-void check_replaced(const fs::path& folder) {
+void check_folder(const fs::path& folder, bool replace) {
   std::error_code error;
   if (!fs::exists(folder, error) || (fs::is_directory(folder, error) && fs::is_empty(folder, error))) return;
+  if (!replace) {
+    throw Error(ExitCode::usage, "'" + folder.string() + "' exists already",
+                "choose another name, or replace it with --overwrite");
+  }
   if (!fs::exists(folder / kSummary, error)) {
     throw Error(ExitCode::failed,
                 "'" + folder.string() + "' is no folder that `samples` has made, and is not replaced",
@@ -80,7 +84,7 @@ std::string counts_text(const SampleFolder& folder, const SampleFolderOptions& o
 
 int run(const SampleArguments& a, int verbosity) {
   const SampleFolderOptions options = checked(a);
-  if (a.replace) check_replaced(a.output);
+  check_folder(a.output, a.replace);
   const std::atomic<bool>& stop = stop_requested();  // before there is anything that would be left behind
   AtomicFolder output(a.output, a.replace);
   const FileImageSet pictures = collect_pictures(a.pictures, a.folder);
@@ -173,7 +177,8 @@ void add_samples(CLI::App& app, Common& common) {
   options.add("--boxes-label", &a->label, "Class of --boxes to take objects of (default: all)").free_text();
   options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
   options.add("-o,--output", &a->output, "Folder to make").require();
-  options.add("--replace", &a->replace, "Replace a folder of that name that this command has made");
+  options.add("--overwrite", &a->replace, "Replace a folder of that name that this command has made")
+      .alias("--replace");
   options.add("--backgrounds", &a->backgrounds,
               "Folders or lists of pictures without the object, into which copies are pasted");
   options.add("--copies", &s.copies, "Copies of each object, beside itself")

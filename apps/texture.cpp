@@ -46,7 +46,7 @@ std::string document(const std::string& name, const std::vector<TextureRecord>& 
   return to_json(records, shares);
 }
 
-void check(const TextureArguments& a, const std::vector<std::string>& label_files) {
+void check(const TextureArguments& a, const std::vector<std::string>& label_files, bool overwrite) {
   if (a.inputs.empty())
     throw Error(ExitCode::usage, "no picture is named", "write `sightline texture slide.tif`");
   for (const std::string& input : a.inputs) require_present(input);
@@ -64,7 +64,12 @@ void check(const TextureArguments& a, const std::vector<std::string>& label_file
                 "name a file: --cells-output cells.npy");
   std::vector<std::string> files = a.outputs;
   files.push_back(a.files.cells);
-  if (!a.files.labels.empty()) files.insert(files.end(), label_files.begin(), label_files.end());
+  if (!a.files.labels.empty()) {
+    for (const std::string& file : label_files) {
+      if (!overwrite) refuse_existing(file);
+      files.push_back(file);
+    }
+  }
   for (const std::string& file : files) {
     for (const std::string& input : a.inputs) refuse_input(input, file);
     require_writable(file);
@@ -104,14 +109,15 @@ void print(const TextureRecord& record) {
   }
 }
 
-int run(const TextureArguments& a, int verbosity) {
+int run(const TextureArguments& a, const Common& common) {
+  const int verbosity = common.verbosity;
   TextureChoice choice = a.options.choice();
   choice.settings.contrast = a.contrast;
   choice.settings.cell = a.cell;
   choice.settings.labels = !a.files.labels.empty();
   const bool to_stdout = std::ranges::find(a.outputs, "-") != a.outputs.end();
   TextureRunner runner(a.options, choice, verbosity);
-  check(a, runner.label_files(a.files.labels));
+  check(a, runner.label_files(a.files.labels), common.overwrite);
   std::vector<TextureRecord> records;
   bool damaged = false;
   for (const std::string& input : a.inputs) {
@@ -154,6 +160,7 @@ void add_texture(CLI::App& app, Common& common) {
       .add(
           "-o,--output", &a->outputs,
           "Histograms: .json, .csv or .svg (a plot); several times for several; - is JSON on standard output")
+      .checked_by(OutputFile())
       .one_at_a_time();
   options.add("--shares", &a->shares, "In JSON, each bin's share of the pixels, too");
   options.add("--labels", &a->files.labels,
@@ -168,12 +175,13 @@ void add_texture(CLI::App& app, Common& common) {
   options
       .add("--cells-output", &a->files.cells,
            "Their histograms as NumPy array (.npy) of shape (rows, columns, bins)")
+      .checked_by(OutputFile())
       .needs("--cells");
   options.group("Texture");
   a->options.add_to(options);
   CLI::App& command =
       add_command(app, common, "texture", "Measure texture: local binary patterns of pictures of any size",
-                  options, [a, &common] { return run(*a, common.verbosity); });
+                  options, [a, &common] { return run(*a, common); });
   add_texture_compare(command, common);
 }
 

@@ -128,7 +128,8 @@ void add_distance(OptionSet& options, CompareArguments& a) {
   options.add("--distance", &a.distance, "Between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
-  options.add("--json", &a.json, "Write the distances as JSON; - is standard output");
+  options.add("--json", &a.json, "Write the distances as JSON; - is standard output")
+      .checked_by(OutputFile());
 }
 
 constexpr char kTextureHelp[] = "Pictures, folders of pictures, or .json files of `sightline texture`";

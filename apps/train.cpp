@@ -43,7 +43,7 @@ struct StandaloneArguments {
 // What both kinds of trainers have.
 template <typename Arguments>
 void add_file_options(OptionSet& options, Arguments& a) {
-  options.add("-o,--output", &a.output, "Model file to write").show_default();
+  options.add("-o,--output", &a.output, "Model file to write").checked_by(OutputFile()).show_default();
   options.add("--state", &a.state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
 }
 
@@ -138,7 +138,10 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   options.add_all(a->trainer->options());
   if (const auto swept = a->trainer->swept()) add_sweep_options(options, *swept, a->sweep);
   add_command(train, common, std::string(family.info().name), a->trainer->description(), options,
-              [a, &family, &common] { return run(*a, family, common.verbosity); });
+              [a, &family, &common] {
+                a->sweep.overwrite = common.overwrite;
+                return run(*a, family, common.verbosity);
+              });
 }
 
 void add_trainer(CLI::App& train, Common& common, std::unique_ptr<training::StandaloneTrainer> trainer) {

@@ -137,9 +137,11 @@ void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArgume
            "When an object is found: people, faces (overlap 0.4) or centre, as of evaluate frames")
       .one_of({"people", "faces", "centre"})
       .show_default();
-  options.add("--csv", &a.csv, "Write the judgement as a table").needs("--sweep");
-  options.add("--json", &a.json, "Write it as JSON").needs("--sweep");
-  options.add("--page", &a.page, "Write it as a page (HTML) with curves").needs("--sweep");
+  options.add("--csv", &a.csv, "Write the judgement as a table").checked_by(OutputFile()).needs("--sweep");
+  options.add("--json", &a.json, "Write it as JSON").checked_by(OutputFile()).needs("--sweep");
+  options.add("--page", &a.page, "Write it as a page (HTML) with curves")
+      .checked_by(OutputFile())
+      .needs("--sweep");
 }
 
 void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, const std::string& state,
@@ -163,6 +165,8 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
     const std::string text = fmt::format("{:g}", value);
     const fs::path file = name_with(output, text);
     require_writable(file);
+    // Of a sweep that was interrupted there is a state: it goes on.
+    if (!a.overwrite && !fs::exists(fs::path(state) / text)) refuse_existing(file.string());
     spdlog::info("model {} of {}: {} {}", models.size() + 1, values.size(), swept.name, text);
     trainer.sweep_to(value);
     trainer.check();

@@ -17,6 +17,7 @@ struct SweepArguments {
   std::vector<std::string> boxes;
   std::string protocol = "faces";
   std::string csv, json, page;  ///< files; empty: none
+  bool overwrite = false;       ///< models of earlier sweeps
 };
 
 /// --sweep, --judge and the options that need it.

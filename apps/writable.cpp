@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.hpp"
 #include "evaluation/report.hpp"
@@ -59,6 +60,19 @@ void refuse_same_outputs(const std::vector<std::string>& outputs) {
     throw Error(ExitCode::usage, "two outputs would both be written to '" + *one + "'",
                 "choose another name for one of them");
   }
+}
+
+ResultFormat detections_format(const std::string& file, const std::string& given) {
+  const std::optional<ResultFormat> promised = guess_result_format(file);
+  const ResultFormat format =
+      given.empty() ? promised.value_or(ResultFormat::jsonl) : parse_result_format(given);
+  const bool tells_nothing = !fs::path(file).has_extension() || file.starts_with("/dev/");
+  if (file.empty() || file == "-" || tells_nothing || promised == format) return format;
+  const bool is_json = format == ResultFormat::coco && promised == ResultFormat::json;
+  if (!is_json)
+    spdlog::warn("detections are written as {} to '{}', whose extension says otherwise", to_string(format),
+                 file);
+  return format;
 }
 
 void write_if_named(const std::string& file, const std::function<std::string()>& make_text) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "detection/result_writer.hpp"
+
 namespace sightline::apps {
 
 /// Throws Error (failed) where a file of that name could not be written: its folder is missing or not
@@ -18,13 +20,23 @@ void make_folder(const std::filesystem::path& folder);
 /// Throws Error (usage) where an output is the input itself, by whatever name. Empty names are no files.
 void refuse_input(const std::string& input, const std::string& output);
 
-/// Throws Error (usage) where an output is a file that exists: a run must not destroy an earlier one's results
-/// unless it was told to (--overwrite). Empty names, "-", devices and pipes are no files.
+/// Throws Error (usage) where an output is a file that exists: a run must not destroy an earlier one's
+/// results unless it was told to (--overwrite). Empty names, "-", devices and pipes are no files.
 void refuse_existing(const std::string& output);
+
+/// Marks an option whose value is a file that the command writes: `add(...).checked_by(OutputFile())`. Such
+/// an option is given once, and add_command refuses files that exist, unless --overwrite is given.
+struct OutputFile {
+  void operator()(const std::string&) const {}
+};
 
 /// Throws Error (usage) where two outputs are one file, by whatever names. Empty names are no files; any
 /// number may go to /dev/null.
 void refuse_same_outputs(const std::vector<std::string>& outputs);
+
+/// The format of a detections file: the given one, or by the file's extension, else jsonl. A warning says
+/// where the name promises something else. Throws Error (usage) for an unknown format.
+ResultFormat detections_format(const std::string& file, const std::string& given);
 
 /// Writes a report whole (write_report), where a file is named for it, and says so; `make_text` is not called
 /// where none is. Throws Error (failed).

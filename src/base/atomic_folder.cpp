@@ -31,7 +31,7 @@ AtomicFolder::AtomicFolder(const fs::path& name, bool replaces)
   const bool is_free =
       !fs::exists(name_, error) || (fs::is_directory(name_, error) && fs::is_empty(name_, error));
   if (!is_free && !replaces_)
-    fail(name_, "it exists already", "choose another name, or replace it with --replace");
+    fail(name_, "it exists already", "choose another name, or replace it with --overwrite");
   place_ = name_of_its_own(name_);
   if (!fs::create_directory(place_, error)) fail(name_, error.message(), "choose another place for it");
   struct stat made {};

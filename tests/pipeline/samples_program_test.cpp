@@ -93,8 +93,8 @@ TEST_F(SamplesProgram, MakesAFolderToTrainAndJudgeWith) {
 
 TEST_F(SamplesProgram, ReplacesItsOwnFoldersOnly) {
   expect_run(0, "training: 6 objects, 12 crops", command({"--copies", "1"}));
-  expect_run(1, "--replace", command());
-  expect_run(0, "training: 6 objects, 18 crops", command({"--copies", "2", "--replace"}));
+  expect_run(2, "--overwrite", command());
+  expect_run(0, "training: 6 objects, 18 crops", command({"--copies", "2", "--overwrite"}));
   EXPECT_EQ(left_over(), 0);
   fs::remove(folder_ / "out/samples.json");
   expect_run(1, "is no folder that `samples` has made", command({"--replace"}));
