@@ -64,8 +64,9 @@ int convert(const LabelArguments& a, LabelWork& work) {
   std::error_code error;
   if (fs::equivalent(place, work.store().place(), error))
     throw Error(ExitCode::usage, "'" + place.string() + "' is where the boxes are", "choose another name");
+  if (!a.overwrite)
+    refuse_existing(format == TruthFormat::yolo ? (place / "classes.txt").string() : a.convert_to);
   if (format != TruthFormat::yolo) require_writable(place.string());
-  if (format == TruthFormat::yolo && !a.overwrite) refuse_existing((place / "classes.txt").string());
   labelling::Session& session = work.session();
   learn_sizes(work);
   const GroundTruth& truth = session.truth();
@@ -132,11 +133,11 @@ void add_label(CLI::App& app, Common& common) {
       .separated_by(',')
       .one_at_a_time()
       .free_text();
-  options
-      .add("--convert-to", &a->convert_to,
-           "Write all boxes to this list, COCO file (.json) or YOLO folder (a name without extension), and "
-           "open no window")
-      .checked_by(OutputFile());
+  options.add(
+      "--convert-to", &a->convert_to,
+      "Write all boxes to this list, COCO file (.json) or YOLO folder (a name without extension), and "
+      "open no window");
+  options.add("--overwrite", &a->overwrite, "Replace what --convert-to names");
   options.group("Pictures");
   options.add("--unseen", &a->only_unseen, "Show only pictures that nobody has seen yet (key u)");
   options.add("--every", &a->pictures.reading.every, "Take every n-th frame of a video")
@@ -152,9 +153,8 @@ void add_label(CLI::App& app, Common& common) {
   a->detector.add_to(options,
                      {"--device", "--schedule", "--map", "--split", "--in-flight", "--goal", "--explain"});
   add_command(app, common, "label", "Mark objects in pictures, in a window, to train and evaluate with",
-              options, [a, &common] {
+              options, [a] {
                 a->pictures.frames = a->frames;
-                a->overwrite = common.overwrite;
                 return run(*a);
               });
 }

@@ -14,6 +14,7 @@
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "stop.hpp"
+#include "writable.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -94,7 +95,12 @@ void add_model(CLI::App& app, Common& common) {
       .suggest(model_choices)
       .require();
   add_model_size_option(options, a->max_size);
-  for (const Shown& one : a->families) options.add_all(one.options);
+  for (const Shown& one : a->families) {
+    for (Option option : one.options.all()) {
+      if (option.long_name() == "--picture") option.checked_by(OutputFile());
+      options.add(std::move(option));
+    }
+  }
   CLI::App& group = add_command_group(app, "model", "Look into a model file");
   a->command = &add_command(group, common, "show", "Describe a model; --picture draws what it has learned",
                             options, [a] { return run(*a); });

@@ -65,13 +65,11 @@ void check(const TextureArguments& a, const std::vector<std::string>& label_file
   std::vector<std::string> files = a.outputs;
   files.push_back(a.files.cells);
   if (!a.files.labels.empty()) {
-    for (const std::string& file : label_files) {
-      if (!overwrite) refuse_existing(file);
-      files.push_back(file);
-    }
+    files.insert(files.end(), label_files.begin(), label_files.end());
   }
   for (const std::string& file : files) {
     for (const std::string& input : a.inputs) refuse_input(input, file);
+    if (!overwrite) refuse_existing(file);
     require_writable(file);
   }
   refuse_same_outputs(files);

@@ -197,9 +197,12 @@ struct Writer::Impl {
     if (closed_ || failed_)
       throw Error(ExitCode::failed, "'" + path_ + "' is closed: no more can be written");
     if (frame.empty()) return;
-    if (single_picture_ && frames_ > 0)
+    if (single_picture_ && frames_ > 0) {
+      failed_ = true;
+      picture_.reset();
       throw Error(ExitCode::usage, "'" + path_ + "' is one picture, and there is more than one frame",
                   "write a video, a folder, or numbered pictures (name%04d.png)");
+    }
     FittedPicture& picture = encoder_.picture();
     picture.put(frame);
     if (!objects.empty()) {
@@ -313,6 +316,8 @@ struct Writer::Impl {
       if (fault::strikes(fault::Kind::write, "avio_closep")) closing = AVERROR(EIO);
       if (result >= 0) result = closing;
     }
+    if (picture_ && !failed_ && result >= 0) result = finish_picture(result);
+    picture_.reset();
     settle(result >= 0);
     if (first) throw *first;
     if (result < 0 && !reported) fail(result);
@@ -374,19 +379,26 @@ struct Writer::Impl {
     return 0;
   }
 
-  // `picture_result_` keeps the result, because image2 ignores it.
   static int close_picture(AVFormatContext* output, AVIOContext* io) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
     avio_flush(io);
-    int result = std::min(io->error, 0);
+    const int written = std::min(io->error, 0);
+    impl.picture_->io.reset();
+    // A single one is given its name when it is known that no other follows.
+    if (written == 0 && impl.single_picture_) return 0;
+    return impl.finish_picture(written);
+  }
+
+  // `picture_result_` keeps the result, because image2 ignores it.
+  int finish_picture(int result) noexcept {
     try {
-      if (result == 0) result = AVERROR(impl.picture_->file.finish().value());
+      if (result == 0) result = AVERROR(picture_->file.finish().value());
     } catch (const std::exception&) {
-      impl.picture_problem_ = std::current_exception();
+      picture_problem_ = std::current_exception();
       result = AVERROR(EIO);
     }
-    impl.picture_.reset();
-    if (result < 0) impl.picture_result_ = result;
+    picture_.reset();
+    if (result < 0) picture_result_ = result;
     return result;
   }
 

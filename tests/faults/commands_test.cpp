@@ -30,12 +30,13 @@ class FaultsInCommands : public testing::Test {
     return {"--positives", folder_ / "positives", "--negatives", folder_ / "negatives"};
   }
   Words training(const std::string& folder) const {
-    return Words{"train",     "filterbank",
-                 "--patches", "2000",
-                 "--filters", "4",
-                 "--rounds",  "1",
-                 "--state",   folder + "/state",
-                 "-o",        folder + "/m.safetensors"} +
+    return Words{"train",      "filterbank",
+                 "--patches",  "2000",
+                 "--filters",  "4",
+                 "--rounds",   "1",
+                 "--state",    folder + "/state",
+                 "-o",         folder + "/m.safetensors",
+                 "--overwrite"} +
            pictures();
   }
 

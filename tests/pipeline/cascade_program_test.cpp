@@ -146,8 +146,9 @@ TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
 TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   picture("a.png", 64);
   const auto measure = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"measure", folder_ / "a.png", "-m", model(),  "--seconds",
-                                    "0.1",     "--repeats",       "1",  "--json", folder_ / "m.json"} +
+    return std::vector<std::string>{"measure",    folder_ / "a.png", "-m", model(),  "--seconds",
+                                    "0.1",        "--repeats",       "1",  "--json", folder_ / "m.json",
+                                    "--overwrite"} +
            options;
   };
   const Outcome outcome =
@@ -242,7 +243,7 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
        {std::pair{file("corners.txt", corners), "faces"}, {file("sizes.txt", sizes), "centre"}}) {
     const Outcome outcome =
         run({"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
-             "--protocol", protocol, "--csv", folder_ / "c.csv"});
+             "--protocol", protocol, "--csv", folder_ / "c.csv", "--overwrite"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("2 frames with " + std::to_string(objects) + " objects; protocol " + protocol),
               std::string::npos)
@@ -333,9 +334,9 @@ TEST_F(CascadeProgram, Misuse) {
   expect_run(
       2, "evaluate windows` is for filter banks",
       {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
-  expect_run(
-      2, "evaluate windows` is for filter banks",
-      {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives", folder_.path()});
+  expect_run(2, "evaluate windows` is for filter banks",
+             {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives",
+              folder_.path()});
   expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});

@@ -344,6 +344,92 @@ TEST(Detect, ExistingOutputsStayUnlessToldOtherwise) {
   }
 }
 
+// One rule for all commands; it is looked at before the inputs are.
+TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
+  TempDir folder;
+  const std::string out = folder / "out.json", in = folder / "in";
+  media::test::store(out, std::string("x"));
+  const std::vector<std::vector<std::string>> commands{
+      {"detect", in, "-d", out},
+      {"live", in, "--headless", "-d", out},
+      {"live", in, "--headless", "--trace", out},
+      {"live", in, "--headless", "--report", out},
+      {"texture", in, "-o", out},
+      {"texture", in, "--cells", "16", "--cells-output", out},
+      {"texture", "compare", in, in, "--json", out},
+      {"measure", in, "--report", out},
+      {"measure", in, "--json", out},
+      {"measure", "texture", in, "--report", out},
+      {"evaluate", "windows", "--positives", in, "--negatives", in, "--csv", out},
+      {"evaluate", "frames", in, "--truth", in, "--svg", out},
+      {"evaluate", "frames", in, "--truth", in, "--calibrate", out},
+      {"evaluate", "compare", in, "--csv", out},
+      {"devices", "--characterise", "--json", out},
+      {"model", "show", in, "--picture", out},
+      {"train", "filterbank", "--positives", in, "--negatives", in, "-o", out},
+      {"train", "landmarks", in, "--faces", in, "-o", out},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command) << outcome.err;
+    EXPECT_NE(outcome.err.find("--overwrite"), std::string::npos)
+        << testing::PrintToString(command) << outcome.err;
+    EXPECT_EQ(bytes_of(out), "x") << testing::PrintToString(command);
+    const Outcome told = run(command + std::vector<std::string>{"--overwrite"});
+    EXPECT_EQ(told.err.find("exists already"), std::string::npos)
+        << testing::PrintToString(command) << told.err;
+  }
+}
+
+TEST(CommandOutputs, AreNoInputs) {
+  TempDir folder;
+  media::test::store(folder / "in.csv", std::string("x"));
+  for (const char* more : {"-q", "--overwrite"})
+    expect_run(2, "is the input",
+               {"evaluate", "compare", folder / "in.csv", "--csv", folder / "in.csv", more});
+  EXPECT_EQ(bytes_of(folder / "in.csv"), "x");
+}
+
+TEST(CommandOutputs, AreNamedOnce) {
+  TempDir folder;
+  for (const char* option : {"-o", "-d", "--contact-sheet"})
+    expect_run(2, "more than once",
+               {"detect", kTenFrames, option, folder / "a.png", option, folder / "b.png"});
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(Detect, WhatDoesNotFitIntoOneFileLeavesNothing) {
+  TempDir folder;
+  fs::create_directories(folder / "in");
+  for (const char* name : {"in/a.png", "in/b.png"})
+    make_clip(folder / name, "testsrc=size=160x200:rate=1:duration=1");
+  expect_run(2, "name a folder", {"detect", folder / "in", "-o", folder / "one.png"});
+  expect_run(2, "one picture", {"detect", kTenFrames, "-o", folder / "one.png"});
+  expect_run(2, "must be a folder", {"detect", kTenFrames, kTenFrames, "-o", folder / "two.mp4"});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+  media::test::store(folder / "kept.png", std::string("x"));
+  expect_run(2, "one picture", {"detect", kTenFrames, "-o", folder / "kept.png", "--overwrite"});
+  EXPECT_EQ(bytes_of(folder / "kept.png"), "x");
+  EXPECT_EQ(run({"detect", kTenFrames, "--duration", "0.1", "-o", folder / "one.png"}).exit_code, 0);
+  EXPECT_EQ(media::test::read_all(folder / "one.png").size(), 1u);
+}
+
+TEST(Detect, NamesOfDetectionsThatPromiseAnotherFormatWarn) {
+  TempDir folder;
+  const auto warnings = [&](const std::vector<std::string>& options) {
+    const Outcome outcome =
+        run(std::vector<std::string>{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.err.find("extension says otherwise") != std::string::npos;
+  };
+  EXPECT_TRUE(warnings({"-d", folder / "out.png"}));
+  EXPECT_TRUE(warnings({"-d", folder / "a.json", "-f", "csv"}));
+  EXPECT_FALSE(warnings({"-d", folder / "a.csv"}));
+  EXPECT_FALSE(warnings({"-d", folder / "a"}));
+  EXPECT_FALSE(warnings({"-d", folder / "a.json", "-f", "coco"}));
+  EXPECT_FALSE(warnings({"-d", "/dev/null"}));
+}
+
 // Every input that could not be read whole is named, in the log and in the results.
 TEST(Detect, DamagedInputsAreNoSuccess) {
   TempDir folder;

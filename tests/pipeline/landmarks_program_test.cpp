@@ -45,6 +45,7 @@ class LandmarksProgram : public testing::Test {
             "20",
             "--shrinkage",
             "0.2",
+            "--overwrite",
             "--output",
             folder_ / output};
   }

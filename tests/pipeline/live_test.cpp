@@ -68,8 +68,8 @@ TEST(Live, FindsWhatDetectFinds) {
   expect_run(0, "",
              std::vector<std::string>{"detect", clip, "--device", "none", "-d", folder / "detect.jsonl"} +
                  kFindsSome);
-  const Outcome outcome =
-      expect_run(0, "captured", live(clip, {"--pace", "0", "-d", folder / "live.jsonl"}) + kHeadless);
+  const Outcome outcome = expect_run(
+      0, "captured", live(clip, {"--pace", "0", "-d", folder / "live.jsonl", "--overwrite"}) + kHeadless);
   EXPECT_EQ(bytes_of(folder / "live.jsonl"), bytes_of(folder / "detect.jsonl"));
   const Account account = account_of(outcome.err);
   EXPECT_EQ(account.captured, 12);
@@ -83,7 +83,8 @@ TEST(Live, NewestFramesWinWhereTheSourceIsFaster) {
   const std::string clip = "lavfi:testsrc2=size=640x480:rate=100,trim=end_frame=200";
   const std::vector<std::string> slow{"--scale-step", "1.05", "--min-size", "64", "--exact"};
   const Outcome outcome = expect_run(
-      0, "busy", std::vector<std::string>{"live", clip, "-d", folder / "live.jsonl"} + slow + kHeadless);
+      0, "busy",
+      std::vector<std::string>{"live", clip, "-d", folder / "live.jsonl", "--overwrite"} + slow + kHeadless);
   const Account account = account_of(outcome.err);
   EXPECT_EQ(account.captured, 200);
   EXPECT_EQ(account.captured, account.detected + account.dropped);
@@ -280,7 +281,9 @@ class LiveWindow : public testing::Test {
   void open(const std::string& input, const std::vector<std::string>& options = {}) {
     const std::vector<std::string> arguments{"env", "-C", folder_ / "", SIGHTLINE_PROGRAM};
     program_ = std::make_unique<ChildProcess>(
-        arguments + std::vector<std::string>{"live", input, "-d", detections(), "--device", "none"} + options,
+        arguments +
+            std::vector<std::string>{"live", input, "-d", detections(), "--overwrite", "--device", "none"} +
+            options,
         environment());
     ASSERT_TRUE(becomes_true([&] { return lines() > 2; })) << program_->output();
     ASSERT_TRUE(screen_->act({"search", "--sync", "--onlyvisible", "--name", "Sightline"}, kPatience));

@@ -159,8 +159,7 @@ TEST(Pipeline, ErrorOfTheSourceArrives) {
   FakeDetector detector;
   Pipeline pipeline(detector, nullptr, on_cpu(2), {2});
   Collector collector;
-  media::test::expect_error(ExitCode::input, "p3.pgm",
-                            [&] { run_file(pipeline, folder.path(), collector); });
+  media::test::expect_error(ExitCode::input, "p3.pgm", [&] { run_file(pipeline, folder.path(), collector); });
   EXPECT_LE(collector.results.size(), 3u);
 }
 

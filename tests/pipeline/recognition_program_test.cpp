@@ -78,6 +78,7 @@ class RecognitionProgram : public testing::Test {
             "48",
             "--dims",
             "32",
+            "--overwrite",
             "--output",
             folder_ / output};
   }
@@ -101,7 +102,8 @@ TEST_F(RecognitionProgram, TrainsWhatItThenEvaluates) {
     const std::string model = kind + std::string(".safetensors");
     expect_run(0, "", train(kind, model));
     std::vector<std::string> verify = evaluate("verify", "--pairs", model);
-    verify.insert(verify.end(), {"--json", folder_ / "verify.json", "--csv", folder_ / "verify.csv"});
+    verify.insert(verify.end(),
+                  {"--json", folder_ / "verify.json", "--csv", folder_ / "verify.csv", "--overwrite"});
     EXPECT_THAT(expect_run(0, "", verify).out, HasSubstr("equal error rate 0%")) << kind;
     EXPECT_THAT(bytes_of(folder_ / "verify.json"), HasSubstr("\"equal_error_rate\": 0.0")) << kind;
     EXPECT_TRUE(

@@ -180,8 +180,9 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   const std::string own = bytes_of(folder_ / "two.csv");
   EXPECT_TRUE(table.ends_with(own.substr(own.find('\n')))) << own;
 
-  const Outcome named = run(
-      command + both + std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv"});
+  const Outcome named =
+      run(command + both +
+          std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv", "--overwrite"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
   EXPECT_NE(bytes_of(folder_ / "c.csv").find("\nB,"), std::string::npos);
   expect_run(2, "1 names were given for 2 curve", command + both + std::vector<std::string>{"--name", "A"});
@@ -197,7 +198,7 @@ TEST_F(Study, CurvesOfAModelsSizes) {
   EXPECT_NE(outcome.exit_code, 0);  // too few windows to store anything
   const Outcome plain = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
                                                      folder_ / "sizes.safetensors", "--filters", "4,9",
-                                                     "--csv", folder_ / "c.csv"} +
+                                                     "--csv", folder_ / "c.csv", "--overwrite"} +
                             pictures());
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   for (const char* name : {"\"sizes, 4 filters\",", "\"sizes, 9 filters\","})

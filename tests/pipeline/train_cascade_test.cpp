@@ -91,7 +91,7 @@ TEST_F(TrainCascade, GoesOnWhereItWasStopped) {
     EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code;
     EXPECT_EQ(fs::exists(folder_ / "stopped.xml"), outcome.exit_code == 0);
   }
-  expect_run(0, "", train("stopped.xml"));
+  expect_run(0, "", train("stopped.xml", {"--overwrite"}));
   EXPECT_EQ(bytes_of(folder_ / "stopped.xml"), bytes_of(folder_ / "whole.xml"));
 }
 

@@ -63,8 +63,7 @@ TEST_F(TrainNetwork, GivesAModelAVerificationNetwork) {
     EXPECT_EQ(models[i].network, models[0].network);
     EXPECT_EQ(models[i].network.box.size(), filterbank::kBoxHeads);
   }
-  const std::string shown =
-      expect_run(0, "", {"model", "show", folder_ / "second.safetensors"}).out;
+  const std::string shown = expect_run(0, "", {"model", "show", folder_ / "second.safetensors"}).out;
   EXPECT_NE(shown.find("network        4 convolutions"), std::string::npos) << shown;
 
   // The same windows, judged by the script's own arithmetic.

@@ -144,8 +144,8 @@ TEST_F(UntrustedInput, GraceEndsWhatCannotBeInterrupted) {
 
 TEST_F(UntrustedInput, HangupFinishesOutputs) {
   const std::string results = folder_ / "a.jsonl", video = folder_ / "a.mp4";
-  Program program(
-      {"live", "--headless", "lavfi:testsrc=size=160x200:rate=25", "-d", results, "--record", video});
+  Program program({"live", "--headless", "lavfi:testsrc=size=160x200:rate=25", "-d", results, "--overwrite",
+                   "--record", video});
   ASSERT_TRUE(program.wait_until([&] { return text_of(results).size() > 1000; }));
   program.send(SIGHUP);
   EXPECT_EQ(program.wait().exit_code, 128 + SIGHUP);
@@ -197,7 +197,7 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   run({"detect", url, "-f", "coco", "-d", folder_ / "coco.json"});
   EXPECT_NE(text_of(folder_ / "coco.json").find("127.0.0.1"), std::string::npos);
   expect_clean(text_of(folder_ / "coco.json"), "coco");
-  run({"measure", url, "--schedules", "cpu", "--repeats", "1", "--seconds", "0.1", "--json",
+  run({"measure", url, "--schedules", "cpu", "--repeats", "1", "--seconds", "0.1", "--overwrite", "--json",
        folder_ / "m.json"});
   expect_clean(text_of(folder_ / "m.json"), "measure");
   for (const std::vector<std::string>& command : commands()) {
