@@ -12,7 +12,8 @@ inline constexpr char kDefaultConfig[] = "people";
 /// Of `live`, before whose camera people sit rather than walk.
 inline constexpr char kLiveConfig[] = "people-and-faces";
 
-/// The file of a configuration given as a path, or by the name of one that ships ("people"). Throws Error (usage) where there is none.
+/// The file of a configuration given as a path, or by the name of one that ships ("people"). Throws Error
+/// (usage) where there is none.
 std::filesystem::path find_config(const std::string& path_or_name);
 
 /// The names of the configurations that ship, in alphabetical order.

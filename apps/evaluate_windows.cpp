@@ -12,6 +12,7 @@
 #include "evaluation/report.hpp"
 #include "family/tools.hpp"
 #include "family_commands.hpp"
+#include "marked_pictures.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
 #include "training/file_image_set.hpp"
@@ -129,6 +130,7 @@ int run(const WindowArguments& a) {
   const std::vector<Contender> contenders = load_contenders(a);
   const FileImageSet positives(a.positives, a.folder);
   const FileImageSet negatives(a.negatives);
+  refuse_shared_pictures(positives, "--positives", negatives, "--negatives");
   if (a.store) {  // files are replaced by files written beside them
     for (const Contender& contender : contenders) require_writable(contender.model->file().string() + ".new");
   }

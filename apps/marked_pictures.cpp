@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::apps {
 
@@ -16,6 +17,28 @@ FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::
   FileImageSet set(paths.front(), folder);
   for (std::size_t i = 1; i < paths.size(); ++i) set.add(FileImageSet(paths[i], folder));
   return set;
+}
+
+void refuse_shared_pictures(const FileImageSet& positives, const std::string& with,
+                            const FileImageSet& negatives, const std::string& without) {
+  const auto same_name = [](const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path name = std::filesystem::canonical(file, error);
+    return error ? file : name;
+  };
+  std::set<std::filesystem::path> files;
+  for (std::size_t i = 0; i < positives.size(); ++i) files.insert(same_name(positives.file(i)));
+  std::int64_t shared = 0;
+  std::string first;
+  for (std::size_t i = 0; i < negatives.size(); ++i) {
+    if (!files.contains(same_name(negatives.file(i)))) continue;
+    if (shared++ == 0) first = negatives.file(i).string();
+  }
+  if (shared == 0) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} of {} {} also in {}, '{}' for one", counted(shared, "picture"), without,
+                          shared == 1 ? "is" : "are", with, first),
+              fmt::format("name pictures without the object with {}", without));
 }
 
 GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label) {

@@ -15,6 +15,11 @@ namespace sightline::apps {
 /// @param folder  where listed pictures are, if not beside their list
 training::FileImageSet collect_pictures(const std::vector<std::string>& paths, const std::string& folder);
 
+/// Throws Error (usage) where a file is among the pictures with the object and among those without it.
+/// @param with, without  the options that name them
+void refuse_shared_pictures(const training::FileImageSet& positives, const std::string& with,
+                            const training::FileImageSet& negatives, const std::string& without);
+
 /// What all of these files mark together; see load_marked_boxes.
 /// @param label  of the objects, those of this class; empty: all
 GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label = {});

@@ -91,6 +91,7 @@ int run(const SampleArguments& a, int verbosity) {
   std::vector<training::MarkedObject> objects = marked_objects(pictures, a.boxes, a.label, "the pictures");
   std::optional<FileImageSet> backgrounds;
   if (!a.backgrounds.empty()) backgrounds = collect_pictures(a.backgrounds, "");
+  if (backgrounds) refuse_shared_pictures(pictures, "the pictures", *backgrounds, "--backgrounds");
   TrainingLine line(verbosity >= 0);
   training::ProgressClock clock(
       [&](const training::TrainingProgress& progress) {

@@ -83,6 +83,7 @@ int run(const TrainArguments& a, const Family& family, int verbosity) {
                     a.trainer->margin().value());
   const training::ImageSet& positives = cut_out ? static_cast<const training::ImageSet&>(*cut_out) : pictures;
   const FileImageSet negatives = collect_pictures(a.negatives, "");
+  refuse_shared_pictures(pictures, "--positives", negatives, "--negatives");
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
   TrainingLine line(verbosity >= 0);

@@ -18,7 +18,10 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
                 "`ffmpeg -encoders` lists what this FFmpeg has; libx264 is the default");
   // image2 claims to hold anything, but the extension decides what readers expect.
   const bool images = (container.flags & AVFMT_NOFILE) && std::string_view(container.name) == "image2";
-  if (!images && avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL) != 0) return codec;
+  // Below 0: the container does not say. Raw streams, which have no times, are of one codec.
+  const int holds = avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL);
+  const bool is_raw = (container.flags & AVFMT_NOTIMESTAMPS) && container.video_codec != codec->id;
+  if (!images && (holds > 0 || (holds < 0 && !is_raw))) return codec;
   const AVCodecID id = av_guess_codec(&container, nullptr, path.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
   const AVCodec* own = avcodec_find_encoder(id);
   if (images && own && own->id == codec->id) return codec;
@@ -48,6 +51,10 @@ bool counts_in_frames(AVCodecID id) {
     default:
       return false;
   }
+}
+
+bool needs_hardware(const AVCodec& codec) {
+  return (codec.capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0;
 }
 
 /// The pixel formats that an encoder takes, ended by AV_PIX_FMT_NONE; null where it does not say.
@@ -93,6 +100,11 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
   const int result = fault::strikes(fault::Kind::encode, "avcodec_open2")
                          ? AVERROR(EINVAL)
                          : avcodec_open2(context_.get(), codec_, nullptr);
+  if (result < 0 && needs_hardware(*codec_))
+    throw Error(ExitCode::usage,
+                std::string("the encoder ") + codec_->name +
+                    " needs hardware or a driver that was not found (" + error_text(result) + ")",
+                "leave out --encoder: libx264 runs everywhere");
   if (result < 0)
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name + " cannot be set up for " +
@@ -118,6 +130,12 @@ void VideoEncoder::choose_format() {
     context_->pix_fmt = AV_PIX_FMT_YUVJ420P;
   else
     context_->pix_fmt = avcodec_find_best_pix_fmt_of_list(formats, AV_PIX_FMT_YUV420P, 0, nullptr);
+  const AVPixFmtDescriptor* const format = av_pix_fmt_desc_get(context_->pix_fmt);
+  if (!format || (format->flags & AV_PIX_FMT_FLAG_HWACCEL))
+    throw Error(ExitCode::usage,
+                std::string("the encoder ") + codec_->name +
+                    " takes pictures from a GPU's memory, which is not supported",
+                "leave out --encoder, or choose one that takes pictures from main memory");
 }
 
 void VideoEncoder::choose_time_base(const AVOutputFormat& container, const StreamInfo& video) {
@@ -166,7 +184,9 @@ void VideoEncoder::set_quality(const WriteOptions& options) {
   }
   // x265 writes to standard error by itself, past every log.
   if (knows("x265-params")) av_opt_set(codec, "x265-params", "log-level=error", 0);
-  if (knows("preset") && !options.preset.empty() &&
+  // Hardware encoders have presets of other names; they get one when the user names it.
+  const bool is_default = options.preset == WriteOptions().preset;
+  if (knows("preset") && !options.preset.empty() && !(is_default && needs_hardware(*codec_)) &&
       av_opt_set(codec, "preset", options.preset.c_str(), 0) < 0)
     throw Error(
         ExitCode::usage,

@@ -50,7 +50,17 @@ const AVOutputFormat& container_for(const std::string& path) {
   if (!container)
     throw Error(ExitCode::usage, "the type of '" + path + "' cannot be told by its name",
                 "let it end in .mp4 or .mkv");
+  if ((container->flags & AVFMT_NOFILE) && std::string_view(container->name) != "image2")
+    throw Error(ExitCode::usage,
+                "'" + path + "' (" + container->name + ") would be a set of files, which is not written here",
+                "let the name end in .mp4 or .mkv");
   return *container;
+}
+
+/// Whether a container's muxer says so of what it is given, rather than of the file.
+bool is_refusal(int result) {
+  return result == AVERROR(EINVAL) || result == AVERROR(EPERM) || result == AVERROR(ENOSYS) ||
+         result == AVERROR_INVALIDDATA || result == AVERROR_PATCHWELCOME;
 }
 
 /// Whether a container takes sound of this kind: it is asked for the head of such a file.
@@ -171,6 +181,11 @@ struct Writer::Impl {
                            : avformat_write_header(output_.get(), options.address());
     if (result < 0) {
       settle(false);
+      if (is_refusal(result))
+        throw Error(ExitCode::usage,
+                    "'" + path_ + "' (" + output_->oformat->name + ") cannot hold what " +
+                        encoder_.context().codec->name + " encodes (" + error_text(result) + ")",
+                    "let the name end in .mp4 or .mkv");
       fail(result);
     }
     // Muxers whose head comes later switch off the filters that sound out of MPEG streams needs.

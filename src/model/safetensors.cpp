@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/json_problem.hpp"
+#include "model/foreign_file.hpp"
 #include "model/safetensors_header.hpp"
 
 namespace sightline {
@@ -125,6 +126,21 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
   }
 }
 
+/// Throws where a file does not begin as safetensors does and is known to be something else. Reads from the
+/// beginning.
+void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
+  std::string head(kForeignHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  file.clear();
+  if (head.size() > kLengthBytes && head[kLengthBytes] == '{') return;
+  const std::string kind = head.empty() ? "empty" : foreign_kind(head, path);
+  if (kind.empty()) return;
+  throw Error(ExitCode::model, "'" + path.string() + "' is " + kind + ", not a model of Sightline",
+              "models are .safetensors files that `sightline train` writes, or OpenCV's cascades (.xml); "
+              "`--model people` names one that ships");
+}
+
 }  // namespace
 
 const char* to_string(DType type) {
@@ -160,6 +176,7 @@ Safetensors Safetensors::load(const std::filesystem::path& path, std::uint64_t m
   std::ifstream file(path, std::ios::binary);
   if (error || !file || fault::strikes(fault::Kind::open, "Safetensors"))
     refuse(name, "cannot be read: " + std::string(std::strerror(errno)));
+  refuse_foreign(file, path);
   const auto read_at = [&](std::uint64_t offset, std::span<std::byte> bytes) {
     file.seekg(static_cast<std::streamoff>(offset));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/text.hpp"
+#include "model/foreign_file.hpp"
 
 namespace sightline {
 namespace {
@@ -190,6 +191,11 @@ std::string read_xml(const std::filesystem::path& file, const char* kind, std::u
   }
   if (stream.bad() || fault::strikes(fault::Kind::read, kind))
     throw Error(ExitCode::model, "the " + what + " cannot be read to its end");
+  const std::string_view head = std::string_view(text).substr(0, kForeignHead);
+  const std::string foreign = foreign_kind(head, file);
+  if (!foreign.empty() && head.find('\0') != std::string_view::npos)
+    throw Error(ExitCode::model, "'" + file.string() + "' is " + foreign + ", not a " + kind + " XML file",
+                "name the " + std::string(kind) + "'s XML file");
   return text;
 }
 

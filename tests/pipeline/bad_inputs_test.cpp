@@ -281,6 +281,57 @@ TEST_F(BadInput, ModelPathsSayWhatTheyAreRelativeTo) {
     EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
 }
 
+TEST_F(BadInput, OtherFilesAsAModelAreNamed) {
+  const std::pair<const char*, std::string> files[] = {
+      {"ONNX", file("a.onnx", std::string("\x08\x07\x12\x07pytorch", 11))},
+      {"ONNX", file("unnamed", std::string("\x08\x07\x12\x07pytorch", 11))},
+      {"PyTorch", file("a.pt", std::string("PK\x03\x04", 4) + std::string(40, '\0'))},
+      {"HDF5", file("a.model", "\x89HDF\r\n\x1A\n" + std::string(40, '\0'))},
+      {"PNG", file("a.png", "\x89PNG\r\n\x1A\n" + std::string(40, '\0'))},
+      {"Matroska", clip("good.mkv", "160x200")},
+      {"a text", file("a.txt", "hello\n")},
+      {"--config", file("own.toml", "[detector]\n")},
+      {"empty", file("empty.safetensors", "")}};
+  for (const auto& [words, model] : files) {
+    const Outcome outcome = expect_run(4, words, {"detect", kClip, "--model", model});
+    EXPECT_NE(outcome.err.find("safetensors"), std::string::npos) << outcome.err;
+  }
+  expect_run(4, "PNG",
+             {"detect", kClip, "--model", file("a.xml", "\x89PNG\r\n\x1A\n" + std::string(40, '\0'))});
+  expect_run(4, "ONNX", {"model", "show", folder_ / "a.onnx"});
+}
+
+TEST_F(BadInput, OutputsThatCannotHoldTheVideo) {
+  for (const char* name : {"o.gif", "o.m3u8", "o.mpd", "o.mp3", "o.ffmeta", "o.swf"}) {
+    expect_run(2, name, {"detect", kClip, "-o", folder_ / name});
+    EXPECT_FALSE(fs::exists(folder_ / name)) << name;
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(BadInput, HardwareEncodersWithoutHardware) {
+  for (const char* name : {"h264_vaapi", "h264_v4l2m2m", "h264_qsv", "h264_nvenc"}) {
+    const Outcome outcome = run({"detect", kClip, "--encoder", name, "-o", folder_ / "o.mp4"});
+    if (outcome.exit_code == 0) continue;  // it is there
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_EQ(outcome.err.find("preset"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(BadInput, TheSamePicturesWithAndWithoutTheObject) {
+  fs::create_directories(folder_ / "a");
+  media::test::make_clip(folder_ / "a/p%d.png", "testsrc=size=64x128:rate=2:duration=1");
+  fs::create_directory_symlink(folder_ / "a", folder_ / "b");
+  for (const char* other : {"a", "b"}) {
+    expect_run(2, "2 pictures",
+               {"train", "waldboost", "--positives", folder_ / "a", "--negatives", folder_ / other, "-o",
+                folder_ / "m.safetensors"});
+    expect_run(2, "2 pictures",
+               {"evaluate", "windows", "--positives", folder_ / "a", "--negatives", folder_ / other});
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "m.safetensors"));
+}
+
 TEST_F(BadInput, UnknownKeysAreReportedBeforeTheModelIsRead) {
   const std::string head = "[detector]\nmodel = \"/no.safetensors\"\n";
   expect_run(2, "key.toml:3: 'min_sise'",
