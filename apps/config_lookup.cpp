@@ -50,6 +50,9 @@ fs::path find_config(const std::string& path_or_name) {
   std::string remedy = "set SIGHTLINE_CONFIGS to the folder that holds people.toml";
   if (!names.empty()) remedy = "there are: " + names;
   if (!nearest.empty()) remedy = "did you mean '" + nearest + "'?";
+  std::error_code error;
+  if (fs::is_regular_file(path_or_name + ".toml", error))
+    remedy = "a file of your own is named with its ending: " + path_or_name + ".toml";
   throw Error(ExitCode::usage, "there is no configuration '" + path_or_name + "'", remedy);
 }
 
