@@ -39,23 +39,24 @@ fs::path shipped_config(const std::string& name) {
 }
 
 // The first line, which says what a configuration is for.
-std::string summary_of(const fs::path& file) {
+std::string first_comment_of(const fs::path& file) {
   const std::string text = read_text_file(file);
   std::string_view line = trimmed(std::string_view(text).substr(0, text.find('\n')));
   if (!line.starts_with('#')) return "";
   return std::string(trimmed(line.substr(1)));
 }
 
-int list() {
+int list_configs() {
   const std::vector<std::string> names = config_names();
   std::size_t width = 0;
   for (const std::string& name : names) width = std::max(width, name.size());
   for (const std::string& name : names)
-    std::printf("%-*s  %s\n", static_cast<int>(width), name.c_str(), summary_of(find_config(name)).c_str());
+    std::printf("%-*s  %s\n", static_cast<int>(width), name.c_str(),
+                first_comment_of(find_config(name)).c_str());
   return 0;
 }
 
-int show(const ConfigArguments& a) {
+int show_config(const ConfigArguments& a) {
   const std::string text = read_text_file(shipped_config(a.name));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
@@ -67,7 +68,7 @@ std::string with_names_of_models(const std::string& text) {
   return std::regex_replace(text, path, "\"$1\"");
 }
 
-int copy(const ConfigArguments& a) {
+int copy_config(const ConfigArguments& a) {
   const fs::path from = shipped_config(a.name);
   std::error_code error;
   fs::path to = a.file.empty() ? from.filename() : fs::path(a.file);
@@ -88,19 +89,19 @@ int copy(const ConfigArguments& a) {
 void add_config(CLI::App& app, Common& common) {
   auto a = std::make_shared<ConfigArguments>();
   CLI::App& group = add_command_group(app, "config", "List, show or copy the configurations that ship");
-  add_command(group, common, "list", "List their names and what they are for", OptionSet(), list);
+  add_command(group, common, "list", "List their names and what they are for", OptionSet(), list_configs);
   OptionSet shown;
   shown.add("name", &a->name, "Name of a configuration, for example people")
       .suggest(config_choices)
       .require();
   add_command(group, common, "show", "Print a configuration, with a comment for each key", shown,
-              [a] { return show(*a); });
+              [a] { return show_config(*a); });
   OptionSet copied;
   copied.add_all(shown);
   copied.add("file", &a->file, "File or folder to write to (default: NAME.toml in this folder)");
   copied.add("--overwrite", &a->overwrite, "Replace a file of that name");
   add_command(group, common, "copy", "Copy a configuration to a file of your own, to change it", copied,
-              [a] { return copy(*a); });
+              [a] { return copy_config(*a); });
 }
 
 }  // namespace sightline::apps
