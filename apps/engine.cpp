@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.hpp"
@@ -83,14 +84,29 @@ void ProcessorEngine::check_goal() const {
   if (is_auto()) pipeline::check_goal(pipeline::parse_goal(schedule.goal));
 }
 
-pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
-                                        std::optional<std::int64_t> frames_to_come,
-                                        const std::atomic<bool>& stop) const {
+namespace {
+
+pipeline::PlanOptions plan_options(const pipeline::ScheduleRequest& schedule,
+                                   std::optional<std::int64_t> frames_to_come) {
   pipeline::PlanOptions options;
   options.frames_to_come = frames_to_come;
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
   options.file = pipeline::default_plan_file();
+  return options;
+}
+
+void explain_to_user(const pipeline::Planned& planned, const ProcessorEngine& engine) {
+  const std::string text = pipeline::explain(planned, engine.processor()) + known_text(engine.device_stages);
+  std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
+}
+
+}  // namespace
+
+pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                                        std::optional<std::int64_t> frames_to_come,
+                                        const std::atomic<bool>& stop) const {
+  pipeline::PlanOptions options = plan_options(schedule, frames_to_come);
   options.energy_file = pipeline::default_energy_file();
   options.transfers = [this] { return known_transfers(device_stages); };
   options.stop = &stop;
@@ -101,8 +117,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   spdlog::info("auto: {}, {} in flight{}", pipeline::describe(planned.schedule, processor()),
                counted(planned.schedule.in_flight, "frame"), planned.remembered ? " (remembered)" : "");
   if (explain) {
-    const std::string text = pipeline::explain(planned, processor()) + known_text(device_stages);
-    std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
+    explain_to_user(planned, *this);
   } else if (planned.energies && !planned.energies->sees_all()) {
     std::string remark = pipeline::energy_remark(planned);
     remark.pop_back();
@@ -117,16 +132,39 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
                                                                      const std::atomic<bool>& stop) const {
   if (!is_auto()) return std::nullopt;
   const std::optional<std::int64_t> frames = source.frames();
-  const bool asked = explain || schedule.name == "auto" || !schedule.goal.empty();
+  const bool asked = schedule.name == "auto" || !schedule.goal.empty();
+  const std::vector<media::Frame> peeked = source.peeked();
   if (!asked && frames && *frames < enough_frames) {
-    pipeline.set_schedule(pipeline::named_schedule(device_stages.empty() ? "cpu" : "gpu", processor(),
-                                                   devices(), pipeline.threads()));
+    take_unplanned(pipeline, peeked, *frames);
     return std::nullopt;
   }
-  const std::vector<media::Frame> peeked = source.peeked();
   if (peeked.empty()) return std::nullopt;
   // Who asks for a plan gets a whole one, however short the run.
   return plan(pipeline, peeked, asked ? std::nullopt : frames, stop);
+}
+
+void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                                     std::int64_t frames_to_come) const {
+  if (!frames.empty()) {
+    const auto known = pipeline::recall_schedule(pipeline, processor(), devices(), frames.front(),
+                                                 plan_options(schedule, frames_to_come));
+    if (known && explain) explain_to_user(*known, *this);
+    if (known) return;
+  }
+  const bool only_cpus = std::ranges::all_of(device_stages, [](const auto& stages) {
+    return stages->context().device().type == opencl::DeviceType::cpu;
+  });
+  pipeline::Schedule taken =
+      pipeline::named_schedule(only_cpus ? "cpu" : "gpu", processor(), devices(), pipeline.threads());
+  if (schedule.in_flight > 0) taken.in_flight = schedule.in_flight;
+  pipeline.set_schedule(taken);
+  if (!device_stages.empty() || explain)
+    spdlog::info(
+        "auto: {} are too few to measure schedules; all stages run {}; --schedule auto measures all the same",
+        counted(frames_to_come, "frame"),
+        !only_cpus              ? "on the device"
+        : device_stages.empty() ? "on the CPU"
+                                : "on the CPU, which the device is, by its own code");
 }
 
 std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,

@@ -48,13 +48,17 @@ struct ProcessorEngine {
   /// @param stop            ends the measuring early, with what is known by then
   pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                          std::optional<std::int64_t> frames_to_come, const std::atomic<bool>& stop) const;
-  /// The same for a run over a source, where that is worth its time: where the user asks for it, or the
-  /// source has as many frames as that, or does not know. Else all stages go to the device, if there is one.
+  /// The same for a run over a source, where that is worth its time: where the user asks for schedule auto or
+  /// a goal, or the source has as many frames as that, or does not know. Else the schedule is that of a plan
+  /// which is remembered, or all stages run on the device; where that is a CPU, on the CPU by its own code.
   /// None where nothing was planned. Throws Error (usage).
   std::optional<pipeline::Planned> plan_if_worthwhile(pipeline::Pipeline& pipeline,
                                                       const pipeline::PeekedSource& source,
                                                       std::int64_t enough_frames,
                                                       const std::atomic<bool>& stop) const;
+  /// Takes a schedule without measuring, for a run that is too short for it.
+  void take_unplanned(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+                      std::int64_t frames_to_come) const;
   /// What keeps the plan right while it runs, for the run's traces; pipeline and engine must outlive it. Null
   /// where the goal has nothing that could.
   std::unique_ptr<pipeline::TraceSink> keep_right(pipeline::Pipeline& pipeline,

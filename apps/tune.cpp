@@ -66,6 +66,14 @@ int run(TuneArguments a) {
               context.device().driver_version.c_str(), 1e-9 * peak);
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               config.number("detector", "scale_step", 1.1, 1, 8));
+  std::printf(
+      "%s\n\n",
+      a.quick
+          ? "This takes one to two minutes where the kernels have to be compiled, seconds where they have "
+            "been. Ctrl-C ends it; nothing is changed before the end."
+          : "This takes several minutes, most of it to compile kernels that have not been compiled yet; "
+            "--quick tries fewer. Ctrl-C ends it; nothing is changed before the end.");
+  std::fflush(stdout);
   std::printf("   %-60s %10s %10s %8s\n", "variant", "ms", "GMAC/s", "of peak");
   int trials = 0;
   const auto start = std::chrono::steady_clock::now();
@@ -106,7 +114,9 @@ void add_tune(CLI::App& app, Common& common) {
       .show_default();
   options.add("--device", &a->device, "OpenCL device, as in detect").suggest(device_choices).show_default();
   options.add("--quick", &a->quick,
-              "Try a part of the variants: walk from the start values to better ones, until none is near");
+              "Try a part of the variants: walk from the start values to better ones, until none is near. "
+              "Takes one to two "
+              "minutes the first time, seconds later");
   options.add("--dry-run", &a->dry, "Remember nothing");
   add_command(app, common, "tune",
               "Time the variants of every kernel on a device, and use the fastest from then on", options,

@@ -1,7 +1,9 @@
 // What stages and copies cost, one frame at a time.
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -14,12 +16,33 @@ namespace {
 
 constexpr std::int64_t kCalibrationFrames = 7;
 
+// When measuring has taken long enough.
+class Deadline {
+ public:
+  // Once the CPU's costs are known: these frames would take so long there, one after the other.
+  void set(const FrameCosts& costs, std::int64_t frames_to_come) {
+    double frame = 0;
+    for (const StageCost& stage : costs.stages) frame += std::max(stage.cpu, 0.0);
+    seconds_ = 0.1 * frame * static_cast<double>(frames_to_come);
+  }
+  bool is_over() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    return seconds_ && spent.count() > *seconds_;
+  }
+  bool is_set() const { return seconds_.has_value(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<double> seconds_;
+};
+
 // What one device shows; the CPU's costs are known.
 // @param transfers  how long copies take: half as many mappings show the rest. Empty: not known
-void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
+// Returns whether it was over in time.
+bool calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
                       const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const TransferModel& transfers,
-                      const std::atomic<bool>* stop) {
+                      const std::atomic<bool>* stop, const Deadline& deadline) {
   const std::size_t count = processor.stages().size();
   const opencl::DeviceInfo& info = devices[device].context().device();
   if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
@@ -37,7 +60,10 @@ void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
   }
   Schedule schedule{"calibration", {}, 1, 0};
   schedule.devices.set(device);
+  // With little time, first what is needed to tell whether the device is worth anything.
+  if (deadline.is_set()) mappings.push_back(supported);
   for (std::size_t i = mappings.size(); i-- > 0;) {
+    if (i + 1 < mappings.size() && deadline.is_over()) return false;
     schedule.on_device = mappings[i];
     if (schedule.on_device.none()) continue;
     try {
@@ -46,9 +72,9 @@ void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
       continue;  // a combination that this processor does not have
     }
     const TraceStatistics run = run_for(pipeline, schedule, frames, kCalibrationFrames, 2, stop);
-    if (pipeline.device_lost() || is_set(stop)) return;
+    if (pipeline.device_lost() || is_set(stop)) return true;
     run.add_to(costs);
-    if (i > 0) continue;
+    if (mappings[i] != supported) continue;
     const std::vector<double> rows = run.row_seconds();
     costs.turnaround =
         std::max(0.0, median(run.latencies()) - std::accumulate(rows.begin(), rows.end(), 0.0));
@@ -57,23 +83,29 @@ void calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
     if (supported[i - 1] && costs.stages[i - 1].download > 0)
       costs.stages[i].upload = transfers.upload_of_download(costs.stages[i - 1].download);
   }
+  return true;
 }
 
 }  // namespace
 
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const std::atomic<bool>* stop,
-                      const std::vector<TransferModel>& transfers) {
+                      const std::vector<TransferModel>& transfers, CalibrationLimit* limit) {
+  Deadline deadline;
   FrameCosts costs;
   costs.stages.resize(processor.stages().size());
   costs.partitionable = processor.partitionable_stages();
   costs.threads = pipeline.threads();
   costs.cores = hardware_threads();
   run_for(pipeline, {"calibration", {}, 1, 0}, frames, kCalibrationFrames, 2, stop).add_to(costs);
+  if (limit) deadline.set(costs, limit->frames_to_come);
   DeviceCosts all(std::vector<FrameCosts>(std::max<std::size_t>(devices.size(), 1), costs));
-  for (std::size_t device = 0; device < devices.size(); ++device)
-    calibrate_device(device, all[device], pipeline, processor, devices, frames,
-                     device < transfers.size() ? transfers[device] : TransferModel(), stop);
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    const TransferModel known = device < transfers.size() ? transfers[device] : TransferModel();
+    const bool in_time =
+        calibrate_device(device, all[device], pipeline, processor, devices, frames, known, stop, deadline);
+    if (!in_time) limit->is_reached = true;
+  }
   return all;
 }
 

@@ -82,12 +82,16 @@ std::string plan_key(const FrameProcessor& processor, const Devices& devices, co
 }
 
 std::optional<Planned> remembered_plan(const JsonStore& store, const std::string& key,
-                                       const FrameProcessor& processor, const Devices& devices) {
+                                       const FrameProcessor& processor, const Devices& devices,
+                                       std::optional<std::int64_t> frames_to_come) {
   const nlohmann::json json = store.find(key);
   if (json.is_null()) return std::nullopt;
   try {
     Planned planned;
     planned.remembered = true;
+    if (json.contains("limited_to")) planned.limited_to = json.at("limited_to").get<std::int64_t>();
+    if (planned.limited_to && (!frames_to_come || *frames_to_come / kLongerRun > *planned.limited_to))
+      return std::nullopt;
     planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
     for (const nlohmann::json& one : json.at("alternatives"))
       planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
@@ -113,6 +117,7 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
 void remember_plan(const JsonStore& store, const std::string& key, const Planned& planned) {
   nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
   for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
+  if (planned.limited_to) json["limited_to"] = *planned.limited_to;
   if (planned.energies) json["energies"] = energies_as_json(*planned.energies);
   try {
     store.store(key, json);

@@ -95,6 +95,16 @@ void take_over(std::vector<Alternative>& alternatives, const std::vector<Alterna
   if (at != alternatives.end()) std::rotate(alternatives.begin(), at, at + 1);
 }
 
+// Those in which one processor has all of a frame that it can have: what copies cost need not be known for
+// them.
+void leave_unshared(std::vector<Alternative>& alternatives, const Devices& devices) {
+  std::erase_if(alternatives, [&](const Alternative& a) {
+    const StageSet on_device = a.schedule.on_device;
+    return a.schedule.split > 0 ||
+           (on_device.any() && on_device != devices.supported(devices_of(a.schedule, devices.size())));
+  });
+}
+
 void try_best(std::vector<Alternative>& alternatives, PlanTrials& trials, const PlanOptions& options) {
   const auto count = std::min(static_cast<std::size_t>(options.trials), alternatives.size());
   std::vector<Alternative> some(alternatives.begin(),
@@ -182,6 +192,16 @@ std::optional<Energy> energy_for(Goal goal, const MeterOptions& meters) {
 
 }  // namespace
 
+std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
+                                       const Devices& devices, const media::Frame& frame,
+                                       const PlanOptions& options) {
+  const std::string key = plan_key(processor, devices, frame, pipeline.threads(), options);
+  std::optional<Planned> known =
+      remembered_plan(JsonStore(options.file), key, processor, devices, options.frames_to_come);
+  if (known) pipeline.set_schedule(known->schedule);
+  return known;
+}
+
 void check_goal(Goal goal, const MeterOptions& meters) {
   energy_for(goal, meters);
 }
@@ -194,7 +214,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   Planned planned;
   if (energy)
     planned.energies = find_energies(pipeline, processor, devices, frames.front(), options, *energy);
-  if (auto known = remembered_plan(store, key, processor, devices)) {
+  if (auto known = remembered_plan(store, key, processor, devices, options.frames_to_come)) {
     // Energies that were measured since, and better, deserve a new look.
     if (!energy || known->energies == planned.energies) {
       pipeline.set_schedule(known->schedule);
@@ -205,9 +225,14 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   const StageEnergies* const energies = planned.energies ? &*planned.energies : nullptr;
   const auto start = std::chrono::steady_clock::now();
   spdlog::info("auto: measuring stages and schedules");
+  std::optional<CalibrationLimit> limit;
+  if (options.frames_to_come && !energy) limit = CalibrationLimit{*options.frames_to_come};
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
-                            options.transfers ? options.transfers() : std::vector<TransferModel>());
+                            options.transfers ? options.transfers() : std::vector<TransferModel>(),
+                            limit ? &*limit : nullptr);
   planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
+  const bool is_calibrated = !limit || !limit->is_reached;
+  if (!is_calibrated) leave_unshared(planned.alternatives, devices);
   if (energy) {
     spdlog::info(
         "auto: tries the best schedules by turns until their energy can be told apart, {:.0f} s at most, and "
@@ -223,7 +248,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
                        std::max(planned.alternatives.front().predicted_fps, 1e-3);
     return spent.count() + 2 * options.trial_seconds * trial_count < 0.1 * run;
   };
-  const bool is_long = is_worth(options.trials);
+  const bool is_long = is_calibrated && is_worth(options.trials);
   if (is_long) {
     try_best(planned.alternatives, trials, options);
     if (const Tunable* const tunable = processor.tunable(); tunable && is_worth(options.trials))
@@ -231,14 +256,15 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
     if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
       try_in_flight(planned.alternatives, devices, trials, options);
   }
-  const bool complete = !trials.are_spoilt() && is_worth(0);
+  if (!is_long || !is_worth(0)) planned.limited_to = options.frames_to_come;
+  const bool is_sound = !trials.are_spoilt();
   if (pipeline.device_lost())
     planned.alternatives =
         weigh(planned.costs, processor, nullptr, options.goal, options.in_flight, energies);
   planned.alternatives.front().chosen = true;
   planned.schedule = planned.alternatives.front().schedule;
   pipeline.set_schedule(planned.schedule);
-  if (complete) remember_plan(store, key, planned);
+  if (is_sound) remember_plan(store, key, planned);
   return planned;
 }
 

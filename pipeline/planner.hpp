@@ -38,23 +38,29 @@ struct Alternative {
   bool chosen = false;
 };
 
+/// A plan that a short run limited is made anew for runs that are longer by this factor.
+inline constexpr std::int64_t kLongerRun = 2;
+
 /// What `auto` decided, and why.
 struct Planned {
   Schedule schedule;
   DeviceCosts costs;
   std::vector<Alternative> alternatives;  ///< best first
   bool remembered = false;                ///< from an earlier run's calibration
+  /// Frames of the run that it was made for, where that limited what was measured or tried.
+  std::optional<std::int64_t> limited_to;
   std::optional<StageEnergies> energies;  ///< that the goal energy was weighed with
 };
 
 struct PlanOptions {
   Goal goal = Goal::throughput;
-  int in_flight = 0;                ///< 0: chosen too
-  std::filesystem::path file;       ///< where plans are remembered; empty: nowhere
-  double trial_seconds = 0.3;       ///< of each of the most promising schedules
-  int trials = 5;                   ///< how many of them are tried
-  /// Frames of the run to come: unless a plan is remembered, trials end when planning has taken a tenth of what
-  /// these are expected to take. None: not known, no limit. Does not count for the goal energy.
+  int in_flight = 0;           ///< 0: chosen too
+  std::filesystem::path file;  ///< where plans are remembered; empty: nowhere
+  double trial_seconds = 0.3;  ///< of each of the most promising schedules
+  int trials = 5;              ///< how many of them are tried
+  /// Frames of the run to come: unless a plan is remembered, measuring and trials end when planning has taken
+  /// a tenth of what these are expected to take. None: not known, no limit. Does not count for the goal
+  /// energy.
   std::optional<std::int64_t> frames_to_come;
   double energy_trial_seconds = 2;  ///< of a trial for the goal energy: meters are slow
   /// For the goal energy, schedules are tried by turns until they can be told apart (trials_by_turns.hpp),
@@ -75,17 +81,24 @@ struct PlanOptions {
 /// In the user's cache folder; empty where there is none.
 std::filesystem::path default_plan_file();
 
-/// Names machine, devices with how their buffers and kernels are used, processor, frame size and threads: what
-/// decides what stages cost.
+/// Names machine, devices with how their buffers and kernels are used, processor, frame size and threads:
+/// what decides what stages cost.
 std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
+
+/// Ends measuring early, before a run that is not worth more.
+struct CalibrationLimit {
+  std::int64_t frames_to_come = 0;  ///< measuring may take a tenth of what these take on the CPU
+  bool is_reached = false;          ///< then, of mappings that share a frame, some copies stay unknown
+};
 
 /// Measures every stage alone on each processor, with the copies between them: one frame at a time through
 /// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
 /// Where `stop` is set or a device is lost, some costs stay unknown.
 /// @param transfers  how long copies take, by device; may be fewer
+/// @param limit      null: measures all
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
-                      const std::vector<TransferModel>& transfers = {});
+                      const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
 
 /// All mappings of stages to the CPU and one device, for each device and for all of them with frames dealt
 /// out, the same for splits, with the frames in flight that suit them, by falling predicted merit for the
@@ -96,13 +109,19 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
                                const StageEnergies* energies = nullptr);
 
 /// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
-/// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered. For the goal
-/// energy, stages' energies that are stored (`sightline measure --stages` does) or are measured here say what
-/// to try; what counts is what the meters see, whether or not that is all, and where they cannot tell
-/// schedules apart, what was predicted of these. Throws as check_goal does.
+/// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered; one that a short
+/// run limited is, for runs of up to kLongerRun times as many frames. For the goal energy, stages' energies
+/// that are stored (`sightline measure --stages` does) or are measured here say what to try; what counts is
+/// what the meters see, whether or not that is all, and where they cannot tell schedules apart, what was
+/// predicted of these. Throws as check_goal does.
 /// @param frames  some of the source, all of one size
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
+
+/// The plan that is remembered for such a run, which is set; none where there is none. Measures nothing.
+std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
+                                       const Devices& devices, const media::Frame& frame,
+                                       const PlanOptions& options);
 
 /// The table of alternatives for people: the best `rows` of them.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);

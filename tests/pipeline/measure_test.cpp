@@ -353,6 +353,27 @@ TEST_F(MeasureTest, SchedulesFindTheSame) {
   expect_same(kCpuDevice + std::vector<std::string>{"--split", "0.3", "--in-flight", "3"});
 }
 
+// Not even to explain what it weighs, unless a schedule auto is asked for; what is remembered is used.
+TEST_F(MeasureTest, ShortRunsAreNotMeasuredFor) {
+  const std::vector<std::string> options{"--device", "none", "--in-flight", "7", "--explain"};
+  const Outcome unplanned = run(detect(options));
+  ASSERT_EQ(unplanned.exit_code, 0) << unplanned.err;
+  EXPECT_THAT(unplanned.err, Not(HasSubstr("measuring stages")));
+  EXPECT_THAT(unplanned.err, HasSubstr("--schedule auto"));
+  const Outcome planned = run(detect(options + std::vector<std::string>{"--schedule", "auto"}));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.err, HasSubstr("measuring stages"));
+  const Outcome recalled = run(detect(options));
+  EXPECT_THAT(recalled.err, Not(HasSubstr("measuring stages")));
+  EXPECT_THAT(recalled.err, HasSubstr("bound by"));
+  EXPECT_EQ(recalled.out, unplanned.out);
+  if (!has_cpu_device(2)) return;
+  const Outcome on_cpu = run(detect(kCpuDevice + std::vector<std::string>{"--trace", folder_ / "cpu.json"}));
+  ASSERT_EQ(on_cpu.exit_code, 0) << on_cpu.err;
+  EXPECT_THAT(on_cpu.err, Not(HasSubstr("measuring stages")));
+  EXPECT_THAT(on_cpu.err, HasSubstr("by its own code"));
+}
+
 TEST_F(MeasureTest, ExplainsAuto) {
   const std::vector<std::string> options{"--device", "none", "--schedule", "auto", "--explain"};
   const Outcome first = run(detect(options));

@@ -313,6 +313,47 @@ TEST_F(PlannerTest, RemembersBySizeGoalAndFramesInFlight) {
   EXPECT_FALSE(plan().remembered) << "without a file, nothing is remembered";
 }
 
+TEST_F(PlannerTest, RemembersWhatAShortRunLimitedForShortRuns) {
+  options_.frames_to_come = 5;
+  const Planned first = plan();
+  EXPECT_FALSE(first.remembered);
+  EXPECT_EQ(first.limited_to, 5);
+  EXPECT_TRUE(plan().remembered);
+  options_.frames_to_come = 5 * kLongerRun;
+  EXPECT_TRUE(plan().remembered);
+  options_.frames_to_come.reset();
+  const Planned whole = plan();
+  EXPECT_FALSE(whole.remembered);
+  EXPECT_EQ(whole.limited_to, std::nullopt);
+  options_.frames_to_come = 5;
+  EXPECT_TRUE(plan().remembered) << "a whole one serves all";
+}
+
+TEST_F(PlannerTest, RecallsWithoutMeasuring) {
+  const auto own = pipeline();
+  EXPECT_FALSE(recall_schedule(*own, detector_, device(), frames_.front(), options_));
+  EXPECT_FALSE(std::filesystem::exists(options_.file));
+  const Planned planned = plan();
+  const auto recalled = recall_schedule(*own, detector_, device(), frames_.front(), options_);
+  ASSERT_TRUE(recalled);
+  EXPECT_EQ(recalled->schedule, planned.schedule);
+  EXPECT_EQ(own->schedule(), planned.schedule);
+}
+
+// All on one processor: what copies in between cost is not known.
+TEST_F(PlannerWithDevice, AShortRunLimitsMeasuring) {
+  options_.frames_to_come = 1;
+  const Planned planned = plan();
+  expect_one_chosen(planned);
+  EXPECT_EQ(planned.limited_to, 1);
+  for (const Alternative& a : planned.alternatives) {
+    EXPECT_EQ(a.achieved_fps, 0);
+    EXPECT_EQ(a.schedule.split, 0);
+    EXPECT_TRUE(a.schedule.on_device.none() || a.schedule.on_device == device_->supported());
+  }
+  EXPECT_GE(planned.alternatives.size(), 2u);
+}
+
 TEST_F(PlannerTest, RemembersByPixelFormat) {
   plan();
   const std::vector<std::uint8_t> colour(std::size_t{3} * 90 * 80, 100);
