@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -44,6 +45,7 @@ std::string schedule_table(const Measurement& measurement) {
   std::string text = aligned(rows);
   text += fmt::format("\nbusy: {}\n", fmt::join(processors.all(), " / "));
   text += "bound: what the slowest processor would allow, from times measured alone; share: of it, reached\n";
+  if (const std::string remark = bound_remark(measurement); !remark.empty()) text += remark + "\n";
   return text;
 }
 
@@ -302,6 +304,14 @@ const ScheduleResult* runner_up(const Measurement& measurement) {
 
 bool clear_winner(const ScheduleResult& best, const ScheduleResult& next) {
   return best.fps.size() < 2 || best.fps_lowest > next.fps_highest;
+}
+
+std::string bound_remark(const Measurement& measurement) {
+  const auto exceeds = [](const ScheduleResult& s) { return s.bound_fps > 0 && s.bound_share >= 1.005; };
+  if (std::ranges::none_of(measurement.schedules, exceeds)) return "";
+  return "The bound is an estimate from frames that ran one at a time. A share above 100% means that frames "
+         "in "
+         "flight together need less processor time each: caches stay warm, and clocks rise under load.";
 }
 
 std::string verdict(const Measurement& measurement) {

@@ -45,6 +45,8 @@ inline std::string rate(double fps) {
 const ScheduleResult* runner_up(const Measurement& measurement);
 /// False where the repeats of the two overlap.
 bool clear_winner(const ScheduleResult& best, const ScheduleResult& next);
+/// Why a schedule reached more than its bound: a sentence; empty where none did.
+std::string bound_remark(const Measurement& measurement);
 /// "people.avi, 768x576, 100 filters": what tells measurements apart.
 std::string subject(const Measurement& measurement);
 

@@ -87,8 +87,9 @@ std::string headline(const Measurement& m) {
                  "the rate of " + next->schedule + ", the next best" + doubt);
   }
   if (best.bound_fps > 0)
-    text +=
-        tile(whole_percent(best.bound_share), fmt::format("of the bound, {} frames/s", rate(best.bound_fps)));
+    text += tile(whole_percent(best.bound_share),
+                 fmt::format("of the bound, {} frames/s{}", rate(best.bound_fps),
+                             bound_remark(m).empty() ? "" : ", an estimate: see below the table"));
   text += tile(milliseconds(best.latency_p95) + " ms", "latency, 95 of 100 frames");
   text += tile(figures(best.overlap_factor), "overlap factor");
   if (best.joules_per_frame) text += tile(energy(m, best) + " J", "a frame");
@@ -145,7 +146,8 @@ std::string schedules_card(const Measurement& m) {
   }
   return text +
          "</tbody></table></div>\n<p class=\"note\">The bar is the rate, the tick its "
-         "bound.</p>\n</section>\n";
+         "bound. " +
+         bound_remark(m) + "</p>\n</section>\n";
 }
 
 constexpr const char* kTimelineCard = R"(<section class="card" data-script hidden>

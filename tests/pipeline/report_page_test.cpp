@@ -87,6 +87,14 @@ void expect_numbers(const std::string& page, const Measurement& m) {
   }
 }
 
+TEST(ReportPage, SaysWhyAScheduleReachesMoreThanItsBound) {
+  Measurement m = made_up_measurement();
+  for (ScheduleResult& s : m.schedules) s.bound_share = 0.9;
+  EXPECT_THAT(measurements_as_page({&m, 1}), Not(HasSubstr("above 100%")));
+  m.schedules.front().bound_share = 1.08;
+  EXPECT_THAT(measurements_as_page({&m, 1}), HasSubstr("above 100%"));
+}
+
 TEST(ReportPage, NeedsNoScriptForItsTables) {
   const Measurement m = nasty_measurement();
   const std::string page = measurements_as_page({&m, 1});

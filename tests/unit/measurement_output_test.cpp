@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "pipeline/measurement_text.hpp"
 #include "support/made_up_measurement.hpp"
 
 namespace sightline::pipeline::test {
@@ -128,6 +129,19 @@ TEST(MeasurementText, HasNoMeterNorNumbersThatAreNone) {
   const std::string text = measurements_as_text({&m, 1});
   EXPECT_THAT(text, HasSubstr("no meter"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
+}
+
+TEST(MeasurementText, SaysWhyAScheduleReachesMoreThanItsBound) {
+  Measurement m = plain();
+  EXPECT_EQ(bound_remark(m), "");
+  EXPECT_THAT(measurements_as_text({&m, 1}), Not(HasSubstr("above 100%")));
+  m.schedules[0].bound_share = 1.004;  // shown as 100%
+  EXPECT_EQ(bound_remark(m), "");
+  m.schedules[0].bound_share = 1.08;
+  EXPECT_THAT(measurements_as_text({&m, 1}), HasSubstr(bound_remark(m)));
+  EXPECT_THAT(bound_remark(m), HasSubstr("above 100%"));
+  m.schedules[0].bound_fps = 0;
+  EXPECT_EQ(bound_remark(m), "");
 }
 
 TEST(MeasurementJson, HoldsEverything) {
