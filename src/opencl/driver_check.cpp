@@ -46,8 +46,9 @@ class VendorFolder {
   VendorFolder& operator=(const VendorFolder&) = delete;
 
   bool is_there() const { return !path_.empty(); }
-  /// Where there could be no folder, a place where none is: nothing is loaded from there.
-  fs::path path() const { return path_.empty() ? "/nonexistent/" : path_; }
+  /// With a slash at the end: Khronos's loader, which CUDA brings, puts names right behind it. Where there
+  /// could be no folder, a place where none is: nothing is loaded from there.
+  fs::path path() const { return path_.empty() ? "/nonexistent/" : path_ / ""; }
 
   bool add(const RegisteredDriver& driver) const {
     if (!is_there()) return false;

@@ -38,6 +38,7 @@ class DriverCheck : public testing::Test {
     Names names;
     const auto ask = [&](const fs::path& vendors) {
       ++asked_;
+      EXPECT_TRUE(vendors.string().ends_with('/')) << "needed by Khronos's loader: " << vendors;
       Names together;
       for (const auto& entry : fs::directory_iterator(vendors)) {
         EXPECT_TRUE(fs::exists(entry.path())) << entry.path() << " leads nowhere";
