@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::string_view kSeparator = "://";
 
-bool is_letter(char c) {
+bool is_latin(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -41,7 +41,7 @@ std::string percent_decoded(std::string_view text) {
 /// What takes the place of a secret, with a number where several inputs need one (hide_secrets).
 bool is_mask(std::string_view text) {
   if (!text.starts_with(kMask) || text.size() > kMask.size() + 2) return false;
-  return std::ranges::all_of(text.substr(kMask.size()), is_digit);
+  return std::ranges::all_of(text.substr(kMask.size()), is_decimal);
 }
 
 /// Whether a part of a path, or a value, looks like words and short numbers (`Channels`, `h264Preview_01`,
@@ -64,9 +64,9 @@ bool is_plain(std::string_view encoded) {
       runs_of_word = 0;
       continue;
     }
-    if (!is_letter(text[i]) && !is_digit(text[i])) return false;
-    if (word == 0 || is_digit(text[i]) != is_digit(text[i - 1])) ++runs, ++runs_of_word;
-    number = is_digit(text[i]) ? number + 1 : 0;
+    if (!is_latin(text[i]) && !is_decimal(text[i])) return false;
+    if (word == 0 || is_decimal(text[i]) != is_decimal(text[i - 1])) ++runs, ++runs_of_word;
+    number = is_decimal(text[i]) ? number + 1 : 0;
     if (++word > kLongestWord || number > kLongestNumber || runs_of_word > kMostRunsOfWord) return false;
   }
   return runs <= kMostRuns;
@@ -77,13 +77,13 @@ bool is_host(std::string_view text) {
   std::size_t end = text.find_last_of(":]");
   if (end != std::string_view::npos && text[end] == ':') {
     const std::string_view port = text.substr(end + 1);
-    if (port.size() > 5 || !std::ranges::all_of(port, is_digit)) return false;
+    if (port.size() > 5 || !std::ranges::all_of(port, is_decimal)) return false;
     text = text.substr(0, end);
   }
   if (text.starts_with('[') && text.ends_with(']'))
     return text.find_first_not_of("0123456789abcdefABCDEF:.", 1) == text.size() - 1;
   return std::ranges::all_of(
-      text, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; });
+      text, [](char c) { return is_latin(c) || is_decimal(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 bool is_plain_key(std::string_view encoded) {
@@ -180,11 +180,22 @@ std::string masked(std::string_view scheme, std::string_view rest) {
 /// The letters before `://`, in lower case.
 std::string scheme_before(std::string_view text) {
   std::size_t begin = text.size();
-  while (begin > 0 && (is_letter(text[begin - 1]) || is_digit(text[begin - 1]) || text[begin - 1] == '+'))
+  while (begin > 0 && (is_latin(text[begin - 1]) || is_decimal(text[begin - 1]) || text[begin - 1] == '+'))
     --begin;
   std::string scheme(text.substr(begin));
   std::ranges::transform(scheme, scheme.begin(), [](unsigned char c) { return std::tolower(c); });
   return scheme;
+}
+
+/// Where a URL in a text ends, whose authority begins at `begin`: at a space, but one of a password.
+std::size_t end_of_url(std::string_view text, std::size_t begin) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t space = std::min(text.find_first_of(kSpace, begin), text.size());
+  const std::string_view first = text.substr(begin, space - begin);
+  const std::string_view authority = first.substr(0, first.find_first_of("/?#'\""));
+  if (authority.empty() || is_host(authority) || first.find('@') != std::string_view::npos) return space;
+  const std::size_t at = text.find('@', space);
+  return at == std::string_view::npos ? space : std::min(text.find_first_of(kSpace, at), text.size());
 }
 
 }  // namespace
@@ -205,7 +216,7 @@ std::string redacted(std::string_view text) {
     if (at == std::string_view::npos) return result.append(text);
     // A password may have quotes and brackets in it, so only space ends a URL; what closes a quotation is
     // no part of it.
-    const std::size_t space = std::min(text.find_first_of(" \t\r\n", at), text.size());
+    const std::size_t space = end_of_url(text, at + kSeparator.size());
     std::size_t end = space;
     while (end > at + kSeparator.size() &&
            std::string_view("'\"<>()[]{},;:.!").find(text[end - 1]) != std::string_view::npos)

@@ -273,6 +273,8 @@ TEST(MediaSecrets, AreRedacted) {
       {"rtsp://admin:p/w", "rtsp://***"},
       {"cannot open 'http://u:a'b@h/c'", "cannot open 'http://***@h/c'"},
       {"http://u:a\"b@h/", "http://***@h/"},
+      {"cannot open 'http://u:a b@h/c' (x)", "cannot open 'http://***@h/c' (x)"},
+      {"'http://camera', 'x@y'", "'http://camera', 'x@y'"},
       {"<http://u:a>b<c@h/>", "<http://***@h/>"},
       {"http://h/a?Access_Token=x&channel=1&password=y#z",
        "http://h/a?Access_Token=***&channel=1&password=***#***"},
