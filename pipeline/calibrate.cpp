@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <numeric>
-#include <optional>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -27,13 +28,13 @@ class Deadline {
   }
   bool is_over() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return seconds_ && spent.count() > *seconds_;
+    return spent.count() > seconds_;
   }
-  bool is_set() const { return seconds_.has_value(); }
+  bool is_set() const { return std::isfinite(seconds_); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<double> seconds_;
+  double seconds_ = std::numeric_limits<double>::infinity();
 };
 
 // What one device shows; the CPU's costs are known.
