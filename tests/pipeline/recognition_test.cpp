@@ -180,8 +180,10 @@ TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
       detector.run_stage(stage, *workspace);
   };
   begin();
-  KnownPeople left{recognition::TemplateSet(recogniser->format()), {}, {"person 1"}, 0};
-  people->set(left);
+  const auto leave = [&](std::vector<std::string> known) {
+    people->set({recognition::TemplateSet(recogniser->format()), {}, std::move(known), 0});
+  };
+  leave({"person 1"});
   const std::vector<Detection> found = detector.take_detections(*workspace);
   EXPECT_THAT(names_of(found), testing::ElementsAre("", kUnknownName, "person 1"));
   for (std::size_t i = 1; i < found.size(); ++i) {
@@ -190,8 +192,7 @@ TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
     EXPECT_EQ(found[i].attributes->distance, found[i].attributes->identities[0].distance);
   }
   begin();
-  left.names.clear();
-  people->set(left);
+  leave({});
   const std::vector<Detection> later = detector.take_detections(*workspace);
   EXPECT_THAT(names_of(later), testing::ElementsAre("", kUnknownName, kUnknownName));
   EXPECT_THAT(later[1].attributes->identities, testing::IsEmpty());
@@ -322,7 +323,7 @@ class ForgottenGallery : public testing::Test {
   std::vector<std::string> names() const { return *people_->names(); }
 
   const sightline::test::TempDir folder_;
-  const std::filesystem::path file_ = folder_ / "some" / "people.gallery";
+  const std::filesystem::path file_ = std::filesystem::path(folder_.path()) / "some" / "people.gallery";
   std::shared_ptr<const Recogniser> recogniser_;
   FaceReader reader_;
   std::vector<gallery::FaceTemplate> faces_;
