@@ -140,6 +140,61 @@ int orientation_of_projection(FileData projection) {
   return is_mirrored ? kMirrored[quarters] : kTurned[quarters];
 }
 
+Turn turn_of_matroska(FileData head) {
+  constexpr std::uint64_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrack = 0xAE, kVideo = 0xE0,
+                          kProjection = 0x7670, kProjectionType = 0x7671;
+  FileData tracks = find_ebml(find_ebml(head, kSegment), kTracks);
+  while (const std::optional<EbmlElement> track = ebml_element(tracks)) {
+    tracks = track->rest;
+    const FileData video = track->id == kTrack ? find_ebml(track->content, kVideo) : FileData();
+    if (video.empty()) continue;
+    const FileData projection = find_ebml(video, kProjection);
+    const FileData type = find_ebml(projection, kProjectionType);
+    const bool is_rectangular = std::ranges::all_of(type, [](std::uint8_t byte) { return byte == 0; });
+    return is_rectangular ? turn_of_orientation(orientation_of_projection(projection)) : Turn();
+  }
+  return {};
+}
+
+/// A box of MP4 and its kin, and what follows it.
+struct Box {
+  std::string_view type;
+  FileData content;
+  FileData rest;
+};
+
+std::optional<Box> box_at(FileData from) {
+  if (from.size() < 8) return std::nullopt;
+  const std::size_t length = AV_RB32(from.data());
+  const std::size_t inside =
+      std::min(length == 0 ? from.size() : length, from.size());  // 0: to the file's end
+  if (inside < 8) return std::nullopt;
+  return Box{
+      {reinterpret_cast<const char*>(from.data()) + 4, 4}, from.subspan(8, inside - 8), from.subspan(inside)};
+}
+
+FileData find_box(FileData in, std::string_view type) {
+  while (const std::optional<Box> box = box_at(in)) {
+    if (box->type == type) return box->content;
+    in = box->rest;
+  }
+  return {};
+}
+
+/// Properties irot (quarters, counter-clockwise) and then imir (1: columns), which all items of a file share.
+Turn turn_of_heif(FileData head) {
+  constexpr std::array kTurned{1, 8, 3, 6};
+  const FileData meta = find_box(head, "meta");
+  if (meta.size() < 4) return {};
+  const FileData properties = find_box(find_box(meta.subspan(4), "iprp"), "ipco");
+  const FileData rotation = find_box(properties, "irot"), mirror = find_box(properties, "imir");
+  Turn turn = rotation.empty() ? Turn() : turn_of_orientation(kTurned[rotation[0] & 3]);
+  if (mirror.empty()) return turn;
+  bool& mirrored = mirror[0] & 1 ? turn.mirror_columns : turn.mirror_rows;
+  mirrored = !mirrored;
+  return turn;
+}
+
 // The nearest turn goes by the larger products; a sign of 0 counts as plus.
 Turn nearest_turn(double a, double b, double c, double d) {
   if (std::abs(b) + std::abs(c) > std::abs(a) + std::abs(d)) return {true, c < 0, b < 0};
@@ -280,25 +335,13 @@ int orientation_of_file(AVCodecID codec, FileData file) {
   }
 }
 
-int orientation_of_matroska(FileData head) {
-  constexpr std::uint64_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrack = 0xAE, kVideo = 0xE0,
-                          kProjection = 0x7670, kProjectionType = 0x7671;
-  FileData tracks = find_ebml(find_ebml(head, kSegment), kTracks);
-  while (const std::optional<EbmlElement> track = ebml_element(tracks)) {
-    tracks = track->rest;
-    const FileData video = track->id == kTrack ? find_ebml(track->content, kVideo) : FileData();
-    if (video.empty()) continue;
-    const FileData projection = find_ebml(video, kProjection);
-    const FileData type = find_ebml(projection, kProjectionType);
-    const bool is_rectangular = std::ranges::all_of(type, [](std::uint8_t byte) { return byte == 0; });
-    return is_rectangular ? orientation_of_projection(projection) : 1;
-  }
-  return 1;
+Turn turn_of_head(FileData head) {
+  return begins_with(head.subspan(std::min<std::size_t>(head.size(), 4)), "ftyp") ? turn_of_heif(head)
+                                                                                  : turn_of_matroska(head);
 }
 
-void set_orientation(AVPacket& packet, int orientation) {
+void set_turn(AVPacket& packet, const Turn& turn) {
   constexpr std::int32_t kOne = 1 << 16;
-  const Turn turn = turn_of_orientation(orientation);
   if (turn.is_none()) return;
   std::array<std::int32_t, 9> matrix{};
   matrix[turn.transpose ? 3 : 0] = turn.mirror_columns ? -kOne : kOne;

@@ -20,12 +20,12 @@ std::span<const std::uint8_t> matrix_of_stream(const AVStream& stream);
 /// (upright) where it tells none. FFmpeg knows that of a JPEG by itself.
 int orientation_of_file(AVCodecID codec, std::span<const std::uint8_t> file);
 
-/// The orientation that a Matroska file tells of its first video, by the beginning of the file; 1 where it
-/// tells none. Versions of FFmpeg before 6.1 do not look.
-int orientation_of_matroska(std::span<const std::uint8_t> head);
+/// The turn that the beginning of a file tells of: a Matroska file of its first video, an AVIF or HEIF file of
+/// its picture. FFmpeg looks from 6.1 and from 7.1 on.
+Turn turn_of_head(std::span<const std::uint8_t> head);
 
-/// Gives the packet a display matrix for an orientation, which its pictures then have.
-void set_orientation(AVPacket& packet, int orientation);
+/// Gives the packet a display matrix for a turn, which its pictures then have.
+void set_turn(AVPacket& packet, const Turn& turn);
 
 /// The turn that a decoded picture asks for by its display matrix.
 Turn turn_of(const AVFrame& picture);

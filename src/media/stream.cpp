@@ -234,18 +234,18 @@ class Stream final : public Source {
     constexpr std::size_t kHead = std::size_t{1} << 20;
     AVIOContext* const file = input_.context().pb;
     const std::string_view container = input_.context().iformat->name;
-    if (!container.starts_with("matroska") || !matrix_of_stream(*video_).empty()) return;
+    if (!container.starts_with("matroska") && !container.starts_with("mov")) return;
+    if (!matrix_of_stream(*video_).empty()) return;
     if (input_.kind() != InputKind::file || !file || !(file->seekable & AVIO_SEEKABLE_NORMAL)) return;
     const std::int64_t place = avio_tell(file);
     std::vector<std::uint8_t> head(kHead);
     const int got = avio_seek(file, 0, SEEK_SET) == 0 ? avio_read(file, head.data(), kHead) : 0;
-    container_orientation_ =
-        orientation_of_matroska({head.data(), static_cast<std::size_t>(std::max(got, 0))});
+    container_turn_ = turn_of_head({head.data(), static_cast<std::size_t>(std::max(got, 0))});
     avio_seek(file, place, SEEK_SET);
   }
 
   bool has_quarter_turn() const {
-    if (turn_of_orientation(container_orientation_).transpose) return true;
+    if (container_turn_.transpose) return true;
     std::array<std::int32_t, 9> matrix{};
     const std::span<const std::uint8_t> bytes = matrix_of_stream(*video_);
     if (bytes.empty()) return false;
@@ -270,8 +270,8 @@ class Stream final : public Source {
     const std::span<const std::uint8_t> file(
         is_animation ? codec.extradata : packet.data,
         static_cast<std::size_t>(is_animation ? codec.extradata_size : packet.size));
-    const int of_file = orientation_of_file(codec.codec_id, file);
-    set_orientation(packet, turn_of_orientation(of_file).is_none() ? container_orientation_ : of_file);
+    const Turn of_file = turn_of_orientation(orientation_of_file(codec.codec_id, file));
+    set_turn(packet, of_file.is_none() ? container_turn_ : of_file);
   }
 
   /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
@@ -439,7 +439,7 @@ class Stream final : public Source {
   mutable StreamInput input_;
   AVStream* video_ = nullptr;         // owned by the input
   AVStream* audio_stream_ = nullptr;  // owned by the input
-  int container_orientation_ = 1;     // as FFmpeg does not find it
+  Turn container_turn_;               // where FFmpeg does not find it
   CodecContextPtr decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
   PacketPtr packet_ = make_av_packet();
