@@ -179,6 +179,8 @@ class TextureRunner::Impl {
     }
     if (verbosity_ >= 0) spdlog::info("{}", describe(name, info, grid));
     warn_of_small_cache(info, grid);
+    if (opening_.range && !info.uses_range)
+      spdlog::warn("--range has no effect on '{}': its samples have no more than 8 bits", name);
     LabelFiles labels(files.labels.empty() ? std::vector<std::string>() : label_files(files.labels), choice_,
                       grid);
     std::optional<texture::CellsFile> cells;

@@ -234,7 +234,10 @@ class Stream final : public Source {
     constexpr std::size_t kHead = std::size_t{1} << 20;
     AVIOContext* const file = input_.context().pb;
     const std::string_view container = input_.context().iformat->name;
-    if (!container.starts_with("matroska") && !container.starts_with("mov")) return;
+    const AVCodecID codec = video_->codecpar->codec_id;
+    const bool may_be_picture =
+        container.starts_with("mov") && (codec == AV_CODEC_ID_AV1 || codec == AV_CODEC_ID_HEVC);
+    if (!container.starts_with("matroska") && !may_be_picture) return;
     if (!matrix_of_stream(*video_).empty()) return;
     if (input_.kind() != InputKind::file || !file || !(file->seekable & AVIO_SEEKABLE_NORMAL)) return;
     const std::int64_t place = avio_tell(file);

@@ -49,6 +49,7 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
   info_.has_colour = media::has_colour(frame_);
   info_.format = reader.info().codec + ", kept in memory";
   info_.block = frame_.size();
+  info_.uses_range = range_.has_value();
   if (reader.decode_errors() > 0)
     damage_.push_back({{0, 0, info_.block.width, info_.block.height}, "the decoder found it damaged"});
 }

@@ -35,7 +35,8 @@ struct PictureInfo {
   std::int64_t width = 0;  ///< pixels
   std::int64_t height = 0;
   bool has_colour = false;
-  std::string format;  ///< for people: "tiled TIFF, JPEG, tiles of 240x240"
+  std::string format;       ///< for people: "tiled TIFF, JPEG, tiles of 240x240"
+  bool uses_range = false;  ///< whether OpenOptions::range had an effect
   /// What is decoded at once: a tile or a strip. The whole picture where all of it is kept in memory.
   Size block;
 };

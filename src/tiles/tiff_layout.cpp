@@ -218,6 +218,7 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
     }
     format.range = *options.range;
     format.white_is_zero = false;  // the range says it
+    uses_range = options.range.has_value();
   }
   is_jpeg_luma = compression == COMPRESSION_JPEG && samples == 3 && !planar &&
                  tiff.tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, 0) == PHOTOMETRIC_YCBCR;

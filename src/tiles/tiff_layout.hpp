@@ -40,6 +40,7 @@ struct TiffLayout {
   int channels = 1;             ///< of these, what is read: 1 or 3, the first ones; one with a palette
   bool has_colour = false;
   bool is_jpeg_luma = false;  ///< luma and chroma in JPEG: its luma is read by itself
+  bool uses_range = false;    ///< OpenOptions::range
   Turn turn;                  ///< by the tag Orientation
   SampleFormat format;
   std::string description;  ///< PictureInfo::format

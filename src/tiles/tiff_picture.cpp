@@ -34,6 +34,7 @@ TiffPicture::TiffPicture(const std::filesystem::path& file, const OpenOptions& o
   info_.has_colour = layout_.has_colour;
   info_.format = layout_.description;
   info_.block = layout_.block;
+  info_.uses_range = layout_.uses_range;
   luma_is_apart_ = layout_.is_jpeg_luma;
 }
 

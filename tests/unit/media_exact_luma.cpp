@@ -246,6 +246,7 @@ TEST_P(ExactFiles, HaveTheLumaOfEightBits) {
   for (const bool has_range : {false, true}) {
     if (has_range) options.range = {0, largest_of(id)};
     const auto picture = tiles::open_picture(path, options);
+    EXPECT_EQ(picture->info().uses_range, has_range && largest_of(id) > 255);
     Image<std::uint8_t> luma(kSize.width, kSize.height);
     const std::array channels{tiles::Channel::luma};
     const std::array planes{luma.view()};
