@@ -75,7 +75,7 @@ void write_tiff(const std::string& file, const TiffKind& kind, Size size, bool a
     std::vector<std::uint16_t> maps[3];
     for (int c = 0; c < 3; ++c) {
       for (int i = 0; i < 1 << kind.bits; ++i)
-        maps[c].push_back(static_cast<std::uint16_t>((i * (7 + c) + c * 31) % 256 * 257));
+        maps[c].push_back(static_cast<std::uint16_t>((i * (7 + c) + c * 31) % 256 * kind.palette_factor));
     }
     TIFFSetField(tiff, TIFFTAG_COLORMAP, maps[0].data(), maps[1].data(), maps[2].data());
   }

@@ -24,7 +24,8 @@ struct TiffKind {
   bool planar = false;
   int predictor = PREDICTOR_NONE;
   int orientation = ORIENTATION_TOPLEFT;
-  std::string mode = "w";  ///< of TIFFOpen: "w8" for a BigTIFF, "wb" for the other byte order
+  int palette_factor = 257;  ///< of the bytes that are its colours
+  std::string mode = "w";    ///< of TIFFOpen: "w8" for a BigTIFF, "wb" for the other byte order
 };
 
 /// Sample `channel` (0 to 3) of a pixel: no tile, row or channel is like another.

@@ -101,6 +101,8 @@ std::vector<TiffKind> all_kinds() {
               .tile = {0, 0},
               .strip_rows = 50});
   add("palette", {.samples = 1, .photometric = PHOTOMETRIC_PALETTE});
+  add("palette_of_bytes_shifted", {.samples = 1, .photometric = PHOTOMETRIC_PALETTE, .palette_factor = 256});
+  add("palette_of_bytes", {.samples = 1, .photometric = PHOTOMETRIC_PALETTE, .palette_factor = 1});
   add("small_palette", {.samples = 1, .bits = 4, .photometric = PHOTOMETRIC_PALETTE, .tile = {0, 0}});
   add("bits16", {.samples = 1, .bits = 16, .photometric = PHOTOMETRIC_MINISBLACK});
   add("bits32", {.samples = 1, .bits = 32, .photometric = PHOTOMETRIC_MINISBLACK});
