@@ -16,6 +16,28 @@ bool is_allowed(const AVInputFormat& format) {
   return av_match_list(format.name, kFormats, ',') > 0;
 }
 
+// By their names, since older versions of FFmpeg do not have all of them.
+bool is_allowed(AVCodecID codec, const AVInputFormat& format) {
+  constexpr const char* kDrawn = "svg,ansi,bintext,xbin,idf";
+  constexpr const char* kPictures =
+      "alias_pix,apng,bmp,brender_pix,cri,dds,dpx,exr,fits,gem,gif,jpeg2000,jpegls,jpegxl,ljpeg,mjpeg,pam,"
+      "pbm,pcx,pfm,pgm,pgmyuv,pgx,phm,photocd,pictor,png,ppm,psd,qdraw,qoi,radiance_hdr,sgi,sunrast,targa,"
+      "tiff,vbn,wbmp,webp,xbm,xpm,xwd";
+  const bool is_chosen_by_name = std::string_view(format.name) == "image2";
+  const char* const name = avcodec_get_name(codec);
+  return is_chosen_by_name ? av_match_name(name, kPictures) > 0 : av_match_name(name, kDrawn) == 0;
+}
+
+std::string allowed_decoders(const AVInputFormat& format, AVCodecID except) {
+  std::string names;
+  void* position = nullptr;
+  while (const AVCodec* const codec = av_codec_iterate(&position)) {
+    if (codec->id != except && av_codec_is_decoder(codec) && is_allowed(codec->id, format))
+      names += (names.empty() ? "" : ",") + std::string(codec->name);
+  }
+  return names;
+}
+
 bool is_reference(const AVInputFormat& format) {
   constexpr std::array kReferences{"hls", "dash", "sdp", "concat", "imf", "webm_dash_manifest", "ffmetadata"};
   return std::ranges::any_of(kReferences,

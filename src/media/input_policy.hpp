@@ -21,6 +21,14 @@ inline constexpr const char* kFormats =
 
 bool is_allowed(const AVInputFormat& format);
 
+/// Whether streams of this codec may be decoded. Drawings and text are not: FFmpeg renders them, at any cost
+/// in time. For `image2`, which chooses the codec by the file's extension, only the pictures among kFormats
+/// and the few that have no signature are.
+bool is_allowed(AVCodecID codec, const AVInputFormat& format);
+
+/// The decoders that may be used, as `codec_whitelist` takes them.
+std::string allowed_decoders(const AVInputFormat& format, AVCodecID except = AV_CODEC_ID_NONE);
+
 /// Whether a format names other files or servers.
 bool is_reference(const AVInputFormat& format);
 

@@ -209,6 +209,9 @@ class Stream final : public Source {
   }
 
   std::shared_ptr<const AVFrame> decode() {
+    std::optional<WorkLimit> limit;
+    if (input_.is_single_image())
+      limit.emplace("decoding '" + name_ + "'", input_.limits_of_picture(options_.max_pixels));
     for (;;) {
       if (input_.stopped()) return nullptr;
       FramePtr frame = make_av_frame();
@@ -337,6 +340,8 @@ class Stream final : public Source {
     if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
     if (!begins_to_make_sense()) return;
     if (input_.is_single_image() && !begins_as_first()) return;
+    input_.refuse_giant_chunks(video_->codecpar->codec_id,
+                               {packet_->data, static_cast<std::size_t>(packet_->size)});
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
     give_orientation(*packet_);
     set_arrival(*packet_, *decoder_, Moment::now().steady);

@@ -19,6 +19,7 @@
 #include "base/fault.hpp"
 #include "media/capture.hpp"
 #include "media/input_policy.hpp"
+#include "media/png_chunks.hpp"
 #include "media/secrets.hpp"
 
 namespace sightline::media {
@@ -30,6 +31,7 @@ constexpr std::string_view kScreen = "screen:";
 constexpr std::string_view kCamera = "/dev/video";
 constexpr double kPlaylistPatience = 30;  // s: parts are published seconds apart
 constexpr std::chrono::seconds kLongestOpening{60};
+constexpr std::int64_t kMostMemory = 1 << 30;  // bytes to open an input, besides the pictures to analyse it
 constexpr int kMostStreams = 100;
 constexpr int kMostReferences = 200;            // that are opened before the first packet
 constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
@@ -90,11 +92,11 @@ std::string microseconds(double seconds) {
 
 InputKind kind_of(const std::string& input) {
   if (input == "-") return InputKind::standard_input;
-  if (input.starts_with(kGenerator)) return InputKind::generator;
-  if (input.starts_with(kScreen)) return InputKind::screen;
   if (is_video_device(input)) return InputKind::camera;
   std::error_code ignored;
   if (fs::exists(input, ignored)) return InputKind::file;
+  if (input.starts_with(kGenerator)) return InputKind::generator;
+  if (input.starts_with(kScreen)) return InputKind::screen;
   if (input.starts_with(kCamera)) return InputKind::camera;  // one that is not plugged in
   return is_network_url(input) ? InputKind::network : InputKind::file;
 }
@@ -139,10 +141,12 @@ StreamInput::StreamInput(const std::string& input, const ReadOptions& options)
       quick_(options.low_delay && kind_ == InputKind::network),
       patience_(options.patience.value_or(kind_ == InputKind::network ? kNetworkPatience : 0)) {
   start_ffmpeg();
+  work_limit_.emplace("opening '" + input_ + "'", WorkLimit::Limits{kLongestOpening.count(), kMostMemory});
   open(options);
   // Devices tell all that a decoder needs; what else there is to know is in the first picture.
   if (!is_device()) analyse(options.max_pixels);
   is_open_ = true;
+  work_limit_.reset();
 }
 
 // Closing says goodbye to some servers, and one that does not answer must not hold us.
@@ -220,6 +224,7 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
     settings.set("http_persistent", "0");
     settings.set("http_multiple", "0");
   } else if (!is_allowed(*format)) {
+    if (std::string_view(format->name) == "svg_pipe") refuse_codec(AV_CODEC_ID_SVG);
     fail(AVERROR_INVALIDDATA);
   }
   // An existing file is itself and no pattern, whatever percent signs are in its name.
@@ -293,7 +298,9 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   if (kind_ != InputKind::generator) raw_->protocol_whitelist = av_strdup(protocols_.c_str());
   const std::string formats = std::string(kFormats) + ',' + format->name;
   raw_->format_whitelist = av_strdup(formats.c_str());
-  if (!raw_->format_whitelist || (kind_ != InputKind::generator && !raw_->protocol_whitelist)) {
+  raw_->codec_whitelist = av_strdup(allowed_decoders(*format).c_str());
+  if (!raw_->format_whitelist || !raw_->codec_whitelist ||
+      (kind_ != InputKind::generator && !raw_->protocol_whitelist)) {
     avformat_free_context(std::exchange(raw_, nullptr));
     throw std::bad_alloc();
   }
@@ -303,9 +310,55 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   const int result = avformat_open_input(&raw_, url.c_str(), format, settings.address());
   if (result < 0) fail(result);  // has freed the context
   context_.reset(raw_);
+  if (is_refused_) fail(AVERROR_INVALIDDATA);
+  check_codecs();
+}
+
+void StreamInput::check_codecs() {
+  for (unsigned i = 0; i < context_->nb_streams; ++i) {
+    const AVCodecID codec = context_->streams[i]->codecpar->codec_id;
+    if (codec != AV_CODEC_ID_NONE && !is_allowed(codec, *context_->iformat)) refuse_codec(codec);
+    const AVCodecParameters& stream = *context_->streams[i]->codecpar;
+    refuse_giant_chunks(codec, {stream.extradata, static_cast<std::size_t>(stream.extradata_size)});
+  }
+}
+
+void StreamInput::refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const {
+  if ((codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_APNG) && has_giant_chunks(data))
+    throw Error(ExitCode::input, "'" + input_ + "' has a colour profile or texts of more than 32 MiB",
+                "save the picture without metadata");
+}
+
+void StreamInput::refuse_codec(AVCodecID codec) const {
+  throw Error(ExitCode::input,
+              "'" + input_ + "' holds " + avcodec_get_name(codec) + ", a codec that Sightline does not read",
+              "convert it to PNG");
+}
+
+WorkLimit::Limits StreamInput::limits_of_picture(std::int64_t max_pixels) const {
+  constexpr std::int64_t kBytesPerPixel = 16;
+  constexpr std::int64_t kPictures = 4;
+  constexpr double kSecondsPerPixel = 0.2e-6;
+  std::int64_t most = 0;
+  for (unsigned i = 0; i < context_->nb_streams; ++i) {
+    const AVCodecParameters& stream = *context_->streams[i]->codecpar;
+    const std::int64_t pixels = std::int64_t{stream.width} * stream.height;
+    if (stream.codec_type == AVMEDIA_TYPE_VIDEO)
+      most = std::max(most, pixels > 0 ? std::min(kPictures * pixels, max_pixels) : max_pixels);
+  }
+  return {static_cast<double>(kLongestOpening.count()) + kSecondsPerPixel * static_cast<double>(most),
+          kMostMemory + kBytesPerPixel * most};
 }
 
 void StreamInput::analyse(std::int64_t max_pixels) {
+  work_limit_->set_bytes(limits_of_picture(max_pixels).bytes);
+  // FFmpeg would expand a PNG's texts and profile without a limit. The picture tells all that is needed.
+  const std::string_view format = context_->iformat->name;
+  if (format == "image2" || format == "png_pipe") {
+    av_freep(&context_->codec_whitelist);
+    context_->codec_whitelist = av_strdup(allowed_decoders(*context_->iformat, AV_CODEC_ID_PNG).c_str());
+    if (!context_->codec_whitelist) throw std::bad_alloc();
+  }
   // The probing decoders need the cap on picture sizes as much as ours does.
   std::vector<Dictionary> limits(context_->nb_streams);
   std::vector<AVDictionary*> raw;
@@ -319,6 +372,7 @@ void StreamInput::analyse(std::int64_t max_pixels) {
                          : avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].address() = raw[i];  // it may have replaced them
   if (result < 0) fail(result);
+  check_codecs();
 }
 
 int StreamInput::read(AVPacket& packet) {
@@ -334,6 +388,7 @@ int StreamInput::read(AVPacket& packet) {
     }
     const bool gave_up = gives_up();
     if (stopped()) return AVERROR_EXIT;
+    if (is_refused_) fail(AVERROR_INVALIDDATA);
     if (gave_up) fail_without_data();
     if (result != AVERROR(EAGAIN)) return result;
     std::this_thread::sleep_for(pause);
@@ -349,6 +404,12 @@ int StreamInput::read_io(void* io, std::uint8_t* buffer, int size) {
   if (!self.opening_since_) self.opening_since_ = Clock::now();
   if (!self.is_playlist_) self.patience_.renew();  // reading a playlist again is no progress
   self.unseen_ += count;
+  const bool is_allowed = static_cast<Io*>(io)->limits.allows({buffer, static_cast<std::size_t>(count)});
+  if (self.is_playlist_ && !is_allowed) {
+    self.problem_ = "the playlist names too many variants or segments";
+    self.is_refused_ = true;
+    return AVERROR_INVALIDDATA;
+  }
   return self.is_playlist_ && self.unseen_ > kMostUnseen ? AVERROR(EFBIG) : count;
 }
 
@@ -427,7 +488,8 @@ bool StreamInput::is_slow_to_open() const {
 }
 
 bool StreamInput::gives_up() {
-  if (stopped() || is_slow_to_open()) return true;
+  if (stopped() || is_refused_ || is_slow_to_open()) return true;
+  if (work_limit_ && work_limit_->is_passed()) return true;
   // Data that FFmpeg keeps for itself, such as packets of streams nobody asked for, is data too.
   if (stream_ && stream_->bytes_read != bytes_seen_) {
     bytes_seen_ = stream_->bytes_read;
@@ -453,6 +515,8 @@ void StreamInput::fail(int code) {
   if (is_slow_to_open())
     throw Error(ExitCode::input, "opening '" + input_ + "' took longer than " +
                                      std::to_string(kLongestOpening.count()) + " s");
+  if (work_limit_ && work_limit_->is_passed())
+    throw Error(ExitCode::input, work_limit_->problem(), "the file is damaged or made to do so");
   if (!problem_.empty()) throw Error(ExitCode::input, "cannot open '" + input_ + "': " + problem_);
   const std::string reason = " (" + error_text(code) + ")";
   switch (kind_) {

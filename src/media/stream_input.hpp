@@ -7,10 +7,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
+#include "base/work_limit.hpp"
 #include "media/byte_source.hpp"
 #include "media/ffmpeg.hpp"
+#include "media/playlist_limits.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::media {
@@ -67,6 +70,11 @@ class StreamInput {
   bool stopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
   /// Whether this is one image file.
   bool is_single_image() const;
+  /// What analysing the input, or decoding a picture of it, may take. Sizes that are not known yet count as
+  /// `max_pixels`.
+  WorkLimit::Limits limits_of_picture(std::int64_t max_pixels) const;
+  /// @throws Error (input) where these data of a PNG or APNG expand too much; see has_giant_chunks
+  void refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const;
 
  private:
   /// A byte source as FFmpeg sees it. Owns the context.
@@ -78,6 +86,7 @@ class StreamInput {
 
     StreamInput& owner;
     std::unique_ptr<ByteSource> bytes;
+    PlaylistLimits limits;
     AVIOContext* context;
   };
   struct CloseIo {
@@ -92,6 +101,8 @@ class StreamInput {
   void open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options);
   void open_url(const std::string& url, const AVInputFormat* format, Dictionary& settings);
   void analyse(std::int64_t max_pixels);
+  void check_codecs();
+  [[noreturn]] void refuse_codec(AVCodecID codec) const;
   bool gives_up();
   bool is_slow_to_open() const;
   void forbid_more_references();
@@ -115,11 +126,13 @@ class StreamInput {
   Patience patience_;
   bool is_open_ = false;
   std::optional<Clock::time_point> opening_since_;
-  std::string problem_;          ///< reason why the server sent no content
-  bool is_playlist_ = false;     ///< files and URLs that it names are opened too
-  std::int64_t unseen_ = 0;      ///< bytes of a playlist and its parts since the last packet
-  int references_ = 0;           ///< opened so far
-  std::set<std::string> lists_;  ///< local playlists opened so far
+  std::optional<WorkLimit> work_limit_;  ///< while it is opened
+  std::string problem_;                  ///< reason why the server sent no content
+  bool is_refused_ = false;              ///< for the problem, whatever FFmpeg does
+  bool is_playlist_ = false;             ///< files and URLs that it names are opened too
+  std::int64_t unseen_ = 0;              ///< bytes of a playlist and its parts since the last packet
+  int references_ = 0;                   ///< opened so far
+  std::set<std::string> lists_;          ///< local playlists opened so far
   std::shared_ptr<HttpOrigin> origin_;
   std::string protocols_ = "file";
   AVFormatContext* raw_ = nullptr;  ///< the context, while FFmpeg opens it and afterwards

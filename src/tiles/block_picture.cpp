@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/work_limit.hpp"
 #include "image/gray.hpp"
 
 namespace sightline::tiles {
@@ -88,7 +89,10 @@ void BlockPicture::passed(const Region& region, int overlap) {
 }
 
 std::shared_ptr<const Block> BlockPicture::block_at(std::int64_t column, std::int64_t row, bool colour) {
-  return cache_.get(key(column, row, colour), [&](Block& fresh) { decode(column, row, colour, fresh); });
+  return cache_.get(key(column, row, colour), [&](Block& fresh) {
+    const WorkLimit limit("decoding a tile of '" + info_.name + "'", {.seconds = 60});
+    decode(column, row, colour, fresh);
+  });
 }
 
 std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Channel> channels,

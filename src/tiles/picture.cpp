@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/work_limit.hpp"
 #include "tiles/memory_picture.hpp"
 #include "tiles/slide_picture.hpp"
 #include "tiles/tiff_picture.hpp"
@@ -89,6 +92,8 @@ std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const O
   if (!std::filesystem::is_regular_file(file))
     throw Error(ExitCode::input, "'" + file.string() + "' is no ordinary file",
                 "pictures are read at any place");
+  std::optional<WorkLimit> limit(std::in_place, "opening '" + file.string() + "'",
+                                 WorkLimit::Limits{.seconds = 60, .bytes = 1 << 30});
   if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);
   if (is_tiff(file)) {
     auto stored = std::make_unique<TiffPicture>(file, options);
@@ -96,6 +101,7 @@ std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const O
     if (turn.is_none()) return stored;
     return std::make_unique<TurnedPicture>(std::move(stored), turn);
   }
+  limit.reset();  // the decoder has its own
   return std::make_unique<MemoryPicture>(file, options);
 }
 

@@ -11,8 +11,10 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "image/gray.hpp"
+#include "tiles/slide_files.hpp"
 #include "tiles/tiff_file.hpp"
 #include "tiles/tiff_picture.hpp"
+#include "tiles/tiff_tags.hpp"
 
 namespace sightline::tiles {
 
@@ -29,8 +31,11 @@ bool libtiff_decodes(const std::filesystem::path& file) {
 }  // namespace
 
 bool needs_openslide(const std::filesystem::path& file) {
+  if (is_tiff(file)) check_tag_sizes(file);  // OpenSlide's libtiff has no limits
+  check_slide_files(file, "");
   const char* vendor = openslide_detect_vendor(file.c_str());
   const std::string_view name = vendor ? vendor : "";
+  check_slide_files(file, name);
   if (name.empty() || name == "generic-tiff") return false;
   return name != "aperio" || !libtiff_decodes(file);
 }

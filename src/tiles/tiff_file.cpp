@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/message.hpp"
+#include "tiles/tiff_tags.hpp"
 
 namespace sightline::tiles {
 
@@ -83,6 +84,7 @@ void TiffFile::open(const Open& open) {
 }
 
 TiffFile open_tiff_page(const std::filesystem::path& file, int page) {
+  check_tag_sizes(file);
   // Not mapped into memory: a file that gets shorter would end the program.
   TiffFile tiff(file, "rm");
   const auto fail = [&](const std::string& problem, const char* remedy) {

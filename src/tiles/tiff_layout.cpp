@@ -167,7 +167,8 @@ std::int64_t largest_ratio(std::uint16_t compression, std::int64_t row_bytes) {
     case COMPRESSION_CCITTRLEW:
     case COMPRESSION_CCITTFAX3:
     case COMPRESSION_CCITTFAX4:
-      return 8 * row_bytes;  // a blank row is a bit
+      // A blank row is a bit. Blank sheets of the largest paper (A0 at 600 dpi) stay below 8192.
+      return std::min<std::int64_t>(8 * row_bytes, 8192);
     default:
       return 1 << 16;
   }

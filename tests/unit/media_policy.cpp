@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "media/gray_png.hpp"
 #include "media/secrets.hpp"
 #include "support/http_server.hpp"
 #include "support/media.hpp"
@@ -110,6 +111,89 @@ TEST_F(MediaPolicy, ManifestsAndDescriptionsAreNeverOpened) {
     for (const ReadOptions& options : {ReadOptions(), with_playlists()})
       expect_refused(file("a.mp4", text), options);
   EXPECT_TRUE(server.requests().empty());
+}
+
+// FFmpeg chooses the decoder of what it does not recognise by the file's extension.
+TEST_F(MediaPolicy, DrawingsAreRefused) {
+  const std::string drawing =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"8\" height=\"8\"><rect width=\"8\" "
+      "height=\"8\"/></svg>";
+  for (const char* const name : {"a.svg", "a.svgz", "a.png", "a", "b1.svg"})
+    expect_refused(file(name, drawing));
+  expect_refused(file("c.svg", "<?xml version=\"1.0\"?>\n" + drawing));
+  expect_refused(file("d.svg", "\n\n" + drawing));
+  expect_refused(folder_ / "b%d.svg");
+  for (const char* const name : {"a.txt", "a.ans", "a.y", "a.xface"})
+    expect_refused(file(name, "\x1b[2Jhello " + std::string(4000, 'x')));
+}
+
+/// Zeros as a zlib stream of 1/158 of their size: matches of 258 bytes in the fixed Huffman code.
+std::string zeros_deflated(std::size_t count) {
+  std::string stream = "\x78\x01";
+  unsigned pending = 0;
+  int bits = 0;
+  const auto put = [&](unsigned value, int width) {  // the lowest bit first
+    pending |= value << bits;
+    for (bits += width; bits >= 8; bits -= 8, pending >>= 8) stream += static_cast<char>(pending);
+  };
+  put(0b011, 3);       // the last block, fixed codes
+  put(0b00001100, 8);  // a zero
+  for (std::size_t done = 1; done < count; done += 258) put(0b10100011, 8), put(0, 5);  // 285, distance 1
+  put(0, 7);
+  put(0, 7);
+  const std::size_t bytes = 1 + (count + 256) / 258 * 258;
+  for (const std::size_t part : {bytes % 65521 >> 8, bytes % 65521, std::size_t{0}, std::size_t{1}})
+    stream += static_cast<char>(part);  // Adler-32
+  return stream;
+}
+
+TEST_F(MediaPolicy, PngThatExpandsIsRefused) {
+  const std::string plain = folder_ / "plain.png";
+  write_gray_png(plain, Image<std::uint8_t>(64, 48).view());
+  const auto with = [&](const std::string& type, std::size_t expanded, int times) {
+    const std::string data = "x" + std::string(2, '\0') + zeros_deflated(expanded);
+    std::string chunk;
+    for (int shift = 24; shift >= 0; shift -= 8) chunk += static_cast<char>(data.size() >> shift);
+    chunk += type + data + std::string(4, '\0');
+    std::string picture = text_of(plain);
+    for (int i = 0; i < times; ++i) picture.insert(8 + 25, chunk);
+    return file("a.png", picture);
+  };
+  EXPECT_EQ(read_all(with("iCCP", 1 << 20, 1)).size(), 1u);
+  expect_refused(with("iCCP", 100 << 20, 1));
+  expect_refused(with("zTXt", 100 << 20, 1));
+  expect_refused(with("zTXt", 20 << 20, 3));
+  // Also under another name, and from where it cannot be looked at before.
+  fs::copy(folder_ / "a.png", folder_ / "a.dat");
+  expect_refused(folder_ / "a.dat");
+  const HttpServer server([&](const std::string&) { return HttpServer::ok(text_of(folder_ / "a.png")); });
+  expect_refused(server.url("/a.png"));
+}
+
+TEST_F(MediaPolicy, PlaylistWithCountlessVariantsIsRefused) {
+  clip("a.ts");
+  for (const std::string tag : {"#EXT-X-STREAM-INF:BANDWIDTH=1\n", "#EXT-X-MEDIA:TYPE=VIDEO,GROUP-ID=\"a\"\n",
+                                "#EXT-X-MAP:URI=\"a\"\n", "#EXTINF:1,\n"}) {
+    std::string text = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n";
+    for (int i = 0; i < 210'000; ++i) text += tag + "a.ts\n";
+    expect_refused(file("a.m3u8", text));
+  }
+}
+
+// A file of somebody else's may have any name.
+TEST_F(MediaPolicy, FilesNamedLikeGraphsAreFiles) {
+  const std::string picture = text_of([&] {
+    write_gray_png(folder_ / "a.png", Image<std::uint8_t>(64, 48).view());
+    return folder_ / "a.png";
+  }());
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  for (const char* const name :
+       {"lavfi:movie=a.png", "lavfi:testsrc", "screen:", "screen::0", "file:a", "http:a", "concat:a"}) {
+    store(name, picture);
+    EXPECT_EQ(Reader(name).info().size, (Size{64, 48})) << name;
+  }
+  fs::current_path(before);
 }
 
 TEST_F(MediaPolicy, UnknownProtocols) {

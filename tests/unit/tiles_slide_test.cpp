@@ -1,6 +1,7 @@
 // Slides that OpenSlide reads. It reads tiled TIFF files, too, which are made here for want of a slide.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
@@ -66,6 +67,37 @@ TEST_F(SlideTest, DamageIsNamedAndTheRestRead) {
   for (int y = 0; y < kSlide.height; ++y) {
     for (int x = y < 512 ? 512 : 0; x < kSlide.width; ++x)
       ASSERT_EQ(luma.view().at(x, y), expected.view().at(x, y)) << x << ", " << y;
+  }
+}
+
+// Its parts are named in a text.
+TEST_F(SlideTest, PartsElsewhereAreRefused) {
+  const std::filesystem::path inner = folder_ / "inner";
+  std::filesystem::create_directories(inner / "m");
+  test::store(folder_ / "outside.jpg", "x");
+  test::store(inner / "beside.jpg", "x");
+  mkfifo((inner / "pipe.jpg").c_str(), 0600);
+  std::filesystem::create_symlink("../outside.jpg", inner / "link.jpg");
+  const std::string outside = folder_ / "outside.jpg";
+  const auto refuses = [&](const std::string& name, const std::string& text, const std::string& slide) {
+    test::store(inner / name, text);
+    return !test::error_of(ExitCode::input, [&] { needs_openslide(inner / slide); }).empty();
+  };
+  for (const std::string& part : {std::string("../outside.jpg"), outside, std::string("pipe.jpg"),
+                                  std::string("link.jpg"), std::string("beside.jpg")}) {
+    const bool is_bad = part != "beside.jpg";
+    EXPECT_EQ(refuses("x.vms",
+                      "[Virtual Microscope Specimen]\nNoJpegColumns=1\nNoJpegRows=1\nImageFile=" + part +
+                          "\nMapFile=" + part + "\nMacroImage=" + part + "\n",
+                      "x.vms"),
+              is_bad)
+        << part;
+    if (part.find('/') == std::string::npos) std::filesystem::rename(inner / part, inner / "m" / part);
+    test::store(inner / "m.mrxs", "x");
+    EXPECT_EQ(refuses("m/Slidedat.ini", "[GENERAL]\nSLIDE_ID=1\n[HIERARCHICAL]\nINDEXFILE = " + part + "\n",
+                      "m.mrxs"),
+              is_bad && part != "../outside.jpg")
+        << part;
   }
 }
 

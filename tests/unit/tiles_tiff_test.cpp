@@ -367,6 +367,64 @@ TEST_F(TiffPictureTest, DamageIsTurned) {
   EXPECT_EQ(damage[0].where, (Region{kSize.height - 48, 0, 48, 64}));
 }
 
+// A TIFF of 64x64 pixels with more tags than these; each entry is tag, type, count, value.
+std::string tagged(std::vector<std::array<std::uint32_t, 4>> more, bool is_big) {
+  std::vector<std::array<std::uint32_t, 4>> entries{
+      {TIFFTAG_IMAGEWIDTH, TIFF_LONG, 1, 64},   {TIFFTAG_IMAGELENGTH, TIFF_LONG, 1, 64},
+      {TIFFTAG_BITSPERSAMPLE, TIFF_LONG, 1, 8}, {TIFFTAG_COMPRESSION, TIFF_LONG, 1, COMPRESSION_NONE},
+      {TIFFTAG_PHOTOMETRIC, TIFF_LONG, 1, 1},   {TIFFTAG_STRIPOFFSETS, TIFF_LONG, 1, 8},
+      {TIFFTAG_ROWSPERSTRIP, TIFF_LONG, 1, 64}, {TIFFTAG_STRIPBYTECOUNTS, TIFF_LONG, 1, 4096}};
+  entries.insert(entries.end(), more.begin(), more.end());
+  std::string bytes;
+  const auto add = [&](std::uint64_t value, int size) {
+    for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i);
+  };
+  bytes += "II";
+  add(is_big ? 43 : 42, 2);
+  if (is_big) add(8, 4);
+  add(is_big ? 16 : 8, is_big ? 8 : 4);
+  add(entries.size(), is_big ? 8 : 2);
+  for (const auto& [tag, type, count, value] : entries) {
+    add(tag, 2);
+    add(type, 2);
+    add(count, is_big ? 8 : 4);
+    add(value, is_big ? 8 : 4);
+  }
+  add(0, is_big ? 8 : 4);
+  return bytes;
+}
+
+// Each of them is within libtiff's limit.
+TEST_F(TiffPictureTest, TagsAreLimitedInTheirSum) {
+  constexpr std::uint32_t size = 100 << 20;
+  for (const bool is_big : {false, true}) {
+    std::vector<std::array<std::uint32_t, 4>> tags;
+    for (std::uint32_t i = 0; i < 6; ++i) tags.push_back({60000 + i, TIFF_UNDEFINED, size, 8});
+    test::store(file(), tagged({tags.begin(), tags.begin() + 1}, is_big));
+    std::filesystem::resize_file(file(), size + 4096);  // sparse
+    EXPECT_EQ(open_picture(file())->info().width, 64);
+    test::store(file(), tagged(tags, is_big));
+    std::filesystem::resize_file(file(), size + 4096);
+    expect_refused("512 MiB");
+  }
+}
+
+// A blank row of such a codec takes one bit, whatever its width.
+TEST_F(TiffPictureTest, GiantBlankPicturesAreRefused) {
+  for (const int compression : {COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4, COMPRESSION_CCITTRLE}) {
+    TIFF* const tiff = TIFFOpen(file().c_str(), "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 2'000'000);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 16'000);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, compression);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 16);
+    std::uint8_t bytes[500] = {};
+    TIFFWriteRawStrip(tiff, 0, bytes, sizeof bytes);
+    TIFFClose(tiff);
+    expect_refused("claims");
+  }
+}
+
 TEST_F(TiffPictureTest, AChangedFileEndsReading) {
   test::write_tiff(file(), {}, kSize);
   const auto picture = open_picture(file());

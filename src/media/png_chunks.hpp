@@ -1,0 +1,13 @@
+#pragma once
+/// Internal to src/media: what the compressed chunks of a PNG expand to, found before FFmpeg expands them.
+
+#include <cstdint>
+#include <span>
+
+namespace sightline::media {
+
+/// Whether the colour profile and the texts in a PNG picture (also one of APNG, or of a video) expand to more
+/// than 32 MiB together. FFmpeg expands them all, without a limit, when it decodes the picture.
+bool has_giant_chunks(std::span<const std::uint8_t> png);
+
+}  // namespace sightline::media
