@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 #include "commands.hpp"
@@ -86,6 +87,7 @@ std::string recognised_format(const std::filesystem::path& truth) {
   std::error_code error;
   if (std::filesystem::is_directory(truth, error)) return mot_file_of(truth) ? "mot" : "yolo";
   if (truth.extension() == ".json") return "coco";
+  refuse_special_file(truth);
   std::ifstream file(truth);
   std::string row;
   while (std::getline(file, row) && trimmed(without_byte_order_mark(row)).empty()) {

@@ -7,6 +7,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "config_lookup.hpp"
@@ -173,7 +174,7 @@ int run(const LandmarkArguments& a) {
   write_if_named(a.json, [&] {
     const nlohmann::json all{
         {"part", a.part}, {"faces", faces.size()}, {"model", a.model}, {"results", results}};
-    return all.dump(2) + '\n';
+    return json_text(all, 2) + '\n';
   });
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "evaluation/report.hpp"
@@ -142,7 +143,7 @@ void print_found(const char* what, const nlohmann::json& found) {
 
 void write_results(const RecognitionArguments& a, const nlohmann::json& results,
                    const std::vector<NamedCurve>& curves) {
-  if (!a.json.empty()) write_report(a.json, results.dump(2) + '\n');
+  if (!a.json.empty()) write_report(a.json, json_text(results, 2) + '\n');
   write_reports(a.report, curves, FalsePositiveUnit::per_stranger);
 }
 

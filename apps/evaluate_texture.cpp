@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "commands.hpp"
 #include "evaluation/report.hpp"
 #include "media/folder.hpp"
@@ -150,7 +151,7 @@ int run(const EvaluateTextureArguments& a) {
     print_confusion(found);
     json["others"] = json_of(found);
   }
-  if (!a.json.empty()) write_report(a.json, json.dump(1) + "\n");
+  if (!a.json.empty()) write_report(a.json, json_text(json, 1) + "\n");
   return 0;
 }
 

@@ -120,6 +120,9 @@ int export_people(const PeopleArguments& a) {
 
 int import_people(const PeopleArguments& a) {
   require_present(a.file);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(a.file, error))
+    throw Error(ExitCode::input, "'" + a.file + "' is no file", "name one that `faces export` has written");
   if (std::filesystem::file_size(a.file) > Gallery::kMaxImportedBytes) {
     throw Error(ExitCode::input,
                 fmt::format("'{}' is larger than {} GiB", a.file, Gallery::kMaxImportedBytes >> 30),

@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "choices.hpp"
@@ -38,7 +39,7 @@ struct ListArguments {
 };
 
 void print(const Json& json) {
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_text(json, 2).c_str());
 }
 
 // The gallery's threshold as people see distances, which its model knows alone. Throws Error where the

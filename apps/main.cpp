@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -134,6 +135,10 @@ int with_output(int code) {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     end_saying("error: out of memory\n");
+  } catch (const std::system_error& error) {  // a thread of a library's
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      end_saying("error: no more threads can be started: out of memory, or over the limit of processes\n");
+    std::fprintf(stderr, "error: unexpected: %s\n", error.what());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: unexpected: %s\n", error.what());
   } catch (...) {

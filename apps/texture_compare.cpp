@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "commands.hpp"
 #include "texture/distance.hpp"
 #include "texture_known.hpp"
@@ -35,7 +36,7 @@ struct CompareArguments {
 
 void write_json(const std::string& file, const Json& json) {
   if (file.empty()) return;
-  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(json, 1) + "\n";
   if (file == "-") {
     std::fputs(text.c_str(), stdout);
     return;

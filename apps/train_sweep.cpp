@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "evaluation/report.hpp"
 #include "judge.hpp"
 #include "marked_pictures.hpp"
@@ -89,7 +90,7 @@ void write_json(const fs::path& file, const SweptOption& swept, std::span<const 
     rows.push_back(std::move(row));
   }
   const Json json{{"option", swept.name}, {"best", best.value}, {"models", std::move(rows)}};
-  write_report(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  write_report(file, json_text(json, 2) + '\n');
 }
 
 void print(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best) {

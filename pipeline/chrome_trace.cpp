@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/json_text.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -20,7 +21,7 @@ constexpr int kFrames = 1000;
 /// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text) {
   using nlohmann::json;
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(json(text));
 }
 
 const char* to_string(Activity activity) {

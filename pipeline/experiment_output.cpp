@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/markup.hpp"
 #include "base/median.hpp"
 #include "pipeline/measurement_text.hpp"
@@ -235,7 +236,7 @@ std::string experiment_as_json(const Experiment& e) {
                                 {"height", picture.size.height},
                                 {"times", times}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json, 2) + '\n';
 }
 
 std::string experiment_as_csv(const Experiment& e) {

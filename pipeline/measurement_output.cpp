@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "pipeline/measurement_text.hpp"
 #include "pipeline/sweep_output.hpp"
 
@@ -394,7 +395,7 @@ std::string measurements_as_json(std::span<const Measurement> measurements) {
     json["measurements"] = Json::array();
     for (const Measurement& measurement : measurements) json["measurements"].push_back(as_json(measurement));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json, 2) + '\n';
 }
 
 std::string measurements_as_csv(std::span<const Measurement> measurements) {

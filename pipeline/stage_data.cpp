@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "pipeline/measurement_text.hpp"
 #include "pipeline/stage_output.hpp"
 
@@ -110,7 +111,7 @@ std::string stages_as_json(const StageMeasurement& m) {
     json["mappings"] = Json::array();
     for (const WholeRow& row : m.mappings) json["mappings"].push_back(whole_json(m, row));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json, 2) + '\n';
 }
 
 std::string stages_as_csv(const StageMeasurement& m) {

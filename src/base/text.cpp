@@ -4,11 +4,13 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text_encoding.hpp"
 
 namespace sightline {
 
 std::string read_text_file(const std::filesystem::path& file) {
+  refuse_special_file(file);
   std::ifstream stream(file, std::ios::binary);
   std::string text;
   char block[1 << 16];

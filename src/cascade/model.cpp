@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/input_file.hpp"
 #include "model/xml.hpp"
 
 namespace sightline::cascade {
@@ -360,6 +361,7 @@ Model load_model(const std::filesystem::path& file, std::size_t max_bytes) {
 }
 
 bool looks_like_cascade(const std::filesystem::path& file) {
+  refuse_special_file(file, ExitCode::model);
   std::ifstream stream(file, std::ios::binary);
   char head[64] = {};
   stream.read(head, sizeof head);

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
@@ -168,9 +169,7 @@ Characteristics from_json(const json& object) {
 
 std::string record_text(const std::vector<Characteristics>& processors) {
   // Names from drivers may be any bytes.
-  const auto line = [](const json& value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-  };
+  const auto line = [](const json& value) { return json_text(value); };
   std::string text = "{\"version\": " + std::to_string(kRecordVersion) + ", \"processors\": [";
   for (const Characteristics& p : processors) {
     text += &p == &processors.front() ? "\n {" : ",\n {";

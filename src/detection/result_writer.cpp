@@ -18,6 +18,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/utf8.hpp"
 #include "detection/result_writer_parts.hpp"
 
 namespace sightline {
@@ -140,6 +141,10 @@ void ResultWriter::Output::write(std::string_view text) {
   whole_ += static_cast<off_t>(size);
 }
 
+bool ResultWriter::Output::is_terminal() const {
+  return ::isatty(fd_) != 0;
+}
+
 void ResultWriter::Output::close() {
   if (error_ != 0) fail(error_);
   // Network file systems report a full disk only here. A close that was interrupted has still closed on
@@ -180,7 +185,8 @@ ResultWriter::~ResultWriter() {
 
 void ResultWriter::write(const FrameResult& result) {
   if (finished_) throw Error(ExitCode::failed, "a frame was written to results that are already finished");
-  const std::string text = format_->frame(result);
+  std::string text = format_->frame(result);
+  if (output_->is_terminal()) text = printable(text, kLineEndsAndTabs);
   guard([&] { output_->write(text); });
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "detection/result_writer_parts.hpp"
 
@@ -38,7 +39,7 @@ std::string plain(double value, int decimals) {
 // Text of JSON, put together here: a tree of nlohmann's needs memory to be given back, and where its
 // destructor is refused it, the program ends.
 std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(Json(text));
 }
 
 std::string json_number(double value, int decimals) {

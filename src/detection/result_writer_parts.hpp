@@ -25,6 +25,7 @@ class ResultWriter::Output {
 
   void write(std::string_view text);
   void close();
+  bool is_terminal() const;
 
  private:
   [[noreturn]] void fail(int error);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/input_file.hpp"
 #include "base/json_problem.hpp"
 #include "base/text.hpp"
 #include "evaluation/ground_truth.hpp"
@@ -219,6 +220,7 @@ class Linker {
 }  // namespace
 
 GroundTruth load_coco_truth(const std::filesystem::path& file) {
+  refuse_special_file(file);
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) {
     const int error = in ? EISDIR : errno;

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 #include "evaluation/decisions.hpp"
@@ -65,6 +66,7 @@ std::string decisions_as_csv(std::span<const Decisions> detectors) {
 }
 
 bool holds_decisions(const std::filesystem::path& file) {
+  refuse_special_file(file);
   std::ifstream in(file);
   std::string first;
   return std::getline(in, first) && without_byte_order_mark(first).starts_with(kDecisionHeader);

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 
@@ -104,6 +105,7 @@ void check_size(const std::filesystem::path& file) {
 
 void for_each_row(const std::filesystem::path& file, const char* what,
                   const std::function<void(std::string_view, const Row&)>& take) {
+  refuse_special_file(file);
   // Opening a folder succeeds on Linux, and reading it would look like an empty file.
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file)) {

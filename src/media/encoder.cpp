@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <new>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
@@ -9,6 +11,14 @@
 
 namespace sightline::media {
 namespace {
+
+// Encoders call the lack of memory a general error. They need some dozens of pictures.
+bool is_memory_short() {
+  constexpr std::size_t kSome = std::size_t{256} << 20;
+  void* volatile some = std::malloc(kSome);
+  std::free(some);
+  return !some;
+}
 
 const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& container,
                             const std::string& name) {
@@ -100,6 +110,7 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
   const int result = fault::strikes(fault::Kind::encode, "avcodec_open2")
                          ? AVERROR(EINVAL)
                          : avcodec_open2(context_.get(), codec_, nullptr);
+  if (result == AVERROR(ENOMEM) || (result < 0 && is_memory_short())) throw std::bad_alloc();
   if (result < 0 && needs_hardware(*codec_))
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name +

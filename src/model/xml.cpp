@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "model/foreign_file.hpp"
 
@@ -177,6 +178,7 @@ std::string read_xml(const std::filesystem::path& file, const char* kind, std::u
     throw Error(ExitCode::model, "'" + file.string() + "' is a folder",
                 "name a " + std::string(kind) + " XML file");
   }
+  refuse_special_file(file, ExitCode::model);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ExitCode::model, "cannot read the " + what);
   std::string text;

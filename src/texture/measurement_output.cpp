@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "texture/measurement.hpp"
 
 namespace sightline::texture {
@@ -100,7 +101,7 @@ std::string as_json(const TextureMeasurement& m) {
                                {"by_size", json_of(device.by_size)},
                                {"by_group", json_of(device.by_group)}});
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace sightline::texture

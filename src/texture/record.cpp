@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "evaluation/report_parts.hpp"
 
@@ -62,9 +63,7 @@ Json damage_json(const std::vector<tiles::Damage>& damage) {
 // A record's head, and its lists after it with an entry a line: thousands of bins, each on a line of its own,
 // would be for nobody.
 std::string record_text(const TextureRecord& record, bool shares) {
-  const auto line = [](const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
+  const auto line = [](const Json& json) { return json_text(json); };
   Json head{{"picture", record.picture},
             {"page", record.page},
             {"width", record.width},

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/json_text.hpp"
 #include "evaluation/truth_output.hpp"
 #include "training/sample_folder.hpp"
 
@@ -70,7 +71,7 @@ void SampleFolder::write_lists(const fs::path& folder) const {
     list("boxes", boxes);
     list("backgrounds", backgrounds);
   }
-  write_whole(folder / "samples.json", summary.dump(2) + '\n', "summary");
+  write_whole(folder / "samples.json", json_text(summary, 2) + '\n', "summary");
 }
 
 }  // namespace sightline::training

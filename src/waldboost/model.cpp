@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "image/lbp.hpp"
 #include "model/header.hpp"
 #include "model/safetensors.hpp"
@@ -175,6 +176,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
 
 // The first bytes of a file; fewer where it is shorter, none where it cannot be read.
 std::string read_head(const std::filesystem::path& file) {
+  refuse_special_file(file, ExitCode::model);
   std::ifstream stream(file, std::ios::binary);
   std::string head(kHead, '\0');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));

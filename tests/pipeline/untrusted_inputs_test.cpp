@@ -211,6 +211,27 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   expect_clean(run({"detect", "a.mp4", "--unknown", url}).err, "usage");
 }
 
+TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
+  RunSetup setup;
+  setup.timeout = 20;
+  const std::string picture = clip("a.mp4");
+  for (const std::string& special : {fifo(), std::string("/dev/zero"), folder_.path().string()}) {
+    for (const std::string option : {"boxes", "mot", "coco", ""}) {
+      std::vector<std::string> truth{"evaluate", "frames", picture, "--truth", special};
+      if (!option.empty()) truth.insert(truth.end(), {"--truth-format", option});
+      const Outcome outcome = run(truth, setup);
+      EXPECT_EQ(outcome.exit_code, kInput) << special << option << outcome.err;
+    }
+    for (const char* const config : {"people", "faces"}) {
+      const Outcome outcome = run({"detect", picture, "-c", config, "--model", special}, setup);
+      EXPECT_EQ(outcome.exit_code, 4) << special << outcome.err;
+    }
+    const Outcome imported = run({"faces", "import", special, "--gallery", folder_ / "f.db"}, setup);
+    EXPECT_EQ(imported.exit_code, kInput) << imported.err;
+    EXPECT_EQ(imported.err.find("unexpected"), std::string::npos);
+  }
+}
+
 TEST_F(UntrustedInput, CredentialsOfTheEnvironment) {
   const std::vector<char> bytes = load(clip("a.mp4"));
   const std::string body(bytes.begin(), bytes.end());

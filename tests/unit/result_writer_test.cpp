@@ -292,6 +292,26 @@ TEST_F(ResultWriterTest, AClosedPipeIsAnErrorAndNoSignal) {
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
 }
 
+TEST_F(ResultWriterTest, ATerminalObeysNoName) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0)
+    GTEST_SKIP() << "there are no pseudo-terminals here";
+  FrameResult one = frame(1, {kPerson});
+  one.source = "a\x1b[31m\u009b\u202e\x07.png";
+  for (const ResultFormat format :
+       {ResultFormat::csv, ResultFormat::mot, ResultFormat::jsonl, ResultFormat::json}) {
+    const auto writer = ResultWriter::open(::ptsname(master), format, {"a\x1b[0m", "b"});
+    writer->write(one);
+    std::string shown(4096, '\0');
+    shown.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(master, shown.data(), shown.size()))));
+    EXPECT_FALSE(shown.empty());
+    for (const char* const raw : {"\x1b", "\x07", "\u009b", "\u202e"})
+      EXPECT_EQ(shown.find(raw), std::string::npos) << shown;
+    writer->finish();
+  }
+  ::close(master);
+}
+
 TEST_F(ResultWriterTest, WaitsForAFullPipeThatDoesNotBlock) {
   const fs::path fifo = folder_ / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);

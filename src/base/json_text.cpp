@@ -1,0 +1,14 @@
+#include "base/json_text.hpp"
+
+#include "base/utf8.hpp"
+
+namespace sightline {
+
+std::string escape_controls(std::string_view json) {
+  // The escapes of `printable` are those of JSON, but for "\x7f".
+  std::string text = printable(json, "\n\t\x7f");
+  for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;) text.replace(at, 1, "\\u007f");
+  return text;
+}
+
+}  // namespace sightline

@@ -1,0 +1,21 @@
+#pragma once
+/// JSON as text for files, pipes and terminals.
+
+#include <string>
+#include <string_view>
+
+namespace sightline {
+
+/// JSON text with escapes (`\u009b`) for what a terminal would obey or show in another order: DEL, C1 control
+/// characters and characters that change the direction of text. It says the same as before.
+/// @param json  UTF-8, such as nlohmann's `dump`
+std::string escape_controls(std::string_view json);
+
+/// As `dump`, with `escape_controls`; bytes that are not UTF-8 are replaced.
+/// @param indent  below 0: on one line
+template <typename Json>
+std::string json_text(const Json& json, int indent = -1) {
+  return escape_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace sightline
