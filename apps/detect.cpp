@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -97,6 +98,15 @@ bool names_a_file(const std::string& output) {
   return true;
 }
 
+// Of numbered pictures (name%03d.png, or a video into a folder), the first one.
+std::string first_picture(const std::string& output) {
+  if (is_folder(output) || output.ends_with('/')) return (fs::path(output) / "000001.png").string();
+  std::smatch number;
+  if (!std::regex_search(output, number, std::regex("%0?([0-9]*)d"))) return output;
+  const int digits = number[1].length() > 0 ? std::min(std::stoi(number[1].str().substr(0, 2)), 20) : 1;
+  return fmt::format("{}{:0{}}{}", number.prefix().str(), 1, digits, number.suffix().str());
+}
+
 // What cannot be written to one file is refused before anything is there.
 void check_output(const DetectArguments& a) {
   std::error_code error;
@@ -129,12 +139,12 @@ void check(const DetectArguments& a) {
   require_writable(a.trace);
   require_writable(a.report);
   refuse_same_outputs({a.output, a.detections, a.contact_sheet, a.trace, a.report});
-  if (a.inputs.size() < 2 || a.output.empty()) return;
+  if (a.output.empty()) return;
   for (const std::string& input : a.inputs) {
     const Target target = target_for(a, input);
-    if (!a.overwrite && !target.pictures) refuse_existing(target.path);
+    if (!a.overwrite && !target.pictures) refuse_existing(first_picture(target.path));
   }
-  make_folder(a.output);
+  if (a.inputs.size() > 1) make_folder(a.output);
 }
 
 // The format of the detections, known before anything is opened.

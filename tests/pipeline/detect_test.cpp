@@ -381,6 +381,18 @@ TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
   }
 }
 
+TEST(CommandOutputs, NumberedPicturesAreNotReplacedEither) {
+  TempDir folder;
+  for (const char* output : {"frame%03d.png", "out/", "new/"}) {
+    fs::create_directories(folder / "out");
+    const std::vector<std::string> command{"detect", kTenFrames, "--duration", "0.2", "-o", folder / output};
+    EXPECT_EQ(run(command).exit_code, 0) << output;
+    expect_run(2, "--overwrite", command);
+    EXPECT_EQ(run(command + std::vector<std::string>{"--overwrite"}).exit_code, 0) << output;
+  }
+  EXPECT_TRUE(fs::exists(folder / "frame001.png"));
+}
+
 TEST(CommandOutputs, AreNoInputs) {
   TempDir folder;
   media::test::store(folder / "in.csv", std::string("x"));

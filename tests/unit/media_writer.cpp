@@ -178,7 +178,8 @@ void write_frames(const std::string& file, int count, double seconds, const Writ
 
 TEST(MediaWriter, NamesWithColonsAreFiles) {
   const TempDir dir;
-  for (const char* name : {"2026-11-25T12:30:00.mp4", "cam:1.mkv", "http:a.mov", "a:b.png", "pipe:1.jpg", ":.ts"}) {
+  for (const char* name :
+       {"2026-11-25T12:30:00.mp4", "cam:1.mkv", "http:a.mov", "a:b.png", "pipe:1.jpg", ":.ts"}) {
     for (const bool live : {false, true}) {
       const std::string file = dir / name;
       WriteOptions options;
@@ -191,6 +192,17 @@ TEST(MediaWriter, NamesWithColonsAreFiles) {
   }
   write_frames("file://" + dir / "a.mkv", 1, 1);
   EXPECT_TRUE(fs::exists(dir / "a.mkv"));
+}
+
+// Muxers that open their files themselves follow no links either.
+TEST(MediaWriter, SegmentsAreWrittenLikePictures) {
+  const TempDir dir;
+  store(dir / "precious", std::string("precious"));
+  fs::create_hard_link(dir / "precious", dir / "a0.ts");
+  write_frames(dir / "a.m3u8", 50, 0.04);
+  EXPECT_EQ(load(dir / "precious").size(), 8u);
+  EXPECT_FALSE(read_all(dir / "a0.ts").empty());
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 3);
 }
 
 // The encoder's first packet comes many frames, and so many seconds, after the first frame.
