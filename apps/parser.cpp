@@ -61,7 +61,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   }
   if (kind == CLI::ExitCodes::ArgumentMismatch) {
     const std::string_view what = error.what();
-    if (const std::size_t colon = what.find(": At most 1 required"); colon != std::string_view::npos)
+    if (const std::size_t colon = what.find(": At Most 1 required"); colon != std::string_view::npos)
       return std::string(what.substr(0, colon)) +
              " is given more than once; name one file";  // "--hold: 1 required FLOAT:POSITIVE missing"
     const std::string text = error.what();
