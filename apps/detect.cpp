@@ -124,11 +124,24 @@ void check_output(const DetectArguments& a) {
               "name a folder, in which each picture keeps its name");
 }
 
+// A folder, or a file of a single picture: animated ones are videos.
+bool holds_pictures(const std::string& input) {
+  std::error_code error;
+  if (is_folder(input)) return true;
+  if (!is_picture(input) || !fs::is_regular_file(input, error)) return false;
+  try {
+    return media::Reader(input).info().is_pictures;
+  } catch (const Error&) {
+    return false;  // the run says what is wrong with it
+  }
+}
+
 void check(const DetectArguments& a) {
+  const bool needs_time = a.reading.start > 0 || a.reading.duration || a.tracking.is_asked_for();
   // Before another one is processed.
   for (const std::string& input : a.inputs) {
     require_present(input);
-    if (is_folder(input)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
+    if (needs_time && holds_pictures(input)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
   }
   if (!a.output.empty()) {
     check_output(a);

@@ -126,6 +126,12 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
   }
 }
 
+[[noreturn]] void refuse_kind(const std::filesystem::path& path, const std::string& kind) {
+  throw Error(ExitCode::model, "'" + path.string() + "' is " + kind + ", not a model of Sightline",
+              "models are .safetensors files that `sightline train` writes, or OpenCV's cascades (.xml); "
+              "`--model people` names one that ships");
+}
+
 /// Throws where a file does not begin as safetensors does and is known to be something else. Reads from the
 /// beginning.
 void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
@@ -136,9 +142,7 @@ void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
   if (head.size() > kLengthBytes && head[kLengthBytes] == '{') return;
   const std::string kind = head.empty() ? "empty" : foreign_kind(head, path);
   if (kind.empty()) return;
-  throw Error(ExitCode::model, "'" + path.string() + "' is " + kind + ", not a model of Sightline",
-              "models are .safetensors files that `sightline train` writes, or OpenCV's cascades (.xml); "
-              "`--model people` names one that ships");
+  refuse_kind(path, kind);
 }
 
 }  // namespace
@@ -165,6 +169,7 @@ Safetensors Safetensors::load(const std::filesystem::path& path, std::uint64_t m
   if (!std::filesystem::exists(status)) {
     throw Error(ExitCode::model, "no model file '" + name + "'", "check the path");
   }
+  if (std::filesystem::is_directory(status)) refuse_kind(path, "a folder");
   if (!std::filesystem::is_regular_file(status)) refuse(name, "is not a file");
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (!error && size > max_bytes) {

@@ -298,6 +298,7 @@ TEST_F(BadInput, OtherFilesAsAModelAreNamed) {
   }
   expect_run(4, "PNG",
              {"detect", kClip, "--model", file("a.xml", "\x89PNG\r\n\x1A\n" + std::string(40, '\0'))});
+  expect_run(4, "a folder", {"detect", kClip, "--model", folder_.path()});
   expect_run(4, "ONNX", {"model", "show", folder_ / "a.onnx"});
 }
 

@@ -258,7 +258,7 @@ TEST(Safetensors, Files) {
   fs::resize_file(path, fs::file_size(path) - 1);
   EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr(path.string()));
   EXPECT_THAT(model_error([&] { Safetensors::load(folder / "none"); }), HasSubstr("no model file"));
-  EXPECT_THAT(model_error([&] { Safetensors::load(folder); }), HasSubstr("is not a file"));
+  EXPECT_THAT(model_error([&] { Safetensors::load(folder); }), HasSubstr("is a folder"));
   EXPECT_THAT(model_error([&] { Safetensors::load("/dev/zero"); }), HasSubstr("is not a file"));
   {
     // A hole in the file: no disk space. The header fits the file and yet is longer than the format allows.
