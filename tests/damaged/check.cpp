@@ -16,7 +16,8 @@ std::string problem_of_lines(const std::string& text, std::vector<std::string>& 
   for (std::string line; std::getline(stream, line);) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return "a line is not JSON: " + line;
-    const std::int64_t frame = json.value("frame", std::int64_t{0});
+    const bool is_picture = json.contains("frame") && json["frame"].is_null();
+    const std::int64_t frame = is_picture ? last + 1 : json.value("frame", std::int64_t{0});
     if (frame <= last) return "frame " + std::to_string(frame) + " comes after " + std::to_string(last);
     last = frame;
     const std::string status = json.value("status", "");
