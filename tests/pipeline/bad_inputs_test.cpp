@@ -182,7 +182,7 @@ TEST_F(BadInput, TwoOutputsThatAreOneFile) {
   expect_run(2, "two outputs", {"live", input, "--headless", "--trace", folder_ / "x", "-d", folder_ / "x"});
   const std::string there = file("there.jsonl", "precious\n");
   fs::create_symlink(there, folder_ / "link.png");
-  expect_run(2, "two outputs", {"detect", input, "-d", there, "--contact-sheet", folder_ / "link.png"});
+  expect_run(2, "two outputs", {"detect", input, "-d", there, "--contact-sheet", folder_ / "link.png", "--overwrite"});
   EXPECT_EQ(bytes_of(there), "precious\n");
 }
 

@@ -54,6 +54,9 @@ fs::path put_driver(const fs::path& folder) {
       place /= driver.library;
       if (driver.library.empty() || !fs::is_regular_file(place)) continue;
       fs::create_symlink(place, folder / "libnvidia-opencl.so.1");
+      // PoCL looks for its devices beside itself.
+      const fs::path devices = place.parent_path() / "pocl";
+      if (fs::is_directory(devices)) fs::create_directory_symlink(devices, folder / "pocl");
       return folder / "libnvidia-opencl.so.1";
     }
   }

@@ -250,7 +250,8 @@ TEST_F(Evaluate, Misses) {
        {"suppressed", "low score", "unseen", "all", "0 to 48 pixels high", "96 to 128 pixels high"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome.out;
   EXPECT_GT(media::test::read_all(folder_ / "sheet.png").at(0).size().height, 250);
-  expect_run(2, "--misses 0.1", command + std::vector<std::string>{"--misses-sheet", folder_ / "sheet.png"});
+  expect_run(2, "--misses 0.1",
+             command + std::vector<std::string>{"--misses-sheet", folder_ / "sheet.png", "--overwrite"});
   expect_run(2, "have no scores of their own",
              command + std::vector<std::string>{"--config", "faces-opencv", "--misses", "0.1"});
 }
