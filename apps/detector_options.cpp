@@ -162,6 +162,7 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
           "more "
           "faces unknown (default: as the gallery was calibrated)")
       .between(0, 1);
+  offers_schedule_ = !left_out.contains("--schedule");
   add_device_options(all, schedule_);
   all.group("Schedule");
   add_schedule_options(all, schedule_);
@@ -367,7 +368,8 @@ Engine DetectorOptions::make(Wanted wanted) const {
   pipeline::ScheduleRequest asked = schedule_.request;
   asked.devices = engine.schedule.devices;
   asked.buffers = engine.schedule.buffers;
-  engine.device_stages = make_devices(asked, *engine.detector);
+  engine.device_stages = make_devices(asked, *engine.detector,
+                                      offers_schedule_ ? cpu_devices_for(engine.schedule) : CpuDevices::used);
   return engine;
 }
 

@@ -104,6 +104,7 @@ class DetectorOptions {
   bool follows_gallery_ = false;
   ScheduleArguments schedule_;
   pipeline::KnobRequest knob_;
+  bool offers_schedule_ = false;
   bool offers_knob_ = false;
   bool turns_by_hand_ = false;
 };

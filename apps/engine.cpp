@@ -26,8 +26,24 @@ std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest
   return chosen;
 }
 
+namespace {
+
+bool are_cpus(const std::vector<opencl::ChosenDevice>& devices) {
+  return !devices.empty() && std::ranges::all_of(devices, [](const opencl::ChosenDevice& one) {
+    return one.device.type == opencl::DeviceType::cpu;
+  });
+}
+
+}  // namespace
+
+CpuDevices cpu_devices_for(const pipeline::ScheduleRequest& schedule) {
+  const bool is_asked =
+      !schedule.name.empty() || !schedule.map.empty() || schedule.split > 0 || !schedule.goal.empty();
+  return is_asked ? CpuDevices::used : CpuDevices::left_out;
+}
+
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
-                                                        const FrameProcessor& processor) {
+                                                        const FrameProcessor& processor, CpuDevices cpus) {
   const auto choices = opencl::parse_device_choices(schedule.devices.empty() ? "auto" : schedule.devices);
   const std::string& what = choices.front().what;
   if (what == "none" || (schedule.name == "cpu" && schedule.map.empty())) return {};
@@ -38,8 +54,16 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
     return {};
   }
   const bool optional = what == "auto" || what == "all" || what == "gpus";
+  const std::vector<opencl::ChosenDevice> chosen = choose_devices(schedule);
+  if (cpus == CpuDevices::left_out && are_cpus(chosen)) {
+    spdlog::info(
+        "OpenCL device '{}' is a CPU, which is faster by its own code: no stage runs on the device; "
+        "--schedule auto or gpu uses it",
+        chosen.front().device.name);
+    return {};
+  }
   std::vector<std::unique_ptr<DeviceStages>> all;
-  for (const opencl::ChosenDevice& device : choose_devices(schedule)) {
+  for (const opencl::ChosenDevice& device : chosen) {
     try {
       auto stages = processor.make_device_stages(device);
       if (!stages) continue;
@@ -151,20 +175,15 @@ void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::ve
     if (known && explain) explain_to_user(*known, *this);
     if (known) return;
   }
-  const bool only_cpus = std::ranges::all_of(device_stages, [](const auto& stages) {
-    return stages->context().device().type == opencl::DeviceType::cpu;
-  });
+  const bool on_device = !device_stages.empty();
   pipeline::Schedule taken =
-      pipeline::named_schedule(only_cpus ? "cpu" : "gpu", processor(), devices(), pipeline.threads());
+      pipeline::named_schedule(on_device ? "gpu" : "cpu", processor(), devices(), pipeline.threads());
   if (schedule.in_flight > 0) taken.in_flight = schedule.in_flight;
   pipeline.set_schedule(taken);
-  if (!device_stages.empty() || explain)
-    spdlog::info(
-        "auto: {} are too few to measure schedules; all stages run {}; --schedule auto measures all the same",
-        counted(frames_to_come, "frame"),
-        !only_cpus              ? "on the device"
-        : device_stages.empty() ? "on the CPU"
-                                : "on the CPU, which the device is, by its own code");
+  spdlog::info(
+      "auto: {} are too few to measure schedules; all stages run on the {}; --schedule auto measures all the "
+      "same",
+      counted(frames_to_come, "frame"), on_device ? "device" : "CPU");
 }
 
 std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,

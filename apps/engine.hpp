@@ -50,7 +50,7 @@ struct ProcessorEngine {
                          std::optional<std::int64_t> frames_to_come, const std::atomic<bool>& stop) const;
   /// The same for a run over a source, where that is worth its time: where the user asks for schedule auto or
   /// a goal, or the source has as many frames as that, or does not know. Else the schedule is that of a plan
-  /// which is remembered, or all stages run on the device; where that is a CPU, on the CPU by its own code.
+  /// which is remembered, or all stages run on the device, if there is one.
   /// None where nothing was planned. Throws Error (usage).
   std::optional<pipeline::Planned> plan_if_worthwhile(pipeline::Pipeline& pipeline,
                                                       const pipeline::PeekedSource& source,
@@ -76,11 +76,20 @@ struct Engine : ProcessorEngine {
 /// The devices that a schedule asks for. Throws as opencl::choose_devices does.
 std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest& schedule);
 
+/// Whether a run that nobody asked a schedule for uses devices all of which are CPUs.
+enum class CpuDevices {
+  used,
+  left_out,  ///< the CPU's own code is faster: no kernels are built
+};
+/// What suits a request that is complete: CPUs are left out where it names no schedule, mapping or goal.
+CpuDevices cpu_devices_for(const pipeline::ScheduleRequest& schedule);
+
 /// The processor's stages on the devices that a schedule asks for; none where the CPU does all. A device that
 /// the user named and that does not work is an Error (device); one that was chosen automatically is left out
 /// with a warning.
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
-                                                        const FrameProcessor& processor);
+                                                        const FrameProcessor& processor,
+                                                        CpuDevices cpus = CpuDevices::used);
 
 /// Tells the user what runs: build, threads, schedule.
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline);

@@ -37,7 +37,7 @@ TextureEngine make_engine(const texture::TextureSettings& settings, const Schedu
   engine.threads = schedule.threads;
   engine.explain = schedule.explain;
   engine.texture = std::make_unique<texture::TextureProcessor>(settings);
-  engine.device_stages = make_devices(engine.schedule, *engine.texture);
+  engine.device_stages = make_devices(engine.schedule, *engine.texture, cpu_devices_for(engine.schedule));
   return engine;
 }
 

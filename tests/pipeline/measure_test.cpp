@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "opencl/device.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
 
@@ -372,6 +373,9 @@ TEST_F(MeasureTest, ShortRunsAreNotMeasuredFor) {
   ASSERT_EQ(on_cpu.exit_code, 0) << on_cpu.err;
   EXPECT_THAT(on_cpu.err, Not(HasSubstr("measuring stages")));
   EXPECT_THAT(on_cpu.err, HasSubstr("by its own code"));
+  EXPECT_EQ(on_cpu.out, unplanned.out);
+  const std::string device = opencl::list_devices().front().name;
+  EXPECT_EQ(bytes_of(folder_ / "cpu.json").find(device), std::string::npos);
 }
 
 TEST_F(MeasureTest, ExplainsAuto) {
@@ -450,8 +454,7 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
 }
 
 const std::vector<std::string> kWaldboost{
-    "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost.safetensors", "--scale-step",
-    "1.5"};
+    "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost.safetensors", "--scale-step", "1.5"};
 
 TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";
