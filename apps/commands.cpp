@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ std::function<int()> guarded(const OptionSet& options, const Common& common, std
       if (is_output(option)) std::ranges::move(files_of(option), std::back_inserter(outputs));
     }
     for (const std::string& output : outputs) {
+      std::error_code ignored;
+      if (std::filesystem::is_directory(output, ignored)) continue;  // the command says what goes into it
       for (const std::string& input : inputs) refuse_input(input, output);
       if (!common.overwrite) refuse_existing(output);
     }
