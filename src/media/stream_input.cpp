@@ -457,6 +457,7 @@ std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, 
 int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                              AVDictionary** settings) {
   auto* self = static_cast<StreamInput*>(context->opaque);
+  if (self->is_refused_) return AVERROR_EXIT;
   try {
     self->forbid_more_references();
     // FFmpeg opens pictures of a pattern, and picture files that it recognises by their name, itself.
