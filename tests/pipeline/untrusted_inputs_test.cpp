@@ -215,7 +215,7 @@ TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
   RunSetup setup;
   setup.timeout = 20;
   const std::string picture = clip("a.mp4");
-  for (const std::string& special : {fifo(), std::string("/dev/zero"), folder_.path().string()}) {
+  for (const std::string& special : {fifo(), std::string("/dev/zero"), folder_.path()}) {
     for (const std::string option : {"boxes", "mot", "coco", ""}) {
       std::vector<std::string> truth{"evaluate", "frames", picture, "--truth", special};
       if (!option.empty()) truth.insert(truth.end(), {"--truth-format", option});
