@@ -195,7 +195,7 @@ TEST_F(AddFaces, CalibrationIsKept) {
   EXPECT_EQ(gallery.threshold()->people, 2);
   const gallery::Calibration found = gallery::calibrate(gallery.snapshot(), finder_, 0.01);
   const std::string text = calibration_text(found, finder_);
-  EXPECT_THAT(text, HasSubstr("too few to find 1%"));
+  EXPECT_THAT(text, HasSubstr("a rate of 1%"));
   // As distances stand beside names.
   const double threshold = finder_.real_distance(found.threshold.distance + 1);
   EXPECT_THAT(text, HasSubstr(fmt::format("threshold {:.4f}: ", threshold)));
