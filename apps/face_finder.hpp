@@ -11,6 +11,8 @@ namespace sightline::apps {
 
 /// Where faces are recognised if nobody says how.
 inline constexpr char kFacesConfig[] = "recognise";
+/// The other configuration that ships with a model of its own for templates.
+inline constexpr char kLightFacesConfig[] = "recognise-light";
 
 /// A configuration with recognition, by its name or file. Throws Error (usage).
 Config recognition_config(const std::string& name);

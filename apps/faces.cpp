@@ -57,6 +57,7 @@ struct PeopleArguments {
   std::vector<std::string> names;
   std::vector<int> pictures;
   std::string file;
+  bool force = false;
 };
 
 int rename(const PeopleArguments& a) {
@@ -66,15 +67,26 @@ int rename(const PeopleArguments& a) {
   return 0;
 }
 
+// Of the configuration that has the gallery's model; null where none that ships has.
+std::unique_ptr<gallery::FaceFinder> finder_for(const Gallery& gallery) {
+  for (const char* config : {kFacesConfig, kLightFacesConfig}) {
+    auto finder = make_face_finder(DetectorOptions(config));
+    if (gallery.kind().hash == finder->kind().hash) return finder;
+  }
+  return nullptr;
+}
+
 int merge(const PeopleArguments& a) {
   Gallery gallery = a.gallery.open(Gallery::Access::write);
-  const auto finder = make_face_finder(DetectorOptions(kFacesConfig));
-  if (gallery.kind().hash == finder->kind().hash) {
+  const auto finder = a.force ? nullptr : finder_for(gallery);
+  if (finder) {
     const gallery::Snapshot known = gallery.snapshot();
     for (const std::string& other : a.names) {
       if (gallery.find(a.name) && gallery.find(other) && are_unlike(known, a.name, other, *finder))
-        spdlog::warn("'{}' and '{}' look like different people; `sightline faces show` lists their pictures",
-                     a.name, other);
+        throw Error(
+            ExitCode::usage,
+            fmt::format("'{}' and '{}' look like different people, and nothing is merged", a.name, other),
+            "compare their pictures (`sightline faces show NAME --pictures FOLDER`); --force merges them");
     }
   }
   gallery.merge(a.name, a.names);
@@ -166,6 +178,7 @@ void add_faces(CLI::App& app, Common& common) {
       [](OptionSet& options, PeopleArguments& a) {
         options.add("name", &a.name, "Name of the person").free_text().require();
         options.add("others", &a.names, "Names to merge into it, which go").free_text().require();
+        options.add("--force", &a.force, "Merge people who do not look alike, too");
       });
   add_people_command(faces, common, "delete", "Forget people, or pictures of them, to the last byte", remove,
                      [](OptionSet& options, PeopleArguments& a) {

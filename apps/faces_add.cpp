@@ -28,12 +28,15 @@ namespace fs = std::filesystem;
 using gallery::Candidate;
 using gallery::ChosenFace;
 using gallery::FaceFinder;
+using gallery::FaceQuality;
 using gallery::FaceTemplate;
 using gallery::Gallery;
 using gallery::NewTemplate;
 using gallery::Selection;
+using Templates = std::vector<std::vector<std::uint8_t>>;
 
 constexpr double kCameraSeconds = 10;
+constexpr std::size_t kShownFaces = 10;  // of those that are taken, without -v
 
 struct Inputs {
   std::vector<std::string> pictures;
@@ -60,7 +63,10 @@ Inputs sorted_out(const std::vector<std::string>& inputs) {
 class Gathering {
  public:
   Gathering(const AddFacesArguments& arguments, FaceFinder& finder, int verbosity)
-      : a_(arguments), finder_(finder), verbosity_(verbosity) {}
+      : a_(arguments),
+        finder_(finder),
+        least_(arguments.force ? FaceQuality() : finder.least_quality()),
+        verbosity_(verbosity) {}
 
   // A picture without the face that is meant is left out where there are others.
   void add_picture(const std::string& file, bool is_only_one) {
@@ -73,7 +79,7 @@ class Gathering {
       throw_if_stopped();
       if (!frame) throw Error(ExitCode::input, "'" + file + "' holds no picture");
       std::vector<FaceTemplate> faces = finder_.find(frame->view());
-      const ChosenFace chosen = choose_face(faces, a_.choice);
+      const ChosenFace chosen = choose_face(faces, a_.choice, least_);
       if (!chosen.face) throw Error(ExitCode::input, "'" + file + "': " + chosen.problem, chosen.remedy);
       pictures.push_back({std::move(faces[*chosen.face]), file});
     } catch (const Error& error) {
@@ -96,15 +102,17 @@ class Gathering {
     ProgressDisplay display(verbosity_ >= 0);
     const auto start = std::chrono::steady_clock::now();
     gallery::Stretches stretches;
-    std::int64_t frames = 0, with_one = 0, with_several = 0;
+    std::int64_t frames = 0, with_one = 0, with_several = 0, doubtful = 0;
     while (const auto frame = reader.read()) {
       throw_if_stopped();
       std::vector<FaceTemplate> faces = finder_.find(frame->view());
       ++frames;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       display.show({frames, elapsed.count(), reader.info().frames});
-      const ChosenFace chosen = choose_face(faces, a_.choice);
-      if (chosen.face) {
+      const ChosenFace chosen = choose_face(faces, a_.choice, least_);
+      if (chosen.is_doubtful) {
+        ++doubtful;
+      } else if (chosen.face) {
         ++with_one;
         stretches.add({std::move(faces[*chosen.face]), fmt::format("{}, {:.2f} s", input, frame->time())});
       } else if (!faces.empty()) {
@@ -113,6 +121,10 @@ class Gathering {
     }
     display.end();
     throw_if_stopped();
+    if (with_one == 0 && with_several == 0 && doubtful > 0)
+      throw Error(ExitCode::input,
+                  fmt::format("only doubtful faces are found in {} of '{}'", counted(frames, "frame"), input),
+                  "let the face be seen from the front, large, sharp and in good light; --force takes them");
     if (with_one == 0 && with_several == 0)
       throw Error(ExitCode::input,
                   fmt::format("no face is found in {} of '{}'", counted(frames, "frame"), input),
@@ -121,6 +133,8 @@ class Gathering {
       throw Error(ExitCode::input, fmt::format("several faces are seen in '{}', always", input),
                   "let one person be seen alone, or take the --largest face");
     }
+    if (doubtful > 0)
+      spdlog::info("{}: {} with doubtful faces are left out", input, counted(doubtful, "frame"));
     if (with_several > 0)
       spdlog::warn("{}: {} with several faces are left out; --largest takes the largest one", input,
                    counted(with_several, "frame"));
@@ -134,6 +148,7 @@ class Gathering {
  private:
   const AddFacesArguments& a_;
   FaceFinder& finder_;
+  const FaceQuality least_;
   const int verbosity_;
   std::vector<Candidate> frames_;
 };
@@ -155,14 +170,65 @@ std::string left_out_text(const Selection& selection) {
   return text;
 }
 
+// Where the face lies, so that one that is none shows.
+std::string face_text(const Candidate& candidate) {
+  const Detection& face = candidate.face.face;
+  return fmt::format("{}: {:.0f}x{:.0f} pixels at {:.0f},{:.0f}{}, sharpness {:.0f}", candidate.source,
+                     face.box.width, face.box.height, face.box.x, face.box.y,
+                     face.confidence ? fmt::format(", confidence {:.0f}%", 100 * *face.confidence) : "",
+                     candidate.face.sharpness);
+}
+
 void take(const std::vector<Candidate>& candidates, const Selection& selection, const char* what,
           std::vector<NewTemplate>& made) {
   for (const std::size_t i : selection.taken) {
-    spdlog::debug("taken: {}", candidates[i].source);
+    const auto level = made.size() < kShownFaces ? spdlog::level::info : spdlog::level::debug;
+    spdlog::log(level, "taken: {}", face_text(candidates[i]));
     made.push_back(as_template(candidates[i]));
   }
   if (const std::string text = left_out_text(selection); !text.empty())
     spdlog::info("left out of the {}: {}", what, text);
+}
+
+// Keeps the pictures that show the same person.
+void leave_out_others(std::vector<Candidate>& pictures, const Templates& own, const std::string& name,
+                      const FaceFinder& finder) {
+  const gallery::Likeness sorted = sort_by_likeness(pictures, own, finder);
+  const auto count = [](const auto& some) { return counted(std::ssize(some), "picture"); };
+  if (!sorted.is_certain)
+    spdlog::warn("the two pictures of '{}' look like different people; `sightline faces show` lists them",
+                 name);
+  if (own.empty() ? 2 * sorted.like.size() < pictures.size() : sorted.like.empty() && !pictures.empty()) {
+    throw Error(ExitCode::input,
+                own.empty() ? fmt::format("{} look like several people: no more than {} of them look alike",
+                                          count(pictures), sorted.like.size())
+                            : fmt::format("{} not look like '{}' in the gallery",
+                                          pictures.size() == 1 ? "'" + pictures.front().source + "' does"
+                                                               : count(pictures) + " do",
+                                          name),
+                "add each person by name; --force takes them all the same");
+  }
+  for (const std::size_t i : sorted.unlike)
+    spdlog::warn("left out: '{}' looks like somebody else; --force takes it all the same",
+                 pictures[i].source);
+  std::vector<Candidate> kept;
+  for (const std::size_t i : sorted.like) kept.push_back(std::move(pictures[i]));
+  pictures = std::move(kept);
+}
+
+// The frames are of one person already, of whom the nearest frame counts.
+void check_frames(const std::vector<Candidate>& frames, const Templates& own, const std::string& name,
+                  const FaceFinder& finder) {
+  if (frames.empty() || own.empty()) return;
+  const auto limit = finder.distance_of_strangers(gallery::kStrangersAlike / static_cast<double>(own.size()));
+  if (!limit) return;
+  for (const Candidate& frame : frames) {
+    for (const auto& one : own) {
+      if (finder.distance(one, frame.face.bytes) <= *limit) return;
+    }
+  }
+  throw Error(ExitCode::input, fmt::format("the video does not look like '{}' in the gallery", name),
+              "add the person by another name; --force takes it all the same");
 }
 
 // Somebody in the gallery who looks like what is added is most likely the same person.
@@ -206,7 +272,7 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
                 "see above what is wrong with each");
 
   gallery::Snapshot known;
-  std::vector<std::vector<std::uint8_t>> own;
+  Templates own;
   if (Gallery::is_there(a.gallery)) {
     known = Gallery(a.gallery, Gallery::Access::read).snapshot();
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -214,6 +280,10 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
       const auto row = known.row(i);
       own.emplace_back(row.begin(), row.end());
     }
+  }
+  if (!a.force) {
+    leave_out_others(gathering.pictures, own, a.name, finder);
+    check_frames(gathering.frames(), own, a.name, finder);
   }
   std::vector<NewTemplate> made;
   take(gathering.pictures, select_pictures(gathering.pictures, own, finder), "pictures", made);
@@ -263,18 +333,24 @@ int add_people(const AddFacesArguments& arguments, FaceFinder& finder, int verbo
 
 bool are_unlike(const gallery::Snapshot& known, const std::string& one, const std::string& other,
                 const FaceFinder& finder) {
-  const auto limit =
-      known.threshold ? std::optional(known.threshold->distance) : finder.distance_of_strangers(0.01);
-  const auto is_of = [&](std::size_t row, const std::string& name) {
-    return known.names[static_cast<std::size_t>(known.owners[row])] == name;
+  const auto rows_of = [&](const std::string& name) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known.names[static_cast<std::size_t>(known.owners[i])] == name) rows.push_back(i);
+    }
+    return rows;
   };
-  for (std::size_t a = 0; a < known.size(); ++a) {
-    for (std::size_t b = 0; b < known.size(); ++b) {
-      if (!limit || !is_of(a, one) || !is_of(b, other)) continue;
+  const std::vector<std::size_t> own = rows_of(one), others = rows_of(other);
+  const double pairs = std::max(1.0, static_cast<double>(own.size() * others.size()));
+  auto limit = finder.distance_of_strangers(gallery::kStrangersAlike / pairs);
+  if (known.threshold) limit = std::max(limit.value_or(0), known.threshold->distance);
+  if (!limit) return false;
+  for (const std::size_t a : own) {
+    for (const std::size_t b : others) {
       if (finder.distance(known.row(a), known.row(b)) <= *limit) return false;
     }
   }
-  return limit.has_value();
+  return true;
 }
 
 void add_faces_add(CLI::App& faces, Common& common) {
@@ -295,6 +371,8 @@ void add_faces_add(CLI::App& faces, Common& common) {
            "sub-folder named after one)")
       .free_text();
   a->gallery.add_to(options);
+  options.add("--force", &f.force,
+              "Also take doubtful faces, and pictures that do not look like the person's others");
   options.group("Where several faces are seen");
   options.add("--largest", &f.choice.largest, "Take the largest one");
   options.add("--face", &f.choice.number, "Take this one, counted from left to right")

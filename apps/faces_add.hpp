@@ -17,6 +17,7 @@ struct AddFacesArguments {
   std::vector<std::string> inputs;  ///< pictures, folders of them, videos, cameras
   std::filesystem::path gallery;    ///< made where it is not there
   gallery::FaceChoice choice;
+  bool force = false;          ///< take doubtful faces, and those that are not like the person's others
   int most = 10;               ///< templates of the videos and cameras
   media::ReadOptions reading;  ///< of these
 };
@@ -31,8 +32,7 @@ int add_faces(AddFacesArguments arguments, gallery::FaceFinder& finder, int verb
 /// @return 0, or 1 where somebody could not be added
 int add_people(const AddFacesArguments& arguments, gallery::FaceFinder& finder, int verbosity);
 
-/// Whether no face of one person is as near to a face of the other as faces of one person are: a warning for
-/// who makes one person of two.
+/// Whether no face of one person is as near to a face of the other as faces of one person are.
 bool are_unlike(const gallery::Snapshot& known, const std::string& one, const std::string& other,
                 const gallery::FaceFinder& finder);
 

@@ -1,5 +1,7 @@
 #include "gallery/enrolment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -54,35 +56,66 @@ std::vector<std::size_t> sharper_half(std::vector<std::size_t> some,
   return some;
 }
 
+constexpr const char* kDoubtRemedy =
+    "take a picture in which the face is large, sharp and seen from the front; --force takes this one all "
+    "the same";
+
+ChosenFace doubtful(std::string problem) {
+  return {.problem = std::move(problem), .remedy = kDoubtRemedy, .is_doubtful = true};
+}
+
 }  // namespace
 
-ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice) {
+std::string doubt_about(const FaceTemplate& face, const FaceQuality& least) {
+  const Box& box = face.face.box;
+  const double confidence = face.face.confidence.value_or(1);
+  const double side = std::min(box.width, box.height);
+  if (confidence < least.confidence)
+    return fmt::format("confidence {:.0f}%, below {:.0f}%", 100 * confidence, 100 * least.confidence);
+  if (side < least.side) return fmt::format("{:.0f} pixels wide, below {:.0f}", side, least.side);
+  if (face.sharpness < least.sharpness)
+    return fmt::format("blurred: sharpness {:.1f}, below {:.1f}", face.sharpness, least.sharpness);
+  return "";
+}
+
+ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice,
+                       const FaceQuality& least) {
   if (faces.empty())
-    return {
-        {}, "no face is found", "take a picture in which the face is seen from the front, large and sharp"};
+    return {.problem = "no face is found",
+            .remedy = "take a picture in which the face is seen from the front, large and sharp"};
   std::vector<std::size_t> order(faces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (choice.number > static_cast<int>(faces.size())) {
-    return {{},
-            std::to_string(faces.size()) + (faces.size() == 1 ? " face is found" : " faces are found") +
-                ", and none has the number " + std::to_string(choice.number),
-            "they are numbered from left to right"};
+    return {.problem = std::to_string(faces.size()) +
+                       (faces.size() == 1 ? " face is found" : " faces are found") +
+                       ", and none has the number " + std::to_string(choice.number),
+            .remedy = "they are numbered from left to right"};
   }
   if (choice.number > 0) {
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
       const Box& box = faces[i].face.box;
       return std::tuple(box.x + box.width / 2, box.y + box.height / 2);
     });
-    return {order[static_cast<std::size_t>(choice.number) - 1], "", ""};
-  }
-  if (faces.size() > 1 && !choice.largest) {
-    return {{},
-            std::to_string(faces.size()) + " faces are found",
-            "say whose with --face 1 to --face " + std::to_string(faces.size()) +
-                ", from left to right, or take the --largest"};
+    const std::size_t chosen = order[static_cast<std::size_t>(choice.number) - 1];
+    const std::string doubt = doubt_about(faces[chosen], least);
+    if (!doubt.empty()) return doubtful(fmt::format("face {} is doubtful ({})", choice.number, doubt));
+    return {.face = chosen};
   }
   const auto area = [&](std::size_t i) { return faces[i].face.box.area(); };
-  return {*std::ranges::max_element(order, {}, area), "", ""};
+  const std::string doubt = doubt_about(faces[*std::ranges::max_element(order, {}, area)], least);
+  std::erase_if(order, [&](std::size_t i) { return !doubt_about(faces[i], least).empty(); });
+  if (order.empty()) {
+    return doubtful(
+        faces.size() == 1
+            ? fmt::format("the face that is found is doubtful ({})", doubt)
+            : fmt::format("all {} faces that are found are doubtful (the largest: {})", faces.size(), doubt));
+  }
+  if (order.size() > 1 && !choice.largest) {
+    return {.problem = std::to_string(faces.size()) + " faces are found",
+            .remedy = "say whose with --face 1 to --face " + std::to_string(faces.size()) +
+                      ", from left to right, or take the --largest"};
+  }
+  return {.face = *std::ranges::max_element(order, {}, area)};
 }
 
 void Stretches::add(Candidate candidate) {
@@ -113,6 +146,55 @@ std::vector<Candidate> Stretches::take() {
 
 std::int64_t alike_distance(const FaceFinder& finder) {
   return finder.distance_of_strangers(0.001).value_or(0) / 4;
+}
+
+Likeness sort_by_likeness(const std::vector<Candidate>& candidates, const Templates& known,
+                          const FaceFinder& finder) {
+  Likeness sorted;
+  sorted.like.resize(candidates.size());
+  std::iota(sorted.like.begin(), sorted.like.end(), std::size_t{0});
+  const std::size_t all = candidates.size() + known.size();
+  if (all < 2) return sorted;
+  const auto limit = finder.distance_of_strangers(kStrangersAlike / static_cast<double>(all - 1));
+  if (!limit) return sorted;
+  const auto are_linked = [&](std::size_t a, std::size_t b) {
+    return finder.distance(candidates[a].face.bytes, candidates[b].face.bytes) <= *limit;
+  };
+  // Groups of linked ones, the known person's first; it may stay empty.
+  std::vector<std::vector<std::size_t>> groups(1);
+  std::vector<std::size_t> left = sorted.like;
+  const auto grow = [&](std::vector<std::size_t>& group) {
+    for (std::size_t next = 0; next < group.size(); ++next) {
+      const std::size_t from = group[next];
+      std::erase_if(left, [&](std::size_t i) {
+        if (!are_linked(from, i)) return false;
+        group.push_back(i);
+        return true;
+      });
+    }
+  };
+  std::erase_if(left, [&](std::size_t i) {
+    if (known.empty() || distance_to(known, candidates[i].face, finder) > *limit) return false;
+    groups.front().push_back(i);
+    return true;
+  });
+  grow(groups.front());
+  while (!left.empty()) {
+    groups.push_back({left.front()});
+    left.erase(left.begin());
+    grow(groups.back());
+  }
+  const auto size = [](const auto& group) { return group.size(); };
+  auto& kept = known.empty() ? *std::ranges::max_element(groups, {}, size) : groups.front();
+  if (all == 2) {
+    sorted.is_certain = kept.size() == candidates.size();
+    return sorted;
+  }
+  std::ranges::sort(kept);
+  sorted.like.clear();
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    (std::ranges::binary_search(kept, i) ? sorted.like : sorted.unlike).push_back(i);
+  return sorted;
 }
 
 Selection select_pictures(const std::vector<Candidate>& candidates, const Templates& known,

@@ -18,13 +18,19 @@ struct FaceChoice {
 
 /// The face of a picture that is meant, or why there is none.
 struct ChosenFace {
-  std::optional<std::size_t> face;  ///< an index into the faces
-  std::string problem;              ///< "5 faces are found"
-  std::string remedy;
+  std::optional<std::size_t> face = {};  ///< an index into the faces
+  std::string problem = {};              ///< "5 faces are found"
+  std::string remedy = {};
+  bool is_doubtful = false;  ///< the faces that may be meant have too low a quality
 };
 
-/// Faces are numbered by the middle of their box, from left to right, then from top to bottom.
-ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice);
+/// Why a face is doubtful: "confidence 21%, below 60%"; empty where its quality is high enough.
+std::string doubt_about(const FaceTemplate& face, const FaceQuality& least);
+
+/// Faces are numbered by the middle of their box, from left to right, then from top to bottom. Doubtful ones
+/// are numbered, too, but not chosen.
+ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice,
+                       const FaceQuality& least = {});
 
 /// A face that may become a template, and where it is from.
 struct Candidate {
@@ -60,6 +66,22 @@ struct Selection {
 /// which one pair of strangers in a thousand would be taken for the same person. 0 where the model does not
 /// know that: then only equal templates are alike.
 std::int64_t alike_distance(const FaceFinder& finder);
+
+/// Which pictures of somebody show the same person, most likely.
+struct Likeness {
+  std::vector<std::size_t> like, unlike;  ///< indices, rising
+  bool is_certain = true;  ///< false: two pictures differ, and nothing says which of them is the person's
+};
+
+/// The share of strangers that one picture's likeness to all others lets pass.
+inline constexpr double kStrangersAlike = 0.3;
+
+/// Links pictures that are nearer to each other than a stranger's would be to any of them (the distance that
+/// a share of kStrangersAlike / others of strangers reaches), and keeps those that are linked with a known
+/// one, directly or through others; where none is known, the largest group, of equal ones the first. Keeps
+/// all where there are fewer than three with the known ones, or the model knows nothing of strangers.
+Likeness sort_by_likeness(const std::vector<Candidate>& candidates,
+                          const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder);
 
 /// Of pictures that were chosen by somebody: all but those like one that is known or taken already.
 /// @param known  templates of the person so far

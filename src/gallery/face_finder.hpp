@@ -20,6 +20,13 @@ struct FaceTemplate {
   double sharpness = 0;             ///< higher is sharper; comparable within one finder
 };
 
+/// What a face needs at least to become a template. What is below is doubtful: often no face at all.
+struct FaceQuality {
+  double confidence = 0;  ///< Detection::confidence, where the detector has one
+  double side = 0;        ///< pixels of the shorter side of its box
+  double sharpness = 0;   ///< FaceTemplate::sharpness
+};
+
 /// Finds faces, describes them and compares what it has described. Thread-safety: `find` one thread at a
 /// time, all else from any thread.
 class FaceFinder {
@@ -37,6 +44,8 @@ class FaceFinder {
   /// this share of pairs of different people's templates are as near or nearer. Nothing where it does not
   /// know.
   virtual std::optional<std::int64_t> distance_of_strangers(double share) const = 0;
+  /// The quality below which its faces are doubtful; asks for nothing unless overridden.
+  virtual FaceQuality least_quality() const { return {}; }
 };
 
 }  // namespace sightline::gallery

@@ -26,6 +26,8 @@ class FaceReader : public gallery::FaceFinder {
   std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const override;
   double real_distance(std::int64_t distance) const override;
   std::optional<std::int64_t> distance_of_strangers(double share) const override;
+  /// Chosen on photos of people on whom nothing was trained: see configs/models/faces-recognition.md.
+  gallery::FaceQuality least_quality() const override { return {0.6, 40, 3.5}; }
 
  private:
   std::unique_ptr<Detector> faces_;

@@ -35,6 +35,7 @@ struct Face {
 class FinderOfPixels : public MadeUpFinder {
  public:
   FinderOfPixels() : MadeUpFinder([](double share) { return share < 0.01 ? 40 : 500; }) {}
+  gallery::FaceQuality least_quality() const override { return {0, 5, 1}; }
   std::vector<gallery::FaceTemplate> find(PictureView picture) override {
     const std::uint8_t* const row = picture.gray().row(0);
     std::vector<gallery::FaceTemplate> faces;
@@ -146,6 +147,50 @@ TEST_F(AddFaces, FolderSaysWhatIsLeftOut) {
   fs::remove(folder_ / "in/3.png");
   fs::remove(folder_ / "in/4.png");
   expect_error(ExitCode::input, "none of 3 pictures", [&] { add("Grace", {folder_ / "in"}); });
+}
+
+TEST_F(AddFaces, DoubtfulFacesAreRefused) {
+  const std::string small = picture("small.png", {{1, 0, 3, 4}});
+  const std::string blurred = picture("blurred.png", {{1, 0, 0, 10}});
+  AddFacesArguments force;
+  force.force = true;
+  for (const std::string& one : {small, blurred}) {
+    expect_error(ExitCode::input, "doubtful", [&] { add("Ada", {one}); });
+    EXPECT_FALSE(fs::exists(file()));
+  }
+  expect_error(ExitCode::input, "only doubtful faces", [&] {
+    add("Ada", {video({{{1, 0, 0}}, {{1, 0, 0}}})});
+  });
+  const std::string beside = picture("beside.png", {{2, 0, 3, 4}, {1, 7, 3, 10}});
+  EXPECT_EQ(add("Ada", {beside}), 0) << "the other is not meant";
+  EXPECT_THAT(looks("Ada"), ElementsAre(7));
+  EXPECT_EQ(add("Eve", {small}, force), 0);
+  EXPECT_THAT(looks("Eve"), ElementsAre(0));
+}
+
+TEST_F(AddFaces, StrangersAreNotOnePerson) {
+  std::vector<std::string> strangers;
+  for (int who = 0; who < 20; ++who)
+    strangers.push_back(picture("s" + std::to_string(who) + ".png", {{who, who}}));
+  AddFacesArguments force;
+  force.force = true;
+  expect_error(ExitCode::input, "several people", [&] { add("Ada", strangers); });
+  EXPECT_FALSE(fs::exists(file()));
+  const std::vector<std::string> with_one{picture("a.png", {{1, 0}}), picture("b.png", {{1, 60}}),
+                                          picture("c.png", {{5, 0}}), picture("d.png", {{1, 120}})};
+  test::LogCapture log;
+  EXPECT_EQ(add("Ada", with_one), 0);
+  EXPECT_THAT(looks("Ada"), ElementsAre(0, 60, 120));
+  EXPECT_THAT(log.str(), HasSubstr("c.png' looks like somebody else"));
+  EXPECT_THAT(log.str(), HasSubstr("taken: " + folder_.path() + "/in/a.png: 10x10 pixels at 0,0"));
+  // Of people who are known already.
+  const std::string other = picture("other.png", {{9, 3}});
+  expect_error(ExitCode::input, "not look like 'Ada'", [&] { add("Ada", {other}); });
+  expect_error(ExitCode::input, "not look like 'Ada'", [&] { add("Ada", {video({{{9, 3}}, {{9, 4}}})}); });
+  EXPECT_EQ(add("Ada", {other}, force), 0);
+  EXPECT_EQ(looks("Ada").size(), 4u);
+  EXPECT_EQ(add("Crowd", strangers, force), 0);
+  EXPECT_EQ(looks("Crowd").size(), 20u);
 }
 
 TEST_F(AddFaces, VideoOfOnePerson) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "gallery/gallery.hpp"
 #include "media/gray_png.hpp"
 #include "support/program.hpp"
 #include "training/random.hpp"
@@ -136,6 +138,28 @@ INSTANTIATE_TEST_SUITE_P(Shipped, RecogniseModels, testing::Values("recognise", 
                          [](const auto& one) {
                            return std::string(one.param) == "recognise" ? "Learned" : "Light";
                          });
+
+TEST_P(RecogniseModels, UnlikePeopleAreMergedOnlyByForce) {
+  const std::string config = GetParam();
+  add_people(config);
+  const std::string file = folder_ / (config + ".gallery");
+  {
+    // Drawn people are all somewhat alike: this is Ada's opposite.
+    gallery::Gallery people(file, gallery::Gallery::Access::write);
+    gallery::NewTemplate opposite = people.templates(people.person("Ada")).front();
+    for (std::uint8_t& byte : opposite.bytes) byte = static_cast<std::uint8_t>(~byte);
+    people.add("Eve", std::span(&opposite, 1));
+  }
+  const std::vector<std::string> in{"--gallery", file};
+  const std::vector<std::string> again{"faces", "add", "--name", "Ada again", picture(0, 1)};
+  expect_run(0, "", again + with(config));
+  expect_run(0, "2 pictures now", std::vector<std::string>{"faces", "merge", "Ada", "Ada again"} + in);
+  const std::vector<std::string> merge{"faces", "merge", "Ada", "Eve"};
+  const std::string before = bytes_of(file);
+  expect_run(2, "look like different people", merge + in);
+  EXPECT_EQ(bytes_of(file), before);
+  expect_run(0, "3 pictures now", merge + in + std::vector<std::string>{"--force"});
+}
 
 TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
   add_people("recognise-light");

@@ -69,6 +69,71 @@ TEST(Stretches, KeepsTheSharpestOfEach) {
   }
 }
 
+TEST(ChooseFace, DoubtfulOnesAreNot) {
+  const FaceQuality least{.confidence = 0.5, .side = 25, .sharpness = 2};
+  std::vector<FaceTemplate> faces = three_faces();
+  faces[0].sharpness = faces[1].sharpness = faces[2].sharpness = 2;
+  faces[1].face.confidence = 0.49;
+  faces[2].face.confidence = 0.5;
+  EXPECT_EQ(choose_face(faces, {}, least).face, 2u) << "one is too small, one is not sure";
+  EXPECT_EQ(choose_face(faces, {.largest = true}, least).face, 2u);
+  EXPECT_EQ(choose_face(faces, {.number = 2}, least).face, 2u) << "doubtful ones are counted";
+  const ChosenFace first = choose_face(faces, {.number = 1}, least);
+  EXPECT_FALSE(first.face);
+  EXPECT_TRUE(first.is_doubtful);
+  EXPECT_THAT(first.problem, HasSubstr("confidence 49%"));
+  EXPECT_THAT(first.remedy, HasSubstr("--force"));
+  faces[2].sharpness = 1.9;
+  const ChosenFace none = choose_face(faces, {}, least);
+  EXPECT_FALSE(none.face);
+  EXPECT_TRUE(none.is_doubtful);
+  EXPECT_THAT(none.problem, HasSubstr("all 3"));
+  EXPECT_FALSE(choose_face(faces, {}).is_doubtful) << "nothing is asked for";
+  EXPECT_EQ(doubt_about(MadeUpFinder::face(1, 0), {}), "") << "no confidence is no doubt";
+  EXPECT_EQ(doubt_about(MadeUpFinder::face(1, 0), {.confidence = 1}), "");
+}
+
+// Strangers are 1000 apart; for a share of 0.3 / others, they are nearer than 600 / others.
+const MadeUpFinder kStrict([](double share) { return static_cast<std::int64_t>(2000 * share); });
+
+std::vector<Candidate> people(const std::vector<int>& who) {
+  std::vector<Candidate> candidates;
+  for (const int one : who) candidates.push_back(candidate(one, 0));
+  return candidates;
+}
+
+TEST(Likeness, KeepsTheLargestGroup) {
+  EXPECT_THAT(sort_by_likeness(people({1, 2, 1, 1, 3}), {}, kStrict).like, ElementsAre(0, 2, 3));
+  EXPECT_THAT(sort_by_likeness(people({1, 2, 1, 1, 3}), {}, kStrict).unlike, ElementsAre(1, 4));
+  EXPECT_THAT(sort_by_likeness(people({1, 2, 2, 1}), {}, kStrict).like, ElementsAre(0, 3)) << "the first";
+  EXPECT_THAT(sort_by_likeness(people({1, 2, 3}), {}, kStrict).like, ElementsAre(0));
+  // Linked through another: 0, 60, 120 with a limit of 600 / 4.
+  std::vector<Candidate> chain;
+  for (const int looks : {0, 120, 240, 120, 120}) chain.push_back(candidate(1, looks));
+  EXPECT_THAT(sort_by_likeness(chain, {}, kStrict).like, ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST(Likeness, WhoIsKnownDecides) {
+  const std::vector<std::vector<std::uint8_t>> known = {{2, 0}, {2, 9}};
+  const Likeness sorted = sort_by_likeness(people({1, 1, 1, 2}), known, kStrict);
+  EXPECT_THAT(sorted.like, ElementsAre(3));
+  EXPECT_THAT(sorted.unlike, ElementsAre(0, 1, 2));
+  EXPECT_THAT(sort_by_likeness(people({1, 3}), known, kStrict).like, IsEmpty());
+  EXPECT_THAT(sort_by_likeness({}, known, kStrict).unlike, IsEmpty());
+}
+
+TEST(Likeness, TwoPicturesDoNotSayWhichIsWrong) {
+  for (const Likeness& sorted :
+       {sort_by_likeness(people({1, 2}), {}, kStrict), sort_by_likeness(people({1}), {{2, 0}}, kStrict)}) {
+    EXPECT_FALSE(sorted.is_certain);
+    EXPECT_THAT(sorted.unlike, IsEmpty());
+  }
+  EXPECT_TRUE(sort_by_likeness(people({1, 1}), {}, kStrict).is_certain);
+  EXPECT_TRUE(sort_by_likeness(people({1}), {}, kStrict).is_certain);
+  const MadeUpFinder knows_nothing;
+  EXPECT_THAT(sort_by_likeness(people({1, 2, 3}), {}, knows_nothing).like, ElementsAre(0, 1, 2));
+}
+
 TEST(SelectPictures, LeavesOutWhatIsAlike) {
   const std::vector<std::vector<std::uint8_t>> known = {{1, 100}};
   std::vector<Candidate> candidates;
