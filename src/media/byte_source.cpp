@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/fault.hpp"
 #include "media/ffmpeg.hpp"
@@ -55,7 +57,41 @@ class FileBytes final : public ByteSource {
   const Interrupted interrupted_;
 };
 
+class Content final : public ByteSource {
+ public:
+  explicit Content(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
+  int read(std::uint8_t* buffer, int size) override {
+    const std::size_t count = std::min(static_cast<std::size_t>(size), bytes_.size() - at_);
+    if (count == 0) return AVERROR_EOF;
+    std::memcpy(buffer, bytes_.data() + at_, count);
+    at_ += count;
+    return static_cast<int>(count);
+  }
+
+  std::int64_t seek(std::int64_t offset, int whence) override {
+    const auto size = static_cast<std::int64_t>(bytes_.size());
+    if (whence & AVSEEK_SIZE) return size;
+    whence &= ~AVSEEK_FORCE;
+    if (whence == SEEK_CUR) offset += static_cast<std::int64_t>(at_);
+    if (whence == SEEK_END) offset += size;
+    if (offset < 0) return AVERROR(EINVAL);
+    at_ = static_cast<std::size_t>(std::min(offset, size));
+    return offset;
+  }
+
+  bool is_seekable() const override { return true; }
+
+ private:
+  const std::vector<std::uint8_t> bytes_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<ByteSource> open_content(std::vector<std::uint8_t> content) {
+  return std::make_unique<Content>(std::move(content));
+}
 
 std::unique_ptr<ByteSource> open_file(const std::string& path, Interrupted interrupted, int& code) {
   // Without O_NONBLOCK, the call itself would wait for a FIFO's writer.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "media/secrets.hpp"
 
@@ -31,6 +32,8 @@ using Interrupted = std::function<bool()>;
 /// opened
 std::unique_ptr<ByteSource> open_file(const std::string& path, Interrupted interrupted, int& code);
 std::unique_ptr<ByteSource> open_standard_input(Interrupted interrupted);
+/// Bytes in memory.
+std::unique_ptr<ByteSource> open_content(std::vector<std::uint8_t> content);
 
 /// What all requests of one input share: the host that the user named, and how it is reached.
 struct HttpOrigin {

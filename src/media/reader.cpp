@@ -239,6 +239,15 @@ void DecodeErrors::add(const std::string& reason) {
         "the input is damaged from here on");
 }
 
+void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name,
+                        std::int64_t max_pixels) {
+  if (width * height <= max_pixels) return;
+  throw Error(ExitCode::input,
+              "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" + name +
+                  "' is larger than the limit of " + std::to_string(max_pixels) + " pixels",
+              "give a larger --max-pixels if it is meant to be so large");
+}
+
 std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context) {
   std::error_code ignored;
   if (input.empty()) throw Error(ExitCode::usage, "the name of the input is empty");

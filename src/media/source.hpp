@@ -70,6 +70,10 @@ struct SourceContext {
   double audio_shift = 0;              ///< seconds to add to the times of packets
 };
 
+/// @throws Error (input) for more than `max_pixels`
+void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name,
+                        std::int64_t max_pixels);
+
 /// Opens any input of Reader's. @throws Error
 std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context);
 

@@ -21,6 +21,7 @@
 #include "media/secrets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
+#include "media/tiff.hpp"
 
 namespace sightline::media {
 namespace {
@@ -38,6 +39,7 @@ class Stream final : public Source {
         audio_shift_(context.audio_shift),
         input_(input, context.options) {
     choose_streams();
+    check_index_is_in_front();
     if (input_.kind() == InputKind::camera) tell_of_other_choice();
     open_decoder();
     set_times();
@@ -123,6 +125,23 @@ class Stream final : public Source {
         context.streams[i]->discard = AVDISCARD_ALL;
   }
 
+  /// Where one cannot go back, the pictures of an MP4 are gone once the index behind them is read.
+  void check_index_is_in_front() {
+    AVIOContext* const io = input_.context().pb;
+    const AVIndexEntry* const first = avformat_index_get_entry(video_, 0);
+    if (!first || !io || (io->seekable & AVIO_SEEKABLE_NORMAL)) return;
+    if (!std::string_view(input_.context().iformat->name).starts_with("mov") || first->pos >= avio_tell(io))
+      return;
+    const bool is_network = input_.kind() == InputKind::network;
+    throw Error(
+        ExitCode::input,
+        "'" + name_ + "' has its index behind its pictures" +
+            (is_network ? ", and the server sends no parts of a file (byte ranges)"
+                        : ", and what is piped cannot be read twice"),
+        std::string(is_network ? "download it first" : "give the file itself") +
+            ", or move the index to the front: ffmpeg -i in.mp4 -c copy -movflags +faststart out.mp4");
+  }
+
   void open_decoder() {
     const AVCodecParameters& parameters = *video_->codecpar;
     check_size(parameters.width, parameters.height);
@@ -184,12 +203,7 @@ class Stream final : public Source {
   }
 
   void check_size(int width, int height) const {
-    if (is_too_large(width, height))
-      throw Error(ExitCode::input,
-                  "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" +
-                      name_ + "' is larger than the limit of " + std::to_string(options_.max_pixels) +
-                      " pixels",
-                  "give a larger --max-pixels if it is meant to be so large");
+    check_picture_size(width, height, name_, options_.max_pixels);
   }
 
   // Called by the decoder, from any of its threads, before it allocates a picture: what is too large never
@@ -214,6 +228,7 @@ class Stream final : public Source {
       limit.emplace("decoding '" + name_ + "'", input_.limits_of_picture(options_.max_pixels));
     for (;;) {
       if (input_.stopped()) return nullptr;
+      if (tiff_) return std::exchange(tiff_, nullptr);
       FramePtr frame = make_av_frame();
       const int result = fault::strikes(fault::Kind::decode, "avcodec_receive_frame")
                              ? AVERROR_INVALIDDATA
@@ -340,6 +355,7 @@ class Stream final : public Source {
     if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
     if (!begins_to_make_sense()) return;
     if (input_.is_single_image() && !begins_as_first()) return;
+    if (video_->codecpar->codec_id == AV_CODEC_ID_TIFF) return decode_tiff_packet();
     input_.refuse_giant_chunks(video_->codecpar->codec_id,
                                {packet_->data, static_cast<std::size_t>(packet_->size)});
     if (input_.kind() == InputKind::camera) copier_.own(*packet_);
@@ -359,6 +375,16 @@ class Stream final : public Source {
     const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
     joined_ = all_are_keys || (packet_->flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;
     return joined_;
+  }
+
+  void decode_tiff_packet() {
+    TiffContent content =
+        decode_tiff({packet_->data, static_cast<std::size_t>(packet_->size)}, name_, options_.max_pixels);
+    if (!content.picture) return errors_.add(content.damage);
+    content.picture->pts = packet_->pts;
+    content.picture->best_effort_timestamp = packet_->pts;
+    decoded_ = Moment::now();
+    tiff_ = std::move(content.picture);
   }
 
   /// Programs append data of their own to a picture. Bytes behind its end are a picture, too, only if they
@@ -450,6 +476,7 @@ class Stream final : public Source {
   Turn container_turn_;               // where FFmpeg does not find it
   CodecContextPtr decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
+  std::shared_ptr<const AVFrame> tiff_;   // decoded, and not delivered yet
   PacketPtr packet_ = make_av_packet();
   PacketCopier copier_;
   Moment decoded_;  // the last picture
@@ -478,6 +505,7 @@ class Stream final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_stream(const std::string& input, const SourceContext& context) {
+  if (std::unique_ptr<Source> tiff = open_tiff(input, context)) return tiff;
   return std::make_unique<Stream>(input, context);
 }
 

@@ -32,6 +32,7 @@ constexpr std::string_view kCamera = "/dev/video";
 constexpr double kPlaylistPatience = 30;  // s: parts are published seconds apart
 constexpr std::chrono::seconds kLongestOpening{60};
 constexpr std::int64_t kMostMemory = 1 << 30;  // bytes to open an input, besides the pictures to analyse it
+constexpr std::size_t kMostHeld = std::size_t{512} << 20;  // bytes
 constexpr int kMostStreams = 100;
 constexpr int kMostReferences = 200;            // that are opened before the first packet
 constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
@@ -82,6 +83,22 @@ std::string url_encoded(const std::string& text) {
   for (const unsigned char c : text)
     result += std::isalnum(c) ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
   return result;
+}
+
+bool is_picture(const AVInputFormat& format) {
+  const std::string_view name = format.name;
+  return name == "image2" || name.ends_with("_pipe");
+}
+
+// Whether FFmpeg finds the end of a picture of this format in a stream.
+bool has_parser(const AVInputFormat& format) {
+  const std::string_view name = format.name;
+  const AVCodecDescriptor* const codec =
+      avcodec_descriptor_get_by_name(std::string(name.substr(0, name.find("_pipe"))).c_str());
+  if (!codec) return name != "image2";  // JPEG and JPEG 2000, under other names
+  AVCodecParserContext* const parser = av_parser_init(codec->id);
+  av_parser_close(parser);
+  return parser != nullptr;
 }
 
 std::string microseconds(double seconds) {
@@ -203,10 +220,43 @@ void StreamInput::open_bytes(std::unique_ptr<ByteSource> bytes, const std::strin
   open_probed(*io_->context, name, options);
 }
 
+// Where one cannot seek, FFmpeg reads only pictures that have a parser. A server is asked once.
+bool StreamInput::is_held_whole(const AVInputFormat& format) const {
+  if (!io_ || is_held_ || !is_picture(format)) return false;
+  if (kind_ == InputKind::network && io_->bytes->seek(0, AVSEEK_SIZE) > 0) return true;
+  return !io_->bytes->is_seekable() && !has_parser(format);
+}
+
+void StreamInput::hold() {
+  std::vector<std::uint8_t> content;
+  std::vector<std::uint8_t> part(1 << 16);
+  for (;;) {
+    const int count = avio_read(io_->context, part.data(), static_cast<int>(part.size()));
+    if (count == 0 || count == AVERROR_EOF) break;
+    if (count < 0) fail(count);
+    content.insert(content.end(), part.begin(), part.begin() + count);
+    if (content.size() > kMostHeld)
+      throw Error(ExitCode::input,
+                  "'" + input_ + "' is a picture of more than " + std::to_string(kMostHeld >> 20) +
+                      " MiB, and cannot be read in parts",
+                  "store it in a file first");
+  }
+  io_ = std::make_unique<Io>(*this, open_content(std::move(content)));
+  is_held_ = true;
+}
+
 void StreamInput::open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options) {
   const AVInputFormat* format = nullptr;
   const int score = av_probe_input_buffer2(&io, &format, name.c_str(), nullptr, 0, 0);
   if (score < 0) fail(score);
+  if (is_held_whole(*format)) {
+    hold();
+    return open_probed(*io_->context, "", options);
+  }
+  // By a picture's name, FFmpeg chooses a format that opens the file itself, which it may not: the content
+  // says what it is, too.
+  if (kind_ == InputKind::network && std::string_view(format->name) == "image2")
+    return open_probed(io, "", options);
   Dictionary settings;
   if (is_reference(*format)) {
     const bool is_hls = std::string_view(format->name).starts_with("hls");
@@ -505,6 +555,7 @@ int StreamInput::interrupted(void* self) {
 }
 
 bool StreamInput::is_single_image() const {
+  if (is_held_) return true;
   const std::string_view format = context_->iformat->name;
   if (format == "image2") return !is_pattern(url_);
   return format.ends_with("_pipe") && kind_ != InputKind::standard_input;

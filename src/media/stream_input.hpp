@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/work_limit.hpp"
 #include "media/byte_source.hpp"
@@ -99,6 +100,8 @@ class StreamInput {
   void open_network(const ReadOptions& options);
   void open_bytes(std::unique_ptr<ByteSource> bytes, const std::string& name, const ReadOptions& options);
   void open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options);
+  bool is_held_whole(const AVInputFormat& format) const;
+  void hold();
   void open_url(const std::string& url, const AVInputFormat* format, Dictionary& settings);
   void analyse(std::int64_t max_pixels);
   void check_codecs();
@@ -125,6 +128,7 @@ class StreamInput {
   const bool quick_;  ///< no longer analysis than it needs
   Patience patience_;
   bool is_open_ = false;
+  bool is_held_ = false;  ///< a picture in memory
   std::optional<Clock::time_point> opening_since_;
   std::optional<WorkLimit> work_limit_;  ///< while it is opened
   std::string problem_;                  ///< reason why the server sent no content

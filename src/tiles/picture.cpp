@@ -9,8 +9,10 @@
 #include "base/work_limit.hpp"
 #include "tiles/memory_picture.hpp"
 #include "tiles/slide_picture.hpp"
+#include "tiles/tiff_pages.hpp"
 #include "tiles/tiff_picture.hpp"
 #include "tiles/turned_picture.hpp"
+#include "tiles/whole_tiff.hpp"
 
 namespace sightline::tiles {
 
@@ -82,6 +84,26 @@ std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<cons
   return std::min(blocks * info.block.height, info.height) * info.width * (colour ? 3 : 1);
 }
 
+namespace {
+
+template <typename Stored>
+std::unique_ptr<Picture> upright(std::unique_ptr<Stored> stored) {
+  const Turn turn = stored->turn();
+  if (turn.is_none()) return stored;
+  return std::make_unique<TurnedPicture>(std::move(stored), turn);
+}
+
+}  // namespace
+
+std::unique_ptr<Picture> open_tiff(const std::filesystem::path& file, const OpenOptions& options) {
+  try {
+    return upright(std::make_unique<TiffPicture>(file, options));
+  } catch (const KindNotRead&) {
+    if (!options.spread_unsigned || !WholeTiff::reads(file, options.page)) throw;
+  }
+  return upright(std::make_unique<WholeTiff>(file, options.page));
+}
+
 std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options) {
   if (options.page < 0) throw Error(ExitCode::usage, "pages are counted from 0");
   if (options.range && options.range->first == options.range->second)
@@ -95,12 +117,7 @@ std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const O
   std::optional<WorkLimit> limit(std::in_place, "opening '" + file.string() + "'",
                                  WorkLimit::Limits{.seconds = 60, .bytes = 1 << 30});
   if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);
-  if (is_tiff(file)) {
-    auto stored = std::make_unique<TiffPicture>(file, options);
-    const Turn turn = stored->turn();
-    if (turn.is_none()) return stored;
-    return std::make_unique<TurnedPicture>(std::move(stored), turn);
-  }
+  if (is_tiff(file)) return open_tiff(file, options);
   limit.reset();  // the decoder has its own
   return std::make_unique<MemoryPicture>(file, options);
 }

@@ -60,6 +60,9 @@ struct OpenOptions {
   /// second. None: such a TIFF is refused; in other formats, black and white are the lowest and the highest
   /// value that a sample can have. Of no effect on others.
   std::optional<std::pair<double, double>> range;
+  /// Whether, without a range, unsigned samples are spread over all of their values rather than refused, and
+  /// kinds of colours that only libtiff converts are read, of which the whole picture is kept in memory.
+  bool spread_unsigned = false;
   /// Of decoded blocks that several reads share. Reading tiles row by row (`Picture::passed`), every block is
   /// decoded once where this holds the strips of a row of tiles, or two rows of a tiled picture's blocks: a
   /// byte for each of their pixels, three where colours are read; and as much for what is in use.
@@ -103,5 +106,8 @@ std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<cons
 /// decodes, which is then kept in memory.
 /// @throws Error (input) where it is none, is damaged at its head, or holds what is not read: says what to do
 std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options = {});
+
+/// The same for a file that is a TIFF (tiff_pages.hpp).
+std::unique_ptr<Picture> open_tiff(const std::filesystem::path& file, const OpenOptions& options = {});
 
 }  // namespace sightline::tiles

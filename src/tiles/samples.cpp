@@ -20,14 +20,23 @@ int small_value_at(const std::uint8_t* raw, std::int64_t index, int bits) {
   return raw[bit / 8] >> (8 - bits - bit % 8) & ((1 << bits) - 1);
 }
 
-template <typename T>
-void spread(const SampleFormat& format, const std::uint8_t* raw, int step, int pixels, int count,
+// 9 to 15 bits, in a row as these.
+int packed_value_at(const std::uint8_t* raw, std::int64_t index, int bits) {
+  const std::int64_t bit = index * bits;
+  const int end = static_cast<int>(bit % 8) + bits;  // in up to three bytes
+  const std::uint8_t* const from = raw + bit / 8;
+  const int value = from[0] << 16 | from[1] << 8 | (end > 16 ? from[2] : 0);
+  return value >> (24 - end) & ((1 << bits) - 1);
+}
+
+/// @param sample  from its index to its value
+template <typename Sample>
+void spread(const SampleFormat& format, const Sample& sample, int step, int pixels, int count,
             std::uint8_t* out, int out_step) {
   const double black = format.range.first, scale = 255 / (format.range.second - black);
   for (int i = 0; i < pixels; ++i) {
     for (int c = 0; c < count; ++c) {
-      const double value =
-          (static_cast<double>(value_at<T>(raw, std::int64_t{i} * step + c)) - black) * scale + 0.5;
+      const double value = (static_cast<double>(sample(std::int64_t{i} * step + c)) - black) * scale + 0.5;
       // What is no number is in no order either.
       out[std::int64_t{i} * out_step + c] = static_cast<std::uint8_t>(value >= 255 ? 255
                                                                       : value >= 0 ? std::floor(value)
@@ -63,8 +72,17 @@ void convert_samples(const SampleFormat& format, const std::uint8_t* raw, int st
                      std::uint8_t* out, int out_step) {
   using Kind = SampleFormat::Kind;
   if (!format.palette.empty()) return look_up(format, raw, step, pixels, out, out_step);
-  const auto spread_as = [&]<typename T>(T) { spread<T>(format, raw, step, pixels, count, out, out_step); };
+  const auto spread_as = [&]<typename T>(T) {
+    const auto sample = [raw](std::int64_t index) { return value_at<T>(raw, index); };
+    spread(format, sample, step, pixels, count, out, out_step);
+  };
   switch (format.bits) {
+    case 10:
+    case 12:
+    case 14: {
+      const auto sample = [&](std::int64_t index) { return packed_value_at(raw, index, format.bits); };
+      return spread(format, sample, step, pixels, count, out, out_step);
+    }
     case 16:
       return format.kind == Kind::natural ? spread_as(std::uint16_t{}) : spread_as(std::int16_t{});
     case 32:

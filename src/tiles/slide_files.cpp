@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "tiles/tiff_picture.hpp"
+#include "tiles/tiff_pages.hpp"
 
 namespace sightline::tiles {
 

@@ -13,7 +13,7 @@
 #include "image/gray.hpp"
 #include "tiles/slide_files.hpp"
 #include "tiles/tiff_file.hpp"
-#include "tiles/tiff_picture.hpp"
+#include "tiles/tiff_pages.hpp"
 #include "tiles/tiff_tags.hpp"
 
 namespace sightline::tiles {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.hpp"
-
 namespace sightline::tiles {
 
 namespace {
@@ -21,8 +19,9 @@ class Refusal {
   }
   /// For what vips can make a picture of that is read.
   [[noreturn]] void convert(const std::string& problem) const {
-    (*this)(problem, "convert it: vips colourspace '" + file_ +
-                         "' converted.tif[tile,compression=deflate,bigtiff] srgb");
+    throw KindNotRead(
+        ExitCode::input, "'" + file_ + "' " + problem,
+        "convert it: vips colourspace '" + file_ + "' converted.tif[tile,compression=deflate,bigtiff] srgb");
   }
 
  private:
@@ -87,8 +86,8 @@ void read_format(const TiffFile& tiff, const Refusal& refuse, TiffLayout& layout
   const bool known = format.kind == SampleFormat::Kind::real ? format.bits == 32 || format.bits == 64
                      : format.kind == SampleFormat::Kind::integer
                          ? format.bits == 8 || format.bits == 16 || format.bits == 32
-                         : format.bits == 1 || format.bits == 2 || format.bits == 4 || format.bits == 8 ||
-                               format.bits == 16 || format.bits == 32;
+                         : format.bits == 1 || format.bits == 2 || format.bits == 4 || format.bits == 32 ||
+                               (format.bits >= 8 && format.bits <= 16 && format.bits % 2 == 0);
   if (!known) refuse.convert("has samples of " + std::to_string(format.bits) + " bits, which are not read");
 }
 
@@ -211,13 +210,21 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
   read_colours(tiff, refuse, compression, *this);
   const bool needs_range = format.bits > 8 || format.kind != SampleFormat::Kind::natural;
   if (needs_range) {
-    if (!options.range) {
-      const char* kind = format.kind == SampleFormat::Kind::natural ? "" : " with a sign";
+    const bool natural = format.kind == SampleFormat::Kind::natural;
+    if (!options.range && options.spread_unsigned && !natural)
+      refuse("has samples of " + std::to_string(format.bits) + " bits" +
+                 (format.kind == SampleFormat::Kind::real ? " in floating point" : " with a sign") +
+                 ", which do not say what is black and white",
+             "convert it: vips scale '" + file.string() + "' converted.png spreads the values that occur");
+    if (!options.range && !options.spread_unsigned) {
+      const char* kind = natural ? "" : " with a sign";
       refuse("has samples of " + std::to_string(format.bits) + " bits" +
                  (format.kind == SampleFormat::Kind::real ? " in floating point" : kind),
              "say which of them are black and white, such as 0 and 65535, with a range");
     }
-    format.range = *options.range;
+    const double white = static_cast<double>((std::uint64_t{1} << std::min(format.bits, 32)) - 1);
+    format.range =
+        options.range.value_or(format.white_is_zero ? std::pair{white, 0.0} : std::pair{0.0, white});
     format.white_is_zero = false;  // the range says it
     uses_range = options.range.has_value();
   }

@@ -7,17 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "image/turn.hpp"
 #include "tiles/picture.hpp"
 #include "tiles/tiff_file.hpp"
 
 namespace sightline::tiles {
 
+/// Of a file that is not damaged.
+class KindNotRead : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Samples of one pixel in a row of decoded data, and what they mean.
 struct SampleFormat {
   enum class Kind { natural, integer, real };
   Kind kind = Kind::natural;  ///< unsigned, signed, floating point
-  int bits = 8;               ///< 1, 2, 4, 8, 16, 32 or 64
+  int bits = 8;               ///< 1, 2, 4, 8, 10, 12, 14, 16, 32 or 64
   bool white_is_zero = false;
   /// Colour of each value where there is a palette; three equal ones where it has grays alone.
   std::vector<std::array<std::uint8_t, 3>> palette;
@@ -52,7 +59,8 @@ struct TiffLayout {
     return tiled ? across() * ((height + block.height - 1) / block.height) : strips;
   }
 
-  /// Looks at the page's tags. Throws Error (input) where it is not read here.
+  /// Looks at the page's tags. Throws Error (input) where it is not read here; KindNotRead where only its
+  /// samples or colours are of a kind that is not.
   TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, const OpenOptions& options);
 };
 

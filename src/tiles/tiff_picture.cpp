@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <string_view>
 #include <utility>
 
 #include "base/fault.hpp"
@@ -12,17 +10,6 @@
 #include "tiles/samples.hpp"
 
 namespace sightline::tiles {
-
-bool is_tiff(const std::filesystem::path& file) {
-  char head[4] = {};
-  std::ifstream(file, std::ios::binary).read(head, sizeof head);
-  const std::string_view text(head, sizeof head);
-  for (const std::string_view known : {std::string_view("II\x2a\0", 4), std::string_view("MM\0\x2a", 4),
-                                       std::string_view("II\x2b\0", 4), std::string_view("MM\0\x2b", 4)}) {
-    if (text == known) return true;
-  }
-  return false;
-}
 
 TiffPicture::TiffPicture(const std::filesystem::path& file, const OpenOptions& options)
     : TiffPicture(file, options, open_tiff_page(file, options.page)) {}

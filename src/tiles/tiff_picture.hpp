@@ -33,7 +33,4 @@ class TiffPicture : public BlockPicture {
   TiffPool pool_;
 };
 
-/// By its first bytes.
-bool is_tiff(const std::filesystem::path& file);
-
 }  // namespace sightline::tiles

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"
+#include "tiles/tiff_pages.hpp"
 #include "tiles/tiff_picture.hpp"
 
 namespace sightline::fuzz {

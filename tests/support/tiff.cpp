@@ -24,6 +24,17 @@ void put_sample(const TiffKind& kind, std::uint8_t* row, std::int64_t index, int
     case 8:
       row[index] = static_cast<std::uint8_t>(value);
       return;
+    case 10:
+    case 12:
+    case 14: {
+      const int large = (value * ((1 << kind.bits) - 1) + 127) / 255;
+      for (int i = 0; i < kind.bits; ++i) {
+        const std::int64_t bit = index * kind.bits + i;
+        const int one = large >> (kind.bits - 1 - i) & 1;
+        row[bit / 8] = static_cast<std::uint8_t>(row[bit / 8] | one << (7 - bit % 8));
+      }
+      return;
+    }
     case 16:
       return put(row, index, static_cast<std::uint16_t>(value * 257));
     case 32:
@@ -63,6 +74,8 @@ void write_tiff(const std::string& file, const TiffKind& kind, Size size, bool a
     TIFFSetField(tiff, TIFFTAG_JPEGQUALITY, 95);
     if (kind.photometric == PHOTOMETRIC_YCBCR) TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
+  if (kind.photometric == PHOTOMETRIC_YCBCR && kind.compression != COMPRESSION_JPEG)
+    TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, 1, 1);
   const int colours = kind.photometric == PHOTOMETRIC_RGB || kind.photometric == PHOTOMETRIC_YCBCR ? 3
                       : kind.photometric == PHOTOMETRIC_SEPARATED                                  ? 4
                                                                                                    : 1;

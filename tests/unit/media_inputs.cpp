@@ -8,6 +8,7 @@
 
 #include "media/capture.hpp"
 #include "media/folder.hpp"
+#include "support/http_server.hpp"
 #include "support/media.hpp"
 #include "support/unprivileged.hpp"
 
@@ -15,6 +16,7 @@ namespace sightline::media {
 namespace {
 
 using namespace test;
+using sightline::test::HttpServer;
 
 /// Puts a descriptor over standard input, and the old one back.
 class StandardInput {
@@ -250,6 +252,32 @@ TEST(MediaInputs, StandardInput) {
   }
   close(ends[0]);
   feeder.join();
+}
+
+TEST(MediaInputs, PicturesOfServersThatSendNoParts) {
+  TempDir dir;
+  std::string body;
+  HttpServer server([&](const std::string&) { return HttpServer::ok(body); });
+  for (const std::string type : {"jpg", "png", "bmp", "tiff", "webp", "ppm", "sgi"}) {
+    const std::string file = dir / ("a." + type);
+    try {
+      make_clip(file, "testsrc2=size=160x120:rate=1:duration=1");
+    } catch (const Error&) {
+      continue;  // no encoder here
+    }
+    const std::vector<char> bytes = load(file);
+    body.assign(bytes.begin(), bytes.end());
+    for (const std::string& name : {"/a." + type, std::string("/a"), "/a." + type + "?x=1"}) {
+      const std::vector<Frame> frames = read_all(server.url(name));
+      ASSERT_EQ(frames.size(), 1u) << name;
+      EXPECT_EQ(mean_difference(frames[0], read_all(file)[0]), 0) << name;
+    }
+  }
+  make_clip(dir / "a.mp4", "testsrc2=size=160x120:rate=5:duration=1");
+  const std::vector<char> bytes = load(dir / "a.mp4");
+  body.assign(bytes.begin(), bytes.end());
+  const std::size_t index = body.find("moov"), pictures = body.find("mdat");
+  if (index > pictures) expect_error(ExitCode::input, "index", [&] { Reader(server.url("/a.mp4")); });
 }
 
 TEST(MediaInputs, StandardInputCanBeInterrupted) {
