@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "media/container_end.hpp"
 #include "media/live_packets.hpp"
 #include "media/orientation.hpp"
+#include "media/picture_end.hpp"
 #include "media/secrets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
@@ -112,6 +114,7 @@ class Stream final : public Source {
     AVFormatContext& context = input_.context();
     int best = av_find_best_stream(&context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     if (best >= 0 && (context.streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)) best = -1;
+    if (best < 0) input_.refuse_unsupported(AVERROR_INVALIDDATA);
     if (best < 0)
       throw Error(ExitCode::input, "'" + name_ + "' has no video stream",
                   context.nb_streams > 0 ? "it may be sound only" : "");
@@ -303,6 +306,7 @@ class Stream final : public Source {
     if (const int code = std::exchange(read_failure_, 0))
       throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
                   "check the disk or the connection it comes from; the frames before are processed");
+    if (is_unsupported_ && !any_time_) input_.refuse_unsupported(AVERROR_PATCHWELCOME);
     if (!input_.stopped() && is_cut_short()) errors_.add("the file ends before its last frame");
     return nullptr;
   }
@@ -355,6 +359,7 @@ class Stream final : public Source {
     if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
     if (!begins_to_make_sense()) return;
     if (input_.is_single_image() && !begins_as_first()) return;
+    if (is_picture_cut()) return note_error(AVERROR_INVALIDDATA);
     if (video_->codecpar->codec_id == AV_CODEC_ID_TIFF) return decode_tiff_packet();
     input_.refuse_giant_chunks(video_->codecpar->codec_id,
                                {packet_->data, static_cast<std::size_t>(packet_->size)});
@@ -397,6 +402,17 @@ class Stream final : public Source {
     return head == first_bytes_;
   }
 
+  /// Some decoders make a picture of any beginning of its file.
+  bool is_picture_cut() {
+    const PictureCheck check = picture_check(video_->codecpar->codec_id);
+    if (!check) return false;
+    if (std::string_view(input_.context().iformat->name) == "image2")  // whose packets are files
+      return check({packet_->data, static_cast<std::size_t>(packet_->size)});
+    if (!input_.is_single_image()) return false;
+    if (!is_cut_) is_cut_ = check(input_.content_of_image());
+    return *is_cut_;
+  }
+
   FrameTimes times_of(const AVFrame& picture) const {
     FrameTimes times{arrival_of(picture), decoded_.steady};
     if (input_.is_device() && picture.pts != AV_NOPTS_VALUE) {
@@ -427,6 +443,8 @@ class Stream final : public Source {
   void note_error(int code) {
     if (const int width = large_width_.exchange(0)) check_size(width, large_height_);
     if (code == AVERROR(ENOMEM) && without_memory_ > 0) --without_memory_;
+    if (input_.is_single_image() && !is_cut_.value_or(false)) input_.refuse_unsupported(code);
+    is_unsupported_ = is_unsupported_ || code == AVERROR_PATCHWELCOME;
     const bool is_bad_picture = code == AVERROR_INVALIDDATA && input_.is_single_image();
     errors_.add(is_bad_picture ? "the picture is damaged or cut short" : error_text(code));
   }
@@ -482,13 +500,15 @@ class Stream final : public Source {
   Moment decoded_;  // the last picture
   int packets_before_ = 0;
   bool joined_ = false;
-  std::string first_bytes_;  // of the picture that the file holds
+  std::optional<bool> is_cut_;  // of one picture, once it is known
+  std::string first_bytes_;     // of the picture that the file holds
   AVRational rate_{25, 1};
   double period_ = 0;
   std::int64_t base_ = 0;
   double rebase_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool any_time_ = false;
+  bool is_unsupported_ = false;  // says the decoder of a picture
   bool draining_ = false;
   int read_errors_ = 0;
   bool was_at_end_ = false;

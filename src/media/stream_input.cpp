@@ -21,6 +21,7 @@
 #include "media/input_policy.hpp"
 #include "media/png_chunks.hpp"
 #include "media/secrets.hpp"
+#include "media/unsupported.hpp"
 
 namespace sightline::media {
 namespace {
@@ -561,6 +562,46 @@ bool StreamInput::is_single_image() const {
   return format.ends_with("_pipe") && kind_ != InputKind::standard_input;
 }
 
+std::vector<std::uint8_t> StreamInput::content_of_image() {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+  AVIOContext* const io = context_->pb;
+  if (!is_single_image() || !io || !(io->seekable & AVIO_SEEKABLE_NORMAL)) return {};
+  const std::int64_t size = avio_size(io), at = avio_tell(io);
+  if (size <= 0 || size > kLargest || avio_seek(io, 0, SEEK_SET) < 0) return {};
+  std::vector<std::uint8_t> content(static_cast<std::size_t>(size));
+  const int count = avio_read(io, content.data(), static_cast<int>(size));
+  if (const auto back = avio_seek(io, at, SEEK_SET); back < 0) fail(static_cast<int>(back));
+  if (count != size) return {};  // stopped, or of another size by now
+  return content;
+}
+
+// The first bytes; where one cannot seek, what opening has read of them.
+std::vector<std::uint8_t> StreamInput::head() {
+  AVIOContext* const io = io_ ? io_->context : nullptr;
+  if (!io) return {};
+  const bool is_seekable = io->seekable & AVIO_SEEKABLE_NORMAL;
+  const std::int64_t at = avio_tell(io);
+  if (at != 0 && (!is_seekable || avio_seek(io, 0, SEEK_SET) < 0)) return {};
+  std::vector<std::uint8_t> bytes(1 << 16);
+  const auto size = static_cast<int>(bytes.size());
+  const int count =
+      is_seekable ? avio_read(io, bytes.data(), size) : avio_read_partial(io, bytes.data(), size);
+  bytes.resize(static_cast<std::size_t>(std::max(count, 0)));
+  if (is_seekable) avio_seek(io, at, SEEK_SET);
+  return bytes;
+}
+
+void StreamInput::refuse_unsupported(int code) {
+  // Some decoders return -1 for what they do not know, which reads as a lack of permission.
+  if (code != AVERROR_INVALIDDATA && code != AVERROR_PATCHWELCOME && code != AVERROR(EPERM)) return;
+  if (const std::optional<Unsupported> found = unsupported_kind(head()))
+    throw Error(ExitCode::input, "'" + input_ + "' is " + found->kind + ", which is not supported",
+                found->remedy);
+  if (code == AVERROR_PATCHWELCOME)
+    throw Error(ExitCode::input, "'" + input_ + "' is of a kind that this FFmpeg does not support",
+                "convert it, for instance to PNG or H.264");
+}
+
 void StreamInput::fail(int code) {
   if (stopped()) throw Error(ExitCode::failed, "opening '" + input_ + "' was stopped");
   if (patience_.is_exhausted()) fail_without_data();
@@ -570,6 +611,7 @@ void StreamInput::fail(int code) {
   if (work_limit_ && work_limit_->is_passed())
     throw Error(ExitCode::input, work_limit_->problem(), "the file is damaged or made to do so");
   if (!problem_.empty()) throw Error(ExitCode::input, "cannot open '" + input_ + "': " + problem_);
+  refuse_unsupported(code);
   const std::string reason = " (" + error_text(code) + ")";
   switch (kind_) {
     case InputKind::standard_input:

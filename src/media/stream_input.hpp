@@ -76,6 +76,13 @@ class StreamInput {
   WorkLimit::Limits limits_of_picture(std::int64_t max_pixels) const;
   /// @throws Error (input) where these data of a PNG or APNG expand too much; see has_giant_chunks
   void refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const;
+  /// The whole content of what is one image file, on disk or held in memory; empty where it cannot be had, or
+  /// is of more than 1 GiB. What is read next stays the same.
+  std::vector<std::uint8_t> content_of_image();
+  /// Tells what is not supported from what is damaged, once decoding has failed.
+  /// @param code  why, as FFmpeg says
+  /// @throws Error (input) where the input is of a known kind that is not decoded
+  void refuse_unsupported(int code);
 
  private:
   /// A byte source as FFmpeg sees it. Owns the context.
@@ -116,6 +123,7 @@ class StreamInput {
   static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                          AVDictionary** settings);
   static int close_nested(AVFormatContext* context, AVIOContext* io);
+  std::vector<std::uint8_t> head();
   [[noreturn]] void fail(int code);
   [[noreturn]] void fail_camera(int code) const;
   [[noreturn]] void fail_without_data() const;

@@ -1,0 +1,18 @@
+#pragma once
+/// Internal to src/media: whether a picture's file holds all of the picture.
+
+#include <cstdint>
+#include <span>
+
+#include "media/ffmpeg.hpp"
+
+namespace sightline::media {
+
+/// Whether a file's content ends before its picture does, or part of its data is overwritten with zeros.
+/// Bytes behind the picture are no matter. False where the content is of another kind.
+using PictureCheck = bool (*)(std::span<const std::uint8_t> content);
+
+/// The check of a format whose decoder makes a picture of any beginning of a file; null for others.
+PictureCheck picture_check(AVCodecID codec);
+
+}  // namespace sightline::media

@@ -1,0 +1,20 @@
+#pragma once
+/// Internal to src/media: pictures that are not damaged, but of a kind that FFmpeg does not decode.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace sightline::media {
+
+struct Unsupported {
+  std::string kind;    ///< "an animated WebP"
+  std::string remedy;  ///< what to do
+};
+
+/// Looks at the content of a file that could not be decoded, or its first 64 KiB. None where it is of no such
+/// kind.
+std::optional<Unsupported> unsupported_kind(std::span<const std::uint8_t> content);
+
+}  // namespace sightline::media
