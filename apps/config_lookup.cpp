@@ -17,13 +17,6 @@ std::string listed(const std::vector<std::string>& names) {
   return list;
 }
 
-// Configurations and models that were renamed: their former names still work.
-std::string present_name(const std::string& name) {
-  if (name == "faces-census") return "faces";
-  if (name == "faces-waldboost-fast") return "faces-waldboost";
-  return name;
-}
-
 std::vector<std::string> stems_in(const char* sub_folder, const char* extension) {
   std::set<std::string> names;
   std::error_code error;
@@ -43,8 +36,7 @@ std::vector<std::string> config_names() {
 
 fs::path find_config(const std::string& path_or_name) {
   if (path_or_name.find('/') != std::string::npos || path_or_name.ends_with(".toml")) return path_or_name;
-  for (const std::string& name : {path_or_name, present_name(path_or_name)})
-    if (fs::path file = find_shipped_file(name + ".toml"); !file.empty()) return file;
+  if (fs::path file = find_shipped_file(path_or_name + ".toml"); !file.empty()) return file;
   const std::string names = listed(config_names());
   const std::string nearest = nearest_of(path_or_name, config_names());
   std::string remedy = "set SIGHTLINE_CONFIGS to the folder that holds people.toml";
@@ -67,8 +59,7 @@ std::string model_list() {
 std::string find_model(const std::string& path_or_name) {
   std::error_code error;
   if (fs::exists(path_or_name, error)) return path_or_name;
-  for (const std::string& name : {path_or_name, present_name(path_or_name)})
-    if (const fs::path shipped = find_shipped_model(name); !shipped.empty()) return shipped.string();
+  if (const fs::path shipped = find_shipped_model(path_or_name); !shipped.empty()) return shipped.string();
   return path_or_name;
 }
 

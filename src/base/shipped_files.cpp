@@ -19,13 +19,32 @@ std::vector<fs::path> shipped_folders() {
   return folders;
 }
 
-fs::path find_shipped_file(const fs::path& name) {
+namespace {
+
+fs::path find_present(const fs::path& name) {
   std::error_code error;
   for (const fs::path& folder : shipped_folders()) {
     const fs::path file = folder / name;
     if (fs::is_regular_file(file, error)) return file.lexically_normal();
   }
   return {};
+}
+
+// Files that were renamed: their former names still work.
+fs::path renamed(const fs::path& name) {
+  const std::string stem = name.stem().string();
+  std::string present;
+  if (stem == "faces-census") present = "faces";
+  if (stem == "faces-waldboost-fast") present = "faces-waldboost";
+  return present.empty() ? fs::path() : name.parent_path() / (present + name.extension().string());
+}
+
+}  // namespace
+
+fs::path find_shipped_file(const fs::path& name) {
+  fs::path file = find_present(name);
+  if (const fs::path present = renamed(name); file.empty() && !present.empty()) file = find_present(present);
+  return file;
 }
 
 fs::path find_shipped_model(const std::string& name) {

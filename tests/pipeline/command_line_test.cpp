@@ -286,6 +286,12 @@ TEST(CommandLine, ShippedModelsGoByName) {
     EXPECT_EQ(found(option, "faces-census"), found(option, "faces"));
     EXPECT_EQ(found(option, "faces-waldboost-fast"), found(option, "faces-waldboost"));
   }
+  // Also in configurations of one's own.
+  for (const char* model : {"faces-census", "models/faces-census.safetensors"}) {
+    const std::string own = folder / "own.toml";
+    store(own, "[detector]\nfamily = \"census\"\nmodel = \"" + std::string(model) + "\"\n");
+    EXPECT_EQ(found("--config", own.c_str()), found("--config", "faces")) << model;
+  }
 }
 
 // Paths of models are relative to the configuration, and names of shipped models hold everywhere.
