@@ -231,6 +231,7 @@ void add_detect(CLI::App& app, Common& common) {
   add_timeout_option(options, a->reading);
   a->tracking.add_to(options);
   a->detector.add_to(options);
+  a->detector.follow_gallery();
   a->detector.add_knob_to(options);
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
               [a, &common] {
