@@ -31,11 +31,10 @@ struct ConfigArguments {
 };
 
 fs::path shipped_config(const std::string& name) {
-  const std::string stem = name.ends_with(".toml") ? fs::path(name).stem().string() : name;
-  if (stem.find('/') != std::string::npos)
+  if (name.find('/') != std::string::npos)
     throw Error(ExitCode::usage, "'" + name + "' is not the name of a shipped configuration",
                 "`sightline config list` shows the names");
-  return find_config(stem);
+  return find_config(name.ends_with(".toml") ? fs::path(name).stem().string() : name);
 }
 
 // The first line, which says what a configuration is for.
