@@ -28,6 +28,10 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
                 "`ffmpeg -encoders` lists what this FFmpeg has; libx264 is the default");
   // image2 claims to hold anything, but the extension decides what readers expect.
   const bool images = (container.flags & AVFMT_NOFILE) && std::string_view(container.name) == "image2";
+  if ((container.flags & AVFMT_NOFILE) && !images)
+    throw Error(ExitCode::usage,
+                "'" + path + "' (" + container.name + ") would be a set of files, which is not written here",
+                "let the name end in .mp4 or .mkv");
   // Below 0: the container does not say. Raw streams, which have no times, are of one codec.
   const int holds = avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL);
   const bool is_raw = (container.flags & AVFMT_NOTIMESTAMPS) && container.video_codec != codec->id;

@@ -50,10 +50,6 @@ const AVOutputFormat& container_for(const std::string& path) {
   if (!container)
     throw Error(ExitCode::usage, "the type of '" + path + "' cannot be told by its name",
                 "let it end in .mp4 or .mkv");
-  if ((container->flags & AVFMT_NOFILE) && std::string_view(container->name) != "image2")
-    throw Error(ExitCode::usage,
-                "'" + path + "' (" + container->name + ") would be a set of files, which is not written here",
-                "let the name end in .mp4 or .mkv");
   return *container;
 }
 

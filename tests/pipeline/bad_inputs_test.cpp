@@ -307,6 +307,7 @@ TEST_F(BadInput, OutputsThatCannotHoldTheVideo) {
     expect_run(2, name, {"detect", kClip, "-o", folder_ / name});
     EXPECT_FALSE(fs::exists(folder_ / name)) << name;
   }
+  expect_run(2, "o.m3u8", {"detect", kClip, kClip, "-o", folder_ / "o.m3u8"});
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
