@@ -7,7 +7,9 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace sightline::media {
 
@@ -16,6 +18,14 @@ bool is_allowed(const AVInputFormat& format) {
   return av_match_list(format.name, kFormats, ',') > 0;
 }
 
+namespace {
+
+bool is_chosen_by_name(const AVInputFormat& format) {
+  return std::string_view(format.name) == "image2";
+}
+
+}  // namespace
+
 // By their names, since older versions of FFmpeg do not have all of them.
 bool is_allowed(AVCodecID codec, const AVInputFormat& format) {
   constexpr const char* kDrawn = "svg,ansi,bintext,xbin,idf";
@@ -23,19 +33,24 @@ bool is_allowed(AVCodecID codec, const AVInputFormat& format) {
       "alias_pix,apng,bmp,brender_pix,cri,dds,dpx,exr,fits,gem,gif,jpeg2000,jpegls,jpegxl,ljpeg,mjpeg,pam,"
       "pbm,pcx,pfm,pgm,pgmyuv,pgx,phm,photocd,pictor,png,ppm,psd,qdraw,qoi,radiance_hdr,sgi,sunrast,targa,"
       "tiff,vbn,wbmp,webp,xbm,xpm,xwd";
-  const bool is_chosen_by_name = std::string_view(format.name) == "image2";
   const char* const name = avcodec_get_name(codec);
-  return is_chosen_by_name ? av_match_name(name, kPictures) > 0 : av_match_name(name, kDrawn) == 0;
+  return is_chosen_by_name(format) ? av_match_name(name, kPictures) > 0 : av_match_name(name, kDrawn) == 0;
 }
 
 std::string allowed_decoders(const AVInputFormat& format, AVCodecID except) {
+  // Looking through all decoders takes 0.2 ms, and a folder has many pictures.
+  static std::mutex mutex;
+  static std::map<std::pair<bool, AVCodecID>, std::string> known;
+  const std::lock_guard lock(mutex);
+  const std::pair key(is_chosen_by_name(format), except);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
   std::string names;
   void* position = nullptr;
   while (const AVCodec* const codec = av_codec_iterate(&position)) {
     if (codec->id != except && av_codec_is_decoder(codec) && is_allowed(codec->id, format))
       names += (names.empty() ? "" : ",") + std::string(codec->name);
   }
-  return names;
+  return known.emplace(key, std::move(names)).first->second;
 }
 
 bool is_reference(const AVInputFormat& format) {
