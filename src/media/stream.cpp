@@ -128,12 +128,14 @@ class Stream final : public Source {
         context.streams[i]->discard = AVDISCARD_ALL;
   }
 
-  /// Where one cannot go back, the pictures of an MP4 are gone once the index behind them is read.
+  /// Without seeking, the pictures of an MP4 are gone once the index behind them is read, unless they are
+  /// still in the buffer.
   void check_index_is_in_front() {
     AVIOContext* const io = input_.context().pb;
     const AVIndexEntry* const first = avformat_index_get_entry(video_, 0);
     if (!first || !io || (io->seekable & AVIO_SEEKABLE_NORMAL)) return;
-    if (!std::string_view(input_.context().iformat->name).starts_with("mov") || first->pos >= avio_tell(io))
+    if (!std::string_view(input_.context().iformat->name).starts_with("mov") ||
+        first->pos >= avio_tell(io) - (io->buf_ptr - io->buffer))
       return;
     const bool is_network = input_.kind() == InputKind::network;
     throw Error(
