@@ -78,9 +78,9 @@ bool can_hold(const AVOutputFormat& container, const AVCodecParameters& sound, A
   return taken;
 }
 
-/// One of the files of a muxer that writes several.
-struct Part {
-  explicit Part(const char* name) : file(name) {
+/// One of image2's.
+struct Picture {
+  explicit Picture(const char* name) : file(name) {
     if (!file.error()) io.emplace(file.descriptor(), FileIo::Access::write);
   }
   AtomicFile file;
@@ -154,10 +154,10 @@ struct Writer::Impl {
       open_output();
     } else {
       check_folder();
-      if (is_plain_path(path_)) {
+      if (is_plain_path(path_) && std::string_view(output_->oformat->name) == "image2") {
         output_->opaque = this;
-        output_->io_open = open_part;
-        output_->io_close2 = close_part;
+        output_->io_open = open_picture;
+        output_->io_close2 = close_picture;
       }
     }
     Dictionary options;
@@ -262,7 +262,7 @@ struct Writer::Impl {
     check(fault::strikes(fault::Kind::write, "av_interleaved_write_frame")
               ? AVERROR(ENOSPC)
               : av_interleaved_write_frame(output_.get(), packet_.get()));
-    check(part_result_);
+    check(picture_result_);
     const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
     // What the muxer let go of may end before this packet.
     if (in_file != in_file_) held_back_ = 0;
@@ -327,7 +327,7 @@ struct Writer::Impl {
       if (fault::strikes(fault::Kind::write, "avio_closep")) closing = AVERROR(EIO);
       if (result >= 0) result = closing;
     }
-    if (picture_ && !failed_ && result >= 0) result = finish_part(*picture_);
+    if (picture_ && !failed_ && result >= 0) result = finish_picture(result);
     picture_.reset();
     settle(result >= 0);
     if (first) throw *first;
@@ -374,53 +374,42 @@ struct Writer::Impl {
     return false;
   }
 
-  // Muxers that write several files call this once for each: image2 for a picture, HLS and DASH for a segment
-  // or list. Each gets its name once it is whole. image2's own option (atomic_writing) has temporary names
-  // that others can guess.
-  static int open_part(AVFormatContext* output, AVIOContext** io, const char* name, int,
-                       AVDictionary**) noexcept {
+  // image2 calls this once for each picture. The picture gets its name once it is whole. image2's own option
+  // (atomic_writing) has temporary names that others can guess.
+  static int open_picture(AVFormatContext* output, AVIOContext** io, const char* name, int,
+                          AVDictionary**) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
     try {
-      auto part = std::make_unique<Part>(name);
-      const std::error_code error = part->file.error();
-      if (error) return impl.part_result_ = AVERROR(error.value());
-      *io = part->io->context();
-      impl.parts_.push_back(std::move(part));
+      impl.picture_ = std::make_unique<Picture>(name);
     } catch (const std::exception&) {
       return AVERROR(ENOMEM);
     }
+    const std::error_code error = impl.picture_->file.error();
+    if (error) return impl.picture_result_ = AVERROR(error.value());
+    *io = impl.picture_->io->context();
     return 0;
   }
 
-  static int close_part(AVFormatContext* output, AVIOContext* io) noexcept {
+  static int close_picture(AVFormatContext* output, AVIOContext* io) noexcept {
     Impl& impl = *static_cast<Impl*>(output->opaque);
-    const auto found = std::ranges::find_if(
-        impl.parts_, [&](const std::unique_ptr<Part>& part) { return part->io->context() == io; });
-    if (found == impl.parts_.end()) return AVERROR(EINVAL);
-    std::unique_ptr<Part> part = std::move(*found);
-    impl.parts_.erase(found);
     avio_flush(io);
     const int written = std::min(io->error, 0);
-    part->io.reset();
-    if (written < 0) return impl.part_result_ = written;
-    // A single picture is given its name when it is known that no other follows.
-    if (impl.single_picture_) {
-      impl.picture_ = std::move(part);
-      return 0;
-    }
-    return impl.finish_part(*part);
+    impl.picture_->io.reset();
+    // A single one is given its name when it is known that no other follows.
+    if (written == 0 && impl.single_picture_) return 0;
+    return impl.finish_picture(written);
   }
 
-  // `part_result_` keeps the result, because muxers ignore it.
-  int finish_part(Part& part) noexcept {
-    int result = 0;
+  // `picture_result_` keeps the result, because image2 ignores it.
+  int finish_picture(int result) noexcept {
     try {
-      result = AVERROR(part.file.finish().value());
+      if (result == 0) result = AVERROR(picture_->file.finish().value());
     } catch (const std::exception&) {
-      part_problem_ = std::current_exception();
+      picture_problem_ = std::current_exception();
       result = AVERROR(EIO);
     }
-    if (result < 0) part_result_ = result;
+    picture_.reset();
+    if (result < 0) picture_result_ = result;
     return result;
   }
 
@@ -433,8 +422,8 @@ struct Writer::Impl {
   [[noreturn]] void fail(int code) {
     failed_ = true;
     picture_.reset();
-    if (part_problem_) std::rethrow_exception(part_problem_);
-    if (part_result_ < 0) code = part_result_;
+    if (picture_problem_) std::rethrow_exception(picture_problem_);
+    if (picture_result_ < 0) code = picture_result_;
     throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
                 code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
   }
@@ -443,12 +432,11 @@ struct Writer::Impl {
   VideoEncoder encoder_;
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
-  std::optional<AtomicFile> file_;            // none for pictures and URLs
-  std::optional<FileIo> io_;                  // of the file
-  std::vector<std::unique_ptr<Part>> parts_;  // that are being written
-  std::unique_ptr<Part> picture_;             // a single one, written
-  int part_result_ = 0;                       // of the last one that failed
-  std::exception_ptr part_problem_;           // of that one, where there is more to say
+  std::optional<AtomicFile> file_;      // none for pictures and URLs
+  std::optional<FileIo> io_;            // of the file
+  std::unique_ptr<Picture> picture_;    // that image2 is writing
+  int picture_result_ = 0;              // of the last one that failed
+  std::exception_ptr picture_problem_;  // of that one, where there is more to say
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_
