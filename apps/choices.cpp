@@ -95,12 +95,10 @@ std::vector<std::string> members(const std::string& type) {
 }  // namespace
 
 Choices choices_of(const CLI::Option& option, const Suggestions& suggestions) {
-  const std::string type = option.get_type_name();
-  if (const std::vector<std::string> accepted = members(type); !accepted.empty()) return named(accepted);
+  if (const std::vector<std::string> accepted = members(option.get_type_name()); !accepted.empty())
+    return named(accepted);
   if (const auto found = suggestions.find(&option); found != suggestions.end()) return found->second();
-  Choices choices;
-  choices.files = type.starts_with("TEXT");
-  return choices;
+  return {};
 }
 
 }  // namespace sightline::apps

@@ -25,10 +25,11 @@ std::vector<ComparedVariant> variants_of(const ComparedKey& key, const DetectorO
     variants.push_back(
         {std::move(setting), value + ' ' + key.axis.noun, key.axis.only_kernels ? value : std::string()});
   };
-  for (const int number : key.numbers) add({key.axis.option, number, {}, {}, false}, std::to_string(number));
+  for (const int number : key.numbers)
+    add({key.axis.option, number, {}, {}, false, {}}, std::to_string(number));
   const bool all = key.texts == std::vector<std::string>{"all"};
   for (const std::string& text : all ? all_values(key, detector.family().info()) : key.texts)
-    add({key.axis.option, {}, {}, text, false}, text);
+    add({key.axis.option, {}, {}, text, false, {}}, text);
   return variants;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "choices.hpp"
+#include "help.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -89,7 +90,7 @@ std::string options(const Place& place, const std::string& begun) {
       if (again && !takes_many(*option)) continue;
       for (const std::string& name : option->get_lnames()) {
         if (("--" + name).starts_with(begun) && listed.insert(name).second)
-          text += line("--" + name, in_short(option->get_description()));
+          text += line("--" + name, first_sentence(option->get_description()));
       }
     }
   }

@@ -3,8 +3,9 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
-#include "suggest.hpp"
+#include "detector_families.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;
@@ -56,10 +57,26 @@ std::string model_list() {
   return listed(model_names());
 }
 
+namespace {
+
+// A word that is near the name of a model. Anything else is taken for a path.
+void refuse_misspelt(const std::string& name) {
+  std::vector<std::string> names = model_names();
+  for (const Family* family : families()) {
+    for (const std::string& one : family->model_names()) names.push_back(one);
+  }
+  if (const std::string nearest = nearest_of(name, names); !nearest.empty())
+    throw Error(ExitCode::model, "there is no model '" + name + "'", "did you mean '" + nearest + "'?");
+}
+
+}  // namespace
+
 std::string find_model(const std::string& path_or_name) {
   std::error_code error;
   if (fs::exists(path_or_name, error)) return path_or_name;
   if (const fs::path shipped = find_shipped_model(path_or_name); !shipped.empty()) return shipped.string();
+  if (path_or_name.find_first_of("/.") == std::string::npos && !family_of_model(path_or_name))
+    refuse_misspelt(path_or_name);
   return path_or_name;
 }
 

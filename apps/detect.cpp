@@ -191,27 +191,29 @@ void add_detect(CLI::App& app, Common& common) {
       .require();
   options.group("Output");
   options
-      .add("-o,--output", &a->output,
+      .add("-o,--output FILE", &a->output,
            "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
            "that keep their names")
       .checked_by(OutputFile());
   options
-      .add("-d,--detections", &a->detections,
+      .add("-d,--detections FILE", &a->detections,
            "Detections file; - is standard output, the default without any output")
       .checked_by(OutputFile());
   options
-      .add("-f,--format", &a->format,
+      .add("-f,--format FORMAT", &a->format,
            "Format of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else "
            "jsonl)")
       .suggest(format_choices);
-  options.add("--contact-sheet", &a->contact_sheet, "Picture (PNG) with annotated frames spread over the run")
+  options
+      .add("--contact-sheet FILE", &a->contact_sheet,
+           "Picture (PNG) with annotated frames spread over the run")
       .checked_by(OutputFile());
   options
-      .add("--trace", &a->trace,
+      .add("--trace FILE", &a->trace,
            "Trace file: what ran where and when, as Chrome trace JSON (ui.perfetto.dev, chrome://tracing)")
       .checked_by(OutputFile());
   options
-      .add("--report", &a->report,
+      .add("--report FILE", &a->report,
            "Page (HTML): rate and setting over time, stage times, and what a policy did")
       .checked_by(OutputFile());
   add_encoder_options(options, a->writing);
@@ -222,10 +224,11 @@ void add_detect(CLI::App& app, Common& common) {
       "--keep-going", &a->keep_going,
       "Continue after inputs and pictures that cannot be read whole; they are named, and the exit code is 1");
   options.add("--recursive", &a->reading.recursive, "Read the pictures in sub-folders, too");
-  options.add("--start", &a->reading.start, "Skip so many seconds").not_negative();
-  options.add("--duration", &a->reading.duration, "Read so many seconds; with --loop -1, in all").positive();
-  options.add("--every", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
-  options.add("--loop", &a->reading.loop, "Read the input so many more times; -1: for ever")
+  options.add("--start SECONDS", &a->reading.start, "Skip so many seconds").not_negative();
+  options.add("--duration SECONDS", &a->reading.duration, "Read so many seconds; with --loop -1, in all")
+      .positive();
+  options.add("--every N", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--loop TIMES", &a->reading.loop, "Read the input so many more times; -1: for ever")
       .between(-1, 1'000'000);
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);

@@ -6,11 +6,14 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "choices.hpp"
+#include "config_lookup.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detection/combined_detector.hpp"
 #include "detector_families.hpp"
+#include "family_commands.hpp"
 #include "knob_options.hpp"
 #include "model/size_limit.hpp"
 #include "recognition/section.hpp"
@@ -21,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = KeyOption::Kind;
 
-constexpr char kModelSizeHelp[] = "MiB of the largest model file that is taken";
+constexpr char kDetectorGroup[] = "Detector";
+constexpr char kModelSizeHelp[] = "Maximum size of a model file, in MiB";
 
 // What a detector of any family has.
 std::vector<KeyOption> common_options() {
@@ -29,22 +33,23 @@ std::vector<KeyOption> common_options() {
     return KeyOption(key, kind, name, with_remarks(help, key));
   };
   std::vector<KeyOption> options{
-      option(
-          "confidence", Kind::number, "--confidence",
-          "Lowest confidence that is reported (0 to 1); lower finds more. Means the same for all calibrated "
-          "models"),
-      option("threshold", Kind::number, "-t,--threshold",
-             "Lowest raw score that is reported (any number); lower finds more"),
-      option("scale_step", Kind::number, "--scale-step",
+      option("confidence", Kind::number, "--confidence CONFIDENCE",
+             "Lowest confidence that is reported (0 to 1); lower finds more. It means the same for all "
+             "calibrated "
+             "models"),
+      option("threshold", Kind::number, "-t,--threshold SCORE",
+             "Lowest raw score that is reported, any number; lower finds more"),
+      option("scale_step", Kind::number, "--scale-step RATIO",
              "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
-      option("min_size", Kind::number, "--min-size",
+      option("min_size", Kind::number, "--min-size PX",
              "Height in pixels of the smallest object; small ones cost most"),
-      option("max_size", Kind::number, "--max-size",
+      option("max_size", Kind::number, "--max-size PX",
              "Height in pixels of the largest object (OpenCV's maxSize)"),
-      option("max_candidates", Kind::whole_number, "--max-candidates",
-             "Windows of a frame that are kept for the last stages: the best ones, and so no more boxes than "
-             "these"),
-      option("max_model_size", Kind::whole_number, "--max-model-size", kModelSizeHelp)};
+      option("max_candidates", Kind::whole_number, "--max-candidates N",
+             "Maximum number of windows of a frame that reach the last stages, and so of boxes; the best "
+             "ones are "
+             "kept"),
+      option("max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp)};
   options.front().option.between(0, 1);
   options[5].option.between(1, kMostCandidates);
   options[6].option.between(1, kLargestModelSize);
@@ -72,20 +77,36 @@ void expect_one(const std::vector<Config>& configs) {
     throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
 }
 
+// "Detector: filter banks, census cascades": the families that have the option.
+std::string group_of_families(const KeyOption& option) {
+  return std::string(kDetectorGroup) + ": " + titles_where([&](const Family& family) {
+           return std::ranges::any_of(family.info().options, [&](const KeyOption& own) {
+             return own.option.name == option.option.name;
+           });
+         });
+}
+
 }  // namespace
 
 std::string with_remarks(std::string help, const char* key) {
+  std::vector<std::pair<std::string, std::string>> remarks;  // with the families that make them
   for (const Family* family : families()) {
-    const FamilyInfo& info = family->info();
-    for (const KeyRemark& one : info.remarks) {
-      if (std::string_view(one.key) == key) help += fmt::format("; {}: {}", info.title, one.remark);
+    for (const KeyRemark& one : family->info().remarks) {
+      if (std::string_view(one.key) != key) continue;
+      const auto same = std::ranges::find(remarks, one.remark, &std::pair<std::string, std::string>::first);
+      if (same == remarks.end()) {
+        remarks.emplace_back(one.remark, family->info().title);
+      } else {
+        same->second += ", " + std::string(family->info().title);
+      }
     }
   }
+  for (const auto& [remark, titles] : remarks) help += "; " + titles + ": " + remark;
   return help;
 }
 
 void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes) {
-  options.add("--max-model-size", &mebibytes, with_remarks(kModelSizeHelp, "max_model_size"))
+  options.add("--max-model-size MIB", &mebibytes, with_remarks(kModelSizeHelp, "max_model_size"))
       .between(1, kLargestModelSize);
 }
 
@@ -126,45 +147,46 @@ void DetectorSetting::apply_to(Config& config) const {
 }
 
 DetectorOptions::DetectorOptions(std::string default_config) : default_config_(std::move(default_config)) {
-  const auto add = [&](const KeyOption& option) {
+  const auto add = [&](const KeyOption& option, const std::string& group) {
     const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
       return setting.description.option.name == option.option.name;
     });
-    if (!known) settings_.push_back({option, {}, {}, {}, false});
+    if (!known) settings_.push_back({option, {}, {}, {}, false, group});
   };
-  for (const KeyOption& option : common_options()) add(option);
+  for (const KeyOption& option : common_options()) add(option, kDetectorGroup);
   for (const Family* family : families()) {
-    for (const KeyOption& option : family->info().options) add(option);
+    for (const KeyOption& option : family->info().options) add(option, group_of_families(option));
   }
 }
 
 void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& left_out) {
   OptionSet all;
-  all.group("Detector");
-  all.add("-c,--config", &config_,
-          "Configuration: a .toml file, or the name of one that ships (people, faces, faces-waldboost, "
-          "faces-eyes, faces-opencv, people-and-faces, recognise); several search the same frames: "
-          "people,faces")
+  all.group(kDetectorGroup);
+  all.add("-c,--config CONFIG", &config_,
+          fmt::format("Configuration: a .toml file, or the name of one that ships ({}); several search the "
+                      "same frames: people,faces",
+                      fmt::join(config_names(), ", ")))
       .suggest(config_choices)
       .show_default(default_config_);
-  all.add("-m,--model", &model_, with_remarks("Model file instead of the configuration's", "model"))
+  all.add("-m,--model MODEL", &model_, with_remarks("Model file instead of the configuration's", "model"))
       .suggest(model_choices);
   for (DetectorSetting& setting : settings_) {
     Option option = setting.description.option;
     option.target = setting.target();
+    all.group(setting.group);
     all.add(std::move(option));
   }
-  all.add(
-      "--gallery", &gallery_,
-      "Gallery of people to recognise (--config recognise), made by `sightline faces` (default: your own)");
-  all.add("--false-accepts", &false_accepts_,
+  all.group("Recognition (--config recognise)");
+  all.add("--gallery FILE", &gallery_,
+          "Gallery of people to recognise, made by `sightline faces` (default: your own)");
+  all.add("--false-accepts SHARE", &false_accepts_,
           "Highest share of strangers who may be mistaken for somebody in the gallery; a lower one leaves "
           "more "
           "faces unknown (default: as the gallery was calibrated)")
       .between(0, 1);
   offers_schedule_ = !left_out.contains("--schedule");
-  add_device_options(all, schedule_);
   all.group("Schedule");
+  add_device_options(all, schedule_);
   add_schedule_options(all, schedule_);
   for (const Option& option : all.all()) {
     if (left_out.contains(option.long_name())) continue;
@@ -335,9 +357,13 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
     apply_to(config, wanted);
     for (const auto& [key, value] : changes) {
       if (!reads(family.info(), key)) {
+        const std::vector<std::string> keys(family.info().config_keys.begin(),
+                                            family.info().config_keys.end());
+        const std::string nearest = nearest_of(key, keys);
         throw Error(ExitCode::usage,
                     fmt::format("'{}' in the settings is no key of {}", key, family.info().title),
-                    fmt::format("there are: {}", fmt::join(family.info().config_keys, ", ")));
+                    nearest.empty() ? fmt::format("there are: {}", fmt::join(keys, ", "))
+                                    : fmt::format("did you mean '{}'?", nearest));
       }
       config.set("detector", key, value);
     }

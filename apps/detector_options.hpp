@@ -29,6 +29,7 @@ struct DetectorSetting {
   std::optional<double> number;
   std::string text;
   bool flag = false;
+  std::string group;  ///< heading of its option
 
   Option::Target target();
   bool is_given() const;

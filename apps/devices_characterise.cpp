@@ -49,7 +49,7 @@ void remember(const opencl::ChosenDevice& device, const Characteristics& measure
 
 void add_characterise_options(OptionSet& options, const std::string& command,
                               CharacteriseArguments& arguments) {
-  options.add("--device", &arguments.device, "OpenCL devices to measure beside the CPU, as in detect")
+  options.add("--device DEVICE", &arguments.device, "OpenCL devices to measure beside the CPU, as in detect")
       .suggest(device_choices)
       .needs(command)
       .show_default();
@@ -57,10 +57,10 @@ void add_characterise_options(OptionSet& options, const std::string& command,
       .add("--thorough", &arguments.thorough,
            "More sizes and repeats, minutes instead of seconds; shows how far repeats differ")
       .needs(command);
-  options.add("--json", &arguments.json, "Write all curves and figures as JSON")
+  options.add("--json FILE", &arguments.json, "Write all curves and figures as JSON")
       .checked_by(OutputFile())
       .needs(command);
-  options.add("--report", &arguments.report, "Write a page (HTML) with plots")
+  options.add("--report FILE", &arguments.report, "Write a page (HTML) with plots")
       .checked_by(OutputFile())
       .needs(command);
 }

@@ -387,56 +387,58 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   options.add("input", &a->input, "Video, folder of pictures, or MOT sequence (a folder with img1)")
       .require();
   options
-      .add("--truth", &a->truth,
+      .add("--truth FILE", &a->truth,
            "Marked objects: a box list, MOT (gt.txt, or a folder with gt/gt.txt or gt.txt), COCO (.json) or "
            "YOLO (a folder)")
       .require();
   options
-      .add("--truth-format", &a->truth_format,
+      .add("--truth-format FORMAT", &a->truth_format,
            "Format of the truth: mot, yolo, coco, or boxes (lines of: name x1 y1 x2 y2, and a class where "
            "there "
            "are several); default: recognised by the file")
       .one_of({"mot", "yolo", "coco", "boxes"});
   options
-      .add("--truth-label", &a->truth_label, "Class of the marked objects (default: all; MOT has no classes)")
+      .add("--truth-label CLASS", &a->truth_label,
+           "Class of the marked objects (default: all; MOT has no classes)")
       .free_text();
-  options.add("--first-pixel", &a->first_pixel, "1 where a MOT file counts pixels from 1")
+  options.add("--first-pixel N", &a->first_pixel, "1 where a MOT file counts pixels from 1")
       .one_of({"0", "1"})
       .show_default();
   options
       .add(
-          "--protocol", &a->protocol,
+          "--protocol PROTOCOL", &a->protocol,
           "people (overlap 0.5 at a width of 0.41 x height), faces (overlap 0.4), centre (detection's centre "
           "in the box)")
       .one_of({"people", "faces", "centre"})
       .show_default();
   options.add("--unlisted-empty", &a->unlisted_empty,
               "Frames that the truth does not list hold nothing (default: they are left out)");
-  options.add("--label", &a->label, "Label of the detector that is marked (default: its first)").free_text();
+  options.add("--label LABEL", &a->label, "Label of the detector that is marked (default: its first)")
+      .free_text();
   options
-      .add("--misses", &a->misses,
+      .add("--misses RATE", &a->misses,
            "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "
            "covers them, and the frame's edge (searches all frames a second time)")
       .between(0, 1e6);
   options
-      .add("--misses-sheet", &a->misses_sheet,
+      .add("--misses-sheet FILE", &a->misses_sheet,
            "Picture (PNG) of the worst of these: the least covered and largest; needs --misses")
       .checked_by(OutputFile());
   options
-      .add("--decisions", &a->decisions,
+      .add("--decisions FILE", &a->decisions,
            "Write how well pictures with objects are told from those without, at every score, as a table")
       .checked_by(OutputFile());
   options.add(
-      "--at", &a->at,
+      "--at SCORE", &a->at,
       "Say the same at this score, too: one that was chosen on other pictures is an honest one on these");
   options
       .add(
-          "--calibrate", &a->calibrated,
+          "--calibrate FILE", &a->calibrated,
           "Write the model to this file with a calibration, fitted to these pictures, that turns scores into "
           "confidences from 0 to 1")
       .checked_by(OutputFile());
   options
-      .add("--reliability", &a->reliability,
+      .add("--reliability FILE", &a->reliability,
            "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
            "--calibrate")
       .checked_by(OutputFile());

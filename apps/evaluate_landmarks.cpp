@@ -186,19 +186,19 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
   OptionSet options;
   options.add("pictures", &a->pictures, "Folder of the pictures").require();
   options
-      .add("--faces", &a->faces,
+      .add("--faces FILE", &a->faces,
            "Marked faces, as lines `picture part left top right bottom` and five points `x y`")
       .require();
-  options.add("--part", &a->part, "Part of the list to evaluate").free_text().show_default();
-  options.add("-m,--model", &a->model, "Model of `train landmarks`").require();
+  options.add("--part PART", &a->part, "Part of the list to evaluate").free_text().show_default();
+  options.add("-m,--model MODEL", &a->model, "Model of `train landmarks`").require();
   options
-      .add("-c,--config", &a->configs,
+      .add("-c,--config CONFIG", &a->configs,
            "Pipeline of a face detector whose boxes are used, instead of the marked ones; several times: one "
            "after "
            "the other. Eyes that a detector inside finds are judged, too")
       .suggest(config_choices)
       .one_at_a_time();
-  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_command(evaluate, common, "landmarks",
               "How far the points that are found in faces are from marked ones", options,
               [a] { return run(*a); });

@@ -242,18 +242,19 @@ void add(CLI::App& evaluate, Common& common, const std::string& name, const std:
   options.add("photos", &a->photos, "Folder of the photos").require();
   options.add(list_option, &a->list, list_help).require();
   options.add(
-      "--landmarks", &a->landmarks,
+      "--landmarks FILE", &a->landmarks,
       "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
       "nose, corners of the mouth; without them, they are found as recognition itself finds them");
   options
-      .add("-c,--config", &a->config,
+      .add("-c,--config CONFIG", &a->config,
            "Pipeline whose detector and points find faces without --landmarks, and whose model is judged "
            "without --model")
       .suggest(config_choices)
       .show_default();
-  options.add("-m,--model", &a->models, "Model of `train recognition`; several times: one after the other")
+  options
+      .add("-m,--model MODEL", &a->models, "Model of `train recognition`; several times: one after the other")
       .one_at_a_time();
-  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_report_options(options, a->report);
   add_command(evaluate, common, name, description, options, [a, run] { return run(*a); });
 }
@@ -262,9 +263,9 @@ void add(CLI::App& evaluate, Common& common, const std::string& name, const std:
 
 void add_evaluate_recognition(CLI::App& evaluate, Common& common) {
   add(evaluate, common, "verify", "Whether two photos show one person: accuracy over pairs of faces",
-      "--pairs", "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
+      "--pairs FILE", "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
   add(evaluate, common, "identify", "Who is in a photo: names given to faces of people known and unknown",
-      "--list", "Photos, as lines `gallery|probe|unknown person photo`", run_identify);
+      "--list FILE", "Photos, as lines `gallery|probe|unknown person photo`", run_identify);
 }
 
 }  // namespace sightline::apps

@@ -161,15 +161,15 @@ void add_evaluate_texture(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<EvaluateTextureArguments>();
   OptionSet options;
   options.add("folder", &a->folder, "Folder of pictures, each of one texture").require();
-  options.add("--tiles", &a->tile, "Side in pixels of the tiles into which each is cut")
+  options.add("--tiles PX", &a->tile, "Side in pixels of the tiles into which each is cut")
       .between(8, 8192)
       .show_default();
-  options.add("--distance", &a->distance, "Between histograms, as shares of the pixels")
+  options.add("--distance MEASURE", &a->distance, "Between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
   options.add("--known-only", &a->known_only,
               "Look at the known tiles alone, each against the others: to choose by");
-  options.add("--json", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   options.group("Texture");
   a->options.add_operators_to(options);
   add_command(

@@ -157,29 +157,32 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
     if (auto scorer = family->make_window_scorer()) a->scorers.push_back({family, std::move(scorer)});
   }
   OptionSet options;
-  options.add("--positives", &a->positives, "Folder or list of pictures with one object in the middle each")
-      .require();
-  options.add("--folder", &a->folder, "Where the pictures of the list are, if not beside it");
   options
-      .add("--negatives", &a->negatives,
+      .add("--positives FOLDER|LIST", &a->positives,
+           "Folder or list of pictures with one object in the middle each")
+      .require();
+  options.add("--folder FOLDER", &a->folder, "Where the pictures of the list are, if not beside it");
+  options
+      .add("--negatives FOLDER|LIST", &a->negatives,
            "Folder or list of pictures without the object; every window is scored")
       .require();
-  options.add("-c,--config", &a->config, "Pipeline whose model is evaluated")
+  options.add("-c,--config CONFIG", &a->config, "Pipeline whose model is evaluated")
       .suggest(config_choices)
       .show_default();
   options
-      .add("-m,--model", &a->models,
+      .add("-m,--model MODEL", &a->models,
            "Model file instead of the configuration's; several times: a curve for each")
       .suggest(model_choices)
       .one_at_a_time();
   add_model_size_option(options, a->max_model_size);
-  options.add("--scale-step", &a->scale_step, "Ratio of neighbouring scales")
+  options.add("--scale-step RATIO", &a->scale_step, "Ratio of neighbouring scales")
       .between(1.01, 8.0)
       .show_default();
   for (const FamilyScorer& one : a->scorers) options.add_all(one.scorer->options());
   options.add("--store", &a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   options
-      .add("--data", &a->data, "With --store: what the pictures are (default: the names of list and folder)")
+      .add("--data NOTE", &a->data,
+           "With --store: what the pictures are (default: the names of list and folder)")
       .needs("--store")
       .free_text();
   add_report_options(options, a->report);

@@ -24,7 +24,7 @@ using gallery::Gallery;
 using gallery::Imported;
 
 void GalleryOption::add_to(OptionSet& options) {
-  options.add("--gallery", &name,
+  options.add("--gallery FILE", &name,
               "File that people are kept in (default: ~/.local/share/sightline/faces.gallery)");
 }
 
@@ -184,7 +184,7 @@ void add_faces(CLI::App& app, Common& common) {
                      [](OptionSet& options, PeopleArguments& a) {
                        options.add("names", &a.names, "Whom to forget").free_text().require();
                        options
-                           .add("--picture", &a.pictures,
+                           .add("--picture N", &a.pictures,
                                 "Only these pictures of one person, by their numbers in `faces show`")
                            .separated_by(',')
                            .one_at_a_time()

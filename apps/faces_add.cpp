@@ -366,7 +366,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
       "input", &f.inputs,
       "Pictures, folders of pictures, videos, or cameras (/dev/video0); the first camera unless given");
   options
-      .add("-n,--name", &f.name,
+      .add("-n,--name NAME", &f.name,
            "Name of the person; somebody who is known gets more pictures (default: a folder of people, each "
            "sub-folder named after one)")
       .free_text();
@@ -375,15 +375,17 @@ void add_faces_add(CLI::App& faces, Common& common) {
               "Also take doubtful faces, and pictures that do not look like the person's others");
   options.group("Where several faces are seen");
   options.add("--largest", &f.choice.largest, "Take the largest one");
-  options.add("--face", &f.choice.number, "Take this one, counted from left to right")
+  options.add("--face N", &f.choice.number, "Take this one, counted from left to right")
       .between(1, 1000)
       .excludes("--largest");
   options.group("Videos and cameras");
-  options.add("--pictures", &f.most, "Take so many at most").between(1, 1000).show_default();
-  options.add("--start", &f.reading.start, "Skip so many seconds").not_negative();
-  options.add("--duration", &f.reading.duration, "Look for so many seconds (default: all; 10 of a camera)")
+  options.add("--pictures N", &f.most, "Take so many at most").between(1, 1000).show_default();
+  options.add("--start SECONDS", &f.reading.start, "Skip so many seconds").not_negative();
+  options
+      .add("--duration SECONDS", &f.reading.duration,
+           "Look for so many seconds (default: all; 10 of a camera)")
       .positive();
-  options.add("--every", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--every N", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
   add_limit_options(options, f.reading);
   add_timeout_option(options, f.reading);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});

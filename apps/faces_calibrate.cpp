@@ -58,7 +58,7 @@ void add_faces_calibrate(CLI::App& faces, Common& common) {
   auto a = std::make_shared<Arguments>();
   OptionSet options;
   options
-      .add("--false-accepts", &a->rate,
+      .add("--false-accepts SHARE", &a->rate,
            "Highest share of strangers who may be mistaken for somebody in the gallery")
       .between(1e-6, 0.5)
       .show_default();

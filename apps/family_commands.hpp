@@ -9,15 +9,21 @@
 
 namespace sightline::apps {
 
-/// "filter banks": the families that have a tool, for people.
+/// "filter banks, census cascades": the families that a predicate holds for, for people.
+template <typename Predicate>
+std::string titles_where(Predicate holds) {
+  std::string titles;
+  for (const Family* family : families()) {
+    if (holds(*family)) titles += (titles.empty() ? "" : ", ") + std::string(family->info().title);
+  }
+  return titles;
+}
+
+/// The families that have a tool.
 /// @param make  the member of Family that makes it, or gives null where there is none
 template <typename Make>
 std::string titles_with(Make make) {
-  std::string titles;
-  for (const Family* family : families()) {
-    if ((family->*make)()) titles += (titles.empty() ? "" : ", ") + std::string(family->info().title);
-  }
-  return titles;
+  return titles_where([&](const Family& family) { return static_cast<bool>((family.*make)()); });
 }
 
 [[noreturn]] void refuse_family(std::string_view command, const std::string& titles, const std::string& what);

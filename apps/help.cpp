@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "base/options.hpp"
 #include "manual_text.hpp"
 
 namespace sightline::apps {
@@ -35,31 +34,23 @@ bool is_flag(const CLI::Option& option) {
   return option.get_items_expected_max() == 0;
 }
 
-std::string value_of(const CLI::Option& option) {
-  if (is_flag(option)) return "";
-  const std::string type = option.get_type_name();
-  if (type.starts_with("INT") || type.starts_with("UINT")) return " N";
-  if (type.starts_with("FLOAT")) return " X";
-  static const std::set<std::string> texts{"format",  "name",     "label",           "class",
-                                           "classes", "encoder",  "preset",          "device",
-                                           "config",  "schedule", "instruction-set", "goal"};
-  const bool is_file = option.get_lnames().empty() || !texts.contains(option.get_lnames().front());
-  return is_file ? " FILE" : " TEXT";
-}
-
-// "0 to 51, default 23".
-std::string limits_of(const CLI::Option& option) {
+// "0 to 51, default 23". What the description says itself is not repeated.
+std::string limits_of(const CLI::Option& option, const std::string& description) {
   std::vector<std::string> parts;
+  const auto says = [&](const std::string& words) { return description.find(words) != std::string::npos; };
   static const std::regex range(R"((?:INT|UINT|FLOAT) in \[(\S+) - (\S+)\])");
   const std::string type = option.get_type_name();
   std::smatch found;
   if (std::regex_search(type, found, range)) parts.push_back(found[1].str() + " to " + found[2].str());
+  if (!parts.empty() && says(parts.front())) parts.clear();
   if (type.ends_with("POSITIVE")) parts.push_back("above 0");
   if (type.ends_with("NONNEGATIVE")) parts.push_back("0 or more");
-  if (const auto begin = type.find('{'); begin != std::string::npos)
-    parts.push_back(
-        std::regex_replace(type.substr(begin + 1, type.rfind('}') - begin - 1), std::regex(","), ", "));
-  if (!is_flag(option) && !option.get_default_str().empty())
+  if (const auto begin = type.find('{'); begin != std::string::npos) {
+    const std::vector<std::string> values =
+        CLI::detail::split(type.substr(begin + 1, type.rfind('}') - begin - 1), ',');
+    if (!std::ranges::all_of(values, says)) parts.push_back(CLI::detail::join(values, ", "));
+  }
+  if (!is_flag(option) && !option.get_default_str().empty() && !says("default"))
     parts.push_back("default " + option.get_default_str());
   for (const CLI::Option* other : option.get_needs()) parts.push_back("with " + other->get_name());
   std::string text;
@@ -106,8 +97,10 @@ std::string options_text(const CLI::App& app, bool is_short) {
       if (option->get_group() != group || option->get_positional()) continue;
       if (!shows_all && !is_basic(*option)) continue;
       const std::string help = option->get_description();
-      const std::string description = is_short ? in_short(help) : help;
-      entries += entry(option->get_name(false, true) + value_of(*option), description + limits_of(*option));
+      const std::string description = is_short ? first_sentence(help) : help;
+      const std::string value = value_name(*option);
+      entries += entry(option->get_name(false, true) + (value.empty() ? "" : " " + value),
+                       description + limits_of(*option, description));
     }
     if (!entries.empty()) text += "\n" + group + ":\n" + entries;
   }
@@ -141,6 +134,27 @@ std::string examples_text(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string value_name(const CLI::Option& option) {
+  if (is_flag(option)) return "";
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+std::string first_sentence(const std::string& help) {
+  int depth = 0;
+  bool is_quoted = false;
+  for (std::size_t at = 0; at < help.size(); ++at) {
+    const char c = help[at];
+    if (c == '"' || c == '`') is_quoted = !is_quoted;
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    const bool ends =
+        c == ';' || (c == '.' && at > 0 && help[at - 1] != '.' && help.substr(at).starts_with(". "));
+    if (ends && depth == 0 && !is_quoted) return help.substr(0, at);
+  }
+  return help;
+}
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
                                      CLI::AppFormatMode mode) const {

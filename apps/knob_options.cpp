@@ -24,28 +24,30 @@ Config::Value value_of(const std::string& text) {
 void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
   options.group("Accuracy against speed, while it runs");
   options
-      .add("--hold", &request.hold,
-           "Frames a second to hold: smaller dictionaries and coarser scales where the machine does not "
-           "reach them, more accurate ones where it has time")
+      .add("--hold FPS", &request.hold,
+           "Rate to hold, in frames a second: use smaller dictionaries and coarser scales while the machine "
+           "is "
+           "too slow, and more accurate settings while it has time")
       .positive()
       .excludes("--budget")
       .excludes("--battery");
   options
-      .add("--budget", &request.budget,
-           "The same for a budget, by the meters that the machine has: watts (40W), or joules a frame (0.2J)")
+      .add("--budget BUDGET", &request.budget,
+           "Energy budget to keep, by the machine's meters: watts (40W) or joules a frame (0.2J)")
       .checked_by([](const std::string& text) { pipeline::parse_budget(text); })
       .free_text()
       .excludes("--battery");
   options.add("--battery", &request.battery,
-              "The same by the battery's level: a step faster below 50%, the fastest below 20%");
+              "Save the battery: one step faster below 50% of its level, the fastest setting below 20%");
   options
-      .add("--settings", &request.settings,
+      .add("--settings KEY=VALUE;...", &request.settings,
            "Operating points, from the most accurate to the fastest: keys of [detector], for example "
            "\"filters=50; filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser "
            "scales)")
       .free_text();
-  options.add("--power-log", &request.power_log,
-              "CSV that an external power meter writes during the run: columns time, watts (--budget)");
+  options.add(
+      "--power-log FILE", &request.power_log,
+      "CSV file that an external power meter writes during the run, with columns time and watts (--budget)");
 }
 
 std::vector<SettingChanges> parse_settings(const std::string& text) {

@@ -123,28 +123,30 @@ void add_label(CLI::App& app, Common& common) {
       .require();
   options.group("Boxes");
   options.add(
-      "-b,--boxes", &a->boxes,
+      "-b,--boxes FILE", &a->boxes,
       "Where boxes are read from and saved to: a list (lines of: name x1 y1 x2 y2), a COCO file (.json) or "
       "a YOLO folder (default: boxes.txt beside the pictures)");
-  options.add("-f,--format", &a->format, "Format of the boxes: boxes, yolo, coco (default: by the name)")
+  options
+      .add("-f,--format FORMAT", &a->format, "Format of the boxes: boxes, yolo, coco (default: by the name)")
       .one_of({"boxes", "yolo", "coco"});
   options
-      .add("--classes", &a->classes, "Classes to mark, in the order of the keys 1 to 9 and 0: person,car,dog")
+      .add("--classes CLASS,...", &a->classes,
+           "Classes to mark, in the order of the keys 1 to 9 and 0: person,car,dog")
       .separated_by(',')
       .one_at_a_time()
       .free_text();
   options.add(
-      "--convert-to", &a->convert_to,
+      "--convert-to FILE", &a->convert_to,
       "Write all boxes to this list, COCO file (.json) or YOLO folder (a name without extension), and "
       "open no window");
   options.add("--overwrite", &a->overwrite, "Replace what --convert-to names");
   options.group("Pictures");
   options.add("--unseen", &a->only_unseen, "Show only pictures that nobody has seen yet (key u)");
-  options.add("--every", &a->pictures.reading.every, "Take every n-th frame of a video")
+  options.add("--every N", &a->pictures.reading.every, "Take every n-th frame of a video")
       .between(1, 1'000'000)
       .show_default();
   options.add(
-      "--frames", &a->frames,
+      "--frames FOLDER", &a->frames,
       "Folder that marked frames of videos are written to as pictures, for `train`, which reads no videos");
   add_limit_options(options, a->pictures.reading);
   options.group("Window");

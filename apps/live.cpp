@@ -94,51 +94,52 @@ void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
               "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a file; the "
               "first camera unless given");
   options.group("Input");
-  options.add("--size", &typed.size, "Size of a camera's pictures, or of a part of the screen: 1280x720")
+  options.add("--size WxH", &typed.size, "Size of a camera's pictures, or of a part of the screen: 1280x720")
       .free_text();
-  options.add("--fps", &a.reading.capture.frame_rate, "Frames a second of a camera or screen").positive();
+  options.add("--fps FPS", &a.reading.capture.frame_rate, "Frames a second of a camera or screen").positive();
   options
-      .add("--pixel-format", &a.reading.capture.pixel_format,
+      .add("--pixel-format FORMAT", &a.reading.capture.pixel_format,
            "Pixel format of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
       .free_text();
   options
-      .add("--pace", &typed.pace,
+      .add("--pace SPEED", &typed.pace,
            "How fast a file is played: 1 its own pace (the default), 2 twice as fast, 0 as fast as it can be "
            "read")
       .between(0, 1000);
-  options.add("--loop", &typed.loop, "Play a file so many more times; -1: for ever").between(-1, 1'000'000);
-  options.add("--start", &a.reading.start, "Skip so many seconds of a file").not_negative();
+  options.add("--loop TIMES", &typed.loop, "Play a file so many more times; -1: for ever")
+      .between(-1, 1'000'000);
+  options.add("--start SECONDS", &a.reading.start, "Skip so many seconds of a file").not_negative();
   options
-      .add("--give-up-after", &a.capture.give_up_after,
+      .add("--give-up-after SECONDS", &a.capture.give_up_after,
            "End when a lost source has not come back within so many seconds (default: wait for it for ever); "
            "the source may also be missing at the start for so long")
       .between(0, 1e6);
   add_limit_options(options, a.reading);
-  options.add("--duration", &a.duration, "End after so many seconds").positive();
+  options.add("--duration SECONDS", &a.duration, "End after so many seconds").positive();
 }
 
 void add_latency_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.group("Latency");
   options
-      .add("--drop", &typed.drop,
+      .add("--drop POLICY", &typed.drop,
            "Frames to drop when they come faster than they can be searched: oldest (the default: the "
            "newest are searched), newest, none (capture waits)")
       .suggest(drop_policy_choices);
-  options.add("--queue", &a.capture.queue, "Frames that may wait to be searched")
+  options.add("--queue FRAMES", &a.capture.queue, "Frames that may wait to be searched")
       .between(1, 1000)
       .show_default();
-  options.add("--every", &a.capture.every, "Search every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--every N", &a.capture.every, "Search every n-th frame").between(1, 1'000'000).show_default();
   options.add("--display-all", &a.display_all,
               "Show every frame at once, with the boxes known last, rather than those that were searched");
 }
 
 void add_window_options(OptionSet& options, LiveArguments& a) {
   options.group("Window");
-  options.add("--headless", &a.headless, "No window; all else as ever");
+  options.add("--headless", &a.headless, "Run without a window");
   options.add("--full-screen", &a.full_screen, "Fill the screen from the start");
   options
-      .add("--hud", &a.hud,
-           "Numbers over the picture at the start: compact (found, frames/s, latency), full, off; key o "
+      .add("--hud MODE", &a.hud,
+           "Statistics over the picture at the start: compact (found, frames/s, latency), full or off; key o "
            "changes it")
       .one_of({"full", "compact", "off"})
       .show_default();
@@ -148,29 +149,29 @@ void add_window_options(OptionSet& options, LiveArguments& a) {
 
 void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.group("Output");
-  options.add("--record", &a.recording.path,
+  options.add("--record FILE", &a.recording.path,
               "Annotated video: a file, a folder, or a pattern such as cam-%Y%m%d-%H%M%S.mp4; no existing "
               "file is replaced");
   options
-      .add("--rotate", &typed.rotate,
+      .add("--rotate LIMIT", &typed.rotate,
            "Begin a new recording after so long or so much: 10m, 1h, 500M, 2G, or 10m,500M")
       .free_text();
-  options.add("--keep", &a.recording.keep, "Keep the last so many recordings of this run only")
+  options.add("--keep N", &a.recording.keep, "Keep the last so many recordings of this run only")
       .between(1, 1'000'000);
   add_encoder_options(options, a.recording.writing);
   options
-      .add("-d,--detections", &a.detections,
+      .add("-d,--detections FILE", &a.detections,
            "Detections file, written frame by frame: a file, a pipe, or - for standard output")
       .checked_by(OutputFile());
-  options.add("-f,--format", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
+  options.add("-f,--format FORMAT", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
-  options.add("--trace", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON")
+  options.add("--trace FILE", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON")
       .checked_by(OutputFile());
   options
-      .add("--report", &a.report,
+      .add("--report FILE", &a.report,
            "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did")
       .checked_by(OutputFile());
-  options.add("--status", &a.status_every, "Say how the run is doing every so many seconds, a line each")
+  options.add("--status SECONDS", &a.status_every, "Print a line about the run every so many seconds")
       .positive();
 }
 

@@ -27,6 +27,7 @@
 #include "media/secrets.hpp"
 #include "parser.hpp"
 #include "stop.hpp"
+#include "suggest.hpp"
 
 namespace {
 
@@ -121,6 +122,11 @@ int with_output(int code) {
   return code_of(sightline::ExitCode::failed);
 }
 
+int refuse(const std::string& problem) {
+  std::fprintf(stderr, "error: %s\nRun with --help for more information.\n", safe_message(problem).c_str());
+  return code_of(sightline::ExitCode::usage);
+}
+
 // Says so with a call that needs no memory, and ends.
 [[noreturn]] void end_saying(std::string_view words) noexcept {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
@@ -170,6 +176,11 @@ int main(int argc, char** argv) try {
   std::vector<const char*> words(argv, argv + argc);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     words.erase(words.begin() + 1);
+    try {
+      sightline::apps::find_command(parser.app(), std::vector<std::string>(words.begin() + 1, words.end()));
+    } catch (const sightline::Error& e) {
+      return refuse(e.what());
+    }
     words.push_back("--help");
   } else if (argc == 1) {
     words.push_back("--help");
@@ -177,14 +188,12 @@ int main(int argc, char** argv) try {
   try {
     parser.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) {  // --help, --version
+    std::string problem = sightline::apps::explain(e, parser.app());
+    if (problem.empty() && e.get_exit_code() == 0) {  // --help, --version
       parser.app().exit(e);
       return with_output(0);
     }
-    std::string problem = sightline::apps::explain(e, parser.app());
-    if (problem.empty()) problem = e.what();
-    std::fprintf(stderr, "error: %s\nRun with --help for more information.\n", safe_message(problem).c_str());
-    return code_of(ExitCode::usage);
+    return refuse(problem.empty() ? e.what() : problem);
   }
   configure_logging(parser.common().verbosity);
   try {

@@ -10,7 +10,9 @@
 #include <stdexcept>
 
 #include "base/hardware.hpp"
+#include "help.hpp"
 #include "manual_text.hpp"
+#include "suggest.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -103,13 +105,6 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return names;
 }
 
-std::string value_name(const CLI::Option& option) {
-  const Type type = type_of(option);
-  if (type.name == "INT" || type.name == "UINT") return "N";
-  if (type.name == "FLOAT") return "NUMBER";
-  return type.name;
-}
-
 // All that the parser knows of an option besides its name.
 std::string option_text(const CLI::Option& option) {
   const bool is_flag = option.get_items_expected_max() == 0;
@@ -131,7 +126,7 @@ std::string option_entry(const CLI::Option& option) {
   };
   for (const std::string& name : option.get_snames()) add("-" + name);
   for (const std::string& name : option.get_lnames()) add("--" + name);
-  if (option.get_items_expected_max() > 0) names += " \\fI" + value_name(option) + "\\fR";
+  if (option.get_items_expected_max() > 0) names += " \\fI" + escaped(value_name(option)) + "\\fR";
   return ".TP\n" + names + "\n" + option_text(option);
 }
 
@@ -270,9 +265,8 @@ void add_manual(CLI::App& app, std::function<int()>& run) {
   command->add_flag("--list", a->list, "Name all pages");
   command->callback([a, &app, &run] {
     run = [words = a->words, list = a->list, &app] {
-      const CLI::App* at = &app;
-      for (const std::string& word : words) at = at->get_subcommand(word);
-      std::fputs((list ? manual_page_names(app) : manual_page(app, *at)).c_str(), stdout);
+      const CLI::App& command = find_command(app, words);
+      std::fputs((list ? manual_page_names(app) : manual_page(app, command)).c_str(), stdout);
       return 0;
     };
   });

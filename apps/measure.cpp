@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -167,27 +168,27 @@ int run(MeasureArguments a, int verbosity) {
 void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   options.group("Measurement");
   options
-      .add("--schedules", &a.schedules,
+      .add("--schedules SCHEDULE,...", &a.schedules,
            "all, every (all mappings of stages, and auto), or names separated by commas; with --stages, "
            "all and every are without split and auto")
       .suggest(several_schedule_choices)
       .show_default();
   options
-      .add("--repeats", &a.repeats,
+      .add("--repeats N", &a.repeats,
            "Runs of each schedule, or of each variant on each picture, taken in turn; with --stages: windows "
            "of "
            "each row, whose range tells how sure it is")
       .between(1, 1000)
       .show_default("3; 20 with --variants");
-  options.add("--frames", &a.options.frames, "Frames a run (default: what takes about --seconds)")
+  options.add("--frames FRAMES", &a.options.frames, "Frames a run (default: what takes about --seconds)")
       .between(10, 10'000'000);
   options
-      .add("--seconds", &a.seconds,
+      .add("--seconds SECONDS", &a.seconds,
            "Length of a run; with --variants: of counting energy; with --stages: of each row of its tables")
       .between(0.1, 36000)
       .show_default("1.5; 10 with --stages");
   options
-      .add("--preload", &a.preload,
+      .add("--preload FRAMES", &a.preload,
            "Decode so many frames beforehand and keep them in memory: the detector's own rate. With "
            "--variants: "
            "so many of each folder (default: all)")
@@ -206,10 +207,16 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
         return choices;
       });
     }
+    options.group("Detector: " + titles_where([&](const Family& family) {
+                    return std::ranges::any_of(family.info().variant_axes, [&](const VariantAxis& axis) {
+                      return axis.option.option.name == option.name;
+                    });
+                  }));
     options.add(std::move(option)).separated_by(',');
   }
+  options.group("Measurement");
   options
-      .add("--sweep", &a.sweep,
+      .add("--sweep N", &a.sweep,
            "Time settings of the device's kernels as well, a map of so many along each side; for " +
                titles_with(&Family::sweep_function))
       .between(2, 41);
@@ -217,7 +224,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
                                              "--split",     "--in-flight", "--goal"};
   for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
   Option& variants = options.add(
-      "--variants", &a.variants,
+      "--variants NAME,...", &a.variants,
       "Instead of rates of schedules (--kernels: with each variant of the device's kernels; --sweep: with "
       "other settings of one), times of implementations side by side, on one picture at a time. Names "
       "separated by commas, or all: the same in another library where that is installed (opencv), plain code "
@@ -234,7 +241,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   });
   for (const std::string& other : not_with_variants) variants.excludes(other);
   Option& stages = options.add(
-      "--stages", &a.stages,
+      "--stages N", &a.stages,
       "Instead of rates of schedules: time, power and joules a frame of each stage by itself, on the CPU and "
       "on "
       "each device that can run it, of the copies of a frame, and of the schedules cpu, gpu, specialized and "
@@ -249,7 +256,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
           "With --stages: all mappings of stages to CPU and device as well, with what was predicted of each; "
           "half as long each")
       .needs("--stages");
-  options.add("--power-log", &a.power_log, "CSV of an external power meter: columns time, watts");
+  options.add("--power-log FILE", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
   add_timeout_option(options, a.reading);
 }
@@ -263,10 +270,10 @@ void add_measure(CLI::App& app, Common& common) {
   options.add("input", &a->input, "Video, picture or folder, read again and again");
   add_measurement_options(options, *a);
   options.group("Output");
-  options.add("--json", &a->json, "Write the results as JSON").checked_by(OutputFile());
-  options.add("--csv", &a->csv, "Write the results as CSV").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
+  options.add("--csv FILE", &a->csv, "Write the results as CSV").checked_by(OutputFile());
   options
-      .add("--report", &a->report,
+      .add("--report FILE", &a->report,
            "Write a page (HTML) with the timeline; with --stages: with their joules as bars, or these alone "
            "(NAME.svg)")
       .checked_by(OutputFile());

@@ -11,30 +11,32 @@
 namespace sightline::apps {
 
 void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
-  options.add("--encoder", &writing.encoder, "Video encoder, by FFmpeg's name")
+  options.add("--encoder NAME", &writing.encoder, "Video encoder, by FFmpeg's name")
       .suggest(encoder_choices)
       .show_default();
-  options.add("--quality", &writing.quality, "Quality of the video: 0 is best").between(0, 51).show_default();
-  options.add("--preset", &writing.preset, "Preset of the encoder, ultrafast to veryslow")
+  options.add("--quality N", &writing.quality, "Quality of the video: 0 is best")
+      .between(0, 51)
+      .show_default();
+  options.add("--preset NAME", &writing.preset, "Preset of the encoder, ultrafast to veryslow")
       .suggest(preset_choices)
       .show_default();
 }
 
 void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
   options
-      .add("--max-pixels", &reading.max_pixels,
+      .add("--max-pixels PIXELS", &reading.max_pixels,
            "Pixels of the largest picture that is taken: a damaged file may claim any size")
       .between(1, 0x1p31)
       .show_default();
   options.add("--allow-playlists", &reading.allow_playlists,
               "Open HLS playlists that stay in their own folder or on their own host");
-  options.add("--netrc", &reading.netrc,
+  options.add("--netrc FILE", &reading.netrc,
               "File with passwords of network inputs, in netrc format (default: $NETRC)");
 }
 
 void add_timeout_option(OptionSet& options, media::ReadOptions& reading) {
   options
-      .add("--timeout", &reading.patience,
+      .add("--timeout SECONDS", &reading.patience,
            "Seconds without data before a network input fails (0: no limit, default 10)")
       .between(0, 1e6);
 }

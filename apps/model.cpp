@@ -45,6 +45,18 @@ void each_picture(const std::string& path, const std::function<void(PictureView)
   throw_if_stopped();
 }
 
+// "Models of filter banks": heading of an option that not all families have.
+std::string group_of(const Option& option, const std::vector<Shown>& families) {
+  std::string titles;
+  std::size_t count = 0;
+  for (const Shown& one : families) {
+    const auto same = [&](const Option& own) { return own.name == option.name; };
+    if (std::ranges::none_of(one.options.all(), same)) continue;
+    titles += (count++ == 0 ? "" : ", ") + std::string(one.family->info().title);
+  }
+  return count == families.size() ? option.group : "Models of " + titles;
+}
+
 // Of another family's models: they would pass silently.
 void refuse_options(const ShowArguments& a, const Shown& own) {
   const auto is_own = [&](const Option& option) {
@@ -98,6 +110,7 @@ void add_model(CLI::App& app, Common& common) {
   for (const Shown& one : a->families) {
     for (Option option : one.options.all()) {
       if (option.long_name() == "--picture") option.checked_by(OutputFile());
+      option.group = group_of(option, a->families);
       options.add(std::move(option));
     }
   }

@@ -70,6 +70,8 @@ CLI::Option& make(CLI::App& command, const std::string& names, const Option& opt
       },
       option.target);
   made->group(option.group);
+  if (option.is_flag() && !option.value_name.empty()) throw std::logic_error(names + " takes no value");
+  if (!option.value_name.empty()) made->type_name(option.value_name);
   if (option.takes_one) made->allow_extra_args(false);
   if (option.separator != 0) made->delimiter(option.separator);
   const bool is_list = std::holds_alternative<std::vector<std::string>*>(option.target);
@@ -102,6 +104,11 @@ CLI::Option& named(CLI::App& command, const std::string& name) {
   throw std::logic_error("there is no option " + name + " in " + command.get_name());
 }
 
+bool takes_text(const Option& option) {
+  return std::holds_alternative<std::string*>(option.target) ||
+         std::holds_alternative<std::vector<std::string>*>(option.target);
+}
+
 }  // namespace
 
 void add_options(CLI::App& command, const OptionSet& options, Suggestions& suggestions) {
@@ -111,7 +118,11 @@ void add_options(CLI::App& command, const OptionSet& options, Suggestions& sugge
       continue;
     }
     const CLI::Option& made = make(command, option.name, option);
-    if (option.suggested) suggestions[&made] = option.suggested;
+    if (option.suggested) {
+      suggestions[&made] = option.suggested;
+    } else if (takes_text(option)) {
+      suggestions[&made] = [] { return Choices{.files = true}; };
+    }
     for (const std::string& alias : option.hidden_aliases) make(command, alias, option).group("");
   }
   for (const Option& option : options.all()) {

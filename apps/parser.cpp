@@ -23,7 +23,7 @@ Parser::Parser()
   options.add("-v,--verbose", &verbose_, "Print rates, stage times and debugging messages, too")
       .excludes("--quiet");
   options
-      .add("--instruction-set", &instruction_set_,
+      .add("--instruction-set SET", &instruction_set_,
            "Highest instruction set to use: ssse3, sse4, avx2, avx512, avx512-vnni")
       .suggest(instruction_set_choices);
   add_options(app, options, common_.suggestions);
@@ -52,7 +52,7 @@ void Parser::parse(int argc, const char* const* argv) {
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
-  if (error.get_exit_code() == 0) return "";
+  if (error.get_exit_code() == 0) return explain_subcommand(app);  // help is asked for, of what is not there
   const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
   // A word that it could not place may also be why it misses another.
   if (kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError) {

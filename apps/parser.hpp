@@ -36,7 +36,8 @@ class Parser {
   std::string instruction_set_ = "best";
 };
 
-/// After a failed parse: what is misspelt, where that is what the parser stumbled over; else empty.
+/// After a parse that failed or met --help: what is misspelt, where that is what the parser stumbled over;
+/// else empty.
 std::string explain(const CLI::ParseError& error, const CLI::App& app);
 
 }  // namespace sightline::apps

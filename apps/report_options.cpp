@@ -9,13 +9,13 @@ namespace sightline::apps {
 
 void add_report_options(OptionSet& options, ReportArguments& report) {
   options.group("Options");
-  options.add("--name", &report.names, "Name of the curve in the reports; give one for each curve")
+  options.add("--name NAME", &report.names, "Name of the curve in the reports; give one for each curve")
       .one_at_a_time()
       .free_text();
-  options.add("--csv", &report.csv, "Write the curve as a table").checked_by(OutputFile());
-  options.add("--svg", &report.svg, "Write the curve as a picture: miss rate against false positives")
+  options.add("--csv FILE", &report.csv, "Write the curve as a table").checked_by(OutputFile());
+  options.add("--svg FILE", &report.svg, "Write the curve as a picture: miss rate against false positives")
       .checked_by(OutputFile());
-  options.add("--title", &report.title, "Title of the picture").needs("--svg").free_text();
+  options.add("--title TITLE", &report.title, "Title of the picture").needs("--svg").free_text();
 }
 
 void write_reports(const ReportArguments& report, const std::vector<NamedCurve>& curves,

@@ -119,25 +119,33 @@ int run(const SampleArguments& a, int verbosity) {
 
 void add_variation_options(OptionSet& options, training::VariationBounds& b) {
   options.group("How copies vary (each within its bounds, 0: not)");
-  options.add("--turn-x", &b.turn_x, "Nodding, degrees up and down").between(0, 60).show_default();
-  options.add("--turn-y", &b.turn_y, "Looking to the side, degrees").between(0, 60).show_default();
-  options.add("--turn-z", &b.turn_z, "Tilting in the picture, degrees").between(0, 180).show_default();
-  options.add("--zoom", &b.zoom, "Larger or smaller, in parts of its size").between(0, 1).show_default();
-  options.add("--shift", &b.shift, "Off the middle, in parts of its height").between(0, 0.5).show_default();
-  options.add("--contrast", &b.contrast, "More or less, 1: up to twice or half of it")
+  options.add("--turn-x DEGREES", &b.turn_x, "Nodding, degrees up and down").between(0, 60).show_default();
+  options.add("--turn-y DEGREES", &b.turn_y, "Looking to the side, degrees").between(0, 60).show_default();
+  options.add("--turn-z DEGREES", &b.turn_z, "Tilting in the picture, degrees")
+      .between(0, 180)
+      .show_default();
+  options.add("--zoom RATIO", &b.zoom, "Larger or smaller, in parts of its size")
+      .between(0, 1)
+      .show_default();
+  options.add("--shift RATIO", &b.shift, "Off the middle, in parts of its height")
+      .between(0, 0.5)
+      .show_default();
+  options.add("--contrast FACTOR", &b.contrast, "More or less, 1: up to twice or half of it")
       .between(0, 4)
       .show_default();
-  options.add("--brightness", &b.brightness, "Brighter or darker, levels of 255")
+  options.add("--brightness LEVELS", &b.brightness, "Brighter or darker, levels of 255")
       .between(0, 255)
       .show_default();
-  options.add("--gamma", &b.gamma, "Exponent, 1: from a half to 2").between(0, 4).show_default();
+  options.add("--gamma EXPONENT", &b.gamma, "Exponent, 1: from a half to 2").between(0, 4).show_default();
   options
-      .add("--gradient", &b.gradient,
+      .add("--gradient FACTOR", &b.gradient,
            "Light from one side: so much more on its edge than in the middle, 1: twice")
       .between(0, 1)
       .show_default();
-  options.add("--blur", &b.blur, "Pixels of a Gaussian's standard deviation").between(0, 20).show_default();
-  options.add("--noise", &b.noise, "Levels of a Gaussian's standard deviation")
+  options.add("--blur PX", &b.blur, "Pixels of a Gaussian's standard deviation")
+      .between(0, 20)
+      .show_default();
+  options.add("--noise LEVELS", &b.noise, "Levels of a Gaussian's standard deviation")
       .between(0, 100)
       .show_default();
   options.add("--mirror", &b.mirror, "Every other copy is mirrored (not for what has a left and a right)");
@@ -145,23 +153,24 @@ void add_variation_options(OptionSet& options, training::VariationBounds& b) {
 
 void add_scene_options(OptionSet& options, SampleArguments& a) {
   options.group("Scenes to test with");
-  options.add("--scenes", &a.samples.scenes, "Pictures with objects, made of what is for testing alone")
+  options.add("--scenes N", &a.samples.scenes, "Pictures with objects, made of what is for testing alone")
       .between(0, 100'000)
       .show_default();
-  options.add("--empty-scenes", &a.empty_scenes, "The same without objects (default: as many)")
+  options.add("--empty-scenes N", &a.empty_scenes, "The same without objects (default: as many)")
       .between(0, 100'000);
   options
-      .add("--scene-side", &a.samples.scene.longest_side,
+      .add("--scene-side PX", &a.samples.scene.longest_side,
            "Longest side at most, pixels: larger backgrounds are reduced")
       .between(64, 8192)
       .show_default();
-  options.add("--scene-objects", &a.samples.scene.most_objects, "Objects in one, at most")
+  options.add("--scene-objects N", &a.samples.scene.most_objects, "Objects in one, at most")
       .between(1, 100)
       .show_default();
-  options.add("--smallest", &a.samples.scene.smallest, "Height of an object, pixels")
+  options.add("--smallest PX", &a.samples.scene.smallest, "Height of an object, pixels")
       .between(8, 4096)
       .show_default();
-  options.add("--largest", &a.samples.scene.largest, "Height of an object, in parts of the shorter side")
+  options
+      .add("--largest RATIO", &a.samples.scene.largest, "Height of an object, in parts of the shorter side")
       .between(0.01, 1)
       .show_default();
 }
@@ -173,46 +182,48 @@ void add_samples(CLI::App& app, Common& common) {
   SampleFolderOptions& s = a->samples;
   OptionSet options;
   options.add("pictures", &a->pictures, "Folders or lists of pictures in which objects are marked").require();
-  options.add("--boxes", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2` or COCO (.json)")
+  options.add("--boxes FILE", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2` or COCO (.json)")
       .require();
-  options.add("--boxes-label", &a->label, "Class of --boxes to take objects of (default: all)").free_text();
-  options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
-  options.add("-o,--output", &a->output, "Folder to make").require();
+  options.add("--boxes-label CLASS", &a->label, "Class of --boxes to take objects of (default: all)")
+      .free_text();
+  options.add("--folder FOLDER", &a->folder, "Where the pictures of a list are, if not beside it");
+  options.add("-o,--output FOLDER", &a->output, "Folder to make").require();
   options.add("--overwrite", &a->replace, "Replace a folder of that name that this command has made")
       .alias("--replace");
-  options.add("--backgrounds", &a->backgrounds,
+  options.add("--backgrounds FOLDER|LIST", &a->backgrounds,
               "Folders or lists of pictures without the object, into which copies are pasted");
-  options.add("--copies", &s.copies, "Copies of each object, beside itself")
+  options.add("--copies N", &s.copies, "Copies of each object, beside itself")
       .between(0, 10'000)
       .show_default();
   options
-      .add("--size", &a->size,
+      .add("--size WxH", &a->size,
            "Width and height of the object in a crop, pixels; the shape is that of the window to train, as "
            "in 48x96")
       .separated_by('x')
       .show_default(fmt::format("{}x{}", s.crop.object.width, s.crop.object.height));
-  options.add("--margin", &s.crop.margin, "Margin of a crop around the object, in parts of its sides")
+  options.add("--margin RATIO", &s.crop.margin, "Margin of a crop around the object, in parts of its sides")
       .between(0, 4)
       .show_default();
   options
-      .add("--test-share", &s.test_share,
+      .add("--test-share SHARE", &s.test_share,
            "Share of the pictures and backgrounds that are for testing: none of them is in a crop for "
            "training")
       .between(0, 1)
       .show_default();
-  options.add("--seed", &s.samples.seed, "Same seed, same samples").show_default();
+  options.add("--seed N", &s.samples.seed, "Same seed, same samples").show_default();
   add_variation_options(options, s.samples.bounds);
   options.group("How they are pasted");
   options
-      .add("--pasted", &s.crop.pasted,
+      .add("--pasted SHARE", &s.crop.pasted,
            "Share of the copies with another background, where there are --backgrounds")
       .between(0, 1)
       .show_default();
-  options.add("--mask", &a->mask, "Pixels of the object: the ellipse in the marked box, or all of the box")
+  options
+      .add("--mask SHAPE", &a->mask, "Pixels of the object: the ellipse in the marked box, or all of the box")
       .one_of({"ellipse", "box"})
       .show_default();
   options
-      .add("--mask-edge", &s.samples.mask_edge,
+      .add("--mask-edge RATIO", &s.samples.mask_edge,
            "Width over which it fades into the background, in parts of the object's height")
       .between(0, 1)
       .show_default();

@@ -2,27 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+
 namespace sightline::apps {
 namespace {
-
-// Levenshtein's: the fewest letters to add, leave out or change.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 // The subcommand that the words before the wrong one lead to.
 const CLI::App* chosen(const CLI::App& app) {
@@ -41,27 +28,31 @@ bool looks_like_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word != "--" && !(word[1] >= '0' && word[1] <= '9');
 }
 
-/// The nearest of several words, as long as it is near.
-class Nearest {
- public:
-  explicit Nearest(std::string_view word)
-      : word_(word), least_(std::max<std::size_t>(word.size() / 2, 1) + 1) {}  // further away is another word
-
-  void consider(const std::string& candidate) {
-    if (const std::size_t distance = edit_distance(word_, candidate); distance < least_) {
-      least_ = distance;
-      found_ = candidate;
-    }
+// A message about a word that is none of a command's subcommands, with the nearest one, or all.
+std::string explain_command(const CLI::App& at, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : at.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
   }
-  const std::string& found() const { return found_; }
-
- private:
-  std::string_view word_;
-  std::size_t least_;
-  std::string found_;
-};
+  const std::string nearest = nearest_of(word, names);
+  return "there is no subcommand '" + word + "'; " +
+         (names.empty()     ? "'" + at.get_name() + "' has none"
+          : nearest.empty() ? "there are: " + CLI::detail::join(names, ", ")
+                            : "did you mean '" + nearest + "'?");
+}
 
 }  // namespace
+
+CLI::App& find_command(CLI::App& app, std::span<const std::string> words) {
+  CLI::App* at = &app;
+  for (const std::string& word : words) {
+    if (word.starts_with('-')) continue;
+    CLI::App* const next = at->get_subcommand_no_throw(word);
+    if (!next) throw Error(ExitCode::usage, explain_command(*at, word));
+    at = next;
+  }
+  return *at;
+}
 
 std::string explain_subcommand(const CLI::App& app) {
   const CLI::App* at = chosen(app);
@@ -70,17 +61,7 @@ std::string explain_subcommand(const CLI::App& app) {
   const auto word =
       std::find_if(words.begin(), words.end(), [](const std::string& w) { return w[0] != '-'; });
   if (word == words.end()) return "";
-
-  std::string names;
-  Nearest nearest(*word);
-  for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string& name = command->get_name();
-    if (command->get_group().empty()) continue;  // hidden
-    names += (names.empty() ? "" : ", ") + name;
-    nearest.consider(name);
-  }
-  return "there is no subcommand '" + *word + "'; " +
-         (nearest.found().empty() ? "there are: " + names : "did you mean '" + nearest.found() + "'?");
+  return explain_command(*at, *word);
 }
 
 std::string explain_option(const CLI::App& app) {
@@ -89,24 +70,19 @@ std::string explain_option(const CLI::App& app) {
   if (word == words.end()) return "";
   const std::string given = name_in(*word);
   const std::string name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
-  Nearest nearest(name);
+  std::vector<std::string> all;
   const CLI::App* const command = chosen(app);
   for (const CLI::App* at = command; at; at = at->get_parent()) {
     for (const CLI::Option* option : at->get_options()) {
       if (option->get_group().empty()) continue;  // hidden
-      for (const std::string& known : option->get_lnames()) nearest.consider(known);
+      for (const std::string& known : option->get_lnames()) all.push_back(known);
     }
   }
-  if (nearest.found().empty()) return "there is no option '" + given + "'";
-  if ("--" + nearest.found() == given)
+  const std::string nearest = nearest_of(name, all);
+  if (nearest.empty()) return "there is no option '" + given + "'";
+  if ("--" + nearest == given)
     return "the option '" + given + "' must come after '" + command->get_name() + "'";
-  return "there is no option '" + given + "'; did you mean '--" + nearest.found() + "'?";
-}
-
-std::string nearest_of(const std::string& word, const std::vector<std::string>& words) {
-  Nearest nearest(word);
-  for (const std::string& candidate : words) nearest.consider(candidate);
-  return nearest.found();
+  return "there is no option '" + given + "'; did you mean '--" + nearest + "'?";
 }
 
 }  // namespace sightline::apps

@@ -156,22 +156,22 @@ void add_texture(CLI::App& app, Common& common) {
   options.group("Output");
   options
       .add(
-          "-o,--output", &a->outputs,
+          "-o,--output FILE", &a->outputs,
           "Histograms: .json, .csv or .svg (a plot); several times for several; - is JSON on standard output")
       .checked_by(OutputFile())
       .one_at_a_time();
   options.add("--shares", &a->shares, "In JSON, each bin's share of the pixels, too");
-  options.add("--labels", &a->files.labels,
+  options.add("--labels FILE", &a->files.labels,
               "Picture of each pixel's bin, as tiled TIFF; with several operators or channels one for each, "
               "named after them");
   options.add("--contrast", &a->contrast,
               "Measure the contrast, too: how much brighter than the others those neighbours are that are at "
               "least as bright as the pixel");
-  options.add("--cells", &a->cell, "Histograms of cells with sides of so many pixels, too")
+  options.add("--cells PX", &a->cell, "Histograms of cells with sides of so many pixels, too")
       .between(1, 4096)
       .needs("--cells-output");
   options
-      .add("--cells-output", &a->files.cells,
+      .add("--cells-output FILE", &a->files.cells,
            "Their histograms as NumPy array (.npy) of shape (rows, columns, bins)")
       .checked_by(OutputFile())
       .needs("--cells");

@@ -126,10 +126,10 @@ int run_nearest(const CompareArguments& a, int verbosity) {
 }
 
 void add_distance(OptionSet& options, CompareArguments& a) {
-  options.add("--distance", &a.distance, "Between histograms, as shares of the pixels")
+  options.add("--distance MEASURE", &a.distance, "Between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
-  options.add("--json", &a.json, "Write the distances as JSON; - is standard output")
+  options.add("--json FILE", &a.json, "Write the distances as JSON; - is standard output")
       .checked_by(OutputFile());
 }
 
@@ -150,10 +150,10 @@ void add_texture_compare(CLI::App& texture, Common& common) {
   auto nearest = std::make_shared<CompareArguments>();
   OptionSet more;
   more.add("query", &nearest->textures, kTextureHelp).require();
-  more.add("--known", &nearest->known,
+  more.add("--known PICTURE|FOLDER", &nearest->known,
            "Pictures of known textures; a folder's folders give their names to the pictures in them")
       .require();
-  more.add("--count", &nearest->count, "How many of the nearest are named").between(1, 1000).show_default();
+  more.add("--count N", &nearest->count, "How many of the nearest are named").between(1, 1000).show_default();
   add_distance(more, *nearest);
   more.group("Texture");
   nearest->options.add_to(more);

@@ -71,14 +71,14 @@ void TextureOptions::add_operators_to(OptionSet& options) {
   for (const std::string& one : defaults_.operators) usual += (usual.empty() ? "" : " and ") + one;
   options
       .add(
-          "--operator", &operators_,
+          "--operator OPERATOR", &operators_,
           "Neighbours of a pixel: grid (the 3x3 pixels, clockwise from the upper left), or points and radius "
           "of a circle, as 8,1 or 16,2.5; several times: each has a histogram of its own")
       .one_at_a_time()
       .free_text()
       .show_default(usual);
   options
-      .add("--mapping", &mapping_,
+      .add("--mapping MAPPING", &mapping_,
            "Bins: plain (a bin a code), u2 (uniform codes, and one bin for all others), ri (whatever way it "
            "is turned), riu2 (both)")
       .one_of({"plain", "u2", "ri", "riu2"})
@@ -87,26 +87,26 @@ void TextureOptions::add_operators_to(OptionSet& options) {
 
 void TextureOptions::add_to(OptionSet& options) {
   add_operators_to(options);
-  options.add("--channels", &channels_, "luma, rgb, or some of luma,red,green,blue: each by itself")
+  options.add("--channels CHANNELS", &channels_, "luma, rgb, or some of luma,red,green,blue: each by itself")
       .free_text()
       .show_default("luma");
   options
-      .add("--border", &border_,
+      .add("--border MODE", &border_,
            "Pixels outside the picture: reflect (mirrored), clamp (the edge repeated), wrap (the opposite "
            "edge), or skip: pixels at the edge have no code")
       .one_of({"reflect", "clamp", "wrap", "skip"})
       .show_default(to_string(kBorder));
   options.group("Input");
-  options.add("--page", &page_, "Picture or resolution of a file with several, from 0")
+  options.add("--page N", &page_, "Picture or resolution of a file with several, from 0")
       .between(0, 100'000)
       .show_default();
   options
-      .add("--range", &range_,
+      .add("--range LOW,HIGH", &range_,
            "Values of black and white, as 0,4095: for samples of more than 8 bits, which are spread over 256 "
            "gray levels")
       .free_text();
   options
-      .add("--tile", &tile_,
+      .add("--tile PX", &tile_,
            "Side in pixels of the tiles in which the picture is worked on (default: 2048, or a multiple of "
            "--cells near it); changes no result")
       .between(kSmallestTile, kLargestTile);

@@ -19,25 +19,25 @@ void TrackOptions::add_to(OptionSet& options, bool live) {
         .excludes("--track");
   }
   options
-      .add("--track-hits", &tracker_.min_hits,
+      .add("--track-hits FRAMES", &tracker_.min_hits,
            "Frames that must have shown an object before it is reported; 1: at once")
       .between(1, 1000)
       .show_default()
       .needs("--track");
   options
-      .add("--track-gap", &tracker_.max_gap,
+      .add("--track-gap SECONDS", &tracker_.max_gap,
            "Seconds that an object is still reported for while it is not found; 0: not at all")
       .between(0, 60)
       .show_default()
       .needs("--track");
   options
-      .add("--track-lost", &tracker_.max_lost,
+      .add("--track-lost SECONDS", &tracker_.max_lost,
            "Seconds after which an object that is not found loses its identity")
       .between(0, 60)
       .show_default()
       .needs("--track");
   options
-      .add("--track-start", &tracker_.start_score,
+      .add("--track-start SCORE", &tracker_.start_score,
            "Lowest score that begins an identity: with a lower --threshold, weaker objects only continue one "
            "(default: any)")
       .needs("--track");

@@ -43,8 +43,9 @@ struct StandaloneArguments {
 // What both kinds of trainers have.
 template <typename Arguments>
 void add_file_options(OptionSet& options, Arguments& a) {
-  options.add("-o,--output", &a.output, "Model file to write").checked_by(OutputFile()).show_default();
-  options.add("--state", &a.state, "Folder for finished steps, to resume from (default: OUTPUT.training)");
+  options.add("-o,--output FILE", &a.output, "Model file to write").checked_by(OutputFile()).show_default();
+  options.add("--state FOLDER", &a.state,
+              "Folder for finished steps, to resume from (default: OUTPUT.training)");
 }
 
 template <typename Arguments>
@@ -122,16 +123,19 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   a->trainer = std::move(trainer);
   a->output = a->trainer->default_output();
   OptionSet options;
-  options.add("--positives", &a->positives, "Folders or lists of pictures with one object in the middle each")
+  options
+      .add("--positives FOLDER|LIST", &a->positives,
+           "Folders or lists of pictures with one object in the middle each")
       .require();
-  options.add("--negatives", &a->negatives, "Folders or lists of pictures without the object").require();
-  options.add("--folder", &a->folder, "Where the pictures of a list are, if not beside it");
+  options.add("--negatives FOLDER|LIST", &a->negatives, "Folders or lists of pictures without the object")
+      .require();
+  options.add("--folder FOLDER", &a->folder, "Where the pictures of a list are, if not beside it");
   if (a->trainer->margin()) {
     options.add(
-        "--boxes", &a->boxes,
+        "--boxes FILE", &a->boxes,
         "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2` or COCO (.json): "
         "they are cut out with what is around them");
-    options.add("--boxes-label", &a->label, "Class of --boxes to take objects of (default: all)")
+    options.add("--boxes-label CLASS", &a->label, "Class of --boxes to take objects of (default: all)")
         .free_text()
         .needs("--boxes");
   }

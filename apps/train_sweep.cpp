@@ -119,7 +119,7 @@ void copy_whole(const fs::path& from, const fs::path& to) {
 void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArguments& a) {
   options.group("Sweep");
   options
-      .add("--sweep", &a.values,
+      .add("--sweep VALUE,...", &a.values,
            fmt::format(
                "Train a model for each of these values of {}, as in 0.4,0.5,0.6, or all: {:g} to {:g}. They "
                "lie beside OUTPUT as NAME-VALUE, and the best by F1 is OUTPUT",
@@ -127,20 +127,22 @@ void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArgume
       .free_text()
       .needs("--judge");
   options
-      .add("--judge", &a.pictures,
+      .add("--judge FOLDER|LIST", &a.pictures,
            "Folders or lists of pictures to judge the models on, some with objects and some without")
       .needs("--judge-boxes")
       .needs("--sweep");
-  options.add("--judge-boxes", &a.boxes,
+  options.add("--judge-boxes FILE", &a.boxes,
               "Where the objects are in these, as lines `name x1 y1 x2 y2`; other pictures hold none");
   options
-      .add("--judge-protocol", &a.protocol,
+      .add("--judge-protocol PROTOCOL", &a.protocol,
            "When an object is found: people, faces (overlap 0.4) or centre, as of evaluate frames")
       .one_of({"people", "faces", "centre"})
       .show_default();
-  options.add("--csv", &a.csv, "Write the judgement as a table").checked_by(OutputFile()).needs("--sweep");
-  options.add("--json", &a.json, "Write it as JSON").checked_by(OutputFile()).needs("--sweep");
-  options.add("--page", &a.page, "Write it as a page (HTML) with curves")
+  options.add("--csv FILE", &a.csv, "Write the judgement as a table")
+      .checked_by(OutputFile())
+      .needs("--sweep");
+  options.add("--json FILE", &a.json, "Write it as JSON").checked_by(OutputFile()).needs("--sweep");
+  options.add("--page FILE", &a.page, "Write it as a page (HTML) with curves")
       .checked_by(OutputFile())
       .needs("--sweep");
 }

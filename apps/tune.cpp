@@ -109,10 +109,12 @@ void add_tune(CLI::App& app, Common& common) {
   auto a = std::make_shared<TuneArguments>();
   OptionSet options;
   options.add("input", &a->input, "Video or picture whose first frame is used").show_default();
-  options.add("-c,--config", &a->config, "Pipeline whose detector is tuned")
+  options.add("-c,--config CONFIG", &a->config, "Pipeline whose detector is tuned")
       .suggest(config_choices)
       .show_default();
-  options.add("--device", &a->device, "OpenCL device, as in detect").suggest(device_choices).show_default();
+  options.add("--device DEVICE", &a->device, "OpenCL device, as in detect")
+      .suggest(device_choices)
+      .show_default();
   options.add("--quick", &a->quick,
               "Try a part of the variants: walk from the start values to better ones, until none is near. "
               "Takes one to two "

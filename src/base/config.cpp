@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
@@ -390,12 +391,16 @@ void Config::expect_all_known() const {
     if (!section_known) data_->fail(*table, "section " + data_->heading_of(section) + " is not known");
     for (const auto& [key, value] : *table) {
       if (data_->known.contains({section, std::string(key.str())})) continue;
+      std::vector<std::string> names;
       std::string choices;
       for (const auto& [known_section, known_key] : data_->known) {
-        if (known_section == section) choices += (choices.empty() ? "" : ", ") + known_key;
+        if (known_section != section) continue;
+        names.push_back(known_key);
+        choices += (choices.empty() ? "" : ", ") + known_key;
       }
+      const std::string nearest = nearest_of(key.str(), names);
       data_->fail(value, "'" + std::string(key.str()) + "' is not known in " + data_->heading_of(section),
-                  "known are: " + choices);
+                  nearest.empty() ? "known are: " + choices : "did you mean '" + nearest + "'?");
     }
   }
 }

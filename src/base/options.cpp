@@ -2,6 +2,13 @@
 
 namespace sightline {
 
+Option& Option::called(const std::string& name_and_value) {
+  const std::size_t space = name_and_value.find(' ');
+  name = name_and_value.substr(0, space);
+  value_name = space == std::string::npos ? "" : name_and_value.substr(space + 1);
+  return *this;
+}
+
 Option& Option::alias(std::string former_name) {
   hidden_aliases.push_back(std::move(former_name));
   return *this;
@@ -91,9 +98,9 @@ std::string in_short(const std::string& help) {
   return text;
 }
 
-Option& OptionSet::add(std::string name, Option::Target target, std::string help) {
+Option& OptionSet::add(const std::string& name, Option::Target target, std::string help) {
   Option option;
-  option.name = std::move(name);
+  option.called(name);
   option.target = target;
   option.help = std::move(help);
   return add(std::move(option));

@@ -27,7 +27,7 @@ struct Choices {
 };
 
 /// One option. The functions refine it and return it, to be written one after the other:
-/// `options.add("--rounds", &rounds, "Rounds of hard negatives").between(0, 20).show_default()`.
+/// `options.add("--rounds N", &rounds, "Rounds of hard negatives").between(0, 20).show_default()`.
 struct Option {
   /// Where the value goes; must outlive the parsing. A bool is a flag, which being given sets to true. An
   /// optional stays empty where the option is not given, all others keep the value that they have: the
@@ -38,6 +38,7 @@ struct Option {
   enum class Sign { any, positive, not_negative };
 
   std::string name;  ///< "--filters", or with a short form "-o,--output"; without hyphens: a positional one
+  std::string value_name;  ///< for people: "FILE", "SECONDS", "STAGE=PLACE,..."; without ':'
   Target target;
   std::string help;                                ///< for people, without a full stop
   std::string group = "Options";                   ///< heading under which --help lists it
@@ -57,6 +58,8 @@ struct Option {
   std::vector<std::string> needed;    ///< names of options that must be given with it
   std::vector<std::string> excluded;  ///< names of options that must not
 
+  /// Takes the name, and behind a space the value's: "-o,--output FILE".
+  Option& called(const std::string& name_and_value);
   Option& alias(std::string former_name);
   Option& between(double lowest, double highest);
   Option& positive();
@@ -90,8 +93,8 @@ class OptionSet {
  public:
   /// Heading of all that is added from here on.
   void group(std::string heading) { group_ = std::move(heading); }
-  /// The reference is good until the next one is added.
-  Option& add(std::string name, Option::Target target, std::string help);
+  /// The name is read by Option::called. The reference is good until the next one is added.
+  Option& add(const std::string& name, Option::Target target, std::string help);
   /// One that is described already; it keeps its heading unless this set has one.
   Option& add(Option option);
   /// All of another set, likewise.

@@ -22,18 +22,20 @@ FamilyInfo info() {
   info.shipped_config = "faces-opencv";
   info.config_keys = kConfigKeys;
   info.renamed_keys = {{"scan_stages", "early_stages"}};
-  info.options = {{"min_neighbors", Kind::whole_number, "--min-neighbors",
-                   "Cascades: an object is reported where more windows than this agree on it; 0: every "
-                   "window is (OpenCV's minNeighbors)"}};
+  info.options = {
+      {"min_neighbors", Kind::whole_number, "--min-neighbors N",
+       "Number of windows that must agree on an object, less one; 0: report every window (OpenCV's "
+       "minNeighbors)"}};
   info.options[0].option.not_negative();
-  info.remarks = {{"model", "an .xml file or the name of one that ships with OpenCV; needs no --config"},
-                  {"threshold", "of the number of windows that agree"},
-                  {"min_size", "side of the smallest box (OpenCV's minSize)"},
-                  {"max_candidates", "100000 unless given"},
-                  {"max_model_size", "16 unless given"}};
+  info.remarks = {
+      {"model", "an .xml file or the name of a cascade that ships with OpenCV; no --config is needed"},
+      {"threshold", "the score is the number of windows that agree"},
+      {"min_size", "side of the smallest box (OpenCV's minSize)"},
+      {"max_candidates", "default 100000"},
+      {"max_model_size", "default 16"}};
   const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
   info.variant_axes = {
-      {{"kernels", Kind::text, "--kernels",
+      {{"kernels", Kind::text, "--kernels VARIANT,...",
         fmt::format("Cascades: variants of the device's kernels to compare, separated by commas, or all: {}",
                     fmt::join(variants, ", "))},
        variants,

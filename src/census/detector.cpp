@@ -38,8 +38,9 @@ std::string fingerprint_of(const Model& model) {
 PixelWindowModel describe(const Model& model) {
   return {"census",
           model.name,
-          std::to_string(model.views.size()) + " views, " + std::to_string(model.stages.size()) +
-              " stages, " + std::to_string(model.weak.size()) + " weak classifiers",
+          std::to_string(model.views.size()) + (model.views.size() == 1 ? " view, " : " views, ") +
+              std::to_string(model.stages.size()) + " stages, " + std::to_string(model.weak.size()) +
+              " weak classifiers",
           model.label,
           model.window,
           model.box_scale,

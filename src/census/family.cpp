@@ -17,10 +17,9 @@ FamilyInfo info() {
   info.model_file = "Sightline's (.safetensors)";
   info.shipped_config = "faces";
   info.config_keys = kConfigKeys;
-  info.options.push_back(
-      {"turned", Kind::sets_true, "--turned",
-       "Search objects that lie on their left or right side or upside down as well; results say which"});
-  info.remarks.push_back({"scale_step", "1.15 unless given"});
+  info.options.push_back({"turned", Kind::sets_true, "--turned",
+                          "Also find objects turned sideways or upside down; results name the turn"});
+  info.remarks.push_back({"scale_step", "default 1.15"});
   return info;
 }
 

@@ -12,7 +12,7 @@ namespace sightline {
 
 void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_default) {
   options
-      .add("--window", &sides,
+      .add("--window WxH", &sides,
            "Width and height of the window in pixels, which the smallest object fills that is found, as in "
            "24x48")
       .separated_by('x')
@@ -37,52 +37,56 @@ std::optional<Size> given_window(const std::vector<int>& sides, int smallest, in
 
 void add_cut_options(OptionSet& options, training::CutOptions& o, double least_held_out) {
   options
-      .add("--margin", &o.margin,
+      .add("--margin RATIO", &o.margin,
            "Margin of a positive picture around the object in its middle, in parts of the object's sides")
       .between(0, 4)
       .show_default();
   options
-      .add("--copies", &o.copies,
+      .add("--copies N", &o.copies,
            "Copies of each positive to train on as well, a little moved, turned, zoomed or mirrored")
       .between(0, 50)
       .show_default();
-  options.add("--shift", &o.shift, "Maximum shift of a copy, in parts of the object's sides")
+  options.add("--shift RATIO", &o.shift, "Maximum shift of a copy, in parts of the object's sides")
       .between(0, 0.5)
       .show_default();
-  options.add("--zoom", &o.zoom, "Maximum zoom of a copy, in parts of its size").between(0, 0.5).show_default();
-  options.add("--turn", &o.turn, "Maximum rotation of a copy, in degrees").between(0, 180).show_default();
+  options.add("--zoom RATIO", &o.zoom, "Maximum zoom of a copy, in parts of its size")
+      .between(0, 0.5)
+      .show_default();
+  options.add("--turn DEGREES", &o.turn, "Maximum rotation of a copy, in degrees")
+      .between(0, 180)
+      .show_default();
   options
-      .add("--blur", &o.roughness.blur,
+      .add("--blur PX", &o.roughness.blur,
            "Maximum blur of a copy and of mirrored negatives, in pixels of the window (of the picture)")
       .between(0, 3)
       .show_default();
   options
-      .add("--grain", &o.roughness.grain,
+      .add("--grain FACTOR", &o.roughness.grain,
            "Noise of these at most, in parts of the standard deviation of what they show")
       .between(0, 2)
       .show_default();
-  options.add("--held-out", &o.held_out, "Share of the pictures that thresholds are estimated on")
+  options.add("--held-out SHARE", &o.held_out, "Share of the pictures that thresholds are estimated on")
       .between(least_held_out, 0.8)
       .show_default();
-  options.add("--seed", &o.seed, "Same seed, same model").show_default();
+  options.add("--seed N", &o.seed, "Same seed, same model").show_default();
 }
 
 void add_search_options(OptionSet& options, training::WindowTrainingOptions& o, std::string windows) {
-  options.add("--windows", &o.negatives, std::move(windows)).between(100, 10'000'000).show_default();
-  options.add("--scale-step", &o.scale_step, "Scale step at which negatives are searched")
+  options.add("--windows N", &o.negatives, std::move(windows)).between(100, 10'000'000).show_default();
+  options.add("--scale-step RATIO", &o.scale_step, "Scale step at which negatives are searched")
       .between(1.01, 4.0)
       .show_default();
   options
-      .add("--false-positives", &o.false_positives,
+      .add("--false-positives SHARE", &o.false_positives,
            "Share of the held-out pictures without the object that have one at the model's threshold")
       .between(0, 1)
       .show_default();
   options
-      .add("--box-scale", &o.box_scale,
+      .add("--box-scale RATIO", &o.box_scale,
            "Sides of the boxes that the model reports, in parts of those of the marked ones")
       .between(0.25, 4)
       .show_default();
-  options.add("--provenance", &o.provenance, "A note on the data, kept in the model").free_text();
+  options.add("--provenance NOTE", &o.provenance, "A note on the data, kept in the model").free_text();
 }
 
 }  // namespace sightline

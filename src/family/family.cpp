@@ -12,9 +12,9 @@ constexpr double kCoarsestStep = 1.6;  // beyond, objects are lost between the s
 
 }  // namespace
 
-KeyOption::KeyOption(std::string of_key, Kind of_kind, std::string option_name, std::string help)
+KeyOption::KeyOption(std::string of_key, Kind of_kind, const std::string& option_name, std::string help)
     : key(std::move(of_key)), kind(of_kind) {
-  option.name = std::move(option_name);
+  option.called(option_name);
   option.help = std::move(help);
 }
 

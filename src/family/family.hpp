@@ -34,7 +34,8 @@ struct RenamedKey {
 /// An option that sets a key of section [detector]. Families may share one: the key of both is set.
 struct KeyOption {
   enum class Kind { whole_number, number, text, sets_true, sets_false };
-  KeyOption(std::string key, Kind kind, std::string option_name, std::string help);
+  /// The option's name is read by Option::called.
+  KeyOption(std::string key, Kind kind, const std::string& option_name, std::string help);
   std::string key;
   Kind kind;
   Option option;  ///< without a target, which is the parser's
@@ -124,8 +125,8 @@ class Family {
   virtual std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const;
   /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
   virtual bool recognises(const std::string& model) const = 0;
-  /// The key under which the header of the configuration's model file keeps a ScoreCalibration; empty where the
-  /// model cannot keep one.
+  /// The key under which the header of the configuration's model file keeps a ScoreCalibration; empty where
+  /// the model cannot keep one.
   virtual std::string calibration_key(const Config& /*config*/) const { return {}; }
   /// Names that models may be given by, of those that are there; for completion.
   virtual std::vector<std::string> model_names() const { return {}; }

@@ -8,7 +8,7 @@ namespace sightline {
 namespace fs = std::filesystem;
 
 void ModelPicture::add_to(OptionSet& options) {
-  options.add("--picture", &file_, "Picture (PNG) to write of what the model has learned");
+  options.add("--picture FILE", &file_, "Picture (PNG) to write of what the model has learned");
 }
 
 std::string ModelPicture::write(const fs::path& model, const std::function<Canvas()>& draw) const {
@@ -24,10 +24,10 @@ std::string ModelPicture::write(const fs::path& model, const std::function<Canva
 
 void SurvivorOptions::add_to(OptionSet& options) {
   options.add(
-      "--survivors", &pictures,
+      "--survivors PICTURE|FOLDER", &pictures,
       "Cascades and WaldBoost: a picture or folder of pictures on which to count the windows that get past "
       "each stage or weak classifier");
-  options.add("--scale-step", &scale_step, "Ratio of neighbouring scales, with --survivors")
+  options.add("--scale-step RATIO", &scale_step, "Ratio of neighbouring scales, with --survivors")
       .between(1.01, 8.0)
       .show_default()
       .needs("--survivors");

@@ -13,24 +13,25 @@ using Kind = KeyOption::Kind;
 
 std::vector<KeyOption> detector_options() {
   std::vector<KeyOption> options{
-      {"filters", Kind::whole_number, "--filters",
-       "Size of the model's dictionary, of those it has (see `sightline model show`): fewer filters are "
-       "faster and miss more; the configuration's, or the largest of --model, unless given"},
-      {"computed_scales", Kind::whole_number, "--computed-scales",
-       "Scales in each octave that are filtered (default: the configuration's), the others follow from the "
-       "nearest of them; 0: all"},
+      {"filters", Kind::whole_number, "--filters N",
+       "Size of the model's dictionary, one that `sightline model show` lists: fewer filters are faster and "
+       "miss more (default: the configuration's, or the largest of --model)"},
+      {"computed_scales", Kind::whole_number, "--computed-scales N",
+       "Scales per octave that are filtered; the others are approximated from the nearest of them; 0: all "
+       "(default: the configuration's)"},
       {"exact", Kind::sets_true, "--exact",
-       "The plain method: filters every scale, classifies every window, verifies all that is left; slower"},
-      {"border", Kind::whole_number, "--border",
-       "How far windows may lie beyond the frame's edge, which is repeated there, in pixels of the model's "
-       "window, a multiple of 8 (default: the window's margin and 8); 0: windows lie in the frame"},
+       "Use the plain, slower method: filter every scale, classify every window, verify all that are left"},
+      {"border", Kind::whole_number, "--border PX",
+       "Pixels of the model's window that may lie beyond the frame's edge, which is repeated there; filter "
+       "banks: a multiple of 8 (default: the window's margin and 8)"},
       {"clip", Kind::sets_false, "--no-clip",
-       "Boxes as large as the whole object where it stands out of the frame; otherwise they end at its edge"},
+       "Report whole boxes of objects that are partly outside the frame; otherwise boxes end at its edge"},
       {"verify", Kind::sets_false, "--no-verify",
-       "Without the model's verification network: faster, more false boxes; models without one have none"},
+       "Leave out the model's verification network, where it has one: faster, more false boxes"},
       {"refine", Kind::sets_false, "--no-refine",
-       "Boxes where the window lies; otherwise the verification network moves them to where the object ends"},
-      {"arithmetic", Kind::text, "--arithmetic", "exact (integers) or float (the reference method, slow)"}};
+       "Report boxes of the window's size; otherwise the verification network fits them to the object"},
+      {"arithmetic", Kind::text, "--arithmetic KIND",
+       "Arithmetic: exact (integers) or float (the reference method, slow)"}};
   options[1].option.between(0, 1000).alias("--real-levels");
   options[3].option.between(0, kLargestBorder);
   options[7].option.suggest([] { return Choices{{{"exact", ""}, {"float", ""}}}; });
@@ -49,13 +50,15 @@ FamilyInfo info() {
   info.model_keys = {"filters"};
   info.options = detector_options();
   info.remarks = {
-      {"model", "in its largest size unless --filters says otherwise"},
+      {"model", "its largest size, unless --filters is given"},
       {"threshold",
-       "the people model's is 0.5, about one false box in ten frames (1.2: in a hundred, -0.4: in each); "
-       "down to what a model's network looks at (--no-verify: to any)"},
-      {"max_candidates", "those that the classifier leaves for the verification network; 20000 unless given"},
-      {"max_model_size", "256 unless given"}};
-  info.variant_axes = {{{"filters", Kind::whole_number, "--filters",
+       "the people model's is 0.5, which gives a false box in about ten frames (-0.4: one in each frame, "
+       "1.2: "
+       "one in a hundred)"},
+      {"threshold", "the verification network rejects the lowest scores unless --no-verify is given"},
+      {"max_candidates", "windows that reach the verification network, default 20000"},
+      {"max_model_size", "default 256"}};
+  info.variant_axes = {{{"filters", Kind::whole_number, "--filters N,...",
                          "Sizes of the dictionary to compare, separated by commas"},
                         {},
                         "filters"}};

@@ -14,7 +14,7 @@ class FilterbankShow : public ModelShow {
  public:
   OptionSet options() override {
     OptionSet options;
-    options.add("--filters", &filters_, "Describe this size of the model (default: the largest)");
+    options.add("--filters N", &filters_, "Describe this size of the model (default: the largest)");
     picture_.add_to(options);
     return options;
   }

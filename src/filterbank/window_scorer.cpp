@@ -127,18 +127,18 @@ class FilterbankWindowScorer : public WindowScorer {
   OptionSet options() override {
     OptionSet options;
     options
-        .add("--filters", &filters_,
+        .add("--filters N", &filters_,
              "Size of the model's dictionary, of those it has; the configuration's, or the largest of a "
              "--model, unless given; several, as in 25,50,100: a curve for each")
         .separated_by(',')
         .one_at_a_time();
     options
-        .add("--computed-scales", &method_.computed_scales,
+        .add("--computed-scales N", &method_.computed_scales,
              "Scales in each octave that are filtered, the others follow from the nearest of them; 0: all")
         .between(0, 1000)
         .show_default()
         .alias("--real-levels");
-    options.add("--arithmetic", &method_.arithmetic, "exact or float")
+    options.add("--arithmetic KIND", &method_.arithmetic, "exact or float")
         .one_of({"exact", "float"})
         .show_default();
     options.add("--no-verify", &method_.no_verify,

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "gallery/names.hpp"
@@ -193,9 +194,13 @@ std::optional<Person> Gallery::find(const std::string& name) const {
 
 Person Gallery::person(const std::string& name) const {
   if (std::optional<Person> found = find(name)) return *found;
+  std::vector<std::string> names;
+  for (const Person& one : people()) names.push_back(one.name);
+  const std::string nearest = nearest_of(name, names);
   throw Error(ExitCode::usage,
               "nobody in the gallery '" + file().string() + "' is called '" + printable(name) + "'",
-              "`sightline faces list` tells who is in it");
+              nearest.empty() ? "`sightline faces list` tells who is in it"
+                              : "did you mean '" + printable(nearest) + "'?");
 }
 
 std::vector<StoredTemplate> Gallery::templates(const Person& person) const {

@@ -46,8 +46,8 @@ class ModelHeader {
   std::vector<double> numbers(const std::string& key, std::size_t count, char separator) const {
     const std::vector<double> result = numbers(key, separator);
     if (result.size() != count) {
-      fail("'" + key + "' is '" + text(key) + "', which is not " + std::to_string(count) +
-           " finite number(s)");
+      fail("'" + key + "' is '" + text(key) + "', which is not " +
+           (count == 1 ? "a finite number" : std::to_string(count) + " finite numbers"));
     }
     return result;
   }

@@ -20,12 +20,12 @@ FamilyInfo info() {
   const auto add = [&](const char* key, const char* name, const char* help) {
     info.options.emplace_back(key, Kind::text, name, help).option.free_text();
   };
-  add("shares", "--shares",
-      "WaldBoost on OpenCL devices: the progressive kernels, of whose steps each hands one in so many "
-      "windows on: 8,4,4,4");
-  add("phases", "--phases",
-      "WaldBoost on OpenCL devices: the progressive kernels, and the weak classifiers that their steps come "
-      "to before they count what is left, rising: 4,12,20,28");
+  add("shares", "--shares N,N,...",
+      "On OpenCL devices: use the progressive kernels, in these steps: 8,4,4,4 means that the first step "
+      "passes one window in 8 to the second, and each further one passes one in 4");
+  add("phases", "--phases N,N,...",
+      "On OpenCL devices: use the progressive kernels, with steps that end after these numbers of weak "
+      "classifiers: 4,12,20,28");
   return info;
 }
 

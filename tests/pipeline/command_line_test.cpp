@@ -1,5 +1,6 @@
 // The command line explains itself: versions, manual pages, what the shell completes, and what was misspelt.
 
+#include <map>
 #include <regex>
 #include <set>
 
@@ -220,7 +221,8 @@ TEST(CommandLine, SaysWhatNumbersMayBe) {
 
 // Whatever takes a number says so of a text, and not in the parser's own words.
 TEST(CommandLine, EveryNumberSaysWhatItMayBe) {
-  const std::regex number(R"(^  (?:-\w,)?(--[a-z-]+) [NX](?: |$))");
+  const std::regex number(
+      R"(^  (?:-\w,)?(--[a-z-]+) (N|PX|SECONDS|FPS|RATIO|SCORE|SHARE|DEGREES|MIB|PIXELS|FRAMES|TIMES)(?: |$))");
   int numbers = 0;
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"detect"}, {"measure"}, {"texture"}, {"train", "waldboost"}}) {
@@ -251,6 +253,80 @@ TEST(CommandLine, HelpIsForTheCommandAndTheBareProgramListsCommands) {
     EXPECT_EQ(text.find("--instruction-set"), std::string::npos);  // the program's, not the command's
     for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 110U) << line;
   }
+}
+
+// The options of a command's --help with what their values are called.
+std::map<std::string, std::string> value_names(const std::vector<std::string>& command) {
+  std::map<std::string, std::string> names;
+  const std::regex option(R"(^  (?:-\w,)?(--[a-z-]+)(?: ([A-Z]\S*))?(?: |$))");
+  for (const std::string& line : lines_of(out_of(command + std::vector<std::string>{"--help"}))) {
+    std::smatch found;
+    if (std::regex_search(line, found, option)) names[found[1]] = found[2];
+  }
+  return names;
+}
+
+TEST(CommandLine, HelpNamesValuesByWhatTheyAre) {
+  std::map<std::string, std::string> live = value_names({"live"});
+  for (const auto& [option, value] : std::map<std::string, std::string>{{"--map", "STAGE=PLACE,..."},
+                                                                        {"--size", "WxH"},
+                                                                        {"--hold", "FPS"},
+                                                                        {"--min-size", "PX"},
+                                                                        {"--duration", "SECONDS"},
+                                                                        {"--report", "FILE"},
+                                                                        {"--track", ""}})
+    EXPECT_EQ(live[option], value) << option;
+  for (const std::vector<std::string>& command : kCommands) {
+    const std::string page = out_of(std::vector<std::string>{"manual"} + command);
+    for (const auto& [option, value] : value_names(command)) {
+      for (const char* type : {"X", "TEXT", "FLOAT", "INT", "UINT", "NUMBER"})
+        EXPECT_NE(value, type) << option;
+      if (value.empty()) continue;
+      const std::string written = std::regex_replace(option, std::regex("-"), "\\-");
+      EXPECT_NE(page.find("\\fB" + written + "\\fR \\fI" + value), std::string::npos)
+          << option << ' ' << value;
+    }
+  }
+}
+
+TEST(CommandLine, ShortHelpHasWholeLines) {
+  const std::string brief = out_of({"detect", "-h"});
+  EXPECT_NE(brief.find("Page (HTML): "), std::string::npos);
+  for (const std::string& line : lines_of(brief)) EXPECT_FALSE(line.ends_with("  Page")) << line;
+}
+
+TEST(CommandLine, HelpListsOptionsUnderTheirFamily) {
+  std::map<std::string, std::string> headings;
+  std::string heading;
+  for (const std::string& line : lines_of(out_of({"detect", "--help"}))) {
+    if (!line.empty() && line[0] != ' ') heading = line;
+    const std::size_t option = line.find("--");
+    if (line.starts_with("  -") && option != std::string::npos)
+      headings[line.substr(option, line.find_first_of(" ", option) - option)] = heading;
+  }
+  EXPECT_EQ(headings["--threshold"], "Detector:");
+  EXPECT_EQ(headings["--filters"], "Detector: filter banks:");
+  EXPECT_EQ(headings["--min-neighbors"], "Detector: cascades:");
+  EXPECT_EQ(headings["--phases"], "Detector: WaldBoost detectors:");
+  EXPECT_EQ(headings["--border"], "Detector: filter banks, WaldBoost detectors, census cascades:");
+}
+
+TEST(CommandLine, HelpForWhatIsNotThereIsAnError) {
+  expect_run(2, "there is no subcommand 'bogus'", {"help", "bogus"});
+  expect_run(2, "did you mean 'detect'?", {"help", "detekt"});
+  expect_run(2, "did you mean 'copy'?", {"help", "config", "coppy"});
+  expect_run(2, "'detect' has none", {"help", "detect", "street"});
+  expect_run(2, "did you mean 'detect'?", {"detekt", "--help"});
+  expect_run(2, "did you mean 'list'?", {"faces", "lits", "-h"});
+  expect_run(2, "did you mean 'detect'?", {"manual", "detekt"});
+}
+
+TEST(CommandLine, SuggestsModelsAndKeys) {
+  expect_run(4, "did you mean 'people'?", {"model", "show", "peple"});
+  TempDir folder;
+  const std::string config = folder / "own.toml";
+  media::test::store(config, "[detector]\nmin_sise = 30\n");
+  expect_run(2, "did you mean 'min_size'?", {"detect", moving_clip(200, 240, 1), "--config", config});
 }
 
 TEST(CommandLine, UsageErrorsBeginAlike) {

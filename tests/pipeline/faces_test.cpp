@@ -75,6 +75,7 @@ TEST_F(Faces, RenameMergeAndDelete) {
   faces(0, "1 picture now", {"delete", "Ada L.", "--picture", "1,3"});
   faces(2, "is for one person", {"delete", "Ada L.", "Зоя", "--picture", "1"});
   faces(2, "nobody", {"delete", "Ada L.", "Ada"});
+  faces(2, "did you mean 'Ada L.'?", {"delete", "Ada L"});
   faces(0, "2 people are deleted", {"delete", "Ada L.", "Зоя"});
   EXPECT_THAT(names(), ElementsAre());
   std::string bytes;

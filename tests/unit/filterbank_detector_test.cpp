@@ -390,7 +390,7 @@ TEST(FilterbankDetector, OptionsOutOfRange) {
   EXPECT_THAT(complaint(options_with(0, 1.0)), HasSubstr("scale step"));
   Options options;
   options.min_size = 1;
-  EXPECT_THAT(complaint(options), HasSubstr("first scale"));
+  EXPECT_THAT(complaint(options), HasSubstr("--min-size of "));
   options.min_size = 100;
   options.max_size = 50;
   EXPECT_THAT(complaint(options), HasSubstr("largest object size"));

@@ -58,61 +58,63 @@ OptionSet CascadeTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
   options
-      .add("--features", &kind_,
-           "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks) trains and runs faster, "
+      .add("--features KIND", &kind_,
+           "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks) trains and runs "
+           "faster, "
            "haar "
            "(bright and dark rectangles, all that are upright) is what most cascades have")
       .one_of({"lbp", "haar"})
       .show_default();
   add_window_option(options, window_, o.window);
-  options.add("--stages", &o.stages, "How many there are in the end").between(1, kMaxStages).show_default();
+  options.add("--stages N", &o.stages, "Number of stages").between(1, kMaxStages).show_default();
   options
-      .add("--hit-rate", &o.stage.min_hit_rate,
-           "Share of the objects that every stage passes at least, 0.5 to 1")
+      .add("--hit-rate SHARE", &o.stage.min_hit_rate,
+           "Minimum share of the objects that every stage passes, 0.5 to 1")
       .between(0.5, 1)
       .show_default();
   options
-      .add("--false-alarm", &o.stage.max_false_alarm,
-           "Share of its negatives that a stage passes at most: the lower, the fewer and longer stages it "
-           "takes")
+      .add("--false-alarm SHARE", &o.stage.max_false_alarm,
+           "Maximum share of its negatives that a stage passes; a lower one needs fewer, longer stages")
       .between(0.01, 0.99)
       .show_default();
   options
-      .add("--weak-classifiers", &o.stage.max_weak_classifiers, "Of a stage at most, whatever it passes then")
+      .add("--weak-classifiers N", &o.stage.max_weak_classifiers,
+           "Maximum number of weak classifiers in a stage, even if it misses its goal")
       .between(1, 10'000)
       .show_default();
   options
-      .add("--trim", &o.stage.trimmed_weight,
-           "Share of the weight that the samples have by which a weak classifier is chosen; the rest, which "
-           "are "
-           "told apart already, are left out")
+      .add("--trim SHARE", &o.stage.trimmed_weight,
+           "Share of the samples' weight that weak classifiers are chosen with; the rest, samples that are "
+           "told "
+           "apart already, is left out")
       .between(0.5, 1)
       .show_default();
-  options.add("--objects", &objects_, "Objects that a stage is trained on at most")
+  options.add("--objects N", &objects_, "Maximum number of objects that a stage is trained on")
       .between(2, 10'000'000)
       .show_default(fmt::format("{}, haar {}", kLbpSamples, kHaarSamples));
-  options.add("--windows", &windows_, "Windows of the negatives that a stage is trained on at most")
+  options
+      .add("--windows N", &windows_, "Maximum number of windows of the negatives that a stage is trained on")
       .between(50, 10'000'000)
       .show_default(fmt::format("{}, haar {}", kLbpSamples, kHaarSamples));
   options
-      .add("--memory", &memory_,
+      .add("--memory MIB", &memory_,
            "MiB that all features of these samples may take, a byte each: 8464 of LBP, 210400 of Haar in "
            "24x24 "
            "pixels")
       .between(1, 1'000'000)
       .show_default();
-  options.add("--scale-step", &o.scale_step, "Scale step at which negatives are searched")
+  options.add("--scale-step RATIO", &o.scale_step, "Scale step at which negatives are searched")
       .between(1.01, 4.0)
       .show_default();
   options
-      .add("--negative-copies", &o.negative_copies,
+      .add("--negative-copies N", &o.negative_copies,
            "Copies of each picture without the object to search as well: the first mirrored, others enlarged "
            "by up "
            "to 1.4")
       .between(0, 50)
       .show_default();
   add_cut_options(options, o, 0);
-  options.add("--provenance", &provenance_, "A note on the data, kept in the model").free_text();
+  options.add("--provenance NOTE", &provenance_, "A note on the data, kept in the model").free_text();
   return options;
 }
 

@@ -36,22 +36,22 @@ class CensusTrainer : public Trainer {
 OptionSet CensusTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
-  options.add("--label", &o.label, "Name of the object").free_text().show_default();
-  options.add("--view", &o.view, "From which side the object is seen").free_text().show_default();
-  options.add("--places", &o.places, "Different places that each stage looks at, at most")
+  options.add("--label LABEL", &o.label, "Name of the object").free_text().show_default();
+  options.add("--view SIDE", &o.view, "From which side the object is seen").free_text().show_default();
+  options.add("--places N", &o.places, "Different places that each stage looks at, at most")
       .separated_by(',')
       .between(1, kMaxWindow * kMaxWindow)
       .show_default("10,20,40,80,484");
-  options.add("--cells", &o.cells, "Sides of the cells that looks compare, in pixels: 1, 2 or 1,2")
+  options.add("--cells PX", &o.cells, "Sides of the cells that looks compare, in pixels: 1, 2 or 1,2")
       .separated_by(',')
       .between(1, kMostCell)
       .show_default("1,2");
   options
-      .add("--weak-classifiers", &o.weak_classifiers,
+      .add("--weak-classifiers N", &o.weak_classifiers,
            "Looks of a stage at most, of which several may be at one place")
       .between(1, kMaxWeakClassifiers)
       .show_default();
-  options.add("--stage-loss", &o.stage_loss, "Share of the held-out objects that a stage may reject")
+  options.add("--stage-loss SHARE", &o.stage_loss, "Share of the held-out objects that a stage may reject")
       .between(0, 0.5)
       .show_default();
   add_cut_options(options, o);

@@ -43,48 +43,49 @@ class FilterbankTrainer : public Trainer {
 
 OptionSet FilterbankTrainer::options() {
   OptionSet options;
-  options.add("--label", &options_.label, "Name of the object").free_text().show_default();
-  options.add("--window", &window_, "Window in pixels, with an eighth of margin above and below the object")
+  options.add("--label LABEL", &options_.label, "Name of the object").free_text().show_default();
+  options
+      .add("--window WxH", &window_, "Window in pixels, with an eighth of margin above and below the object")
       .free_text()
       .show_default();
   add_dictionary_options(options);
   add_classifier_options(options);
   add_sample_options(options);
   options
-      .add("--threshold", &options_.threshold,
+      .add("--threshold SCORE", &options_.threshold,
            "Score from which the model reports an object unless asked otherwise (see `evaluate`)")
       .show_default();
-  options.add("--seed", &options_.seed, "Same seed, same model").show_default();
-  options.add("--provenance", &options_.provenance, "A note on the data, kept in the model").free_text();
+  options.add("--seed N", &options_.seed, "Same seed, same model").show_default();
+  options.add("--provenance NOTE", &options_.provenance, "A note on the data, kept in the model").free_text();
   return options;
 }
 
 void FilterbankTrainer::add_dictionary_options(OptionSet& options) {
   TrainingOptions& o = options_;
   options
-      .add("--filters", &o.filters,
+      .add("--filters N", &o.filters,
            "Size of the dictionary; several, as in 25,50,100, make one model that runs in any of these "
            "sizes: fewer filters are faster and miss more")
       .separated_by(',')
       .between(4, 256)
       .show_default();
-  options.add("--patches", &o.patches, "Patches that the dictionary is learned from")
+  options.add("--patches N", &o.patches, "Patches that the dictionary is learned from")
       .between(1000, 10'000'000)
       .show_default();
   options
-      .add("--sampling", &sampling_,
+      .add("--sampling METHOD", &sampling_,
            "Which patches: contrast (the more contrast, the more likely) or uniform (all alike, but for "
            "flat ones)")
       .one_of({"contrast", "uniform"})
       .show_default();
   options.group(kStudyGroup);
   options
-      .add("--normalisation", &normalisation_,
+      .add("--normalisation METHOD", &normalisation_,
            "How a block's histograms are made comparable: l1-sqrt (roots of their shares of the sum), l1 "
            "(the shares themselves), l2 (divided by their Euclidean length)")
       .one_of({"l1-sqrt", "l1", "l2"})
       .show_default();
-  options.add("--patch", &o.descriptor.patch, "Pixels a side of the filters: 3 or 5")
+  options.add("--patch PX", &o.descriptor.patch, "Pixels a side of the filters: 3 or 5")
       .one_of({"3", "5"})
       .show_default();
   options.add("--contrast-sensitive", &contrast_sensitive_,
@@ -101,48 +102,50 @@ void FilterbankTrainer::add_dictionary_options(OptionSet& options) {
 
 void FilterbankTrainer::add_classifier_options(OptionSet& options) {
   TrainingOptions& o = options_;
-  options.add("--classifier", &classifier_, "linear (SVM) or distance (nearest template)")
+  options.add("--classifier KIND", &classifier_, "linear (SVM) or distance (nearest template)")
       .one_of({"linear", "distance"})
       .show_default();
-  options.add("--templates", &o.templates, "Templates of the distance classifier")
+  options.add("--templates N", &o.templates, "Templates of the distance classifier")
       .between(1, 1024)
       .show_default();
   options
-      .add("--epsilon", &o.epsilon, "Added to a block's sum before normalisation: damps noise in flat areas")
+      .add("--epsilon N", &o.epsilon,
+           "Added to a block's sum before normalisation: damps noise in flat areas")
       .between(0, 1 << 20)
       .show_default();
-  options.add("--cost", &o.cost, "C of the support vector machine").between(1e-6, 1e6).show_default();
+  options.add("--cost C", &o.cost, "C of the support vector machine").between(1e-6, 1e6).show_default();
 }
 
 void FilterbankTrainer::add_sample_options(OptionSet& options) {
   TrainingOptions& o = options_;
   options
-      .add("--jittered-copies", &o.jittered_copies,
+      .add("--jittered-copies N", &o.jittered_copies,
            "Copies of each positive to train on as well, a little shifted, zoomed, mirrored or blurred")
       .between(0, 20)
       .show_default()
       .alias("--close-copies");
   options
-      .add("--occluded-copies", &o.occluded_copies,
+      .add("--occluded-copies N", &o.occluded_copies,
            "Further copies that are partly covered by another positive, as objects hide each other")
       .between(0, 20)
       .show_default()
       .alias("--covered-copies");
   options
-      .add("--augmented-negatives", &o.augmented_negatives,
+      .add("--augmented-negatives N", &o.augmented_negatives,
            "Copies of each negative picture to search as well: its mirror image, then enlarged ones")
       .between(0, 20)
       .show_default()
       .alias("--negative-copies");
-  options.add("--random-negatives", &o.random_negatives, "Windows a negative picture taken at random")
+  options.add("--random-negatives N", &o.random_negatives, "Windows a negative picture taken at random")
       .between(1, 1000)
       .show_default();
-  options.add("--rounds", &o.rounds, "Rounds of hard negatives").between(0, 20).show_default();
-  options.add("--hard-negatives", &o.hard_negatives, "Hard windows a negative picture and round")
+  options.add("--rounds N", &o.rounds, "Rounds of hard negatives").between(0, 20).show_default();
+  options.add("--hard-negatives N", &o.hard_negatives, "Hard windows a negative picture and round")
       .between(1, 1000)
       .show_default();
-  options.add("--hard-threshold", &o.hard_threshold, "Score from which a window is hard").show_default();
-  options.add("--scale-step", &o.scale_step, "Scale step at which negatives are scanned")
+  options.add("--hard-threshold SCORE", &o.hard_threshold, "Score from which a window is hard")
+      .show_default();
+  options.add("--scale-step RATIO", &o.scale_step, "Scale step at which negatives are scanned")
       .between(1.01, 4.0)
       .show_default();
 }

@@ -46,38 +46,41 @@ OptionSet LandmarkTrainer::options() {
   OptionSet options;
   options.add("pictures", &pictures_, "Folder of the pictures").require();
   options
-      .add("--faces", &faces_,
+      .add("--faces FILE", &faces_,
            "Marked faces, as lines `picture part left top right bottom` and five points `x y`; boxes as the "
            "face "
            "detector gives them")
       .require();
-  options.add("--part", &part_, "Part of the list to train on").free_text().show_default();
-  options.add("--copies", &copies_, "Varied copies of each face").between(1, 1000).show_default();
-  options.add("--shift", &bounds_.shift, "How far copies' boxes are moved, in parts of their side")
+  options.add("--part PART", &part_, "Part of the list to train on").free_text().show_default();
+  options.add("--copies N", &copies_, "Varied copies of each face").between(1, 1000).show_default();
+  options.add("--shift RATIO", &bounds_.shift, "How far copies' boxes are moved, in parts of their side")
       .between(0, 0.3)
       .show_default();
-  options.add("--zoom", &bounds_.zoom, "How much larger or smaller copies' boxes are, in parts of their side")
+  options
+      .add("--zoom RATIO", &bounds_.zoom,
+           "How much larger or smaller copies' boxes are, in parts of their side")
       .between(0, 0.5)
       .show_default();
-  options.add("--turn", &bounds_.turn_z, "How far copies are turned in the picture, degrees")
+  options.add("--turn DEGREES", &bounds_.turn_z, "How far copies are turned in the picture, degrees")
       .between(0, 45)
       .show_default();
-  options.add("--stages", &options_.stages, "Stages").between(1, kMaxStages).show_default();
-  options.add("--trees", &options_.trees, "Trees of a stage").between(1, kMaxTrees).show_default();
-  options.add("--depth", &options_.depth, "Depth of each tree").between(1, kMaxDepth).show_default();
-  options.add("--pixels", &options_.pixels, "Pixels that a stage looks at")
+  options.add("--stages N", &options_.stages, "Stages").between(1, kMaxStages).show_default();
+  options.add("--trees N", &options_.trees, "Trees of a stage").between(1, kMaxTrees).show_default();
+  options.add("--depth N", &options_.depth, "Depth of each tree").between(1, kMaxDepth).show_default();
+  options.add("--pixels N", &options_.pixels, "Pixels that a stage looks at")
       .between(2, kMaxPixels)
       .show_default();
-  options.add("--candidates", &options_.candidates, "Splits of which each node takes the best")
+  options.add("--candidates N", &options_.candidates, "Splits of which each node takes the best")
       .between(1, 10'000)
       .show_default();
   options
-      .add("--shrinkage", &options_.shrinkage,
+      .add("--shrinkage SHARE", &options_.shrinkage,
            "Part of what is missing that a tree makes up for: less wants more trees")
       .between(0.001, 1)
       .show_default();
-  options.add("--seed", &options_.seed, "Seed of all random choices").show_default();
-  options.add("--provenance", &provenance_, "Description of the training data, kept in the model").free_text();
+  options.add("--seed N", &options_.seed, "Seed of all random choices").show_default();
+  options.add("--provenance NOTE", &provenance_, "Description of the training data, kept in the model")
+      .free_text();
   return options;
 }
 

@@ -95,47 +95,48 @@ OptionSet RecognitionTrainer::options() {
   OptionSet options;
   options.add("photos", &photos_, "Folder of the photos, named PERSON_NUMBER").require();
   options
-      .add("--landmarks", &landmarks_,
+      .add("--landmarks FILE", &landmarks_,
            "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
            "nose, corners of the mouth")
       .require();
-  options.add("--people", &people_,
+  options.add("--people FILE", &people_,
               "File of people to train on, a name per line (default: all who have points)");
   options
-      .add("--kind", &kind_,
+      .add("--kind KIND", &kind_,
            "Kind of model: `learned` a projection, `weighted` which regions of a face count, `plain` "
            "nothing but how far strangers are apart, `light` which regions count in hard light, "
            "`learned-light` a projection for it: for fixed cameras, the sides of a face are kept apart")
       .one_of({"learned", "weighted", "plain", "light", "learned-light"})
       .show_default();
-  options.add("--axes", &axes_, "Principal axes that are kept").between(32, 4096).show_default();
-  options.add("--dims", &discriminant_.dims, "Bytes of a template, a multiple of 32")
+  options.add("--axes N", &axes_, "Principal axes that are kept").between(32, 4096).show_default();
+  options.add("--dims BYTES", &discriminant_.dims, "Bytes of a template, a multiple of 32")
       .between(32, kMostTemplateDims)
       .show_default();
   options
-      .add("--shrinkage", &discriminant_.shrinkage,
+      .add("--shrinkage SHARE", &discriminant_.shrinkage,
            "How much differences between photos of one person are taken to be alike in all directions")
       .between(0, 1)
       .show_default();
   options
-      .add("--emphasis", &discriminant_.emphasis,
+      .add("--emphasis FACTOR", &discriminant_.emphasis,
            "How much more dimensions count in which people differ most: 0 all alike")
       .between(0, 2)
       .show_default();
-  options.add("--length", &discriminant_.length, "Length of a template's vector, before it is cut off at 127")
+  options
+      .add("--length N", &discriminant_.length, "Length of a template's vector, before it is cut off at 127")
       .between(64, kLongestTemplate)
       .show_default();
-  options.add("--copies", &copies_.relit, "Copies of each photo in other light")
+  options.add("--copies N", &copies_.relit, "Copies of each photo in other light")
       .between(0, 16)
       .show_default();
   options
-      .add("--lamp-copies", &copies_.under_lamps,
+      .add("--lamp-copies N", &copies_.under_lamps,
            "Further copies, each under one lamp somewhere around the face with the shadows that it casts, "
            "every other one cut close: for hard light, at some cost in even light")
       .between(0, 16)
       .show_default();
-  options.add("--seed", &seed_, "Seed of all random choices").show_default();
-  options.add("--provenance", &provenance_, "Description of the training data, kept in the model")
+  options.add("--seed N", &seed_, "Seed of all random choices").show_default();
+  options.add("--provenance NOTE", &provenance_, "Description of the training data, kept in the model")
       .free_text();
   return options;
 }

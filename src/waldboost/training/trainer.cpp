@@ -36,23 +36,23 @@ class WaldboostTrainer : public Trainer {
 OptionSet WaldboostTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
-  options.add("--label", &o.label, "Name of the object").free_text().show_default();
+  options.add("--label LABEL", &o.label, "Name of the object").free_text().show_default();
   add_window_option(options, window_, o.window);
   options
-      .add("--alpha", &o.alpha,
+      .add("--alpha SHARE", &o.alpha,
            "Share of the objects that may be rejected early, at most: 0.01 for accuracy, 0.2 for speed")
       .between(0.0001, 0.9)
       .show_default();
-  options.add("--weak-classifiers", &o.weak_classifiers, "How many there are in the end")
+  options.add("--weak-classifiers N", &o.weak_classifiers, "How many there are in the end")
       .between(1, kMaxWeakClassifiers)
       .show_default();
   options
-      .add("--features", &kind_,
+      .add("--features KIND", &kind_,
            "Features of the weak classifiers: 3x3 blocks by lbp (local binary patterns), lrp (ranks of two "
            "blocks) or lrd (their difference); haar (two to four bright and dark cells)")
       .one_of({"lbp", "lrp", "lrd", "haar"})
       .show_default();
-  options.add("--feature-pool", &o.features, "lrp, lrd, haar: features to choose from, drawn at random")
+  options.add("--feature-pool N", &o.features, "lrp, lrd, haar: features to choose from, drawn at random")
       .between(10, 100'000)
       .show_default();
   add_cut_options(options, o);

@@ -120,7 +120,9 @@ struct BrightTrainer : Trainer {  // the threshold lies between the mean luma of
   std::string description() const override { return "Train a detector of bright cells"; }
   OptionSet options() override {
     OptionSet options;
-    options.add("--percent", &percent, "Where between negatives (0) and positives (100) the threshold lies")
+    options
+        .add("--percent PERCENT", &percent,
+             "Where between negatives (0) and positives (100) the threshold lies")
         .between(0, 100)
         .show_default();
     return options;
@@ -158,7 +160,7 @@ FamilyInfo describe() {
   info.one = "a detector of bright cells";
   info.model_file = "thresholds (.bright)";
   info.config_keys = kKeys;
-  info.options = {{"brighter", KeyOption::Kind::whole_number, "--brighter",
+  info.options = {{"brighter", KeyOption::Kind::whole_number, "--brighter LEVELS",
                    "Bright cells: by how much more than the model says"}};
   info.needs_no_config = true;
   return info;
