@@ -19,15 +19,10 @@ void Answer::add(std::size_t input, bool is_picture, const FrameResult& result) 
     const auto label = static_cast<std::size_t>(object.label);
     Found& found = found_[label];
     ++counts[label];
-    const std::pair<std::size_t, std::int64_t> track{input, object.track};
-    if (object.track > 0) found.tracks.insert(track);
-    const std::string& name = object.attributes.name();
-    if (name.empty()) continue;
-    const bool is_known = name != kUnknownName;
     if (object.track > 0) {
-      (is_known ? found.named_tracks : found.unknown_tracks).insert(track);
-    } else {
-      ++(is_known ? found.named : found.unknown);
+      add_track(found, input, object, result.time);
+    } else if (const std::string& name = object.attributes.name(); !name.empty()) {
+      ++(name == kUnknownName ? found.unknown : found.named);
     }
   }
   for (std::size_t label = 0; label < counts.size(); ++label) {
@@ -42,8 +37,28 @@ void Answer::add(std::size_t input, bool is_picture, const FrameResult& result) 
   }
 }
 
+void Answer::add_track(Found& found, std::size_t input, const Detection& object, double time) {
+  constexpr double kForgotten = 120;  // seconds: --track-lost is at most 60
+  if (found.recent.size() >= found.prune_at) {
+    std::erase_if(found.recent, [&](const auto& one) {
+      return one.first.first == input && time - one.second.seen > kForgotten;
+    });
+    found.prune_at = std::max<std::size_t>(1000, 2 * found.recent.size());
+  }
+  const auto [place, is_new] = found.recent.try_emplace({input, object.track});
+  found.tracks += is_new ? 1 : 0;
+  Track& track = place->second;
+  track.seen = time;
+  const std::string& name = object.attributes.name();
+  const Name now = name.empty() ? Name::none : name == kUnknownName ? Name::unknown : Name::known;
+  if (now <= track.name) return;
+  if (track.name == Name::unknown) --found.unknown;
+  ++(now == Name::known ? found.named : found.unknown);
+  track.name = now;
+}
+
 std::string Answer::line(const Found& found, const std::string& label) const {
-  if (found.objects == 0) return fmt::format("no {} found\n", label == "person" ? "people" : label + "s");
+  if (found.objects == 0) return fmt::format("no {} found\n", plural(label));
   if (only_pictures_) {
     std::string text = counted(found.objects, label);
     if (frames_ > 1) {
@@ -53,9 +68,8 @@ std::string Answer::line(const Found& found, const std::string& label) const {
     return text + '\n';
   }
   std::string text;
-  if (!found.tracks.empty()) {
-    text = fmt::format("{} ({})", counted(std::ssize(found.tracks), label),
-                       found.tracks.size() == 1 ? "track" : "tracks");
+  if (found.tracks > 0) {
+    text = fmt::format("{} ({})", counted(found.tracks, label), found.tracks == 1 ? "track" : "tracks");
   } else {
     text = fmt::format("{}: {} in {} of {}", label, counted(found.objects, "detection"), found.frames,
                        counted(frames_, "frame"));
@@ -71,13 +85,8 @@ std::string Answer::text() const {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const Found& found = found_[i];
     text += line(found, labels_[i]);
-    // A track that had a name once is not unknown.
-    const auto unknown_tracks = std::ranges::count_if(
-        found.unknown_tracks, [&](const auto& one) { return !found.named_tracks.contains(one); });
-    const std::int64_t named = found.named + std::ssize(found.named_tracks);
-    const std::int64_t unknown = found.unknown + unknown_tracks;
-    if (named + unknown > 0)
-      names += fmt::format("{} named, {} unknown\n", counted(named, labels_[i]), unknown);
+    if (found.named + found.unknown > 0)
+      names += fmt::format("{} named, {} unknown\n", counted(found.named, labels_[i]), found.unknown);
   }
   return text + names;
 }

@@ -1,9 +1,8 @@
 #pragma once
-/// What a run of `detect` found, in a line or two.
+/// The answer of a run of `detect` or `live`: what was found, in a line or two.
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,8 @@
 
 namespace sightline::apps {
 
-/// Adds up what was found over all inputs. Thread-safety: one thread at a time.
+/// Adds up what was found over all inputs. Its memory does not grow with the length of a run. Thread-safety:
+/// one thread at a time.
 class Answer {
  public:
   explicit Answer(std::vector<std::string> labels) : labels_(std::move(labels)), found_(labels_.size()) {}
@@ -27,14 +27,20 @@ class Answer {
   std::string text() const;
 
  private:
+  enum class Name { none, unknown, known };
+  struct Track {
+    Name name = Name::none;  ///< a track that was known once stays so
+    double seen = 0;         ///< time in seconds
+  };
   struct Found {
     std::int64_t objects = 0, frames = 0, most = 0;
     std::string most_picture;  ///< the picture with the most
     double first = 0, last = 0;
-    std::set<std::pair<std::size_t, std::int64_t>> tracks;  ///< input and identity
-    std::set<std::pair<std::size_t, std::int64_t>> named_tracks, unknown_tracks;
-    std::int64_t named = 0, unknown = 0;  ///< objects without a track
+    std::int64_t tracks = 0, named = 0, unknown = 0;  ///< of these: tracks, and objects without a track
+    std::map<std::pair<std::size_t, std::int64_t>, Track> recent;  ///< by input and identity
+    std::size_t prune_at = 1000;                                   ///< size of `recent` at which it is pruned
   };
+  void add_track(Found& found, std::size_t input, const Detection& object, double time);
   std::string line(const Found& found, const std::string& label) const;
 
   std::vector<std::string> labels_;

@@ -198,23 +198,41 @@ std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipel
                                               schedule.in_flight);
 }
 
-void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {
+namespace {
+
+// "people from 96 px on, faces from 24 px on": what is searched for, with the height of the smallest.
+std::string sought(const DetectorInfo& info) {
+  std::string text;
+  for (std::size_t label = 0; label < info.labels.size(); ++label) {
+    text += (text.empty() ? "" : ", ") + plural(info.labels[label]);
+    const double smallest = label < info.smallest_objects.size() ? info.smallest_objects[label] : 0;
+    if (smallest > 0) text += fmt::format(" from {:.0f} px on", smallest);
+  }
+  return text;
+}
+
+void describe(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline, const std::string& subject) {
   const BuildInfo build = build_info();
   const pipeline::Schedule schedule = pipeline.schedule();
-  spdlog::info("sightline {} ({} build), {}, {}", build.version, build.build_type, instruction_set(),
-               counted(pipeline.threads(), "thread"));
+  spdlog::info("{}{}; schedule {}", subject, counted(pipeline.threads(), "thread"),
+               engine.is_auto() ? "auto" : schedule.name);
   if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
-  if (!engine.is_auto()) {
-    spdlog::info("schedule {}: {}, {} in flight", schedule.name,
-                 pipeline::describe(schedule, engine.processor()), counted(schedule.in_flight, "frame"));
-  }
+  spdlog::debug("sightline {} ({} build), {}", build.version, build.build_type, instruction_set());
+  if (engine.is_auto()) return;
+  spdlog::debug("schedule {}: {}, {} in flight", schedule.name,
+                pipeline::describe(schedule, engine.processor()), counted(schedule.in_flight, "frame"));
+}
+
+}  // namespace
+
+void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {
+  describe(engine, pipeline, "");
 }
 
 void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
-  describe_engine(static_cast<const ProcessorEngine&>(engine), pipeline);
   const DetectorInfo& info = engine.detector->info();
-  spdlog::info("model: {}; smallest object {:.0f} px high; scores from {:.3g}", info.model,
-               info.smallest_object, info.threshold);
+  describe(engine, pipeline, sought(info) + "; ");
+  spdlog::debug("model: {}; scores from {:.3g}", info.model, info.threshold);
   if (engine.explain)
     std::fputs(printable(settings_table(*engine.detector), kLineEndsAndTabs).c_str(), stderr);
 }

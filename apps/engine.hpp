@@ -91,9 +91,9 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
                                                         const FrameProcessor& processor,
                                                         CpuDevices cpus = CpuDevices::used);
 
-/// Tells the user what runs: build, threads, schedule.
+/// Tells the user in a line what runs: threads and schedule. Details, such as the build, are logged as debug.
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline);
-/// The same, and the model.
+/// The same, and what is searched for.
 void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline);
 
 }  // namespace sightline::apps

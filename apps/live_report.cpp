@@ -12,6 +12,7 @@ LiveReport::LiveReport(LiveSession& session, double every, double duration, int 
       every_(every),
       duration_(duration),
       enabled_(verbosity >= 0),
+      verbose_(verbosity > 0),
       terminal_(isatty(STDERR_FILENO) != 0),
       next_line_(every) {}
 
@@ -41,7 +42,7 @@ void LiveReport::tell() {
 void LiveReport::summarise() {
   if (!enabled_) return;
   clear();
-  session_.summarise();
+  session_.summarise(verbose_);
 }
 
 }  // namespace sightline::apps

@@ -25,6 +25,7 @@ class LiveReport {
   const double every_;
   const double duration_;
   const bool enabled_;
+  const bool verbose_;
   const bool terminal_;
   double next_line_ = 0;
   double next_rewrite_ = 0;

@@ -89,6 +89,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
+      answer_(engine_.detector->info().labels),
       pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_), {engine_.threads}),
       knob_(make_knob(engine_, pipeline_, [this] { return source_rate(); })),
       statistics_(!a_.headless),
@@ -138,6 +139,7 @@ void LiveSession::open_outputs() {
     sinks.push_back(sink.get());
     sinks_.push_back(std::move(sink));
   };
+  add(std::make_unique<AnswerSink>(answer_, 1, false));
   add(std::make_unique<RecordSink>(*this));
   if (!a_.detections.empty()) {
     results_ =
@@ -393,42 +395,48 @@ std::string LiveSession::status_line() {
   return line;
 }
 
-void LiveSession::summarise() const {
+void LiveSession::summarise(bool is_verbose) const {
   const pipeline::CaptureCounts counts = source_->counts();
   const double elapsed = std::max(seconds(), 1e-9);
   const auto rate = [&](std::int64_t frames) { return static_cast<double>(frames) / elapsed; };
-  std::string text =
-      fmt::format("{} frame(s) captured in {} ({:.1f} a second): {} detected ({:.1f})", counts.captured,
-                  duration_text(elapsed), rate(counts.captured), report_.frames, rate(report_.frames));
+  std::string text = report_.frames > report_.skipped + report_.failed ? answer_.text() : "";
+  text += fmt::format("{} captured in {} ({:.1f} a second), {} searched ({:.1f} a second)",
+                      counted(counts.captured, "frame"), duration_text(elapsed), rate(counts.captured),
+                      report_.frames, rate(report_.frames));
   const std::string drops = drops_text(counts);
   text += fmt::format(", {} dropped{}", counts.dropped_in_all(), drops.empty() ? "" : " (" + drops + ")");
   if (counts.left_out > 0) text += fmt::format(", {} left out by --every", counts.left_out);
   text += "\n";
-  if (!a_.headless) {
+  if (is_verbose && !a_.headless) {
     const std::int64_t shown = statistics_.snapshot(0, 0).shown;
     const std::int64_t replaced = mailbox_.replaced();
-    text += fmt::format("{} shown, {} replaced by newer ones before they could be", shown, replaced);
+    text += fmt::format("{} shown, {} replaced by newer ones", counted(shown, "frame"), replaced);
     const std::int64_t left = (a_.display_all ? counts.captured : report_.frames) - shown - replaced;
-    if (left > 0) text += fmt::format(", {} still to be shown at the end", left);
+    if (left > 0) text += fmt::format(", {} not shown yet at the end", left);
     text += "\n";
   }
   if (const pipeline::LatencySummary all = statistics_.whole(); all.frames > 0) {
-    text += fmt::format(
-        "latency from capture to {}: median {:.1f} ms, 95% {:.1f}, 99% {:.1f}, most {:.1f}; of it {:.1f} ms "
-        "are the stages' own, {:.1f} ms (95%: {:.1f}) are added\n",
-        a_.headless ? "result" : "screen", 1e3 * all.median, 1e3 * all.p95, 1e3 * all.p99, 1e3 * all.largest,
-        1e3 * all.own, 1e3 * all.added_median, 1e3 * all.added_p95);
+    text += fmt::format("latency from capture to {}: median {:.1f} ms, 95% {:.1f} ms, 99% {:.1f} ms\n",
+                        a_.headless ? "result" : "screen", 1e3 * all.median, 1e3 * all.p95, 1e3 * all.p99);
+    if (is_verbose) {
+      text += fmt::format(
+          "maximum latency {:.1f} ms; median time in stages {:.1f} ms, waiting {:.1f} ms (95%: {:.1f} ms)\n",
+          1e3 * all.largest, 1e3 * all.own, 1e3 * all.added_median, 1e3 * all.added_p95);
+    }
   }
   const int reopened = source_->status().reopened;
-  if (reopened > 0) text += fmt::format("the source was lost and found again {} time(s)\n", reopened);
+  if (reopened > 0)
+    text += fmt::format("the source was lost and opened again {}\n", counted(reopened, "time"));
   if (const auto recorded = recording(); recorded && recorded->offered > 0) {
-    text += fmt::format("{} frame(s) recorded in {} file(s)", recorded->written, recorded->files);
+    text += fmt::format("{} recorded in {}", counted(recorded->written, "frame"),
+                        counted(recorded->files, "file"));
     if (recorded->busy > 0) text += fmt::format(", {} left out ({})", recorded->busy, media::kRecorderBusy);
     if (recorded->failed > 0)
       text += fmt::format(", {} left out ({})", recorded->failed, media::kRecorderFailed);
     text += "\n";
   }
-  text += stage_times_text(report_) + settings_text(report_);
+  if (is_verbose) text += stage_times_text(report_);
+  text += settings_text(report_);
   if (knob_) text += knob_->summary();
   std::fputs(printable(text + problems_text(report_), kLineEndsAndTabs).c_str(), stderr);
 }

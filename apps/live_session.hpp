@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "answer.hpp"
 #include "base/rotation.hpp"
 #include "detection/result_writer.hpp"
 #include "detector_options.hpp"
@@ -115,7 +116,7 @@ class LiveSession {
 
   /// One line: rates, latency, drops since the last one, memory.
   std::string status_line();
-  void summarise() const;
+  void summarise(bool is_verbose) const;
 
  private:
   class RecordSink;
@@ -135,6 +136,7 @@ class LiveSession {
   Engine engine_;
   pipeline::Pipeline pipeline_;
   std::unique_ptr<pipeline::Knob> knob_;  ///< null where the detector has one setting
+  Answer answer_;
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
   FollowedPlan followed_;

@@ -286,10 +286,10 @@ class TextureRunner::Impl {
     const pipeline::RunReport report = pipeline_.run(std::move(stream), options);
     display.end();
     if (verbosity_ < 0) return;
-    spdlog::info("{} tile(s) in {:.2f} s: {:.1f} Mpixel/s", grid.count(), report.seconds,
-                 pixels / 1e6 / std::max(report.seconds, 1e-9));
-    std::fputs(printable(stage_times_text(report, "tile") + problems_text(report), kLineEndsAndTabs).c_str(),
-               stderr);
+    spdlog::debug("{} in {:.2f} s: {:.1f} Mpixel/s", counted(static_cast<std::int64_t>(grid.count()), "tile"),
+                  report.seconds, pixels / 1e6 / std::max(report.seconds, 1e-9));
+    const std::string times = verbosity_ > 0 ? stage_times_text(report, "tile") : "";
+    std::fputs(printable(times + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
   }
 
   TextureChoice choice_;

@@ -53,9 +53,10 @@ std::string state_folder(const Arguments& a) {
   return a.state.empty() ? a.output + ".training" : a.state;
 }
 
-// Calls `train(report)`, shows how it goes on, and says where the model is.
+// Calls `train(report)`, shows how it goes on, and says where the model is and what can be done with it.
 template <typename Train>
-int run_training(const std::string& output, TrainingLine& line, bool keeps_steps, const Train& train) {
+int run_training(const std::string& output, const std::string& next_command, TrainingLine& line,
+                 bool keeps_steps, const Train& train) {
   const std::atomic<bool>& stop = stop_requested();
   try {
     train([&](const training::TrainingProgress& progress) {
@@ -70,6 +71,7 @@ int run_training(const std::string& output, TrainingLine& line, bool keeps_steps
     return stop_exit_code();
   }
   std::printf("%s\n", output.c_str());
+  spdlog::info("try it: {}", next_command);
   return 0;
 }
 
@@ -88,7 +90,8 @@ int run(const TrainArguments& a, const Family& family, int verbosity) {
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
   TrainingLine line(verbosity >= 0);
-  return run_training(a.output, line, true, [&](const training::ReportProgress& report) {
+  const std::string next = "sightline detect INPUT --model " + a.output;
+  return run_training(a.output, next, line, true, [&](const training::ReportProgress& report) {
     const auto train = [&](const std::filesystem::path& steps, const std::filesystem::path& output) {
       a.trainer->train(positives, negatives, steps, output, report);
       line.end();
@@ -113,7 +116,8 @@ int run(const StandaloneArguments& a, int verbosity) {
                 "leave it out");
   }
   TrainingLine line(verbosity >= 0);
-  return run_training(a.output, line, keeps_steps, [&](const training::ReportProgress& report) {
+  const std::string next = a.trainer->judging_command(a.output);
+  return run_training(a.output, next, line, keeps_steps, [&](const training::ReportProgress& report) {
     a.trainer->train(state, a.output, report);
   });
 }

@@ -71,10 +71,12 @@ std::string_view without_formula_guard(std::string_view field) {
   return field.starts_with('\'') && begins_formula(field.substr(1)) ? field.substr(1) : field;
 }
 
+std::string plural(const std::string& one) {
+  return one == "person" ? "people" : one + 's';
+}
+
 std::string counted(std::int64_t count, const std::string& one) {
-  const std::string number = std::to_string(count) + ' ';
-  if (count == 1) return number + one;
-  return number + (one == "person" ? "people" : one + 's');
+  return std::to_string(count) + ' ' + (count == 1 ? one : plural(one));
 }
 
 }  // namespace sightline

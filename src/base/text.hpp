@@ -35,6 +35,9 @@ std::string csv_field(std::string_view text);
 /// The text that such a field stood for, without the quotation marks around it.
 std::string_view without_formula_guard(std::string_view field);
 
+/// "people", "faces".
+std::string plural(const std::string& one);
+
 /// A count and its noun: "1 picture", "3 pictures", "2 people".
 std::string counted(std::int64_t count, const std::string& one);
 

@@ -117,7 +117,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
       model_.name, fingerprint_of(model_), model_.nodes.size(), search.scale_step, search.min_size.width,
       search.min_size.height, search.max_size.width, search.max_size.height, early_stages_,
       options_.threshold, options_.max_candidates, options_.min_neighbors, options_.kernels);
-  info_.smallest_object = std::max(model_.window.height, search.min_size.height);
+  info_.smallest_objects = {static_cast<double>(std::max(model_.window.height, search.min_size.height))};
   info_.scale_step = search.scale_step;
   info_.threshold = options_.threshold;
 }

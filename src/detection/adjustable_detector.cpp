@@ -57,7 +57,8 @@ AdjustableDetector::AdjustableDetector(std::vector<Named> settings, std::size_t 
   }
   info_ = this->configured().info();
   for (const auto& one : detectors_) {
-    info_.smallest_object = std::min(info_.smallest_object, one->info().smallest_object);
+    std::ranges::transform(info_.smallest_objects, one->info().smallest_objects,
+                           info_.smallest_objects.begin(), [](double a, double b) { return std::min(a, b); });
     info_.threshold = std::min(info_.threshold, one->info().threshold);
     if (info_.cpu_only.empty()) info_.cpu_only = one->info().cpu_only;
   }

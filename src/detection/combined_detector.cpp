@@ -44,6 +44,7 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
   info_.model.clear();
   info_.cost_key = "combined";
   info_.labels.clear();
+  info_.smallest_objects.clear();
   info_.variant.clear();
   info_.accuracy.clear();
   info_.missed.reset();
@@ -56,7 +57,6 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
     const DetectorInfo& info = detector->info();
     info_.model += (info_.model.empty() ? "" : "; ") + info.model;
     info_.cost_key += " + " + info.cost_key;
-    info_.smallest_object = std::min(info_.smallest_object, info.smallest_object);
     info_.threshold = std::min(info_.threshold, info.threshold);
     info_.names_objects = info_.names_objects || info.names_objects;
     if (!info.cpu_only.empty()) only = info.cpu_only;
@@ -66,6 +66,9 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
       labels.push_back(static_cast<int>(info_.labels.size()));
       info_.labels.push_back(unused(label, before));
     }
+    info_.smallest_objects.insert(info_.smallest_objects.end(), info.smallest_objects.begin(),
+                                  info.smallest_objects.end());
+    info_.smallest_objects.resize(info_.labels.size());
     names_.push_back(unused(
         labels.empty() ? info.family : info_.labels[static_cast<std::size_t>(labels.front())], names_));
     count += detector->stages().size();

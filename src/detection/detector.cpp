@@ -1,6 +1,16 @@
 #include "detection/detector.hpp"
 
+#include <algorithm>
+
 namespace sightline {
+
+double DetectorInfo::smallest_object() const {
+  double smallest = 0;
+  for (const double height : smallest_objects) {
+    if (height > 0) smallest = smallest > 0 ? std::min(smallest, height) : height;
+  }
+  return smallest;
+}
 
 void Detector::take_result(Workspace& workspace, FrameResult& result) const {
   result.objects = take_detections(workspace);

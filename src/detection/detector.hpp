@@ -12,10 +12,15 @@ namespace sightline {
 /// What a user wants to know about a detector, besides.
 struct DetectorInfo : ProcessorInfo {
   std::vector<std::string> labels;  ///< what a Detection's label means
-  double smallest_object = 0;       ///< height in frame pixels of the smallest object that is searched for
+  /// By label: height in frame pixels of the smallest object that is searched for; 0, and none for labels at
+  /// the end, where that depends on the object that it is inside of.
+  std::vector<double> smallest_objects;
   double threshold = 0;             ///< lowest score that is reported
   bool names_objects = false;       ///< says who objects are: worth asking of several frames (IdentityPool)
   double scale_step = 0;            ///< ratio of neighbouring scales; 0: it searches no scales of its own
+
+  /// The smallest of smallest_objects.
+  double smallest_object() const;
 };
 
 /// What every detector family makes. Thread-safety: as FrameProcessor.

@@ -74,7 +74,7 @@ PixelWindowDetector::PixelWindowDetector(PixelWindowModel model, const PixelWind
       model_.family, model_.name, model_.fingerprint, model_.contents, options_.scale_step, options_.min_size,
       options_.max_size, options_.border, options_.threshold, options_.window_threshold,
       options_.max_candidates, options_.max_overlap, options_.kernels);
-  info_.smallest_object = natural * pyramid_.first_scale;
+  info_.smallest_objects = {natural * pyramid_.first_scale};
   info_.scale_step = options_.scale_step;
   info_.threshold = options_.threshold;
 }

@@ -53,10 +53,11 @@ PyramidOptions scales_for(double natural, double smallest, double largest, doubl
   if (largest > 0 && options.last_scale < options.first_scale)
     throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
   if (smallest > 0 && smallest < natural / kMostEnlarged) {
-    throw Error(ExitCode::usage, fmt::format("the smallest object size of {:g} pixels is too small", smallest),
-                fmt::format("give a --min-size of {:g} or more: this model's objects are {:g} pixels high, and "
-                            "frames are enlarged {:g} times at most",
-                            std::ceil(natural / kMostEnlarged * 1e3) / 1e3, natural, kMostEnlarged));
+    throw Error(
+        ExitCode::usage, fmt::format("the smallest object size of {:g} pixels is too small", smallest),
+        fmt::format("give a --min-size of {:g} or more: this model's objects are {:g} pixels high, and "
+                    "frames are enlarged {:g} times at most",
+                    std::ceil(natural / kMostEnlarged * 1e3) / 1e3, natural, kMostEnlarged));
   }
   plan_pyramid({1, 1}, {2, 2}, options);  // checks the options
   return options;

@@ -138,7 +138,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
                               : "") +
                    fmt::format(", scores from {}, {} candidates, overlap {}", options_.threshold,
                                options_.max_candidates, options_.max_overlap);
-  info_.smallest_object = natural * pyramid_.first_scale;
+  info_.smallest_objects = {natural * pyramid_.first_scale};
   info_.scale_step = options.scale_step;
   info_.threshold = options.threshold;
 

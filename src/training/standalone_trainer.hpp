@@ -20,6 +20,8 @@ class StandaloneTrainer {
   virtual OptionSet options() = 0;
   /// What the model's file is called where --output does not say it.
   virtual std::string default_output() const { return name() + ".safetensors"; }
+  /// Command that judges a model, for the user to complete: "sightline evaluate landmarks ...".
+  virtual std::string judging_command(const std::filesystem::path& model) const = 0;
   /// Checks options that only make sense together. Throws Error (usage).
   virtual void check() {}
   /// Whether finished steps are kept on the way, with the options as they are.

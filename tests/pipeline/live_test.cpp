@@ -245,7 +245,7 @@ TEST(Live, StreamThatIsLostAndComesBack) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("is lost"));
-  EXPECT_THAT(outcome.err, HasSubstr("lost and found again 1 time(s)"));
+  EXPECT_THAT(outcome.err, HasSubstr("lost and opened again 1 time\n"));
   const auto lines = parse_lines(bytes_of(detections));
   for (std::size_t i = 1; i < lines.size(); ++i) {
     EXPECT_GT(lines[i].at("frame").get<int>(), lines[i - 1].at("frame").get<int>());

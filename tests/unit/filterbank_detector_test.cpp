@@ -290,7 +290,7 @@ TEST(FilterbankDetector, BoxesAreTheObjectInFramePixels) {
   Options options = options_with(-1e9, 2.0);
   options.min_size = 48;  // the object is 24 pixels high in a window of 32: one level at scale 2, and so on
   const FilterbankDetector detector(random_model(9, 16), options);
-  EXPECT_EQ(detector.info().smallest_object, 48);
+  EXPECT_EQ(detector.info().smallest_object(), 48);
   const auto workspace = detector.make_workspace();
   const Image<std::uint8_t> picture = random_picture({100, 140}, 17);
   const FilterbankWorkspace& w = scored(detector, *workspace, picture.view());
@@ -416,7 +416,7 @@ TEST(FilterbankDetector, FromConfiguration) {
   const auto detector = make_filterbank_detector(config);
   EXPECT_NO_THROW(config.expect_all_known());
   EXPECT_EQ(detector->info().threshold, 0.25);  // the model's
-  EXPECT_EQ(detector->info().smallest_object, 48);
+  EXPECT_EQ(detector->info().smallest_object(), 48);
   const auto& own = dynamic_cast<const FilterbankDetector&>(*detector);
   EXPECT_EQ(own.options().scale_step, 1.5);
   EXPECT_EQ(own.options().arithmetic, Arithmetic::exact);

@@ -31,7 +31,7 @@ class PixelDetector : public Detector {
     info_.labels = {std::move(label)};
     info_.model = "pixels of " + std::to_string(brightness);
     info_.cost_key = info_.model;
-    info_.smallest_object = side;
+    info_.smallest_objects = {side};
   }
   const DetectorInfo& info() const override { return info_; }
   std::span<const std::string_view> resources() const override { return kResources; }
@@ -157,7 +157,7 @@ TEST(NestedDetector, HasTheStagesOfTheOuterOneAndItsOwn) {
   for (const StageInfo& stage : detector.stages()) names.push_back(stage.name);
   EXPECT_THAT(names, ElementsAre("copy", "find", "inside"));
   EXPECT_THAT(detector.info().labels, ElementsAre("outer", "inner"));
-  EXPECT_EQ(detector.info().smallest_object, 10);
+  EXPECT_EQ(detector.info().smallest_object(), 10);
   EXPECT_THAT(detector.info().model, AllOf(HasSubstr("250"), HasSubstr("100")));
   EXPECT_NE(detector.info().cost_key, pixels_in_boxes({0, 0, 1, 0.5}).info().cost_key);
 }

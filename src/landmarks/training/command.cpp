@@ -19,6 +19,9 @@ constexpr double kSampleCost = 1e-3, kSplitCost = 3e-9;
 class LandmarkTrainer : public training::StandaloneTrainer {
  public:
   std::string name() const override { return "landmarks"; }
+  std::string judging_command(const std::filesystem::path& model) const override {
+    return "sightline evaluate landmarks PICTURES --faces FILE --model " + model.string();
+  }
   std::string description() const override {
     return "Train the five points of a face (eyes, nose, corners of the mouth) that are found in a face "
            "detector's boxes";

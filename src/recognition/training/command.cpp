@@ -55,6 +55,9 @@ struct Photos {
 class RecognitionTrainer : public training::StandaloneTrainer {
  public:
   std::string name() const override { return "recognition"; }
+  std::string judging_command(const std::filesystem::path& model) const override {
+    return "sightline evaluate verify PHOTOS --pairs FILE --model " + model.string();
+  }
   std::string description() const override {
     return "Train how faces are told apart, from several photos each of many people";
   }

@@ -30,7 +30,7 @@ struct BrightDetector : SlidingWindowDetector {
     info_.family = info_.cost_key = "bright";
     info_.model = "cells from " + std::to_string(threshold);
     info_.labels = {"bright"};
-    info_.smallest_object = kCell;
+    info_.smallest_objects = {kCell};
   }
   std::span<const std::string_view> resources() const override { return kResources; }
   std::span<const StageInfo> stages() const override { return kStages; }
