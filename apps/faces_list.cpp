@@ -163,7 +163,7 @@ int show(const ListArguments& a, bool overwrite) {
 void add_faces_list(CLI::App& faces, Common& common) {
   auto a = std::make_shared<ListArguments>();
   OptionSet options;
-  options.add("--json FILE", &a->json, "As JSON, times in seconds since 1970");
+  options.add("--json", &a->json, "As JSON, times in seconds since 1970");
   options
       .add("-c,--config CONFIG", &a->config,
            "Pipeline with the gallery's model, for the distance of its threshold (default: " +
@@ -177,7 +177,7 @@ void add_faces_list(CLI::App& faces, Common& common) {
   shown.add("name", &b->name, "Whose pictures").free_text().require();
   shown.add("--pictures FOLDER", &b->pictures, "Write the faces to this folder, as 1.png, 2.png, ...");
   shown.add("--overwrite", &common.overwrite, "Replace existing pictures");
-  shown.add("--json FILE", &b->json, "As JSON, times in seconds since 1970");
+  shown.add("--json", &b->json, "As JSON, times in seconds since 1970");
   b->gallery.add_to(shown);
   add_command(faces, common, "show", "Say by which pictures somebody is known", shown,
               [b, &common] { return show(*b, common.overwrite); });

@@ -9,6 +9,7 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "knob_options.hpp"
 #include "media/picture_file.hpp"

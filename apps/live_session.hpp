@@ -134,9 +134,9 @@ class LiveSession {
   LiveArguments a_;
   const std::function<void()> wake_;
   Engine engine_;
+  Answer answer_;
   pipeline::Pipeline pipeline_;
   std::unique_ptr<pipeline::Knob> knob_;  ///< null where the detector has one setting
-  Answer answer_;
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
   FollowedPlan followed_;

@@ -265,8 +265,8 @@ void add_manual(CLI::App& app, std::function<int()>& run) {
   command->add_flag("--list", a->list, "Name all pages");
   command->callback([a, &app, &run] {
     run = [words = a->words, list = a->list, &app] {
-      const CLI::App& command = find_command(app, words);
-      std::fputs((list ? manual_page_names(app) : manual_page(app, command)).c_str(), stdout);
+      const std::string text = list ? manual_page_names(app) : manual_page(app, find_command(app, words));
+      std::fputs(text.c_str(), stdout);
       return 0;
     };
   });

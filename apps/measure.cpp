@@ -241,7 +241,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   });
   for (const std::string& other : not_with_variants) variants.excludes(other);
   Option& stages = options.add(
-      "--stages N", &a.stages,
+      "--stages", &a.stages,
       "Instead of rates of schedules: time, power and joules a frame of each stage by itself, on the CPU and "
       "on "
       "each device that can run it, of the copies of a frame, and of the schedules cpu, gpu, specialized and "

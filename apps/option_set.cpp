@@ -121,7 +121,7 @@ void add_options(CLI::App& command, const OptionSet& options, Suggestions& sugge
     if (option.suggested) {
       suggestions[&made] = option.suggested;
     } else if (takes_text(option)) {
-      suggestions[&made] = [] { return Choices{.files = true}; };
+      suggestions[&made] = [] { return Choices{{}, true, false}; };
     }
     for (const std::string& alias : option.hidden_aliases) make(command, alias, option).group("");
   }

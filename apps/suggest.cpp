@@ -47,9 +47,10 @@ CLI::App& find_command(CLI::App& app, std::span<const std::string> words) {
   CLI::App* at = &app;
   for (const std::string& word : words) {
     if (word.starts_with('-')) continue;
-    CLI::App* const next = at->get_subcommand_no_throw(word);
-    if (!next) throw Error(ExitCode::usage, explain_command(*at, word));
-    at = next;
+    const std::vector<CLI::App*> named =
+        at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) throw Error(ExitCode::usage, explain_command(*at, word));
+    at = named.front();
   }
   return *at;
 }

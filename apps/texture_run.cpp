@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "pipeline/tile_source.hpp"
 #include "progress.hpp"
@@ -146,7 +147,8 @@ class TextureSink : public pipeline::Sink {
 };
 
 std::string describe(const std::string& name, const tiles::PictureInfo& info, const tiles::TileGrid& grid) {
-  return fmt::format("{}: {}x{}, {}, {} tile(s)", name, info.width, info.height, info.format, grid.count());
+  return fmt::format("{}: {}x{}, {}, {}", name, info.width, info.height, info.format,
+                     counted(static_cast<std::int64_t>(grid.count()), "tile"));
 }
 
 }  // namespace

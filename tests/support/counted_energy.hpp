@@ -143,7 +143,7 @@ class CountedProcessor : public Detector {
  private:
   CountedEnergy* energy_;
   bool adds_up_;
-  DetectorInfo info_{{"counted", "none", "counted", "", "", ""}, {"thing"}, 1, 0};
+  DetectorInfo info_{{"counted", "none", "counted", "", "", ""}, {"thing"}, {1}, 0};
   std::vector<std::string_view> resources_{"frame", "half", "sum", "detections"};
   std::vector<StageInfo> stages_{{"halve", {0}, {1}, true}, {"add", {1}, {2}}, {"show", {2}, {3}}};
 };

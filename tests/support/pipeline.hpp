@@ -122,7 +122,7 @@ class FakeDetector : public Detector {
   int most_at_once() const { return most_; }
 
  private:
-  DetectorInfo info_{{"fake", "none", "fake", "", "", ""}, {"thing"}, 1, 0};
+  DetectorInfo info_{{"fake", "none", "fake", "", "", ""}, {"thing"}, {1}, 0};
   std::vector<std::string_view> resources_{"frame", "half", "detections"};
   std::vector<StageInfo> stages_{{"first", {0}, {1}, true}, {"second", {1}, {2}, false}};
   mutable std::atomic<int> workspaces_{0};
