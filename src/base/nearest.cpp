@@ -25,7 +25,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_of(std::string_view word, const std::vector<std::string>& words) {
-  std::size_t least = std::max<std::size_t>(word.size() / 2, 1) + 1;  // further away is another word
+  std::size_t least =
+      std::max<std::size_t>(word.size() / 3, word.size() < 3 ? 1 : 2) + 1;  // further away is another word
   std::string found;
   for (const std::string& candidate : words) {
     if (const std::size_t distance = edit_distance(word, candidate); distance < least) {

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/fingerprint.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "cascade/survivors.hpp"
 #include "image/integral.hpp"
 #include "model/size_limit.hpp"
@@ -108,7 +109,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
 
   info_.family = "cascade";
   info_.model = model_.name + ", " + (model_.kind == FeatureKind::lbp ? "LBP" : "Haar") + ", " +
-                std::to_string(stages) + " stages";
+                counted(stages, "stage");
   info_.labels = {options_.label.empty() ? label_of(model_.name) : options_.label};
   info_.cost_key = fmt::format(
       "cascade, {} {}, {} nodes, step {}, sizes {}x{} to {}x{}, {} stages scanned, scores from {}, {} "

@@ -47,7 +47,8 @@ class CascadeProgram : public testing::Test {
 
 TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
   picture("a.png");
-  const Outcome outcome = expect_run(0, "left, Haar, 1 stages", {"detect", folder_ / "a.png", "-m", model()});
+  const Outcome outcome =
+      expect_run(0, "left, Haar, 1 stage;", {"detect", folder_ / "a.png", "-m", model(), "-v"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 1u);
   ASSERT_FALSE(lines[0].at("objects").empty());
@@ -104,7 +105,7 @@ std::map<std::string, int> count_labels(const Outcome& outcome) {
 TEST_F(CascadeProgram, ADetectorInsideTheBoxesOfAnother) {
   picture("a.png");
   const std::string config = file("nested.toml", outer_ + inner_);
-  const Outcome outcome = expect_run(0, "inside", {"detect", folder_ / "a.png", "-c", config});
+  const Outcome outcome = expect_run(0, "inside", {"detect", folder_ / "a.png", "-c", config, "-v"});
   const auto labels = count_labels(outcome);
   EXPECT_GT(labels.at("big"), 0);
   EXPECT_GT(labels.at("small"), 0);
@@ -318,7 +319,7 @@ TEST_F(CascadeProgram, Misuse) {
   picture("a.png");
   const std::string clip = moving_clip(100, 100, 1);
   expect_run(4, "none.xml", {"detect", clip, "-m", folder_ / "none.xml"});
-  expect_run(4, "opencv-data", {"detect", clip, "-c", "faces-opencv", "-m", "haarcascade_of_nobody"});
+  expect_run(4, "opencv-data", {"detect", clip, "-c", "faces-opencv", "-m", "haarcascade_qqqqqqqqqqqq"});
   expect_run(4, "page.xml:1",
              {"detect", clip, "-m", file("page.xml", "<html><body>no cascade</body></html>\n")});
   expect_run(4, "text.xml", {"detect", clip, "-m", file("text.xml", "no XML at all\n")});

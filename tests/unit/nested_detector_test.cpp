@@ -335,9 +335,9 @@ TEST_F(InsideSections, SharesOfAFrameFitTogether) {
 }
 
 TEST_F(InsideSections, ErrorsNameFileLineAndKey) {
-  EXPECT_THAT(complaint(outer_ + inner_ + "min_sise = 3\n"),
-              AllOf(HasSubstr("c.toml:9: 'min_sise' is not known in [[detector.inside]]"),
-                    HasSubstr("min_size"), HasSubstr("part")));
+  EXPECT_THAT(
+      complaint(outer_ + inner_ + "min_sise = 3\n"),
+      AllOf(HasSubstr("c.toml:9: 'min_sise' is not known in [[detector.inside]]"), HasSubstr("min_size")));
   EXPECT_THAT(complaint(outer_ + "part = [0, 0, 1, 1]\n" + inner_),
               HasSubstr("c.toml:5: 'part' is not known in [detector]"));
   EXPECT_THAT(complaint(outer_ + inner_ + "filters = 3\n"),
