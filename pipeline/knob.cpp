@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "pipeline/battery.hpp"
 #include "pipeline/now.hpp"
 
@@ -150,10 +151,10 @@ void Knob::judge_rate(const FrameTrace& trace) {
     wanted = seen->delivered;
     ++rested_;
     limited_by_ = fmt::format("{} {:.1f} frames/s",
-                              seen->by_outputs ? "the outputs take" : "the source gives", seen->delivered);
+                              seen->by_outputs ? "the outputs accept" : "the source delivers", seen->delivered);
     if (!said_rests_ && !options_.source_rate) {
       said_rests_ = true;
-      spdlog::info("knob: {}, and searching rests {:.0f}% of the time: faster settings would not give more",
+      spdlog::info("knob: {}, and the search is idle {:.0f}% of the time: a faster setting would not raise the rate",
                    limited_by_, 100 * seen->resting);
     }
   }
@@ -246,13 +247,13 @@ std::string Knob::summary() const {
   const std::lock_guard lock(mutex_);
   if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
   const std::string policy = describe(options_.policy);
-  if (judged_ == 0) return fmt::format("{}: turned {} time(s); {}\n", policy, turns_, last_seen_);
+  if (judged_ == 0) return fmt::format("{}: {} of the setting; {}\n", policy, counted(turns_, "change"), last_seen_);
   const std::string limited =
       rested_ > 0 && !options_.source_rate
-          ? fmt::format("; not searching was the limit at {} of them, but {}", rested_, limited_by_)
+          ? fmt::format("; in {}, the search had time left, and {}", counted(rested_, "check"), limited_by_)
           : "";
-  return fmt::format("{}: kept within 5% at {} of {} looks, turned {} time(s){}; at last, {}\n", policy,
-                     held_, judged_, turns_, limited, last_seen_);
+  return fmt::format("{}: kept within 5% at {} of {}, with {} of the setting{}; last check: {}\n", policy,
+                     held_, counted(judged_, "check"), counted(turns_, "change"), limited, last_seen_);
 }
 
 }  // namespace sightline::pipeline

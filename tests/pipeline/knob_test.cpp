@@ -222,9 +222,9 @@ TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
   start({KnobPolicy::Kind::hold, 20}, 0);
   file(30, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second are read, and searched with any";
-  EXPECT_THAT(log_.str(), HasSubstr("the source gives 10.0 frames/s, and searching rests 40% of the time"));
+  EXPECT_THAT(log_.str(), HasSubstr("the source delivers 10.0 frames/s, and the search is idle 40% of the time"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
-  EXPECT_THAT(knob_->summary(), HasSubstr("not searching was the limit at"));
+  EXPECT_THAT(knob_->summary(), HasSubstr("the search had time left"));
   start({KnobPolicy::Kind::hold, 20}, 2);
   file(60, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "there is time for a more accurate one";
@@ -234,7 +234,7 @@ TEST_F(KnobFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
   start({KnobPolicy::Kind::hold, 20}, 0);
   file(30, 0.01, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u);
-  EXPECT_THAT(log_.str(), HasSubstr("the outputs take 9.9 frames/s"));
+  EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 9.9 frames/s"));
 }
 
 TEST_F(KnobRun, AHandEndsThePolicyUntilItIsWantedAgain) {
