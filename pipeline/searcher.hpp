@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "detection/detection.hpp"
 #include "image/view.hpp"
 #include "pipeline/schedule.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::pipeline {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cascade/layout.hpp"
-#include "detection/detection.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::cascade {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "processing/frame_processor.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 
@@ -15,9 +15,9 @@ struct DetectorInfo : ProcessorInfo {
   /// By label: height in frame pixels of the smallest object that is searched for; 0, and none for labels at
   /// the end, where that depends on the object that it is inside of.
   std::vector<double> smallest_objects;
-  double threshold = 0;             ///< lowest score that is reported
-  bool names_objects = false;       ///< says who objects are: worth asking of several frames (IdentityPool)
-  double scale_step = 0;            ///< ratio of neighbouring scales; 0: it searches no scales of its own
+  double threshold = 0;        ///< lowest score that is reported
+  bool names_objects = false;  ///< says who objects are: worth asking of several frames (IdentityPool)
+  double scale_step = 0;       ///< ratio of neighbouring scales; 0: it searches no scales of its own
 
   /// The smallest of smallest_objects.
   double smallest_object() const;

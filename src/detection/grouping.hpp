@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 

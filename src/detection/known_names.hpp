@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/attributes.hpp"
+#include "processing/attributes.hpp"
 
 namespace sightline {
 

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 
 /// The formats a detections file can have. In all of them boxes are in pixels of the frame, origin 0,0 at the
 /// top left, rounded to 2 decimals; scores have 4 decimals, times (seconds) 6. A number that is not finite is
-/// `null` in JSON and `nan` in CSV and MOT. A picture has neither a number (FrameResult::frame is 0) nor a time
-/// (it is not finite): they are `null` in JSON and empty in CSV.
+/// `null` in JSON and `nan` in CSV and MOT. A picture has neither a number (FrameResult::frame is 0) nor a
+/// time (it is not finite): they are `null` in JSON and empty in CSV.
 enum class ResultFormat {
   /// JSON lines: one object a frame, on a line of its own:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "detection/assignment.hpp"
-#include "detection/detection.hpp"
 #include "detection/identity_pool.hpp"
 #include "detection/kalman.hpp"
 #include "detection/known_names.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 
@@ -65,8 +65,9 @@ struct TrackerOptions {
 /// with the predicted box and a falling score, unless a found object covers at least half of it.
 /// An object gets its identity when it is first reported: 1, 2, 3 and so on, never used again. Labels never
 /// mix. Attributes are those that the object was last found with; its name is what all frames say together
-/// (IdentityPool) unless the person was deleted meanwhile, and landmarks, which have a place in one frame only, are left out where it was not found.
-/// Objects with an empty box, or a number that is not finite, are passed over.
+/// (IdentityPool) unless the person was deleted meanwhile, and landmarks, which have a place in one frame
+/// only, are left out where it was not found. Objects with an empty box, or a number that is not finite, are
+/// passed over.
 ///
 /// The result depends on the calls alone. In steady state nothing is allocated. Thread-safety: one thread at
 /// a time.

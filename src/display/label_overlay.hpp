@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "display/geometry.hpp"
 #include "display/overlay.hpp"
 #include "display/scene.hpp"
+#include "image/box.hpp"
 
 namespace sightline::display {
 

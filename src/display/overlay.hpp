@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::display {
 

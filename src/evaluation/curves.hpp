@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "evaluation/matching.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/view.hpp"
 
 namespace sightline {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "evaluation/ground_truth.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 
 namespace sightline::text_rows {
 

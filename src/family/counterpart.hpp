@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/view.hpp"
 
 namespace sightline {

@@ -40,12 +40,12 @@
 #include <string_view>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "detection/score_calibration.hpp"
 #include "filterbank/descriptor.hpp"
 #include "filterbank/dictionary.hpp"
 #include "filterbank/layout.hpp"
 #include "filterbank/network/network.hpp"
+#include "image/box.hpp"
 
 namespace sightline::filterbank {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "gallery/gallery.hpp"
 #include "image/picture_view.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::gallery {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
-#include "detection/attributes.hpp"
+#include "processing/attributes.hpp"
 
 namespace sightline::gallery {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "evaluation/ground_truth.hpp"
+#include "image/box.hpp"
 
 namespace sightline::labelling {
 

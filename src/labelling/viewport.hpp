@@ -1,7 +1,7 @@
 #pragma once
 /// Which part of a picture is seen where in a window, at which scale.
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
 

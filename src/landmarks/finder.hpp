@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
 #include "landmarks/model.hpp"

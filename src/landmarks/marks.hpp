@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "landmarks/finder.hpp"
 #include "training/file_image_set.hpp"
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/view.hpp"
 
 namespace sightline::landmarks {

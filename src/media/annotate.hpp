@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "detection/detection.hpp"
 #include "image/canvas.hpp"
 #include "image/view.hpp"
 #include "media/frame.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

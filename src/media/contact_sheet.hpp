@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "detection/detection.hpp"
 #include "media/frame.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

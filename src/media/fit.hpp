@@ -2,7 +2,7 @@
 /// Internal to src/media: pictures of any size and format brought to one size in yuv420p, to draw on and
 /// encode.
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "media/annotate.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/frame.hpp"

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "detection/detection.hpp"
 #include "media/frame.hpp"
 #include "media/stream_info.hpp"
 #include "media/writer.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

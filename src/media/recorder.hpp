@@ -8,10 +8,10 @@
 #include <string>
 
 #include "base/rotation.hpp"
-#include "detection/detection.hpp"
 #include "media/frame.hpp"
 #include "media/stream_info.hpp"
 #include "media/writer.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

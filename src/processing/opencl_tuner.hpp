@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
 #include "opencl/tuning.hpp"
+#include "processing/frame_result.hpp"
 #include "processing/opencl_stages.hpp"
 
 namespace sightline {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "detection/attributes.hpp"
 #include "detection/known_names.hpp"
+#include "processing/attributes.hpp"
 #include "recognition/search.hpp"
 #include "recognition/templates.hpp"
 

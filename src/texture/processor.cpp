@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "detection/detection.hpp"
+#include "processing/frame_result.hpp"
 #include "processing/shared_device.hpp"
 #include "texture/counting.hpp"
 #include "texture/labels.hpp"

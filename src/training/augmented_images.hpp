@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "training/augmentation.hpp"
 #include "training/image_set.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "training/image_set.hpp"
 
 namespace sightline::training {

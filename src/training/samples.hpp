@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "training/image_set.hpp"
 #include "training/octaves.hpp"
 #include "training/variation.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "characterisation/record.hpp"
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 #include "memory_file.hpp"
 #include "opencl/tuning.hpp"
 #include "pipeline/energy_model.hpp"

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "detection/detection.hpp"
 #include "kernels/opencl_test.hpp"
+#include "processing/frame_result.hpp"
 #include "support/texture.hpp"
 #include "texture/opencl/stages.hpp"
 #include "texture/reference.hpp"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "cascade/layout.hpp"
-#include "detection/detection.hpp"
 #include "image/pyramid.hpp"
 #include "media/frame.hpp"
 #include "media/reader.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline {
 

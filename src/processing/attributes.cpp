@@ -1,4 +1,4 @@
-#include "detection/attributes.hpp"
+#include "processing/attributes.hpp"
 
 namespace sightline {
 

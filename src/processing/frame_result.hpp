@@ -1,5 +1,5 @@
 #pragma once
-/// What a detector finds, and what becomes of a frame.
+/// Detections, and the result of a frame.
 
 #include <cstdint>
 #include <memory>
@@ -7,30 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "detection/attributes.hpp"
-#include "image/view.hpp"
+#include "image/box.hpp"
+#include "processing/attributes.hpp"
 #include "processing/frame_output.hpp"
 
 namespace sightline {
-
-/// An axis-aligned rectangle in pixels of the frame, origin top left; may reach past the frame's edges.
-struct Box {
-  double x = 0;
-  double y = 0;
-  double width = 0;
-  double height = 0;
-  double area() const { return width * height; }
-  friend bool operator==(const Box&, const Box&) = default;
-};
-
-/// Area of the intersection of two boxes, in square pixels.
-double intersection_area(const Box& a, const Box& b);
-
-/// Intersection over union (Jaccard index), 0..1; 0 where both are empty.
-double intersection_over_union(const Box& a, const Box& b);
-
-/// The part of a box that lies in a frame; of no area, at the frame's edge, where none does.
-Box clipped(const Box& box, Size frame);
 
 struct Detection {
   Box box;

@@ -1,4 +1,4 @@
-#include "detection/detection.hpp"
+#include "image/box.hpp"
 
 #include <algorithm>
 
@@ -21,24 +21,6 @@ Box clipped(const Box& box, Size frame) {
   const double left = inside(box.x, frame.width), top = inside(box.y, frame.height);
   return {left, top, inside(box.x + box.width, frame.width) - left,
           inside(box.y + box.height, frame.height) - top};
-}
-
-const char* to_string(FrameStatus status) {
-  switch (status) {
-    case FrameStatus::ok:
-      return "ok";
-    case FrameStatus::skipped:
-      return "skipped";
-    case FrameStatus::failed:
-      return "failed";
-  }
-  return "failed";
-}
-
-std::string difference(const FrameResult& a, const FrameResult& b) {
-  if (a.objects != b.objects) return "other objects";
-  if (!a.output || !b.output) return a.output == b.output ? "" : "an output where there was none";
-  return a.output->difference(*b.output);
 }
 
 }  // namespace sightline
