@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "training/random.hpp"
+#include "base/random.hpp"
 
 namespace sightline::texture {
 namespace {
@@ -74,7 +74,7 @@ Classification classify_left_out(std::vector<std::string> classes, std::span<con
 Interval bootstrap_interval(const std::vector<double>& values) {
   constexpr std::size_t kSamples = 10000;
   if (values.empty()) return {};
-  training::Random random(1979);
+  Random random(1979);
   std::vector<double> means;
   for (std::size_t sample = 0; sample < kSamples; ++sample) {
     double sum = 0;

@@ -2,9 +2,9 @@
 /// Variants of the pictures that a classifier is trained on: the same object a little elsewhere, a little
 /// larger or smaller, less sharp, or partly hidden, as a detector's grid of windows meets it.
 
+#include "base/random.hpp"
 #include "image/box.hpp"
 #include "image/view.hpp"
-#include "training/random.hpp"
 
 namespace sightline::training {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/random.hpp"
 #include "training/augmentation.hpp"
-#include "training/random.hpp"
 
 namespace sightline::training {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "training/random.hpp"
+#include "base/random.hpp"
 
 namespace sightline::training {
 namespace {

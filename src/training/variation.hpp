@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "base/random.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
-#include "training/random.hpp"
 
 namespace sightline::training {
 

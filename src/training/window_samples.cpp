@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "training/for_each_image.hpp"
 #include "training/octaves.hpp"
-#include "training/random.hpp"
 
 namespace sightline::training {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/random.hpp"
 #include "cascade/training/boosting.hpp"
-#include "training/random.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::size_t kSamples = 2'000;  // of each class
 // Walks of brightness: objects fall, others rise.
 training::WindowSamples make_samples() {
   training::WindowSamples samples(kWindow);
-  training::Random random(1);
+  Random random(1);
   for (std::size_t i = 0; i < 2 * kSamples; ++i) {
     Image<std::uint8_t> window(kWindow.width, kWindow.height);
     int value = 128;
@@ -62,7 +62,7 @@ void features_of_samples(benchmark::State& state, FeatureKind kind) {
 void best_feature_of_all(benchmark::State& state, FeatureKind kind) {
   const Trained& t = trained(kind);
   std::vector<double> weights;
-  training::Random random(2);
+  Random random(2);
   for (std::size_t i = 0; i < 2 * kSamples; ++i)
     weights.push_back(std::cmp_less(random.below(100), state.range(0)) ? 1 : 1e-12);
   const WeighedSamples samples = weigh(weights, kSamples, 0.999);
@@ -77,7 +77,7 @@ void best_feature_of_all(benchmark::State& state, FeatureKind kind) {
 void increments_alone(benchmark::State& state) {
   std::array<std::array<std::uint32_t, kBins>, 8> sums{};
   std::vector<std::uint8_t> bins(std::size_t{1} << 12);
-  training::Random random(3);
+  Random random(3);
   for (std::uint8_t& bin : bins) bin = static_cast<std::uint8_t>(random.below(256));
   for (auto _ : state) {
     for (std::size_t i = 0; i < bins.size(); i += 8) {

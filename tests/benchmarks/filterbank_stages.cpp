@@ -7,15 +7,14 @@
 #include <cstdio>
 
 #include "base/hardware.hpp"
+#include "base/random.hpp"
 #include "characterisation/peak.hpp"
 #include "filterbank/kernels.hpp"
 #include "image/pyramid.hpp"
 #include "made_up.hpp"
-#include "training/random.hpp"
 
 namespace sightline::filterbank {
 
-using training::Random;
 namespace {
 
 constexpr Size kFrame{600, 416};

@@ -3,13 +3,12 @@
 #include <cmath>
 #include <vector>
 
-#include "training/random.hpp"
+#include "base/random.hpp"
 
 namespace sightline::benchmarks {
 
 using filterbank::FloatFilter;
 using filterbank::kTaps;
-using training::Random;
 
 filterbank::Dictionary made_up_dictionary(int count) {
   Random random(1);

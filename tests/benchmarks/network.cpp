@@ -6,13 +6,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/random.hpp"
 #include "characterisation/peak.hpp"
 #include "filterbank/network/network.hpp"
-#include "training/random.hpp"
 
 namespace sightline::filterbank {
 
-using training::Random;
 namespace {
 
 int between(Random& random, int low, int high) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/hardware.hpp"
+#include "base/random.hpp"
 #include "characterisation/peak.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/face_descriptor.hpp"
@@ -26,15 +27,12 @@
 #include "recognition/projection.hpp"
 #include "recognition/search.hpp"
 #include "recognition/training/channels.hpp"
-#include "training/random.hpp"
 #ifdef SIGHTLINE_OPENCV_FACE
 #include <opencv2/face.hpp>
 #endif
 
 namespace sightline::recognition {
 namespace {
-
-using training::Random;
 
 constexpr Size kFrame{1920, 1080};
 constexpr int kDims = 256;

@@ -8,17 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/random.hpp"
 #include "gallery/gallery.hpp"
 #include "media/gray_png.hpp"
 #include "support/program.hpp"
-#include "training/random.hpp"
 
 namespace sightline::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using training::Random;
 
 constexpr int kPictureSide = 240;
 

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/random.hpp"
 #include "media/gray_png.hpp"
 #include "recognition/model.hpp"
 #include "recognition/training/channels.hpp"
 #include "support/program.hpp"
-#include "training/random.hpp"
 
 namespace sightline::test {
 namespace {
@@ -50,7 +50,7 @@ class RecognitionProgram : public testing::Test {
   }
 
   void draw(int person, int photo, const std::string& name) {
-    training::Random own(static_cast<std::uint64_t>(person)), noise(1, static_cast<std::uint64_t>(photo));
+    Random own(static_cast<std::uint64_t>(person)), noise(1, static_cast<std::uint64_t>(photo));
     int squares[16][16];
     for (auto& row : squares) {
       for (int& square : row) square = 60 + static_cast<int>(own.below(120));

@@ -13,13 +13,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/random.hpp"
 #include "image/border.hpp"
 #include "image/lbp_operator.hpp"
 #include "media/gray_png.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
 #include "support/tiff.hpp"
-#include "training/random.hpp"
 
 namespace sightline::test {
 namespace {
@@ -31,7 +31,7 @@ using ::testing::Not;
 // Stripes and noise: all codes appear, and no two corners are alike.
 Image<std::uint8_t> made_up_texture(Size size, int period, std::uint64_t seed) {
   Image<std::uint8_t> picture(size.width, size.height);
-  training::Random random(seed);
+  Random random(seed);
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
       const int stripe = (x + y / 2) % period * 200 / period;

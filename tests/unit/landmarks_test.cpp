@@ -184,7 +184,7 @@ TEST(LandmarkSamples, VariedOnesKeepTheirPoints) {
   training::VariationBounds bounds = kVariation;
   bounds.contrast = bounds.brightness = bounds.gamma = bounds.gradient = bounds.noise = bounds.blur = 0;
   PatchSampler sampler;
-  training::Random random(1);
+  Random random(1);
   for (int i = 0; i < 50; ++i) {
     const Sample sample =
         make_varied_sample(std::as_const(spots.picture).view(), spots.face, bounds, random, sampler);

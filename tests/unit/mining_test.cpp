@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "base/random.hpp"
 #include "support/filterbank.hpp"
 #include "support/training.hpp"
-#include "training/random.hpp"
 
 namespace sightline::training {
 namespace {

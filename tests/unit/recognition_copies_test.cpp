@@ -29,7 +29,7 @@ Image<std::uint8_t> lit(LampDirection lamp) {
   scene.noise = 0;
   scene.shape = 3;
   Image<std::uint8_t> crop = face();
-  training::Random random(1);
+  Random random(1);
   light_by_lamp(crop.view(), scene, random);
   return crop;
 }
@@ -72,7 +72,7 @@ TEST(Lamp, KeepsWhatIsPaint) {
 }
 
 TEST(Lamp, DrawsScenesOfAllSides) {
-  training::Random random(5);
+  Random random(5);
   double leftmost = 0, rightmost = 0, highest = 0;
   for (int i = 0; i < 200; ++i) {
     const LampScene scene = draw_lamp_scene(random);
@@ -87,11 +87,11 @@ TEST(Lamp, DrawsScenesOfAllSides) {
 }
 
 TEST(Flash, StandsWhereItIsAskedTo) {
-  training::Random random(7);
+  Random random(7);
   double leftmost = 0, lowest = 0, highest = 0;
   for (int i = 0; i < 300; ++i) {
     const auto draw = [&](FlashPlace place) {
-      return draw_flash_scene(FlashRig::flash, place, training::Random(2), random).lamp;
+      return draw_flash_scene(FlashRig::flash, place, Random(2), random).lamp;
     };
     const LampDirection near = draw(FlashPlace::near_camera), far = draw(FlashPlace::elsewhere);
     EXPECT_LE(std::max(std::abs(near.side), std::abs(near.up)), kNearFlash);
@@ -108,9 +108,9 @@ TEST(Flash, StandsWhereItIsAskedTo) {
 }
 
 TEST(Flash, LeavesThePersonAsItIs) {
-  training::Random random(7);
+  Random random(7);
   const auto draw = [&](std::uint64_t person) {
-    return draw_flash_scene(FlashRig::room, FlashPlace::elsewhere, training::Random(person), random);
+    return draw_flash_scene(FlashRig::room, FlashPlace::elsewhere, Random(person), random);
   };
   const LampScene a = draw(1), b = draw(1), other = draw(2);
   EXPECT_EQ(a.shape, b.shape);
@@ -129,7 +129,7 @@ TEST(Flash, BumpsAreSeenInLightFromTheSide) {
     scene.bumps = bumps;
     scene.shape = 3;
     Image<std::uint8_t> crop = face();
-    training::Random random(1);
+    Random random(1);
     light_by_lamp(crop.view(), scene, random);
     double sum = 0;
     for (int y = 30; y < 50; ++y) {
@@ -149,7 +149,7 @@ TEST(FlashCopier, IsTheFaceCutCloseInTheModelsGeometry) {
   }
   const CropGeometry geometry{70, 40};
   FlashCopier copier(geometry);
-  training::Random random(4);
+  Random random(4);
   double darker = 0;
   for (std::uint64_t person = 0; person < 8; ++person) {
     const Image<std::uint8_t>& source = photo;
@@ -179,7 +179,7 @@ TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
 }
 
 TEST(CloseCut, LeavesEyesAndMouth) {
-  training::Random random(3);
+  Random random(3);
   int most = 0;
   for (int i = 0; i < 1000; ++i) {
     const CloseCut cut = draw_close_cut(random);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/random.hpp"
 #include "recognition/evaluation.hpp"
 #include "recognition/photos.hpp"
 #include "recognition/training/axes.hpp"
@@ -14,7 +15,6 @@
 #include "recognition/training/strangers.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::size_t kValues = 40, kPeople = 60, kPhotos = 4;
 
 // People differ in the first five values; photos of one, much more, in the next five; all have some noise.
 Descriptions made_up(std::vector<std::uint32_t>& people) {
-  training::Random random(7);
+  Random random(7);
   const auto normal = [&] {
     double sum = 0;
     for (int i = 0; i < 12; ++i) sum += random.unit();
@@ -162,7 +162,7 @@ TEST(RegionsOfFaces, ThatTellPeopleApartWeighMore) {
   const auto regions = static_cast<std::size_t>(descriptor.regions());
   std::vector<std::uint32_t> people;
   std::vector<std::vector<std::uint16_t>> counts;
-  training::Random random(5);
+  Random random(5);
   for (std::uint32_t person = 0; person < 30; ++person) {
     for (int photo = 0; photo < 3; ++photo) {
       people.push_back(person);

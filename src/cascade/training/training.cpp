@@ -12,10 +12,10 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "cascade/training/negatives.hpp"
 #include "training/augmented_images.hpp"
 #include "training/cached_images.hpp"
-#include "training/random.hpp"
 #include "training/state.hpp"
 
 namespace sightline::cascade {
@@ -134,7 +134,7 @@ class Training {
     // Objects take part in a random order, which stays the same while the first of them drop out.
     order_.resize(objects_->size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-    training::Random random(options.seed, kOrderStream);
+    Random random(options.seed, kOrderStream);
     for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
   }
 

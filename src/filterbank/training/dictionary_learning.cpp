@@ -6,13 +6,12 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "filterbank/training/training.hpp"
-#include "training/random.hpp"
 
 namespace sightline::filterbank {
 
 using training::ImageSet;
-using training::Random;
 using training::TrainingStopped;
 namespace {
 

@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "filterbank/kernels.hpp"
 #include "filterbank/training/training.hpp"
-#include "training/random.hpp"
 
 namespace sightline::filterbank {
 
-using training::Random;
 namespace {
 
 // Block features have unit length; scaled by 0.1, C = 1 is a sensible cost for windows of a hundred blocks.

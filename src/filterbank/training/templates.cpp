@@ -7,12 +7,11 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "filterbank/kernels.hpp"
-#include "training/random.hpp"
 
 namespace sightline::filterbank {
 
-using training::Random;
 namespace {
 
 using Template = std::vector<std::int8_t>;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <memory>
 
+#include "base/random.hpp"
 #include "training/augmentation.hpp"
 #include "training/for_each_image.hpp"
-#include "training/random.hpp"
 
 namespace sightline::landmarks {
 namespace {
@@ -81,7 +81,7 @@ Sample make_sample(GrayView picture, const MarkedFace& face, PatchSampler& sampl
 }
 
 Sample make_varied_sample(GrayView picture, const MarkedFace& face, const training::VariationBounds& bounds,
-                          training::Random& random, PatchSampler& sampler) {
+                          Random& random, PatchSampler& sampler) {
   const training::Variation v = training::draw_variation(bounds, random);
   MarkedFace varied = face;
   const Point middle{face.box.x + face.box.width / 2, face.box.y + face.box.height / 2};
@@ -110,7 +110,7 @@ std::vector<Sample> make_samples(const training::ImageSet& pictures, const std::
       faces.size(), clock, [] { return std::make_unique<PatchSampler>(); },
       [&](std::size_t i, PatchSampler& sampler) {
         const Image<std::uint8_t> picture = pictures.load(i);
-        training::Random random(seed, i);
+        Random random(seed, i);
         for (std::size_t copy = 0; copy < static_cast<std::size_t>(copies); ++copy) {
           samples[i * static_cast<std::size_t>(copies) + copy] =
               make_varied_sample(picture.view(), faces[i], bounds, random, sampler);

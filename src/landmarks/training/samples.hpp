@@ -41,7 +41,7 @@ Sample make_sample(GrayView picture, const MarkedFace& face, PatchSampler& sampl
 /// The face varied: the picture turned about the box's middle, the box moved and zoomed, the patch in other
 /// light, blurred and with noise, every other one mirrored. turn_x and turn_y are left out.
 Sample make_varied_sample(GrayView picture, const MarkedFace& face, const training::VariationBounds& bounds,
-                          training::Random& random, PatchSampler& sampler);
+                          Random& random, PatchSampler& sampler);
 
 /// So many varied samples of each face, one after the other, in parallel.
 /// @param pictures  the faces', in their order

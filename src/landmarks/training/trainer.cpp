@@ -7,15 +7,13 @@
 #include <string>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "landmarks/finder.hpp"
 #include "landmarks/shape.hpp"
 #include "landmarks/training/tree.hpp"
-#include "training/random.hpp"
 
 namespace sightline::landmarks {
 namespace {
-
-using training::Random;
 
 Shape mean_shape(const std::vector<Sample>& samples) {
   std::array<std::int64_t, kCoordinates> sums{};

@@ -9,8 +9,6 @@
 namespace sightline::landmarks {
 namespace {
 
-using training::Random;
-
 constexpr std::size_t kPiece = 1024;  // samples that a thread takes at a time
 constexpr std::size_t kLanes = std::tuple_size_v<Residual>;
 

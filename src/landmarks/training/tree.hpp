@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.hpp"
 #include "landmarks/model.hpp"
 #include "landmarks/training/trainer.hpp"
-#include "training/random.hpp"
 
 namespace sightline::landmarks {
 
@@ -25,7 +25,7 @@ class PairOdds {
   struct Pair {
     std::uint8_t first, second;
   };
-  Pair draw(training::Random& random) const;
+  Pair draw(Random& random) const;
 
  private:
   std::vector<double> x_, y_;  ///< in units of the distance
@@ -42,6 +42,6 @@ int leaf_of(const Tree& tree, const PixelRow& pixels);
 /// Each node takes the split, of some at random, that leaves the least squared residual of the samples that
 /// it is chosen on; ties: the first. Leaves are rounded to units of 2^shift.
 Tree grow_tree(const std::vector<PixelRow>& rows, const std::vector<Residual>& residuals,
-               const PairOdds& odds, const TrainingOptions& options, int shift, training::Random& random);
+               const PairOdds& odds, const TrainingOptions& options, int shift, Random& random);
 
 }  // namespace sightline::landmarks

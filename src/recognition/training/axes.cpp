@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
-#include "training/random.hpp"
+#include "base/random.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -82,7 +82,7 @@ PrincipalAxes principal_axes(const Descriptions& descriptions, std::size_t count
   const Index wanted = std::min(static_cast<Index>(count), most);
   const Index found = std::min(wanted + kSpareAxes, most);
   Matrix axes(values, found);
-  training::Random random(seed);
+  Random random(seed);
   for (Index i = 0; i < axes.size(); ++i) axes.data()[i] = static_cast<float>(random.unit() - 0.5);
   make_orthonormal(axes);
   for (int pass = 0; pass < kPasses; ++pass) {

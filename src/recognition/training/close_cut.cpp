@@ -6,7 +6,7 @@
 
 namespace sightline::recognition {
 
-CloseCut draw_close_cut(training::Random& random) {
+CloseCut draw_close_cut(Random& random) {
   // Pixels at each side, where a photo is cut as closely as can be.
   constexpr double kSide = 22, kAbove = 38, kBelow = 15;
   const auto between = [&](double least, double most) { return least + (most - least) * random.unit(); };

@@ -2,8 +2,8 @@
 /// Photos that end close around a face, as those of some galleries do: of what lies beyond, crops have the
 /// edge's pixel repeated.
 
+#include "base/random.hpp"
 #include "image/view.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 
@@ -13,7 +13,7 @@ struct CloseCut {
 };
 
 /// One at random of a crop of kCropSize: all of eyes and mouth are left, of the rest now more, now less.
-CloseCut draw_close_cut(training::Random& random);
+CloseCut draw_close_cut(Random& random);
 
 /// Makes a crop what it would be of such a photo. The cut has at least one pixel of it.
 void cut_closely(ImageView<std::uint8_t> crop, const CloseCut& cut);

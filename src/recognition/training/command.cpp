@@ -193,7 +193,7 @@ Descriptions describe_photos(const FaceModel& model, const Photos& photos, const
       count, clock, [&] { return std::make_unique<PhotoDescriber>(model); },
       [&](std::size_t i, PhotoDescriber& describer) {
         const Image<std::uint8_t> photo = pictures.load(i);
-        training::Random random(seed, i);
+        Random random(seed, i);
         for (std::size_t copy = 0; copy <= static_cast<std::size_t>(copies.all()); ++copy) {
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
           if (copy > static_cast<std::size_t>(copies.relit)) {

@@ -6,23 +6,23 @@ namespace {
 constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // of a usual crop
 constexpr double kBeside = 0.04, kMoved = 0.01;  // of the distance between the eyes
 
-void displace(FacePoints& points, double deviation, training::Random& random) {
+void displace(FacePoints& points, double deviation, Random& random) {
   for (Point& point : points) {
-    point.x += deviation * training::normal(random);
-    point.y += deviation * training::normal(random);
+    point.x += deviation * normal(random);
+    point.y += deviation * normal(random);
   }
 }
 
 }  // namespace
 
 ImageView<std::uint8_t> FlashCopier::copy(GrayView photo, const FacePoints& points, FlashRig rig,
-                                          FlashPlace place, std::uint64_t person, training::Random& random) {
+                                          FlashPlace place, std::uint64_t person, Random& random) {
   const double eyes = CropGeometry().eye_distance;
   cropper_.crop(photo, similarity_of(points), lit_.view());
-  light_by_lamp(lit_.view(), draw_flash_scene(rig, place, training::Random(person), random), random);
+  light_by_lamp(lit_.view(), draw_flash_scene(rig, place, Random(person), random), random);
   FacePoints said = kCropPoints;
   for (Point& point : said) point = {point.x - kCutLeft, point.y - kCutTop};
-  training::Random own(person, 1);
+  Random own(person, 1);
   displace(said, kBeside * eyes, own);
   if (rig == FlashRig::noisy) displace(said, kMoved * eyes, random);
   const ImageView<std::uint8_t> lit = lit_.view();

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "base/random.hpp"
 #include "recognition/crop.hpp"
 #include "recognition/model.hpp"
 #include "recognition/training/lamp.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 
@@ -22,7 +22,7 @@ class FlashCopier {
   /// them, the same in all copies; of a noisy rig another 1% from copy to copy.
   /// @param person  what stays the same in all copies of a face is drawn by it
   ImageView<std::uint8_t> copy(GrayView photo, const FacePoints& points, FlashRig rig, FlashPlace place,
-                               std::uint64_t person, training::Random& random);
+                               std::uint64_t person, Random& random);
 
  private:
   FacePoints points_;  // of the model's crops

@@ -90,9 +90,9 @@ constexpr Bell kBells[] = {
 };
 
 Plane heights_of_face(std::uint64_t shape) {
-  training::Random random(shape);
+  Random random(shape);
   const auto about_one = [&](float spread) {
-    return std::clamp(1 + spread * static_cast<float>(training::normal(random)), 0.4F, 1.8F);
+    return std::clamp(1 + spread * static_cast<float>(normal(random)), 0.4F, 1.8F);
   };
   const float half_width = 1.22F * about_one(0.05F), half_height = 1.75F * about_one(0.05F);
   const float depth = 1.15F * about_one(0.12F);
@@ -144,10 +144,10 @@ float shadow_at(const Plane& heights, const std::array<float, 3>& lamp, int x, i
 
 // Unevenness of two sizes, pores and folds.
 void add_bumps(std::uint64_t shape, float slope, Plane& heights) {
-  training::Random random(shape, 1);
+  Random random(shape, 1);
   for (const float size : {0.9F, 2.0F}) {
     const Plane bumps =
-        blurred(Plane::of([&](int, int) { return static_cast<float>(training::normal(random)); }), size);
+        blurred(Plane::of([&](int, int) { return static_cast<float>(normal(random)); }), size);
     // What is blurred by s has a deviation of 1 / (2 sqrt(pi) s), and slopes of that / (sqrt(2) s) a pixel.
     const float height = slope * size * size * 2 * std::sqrt(2 * std::numbers::pi_v<float>) / kEyes;
     heights = Plane::of([&](int x, int y) { return heights.at(x, y) + height * bumps.at(x, y); });
@@ -205,7 +205,7 @@ void add_relief(GrayView crop, float relief, Plane& heights) {
 
 }  // namespace
 
-LampScene draw_lamp_scene(training::Random& random) {
+LampScene draw_lamp_scene(Random& random) {
   const auto between = [&](double least, double most) { return least + (most - least) * random.unit(); };
   LampScene scene;
   const bool is_near = random.unit() < 0.3;
@@ -221,10 +221,9 @@ LampScene draw_lamp_scene(training::Random& random) {
   return scene;
 }
 
-LampScene draw_flash_scene(FlashRig rig, FlashPlace place, training::Random person,
-                           training::Random& random) {
+LampScene draw_flash_scene(FlashRig rig, FlashPlace place, Random person, Random& random) {
   constexpr double kDegree = std::numbers::pi / 180;
-  const auto between = [](training::Random& from, double least, double most) {
+  const auto between = [](Random& from, double least, double most) {
     return least + (most - least) * from.unit();
   };
   LampScene scene;
@@ -254,7 +253,7 @@ LampScene draw_flash_scene(FlashRig rig, FlashPlace place, training::Random pers
   return scene;
 }
 
-void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, training::Random& random) {
+void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, Random& random) {
   constexpr float kMedian = 0.35F;
   const Plane albedo = albedo_of(crop);
   Plane heights = heights_of_face(scene.shape);
@@ -267,7 +266,7 @@ void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, trainin
       const double seen = kMedian * std::pow(albedo.at(x, y), scene.contrast) * light * scene.exposure;
       // Of the sensor and of the light itself.
       const double noise = scene.noise * std::sqrt(0.25 + 0.75 * std::min(1.0, seen));
-      const double level = 255 * std::pow(seen, scene.gamma) + noise * training::normal(random);
+      const double level = 255 * std::pow(seen, scene.gamma) + noise * normal(random);
       crop.at(x, y) = static_cast<std::uint8_t>(std::clamp(std::floor(level + 0.5), 0.0, 255.0));
     }
   }

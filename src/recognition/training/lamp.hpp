@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "base/random.hpp"
 #include "image/view.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 
@@ -38,7 +38,7 @@ struct LampScene {
 
 /// One at random: three of ten lamps stand near the camera, the others anywhere up to 130 degrees to the
 /// side.
-LampScene draw_lamp_scene(training::Random& random);
+LampScene draw_lamp_scene(Random& random);
 
 /// Cameras that look at faces which one flash lights.
 enum class FlashRig {
@@ -54,10 +54,10 @@ inline constexpr double kNearFlash = 20;
 
 /// One at random.
 /// @param person  of what stays the same in all copies of a face: seeded alike for all of them
-LampScene draw_flash_scene(FlashRig rig, FlashPlace place, training::Random person, training::Random& random);
+LampScene draw_flash_scene(FlashRig rig, FlashPlace place, Random person, Random& random);
 
 /// Lights a crop of kCropSize anew.
 /// @param random  of its noise
-void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, training::Random& random);
+void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, Random& random);
 
 }  // namespace sightline::recognition

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "recognition/photos.hpp"
 #include "recognition/search.hpp"
 #include "recognition/training/flash_copies.hpp"
 #include "recognition/training/regions.hpp"
 #include "recognition/training/strangers.hpp"
 #include "training/for_each_image.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -39,7 +39,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
       people.photos.size(), clock, [&] { return std::make_unique<Workspace>(model); },
       [&](std::size_t i, Workspace& workspace) {
         const Image<std::uint8_t> photo = pictures.load(people.photos[i]);
-        training::Random random(seed, i);
+        Random random(seed, i);
         const std::uint64_t person = random.bits();
         for (std::size_t copy = 0; copy < copies; ++copy) {
           const FlashPlace place = copy < beside ? FlashPlace::near_camera : FlashPlace::elsewhere;
@@ -53,7 +53,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
 
 // A copy beside the camera with one elsewhere: of each person, and of each with one of somebody else.
 std::vector<PhotoPair> pairs_of_copies(std::size_t people, std::uint64_t seed) {
-  training::Random random(seed, 1);
+  Random random(seed, 1);
   std::vector<PhotoPair> pairs;
   for (std::size_t i = 0; i < people; ++i) {
     for (std::size_t near = 0; near < kLitCopies; ++near) {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "recognition/chi_square.hpp"
-#include "training/random.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -54,7 +54,7 @@ std::vector<PhotoPair> draw_pairs(std::span<const std::uint32_t> people, std::si
     all.push_back(own);
     if (own.size() > 1) several.push_back(own);
   }
-  training::Random random(seed);
+  Random random(seed);
   const auto one_of = [&](const auto& list) -> const auto& {
     return list[random.below(list.size())];
   };

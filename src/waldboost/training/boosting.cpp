@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "image/integral.hpp"
-#include "training/random.hpp"
 #include "waldboost/haar.hpp"
 #include "waldboost/scan.hpp"
 
@@ -66,7 +66,7 @@ std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t mos
     }
   }
   if (features.size() <= most) return features;
-  training::Random random(seed, 0xfea7);
+  Random random(seed, 0xfea7);
   for (std::size_t i = 0; i < most; ++i)
     std::swap(features[i], features[i + random.below(features.size() - i)]);
   features.resize(most);

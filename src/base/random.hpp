@@ -7,7 +7,7 @@
 #include <numbers>
 #include <random>
 
-namespace sightline::training {
+namespace sightline {
 
 /// Spreads a number over all 64 bits (S. Vigna's splitmix64): near numbers give far ones.
 inline std::uint64_t mix_bits(std::uint64_t value) {
@@ -42,4 +42,4 @@ inline double normal(Random& random) {
   return radius * std::cos(2 * std::numbers::pi * random.unit());
 }
 
-}  // namespace sightline::training
+}  // namespace sightline
