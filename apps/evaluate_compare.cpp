@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "evaluation/decisions.hpp"
 #include "evaluation/report.hpp"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "evaluation/report.hpp"

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "evaluation/report.hpp"
 #include "media/folder.hpp"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "config_lookup.hpp"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "image/canvas.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "commands.hpp"
-#include "evaluation/report_parts.hpp"
 #include "media_options.hpp"
 #include "texture/plot.hpp"
 #include "texture_run.hpp"
@@ -90,7 +90,7 @@ double entropy(const HistogramRecord& histogram) {
 void print(const TextureRecord& record) {
   constexpr std::size_t kBars = 59;  // as many as the most common mapping has bins
   std::printf("%s: %s pixels, %s, border %s\n", record.picture.c_str(),
-              report_parts::grouped(record.histograms.front().pixels()).c_str(), to_string(record.mapping),
+              grouped(record.histograms.front().pixels()).c_str(), to_string(record.mapping),
               to_string(record.border));
   for (const HistogramRecord& one : record.histograms) {
     const auto most = std::ranges::max_element(one.bins);

@@ -1,5 +1,8 @@
 #include "base/text.hpp"
 
+#include <array>
+#include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -69,6 +72,31 @@ std::string csv_field(std::string_view text) {
 
 std::string_view without_formula_guard(std::string_view field) {
   return field.starts_with('\'') && begins_formula(field.substr(1)) ? field.substr(1) : field;
+}
+
+std::string shortest(double value) {
+  std::array<char, 40> text;
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), result.ptr};
+}
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string percent(double share) {
+  const double value = share * 100;
+  const int decimals = value >= 10 || value == 0 ? (value >= 99.95 ? 0 : 1) : value >= 1 ? 1 : 2;
+  std::array<char, 64> digits;
+  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, value);
+  std::string result = digits.data();
+  if (result.find('.') != std::string::npos) {
+    while (result.back() == '0') result.pop_back();
+    if (result.back() == '.') result.pop_back();
+  }
+  return result + '%';
 }
 
 std::string plural(const std::string& one) {

@@ -35,6 +35,15 @@ std::string csv_field(std::string_view text);
 /// The text that such a field stood for, without the quotation marks around it.
 std::string_view without_formula_guard(std::string_view field);
 
+/// A number in the shortest form that reads back as the same number.
+std::string shortest(double value);
+
+/// Digits in groups of three: "2,160,000".
+std::string grouped(std::uint64_t value);
+
+/// A share as a percentage of at most three significant digits: 0.0648 is "6.5%".
+std::string percent(double share);
+
 /// "people", "faces".
 std::string plural(const std::string& one);
 

@@ -6,12 +6,10 @@
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 #include "evaluation/decisions.hpp"
-#include "evaluation/report_parts.hpp"
 #include "evaluation/text_rows.hpp"
 
 namespace sightline {
 
-using namespace report_parts;
 using namespace text_rows;
 
 namespace {

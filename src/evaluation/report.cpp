@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/markup.hpp"
+#include "base/text.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline {
@@ -156,19 +157,6 @@ std::string legend_row(const NamedCurve& curve, std::size_t index, const char* u
 }
 
 }  // namespace
-
-std::string percent(double share) {
-  const double value = share * 100;
-  const int decimals = value >= 10 || value == 0 ? (value >= 99.95 ? 0 : 1) : value >= 1 ? 1 : 2;
-  std::array<char, 64> digits;
-  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, value);
-  std::string result = digits.data();
-  if (result.find('.') != std::string::npos) {
-    while (result.back() == '0') result.pop_back();
-    if (result.back() == '.') result.pop_back();
-  }
-  return result + '%';
-}
 
 std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
                           const std::string& title) {

@@ -58,7 +58,4 @@ std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit 
 /// system's reason.
 void write_report(const std::filesystem::path& path, const std::string& text);
 
-/// "0.0648" -> "6.5%": three significant digits at most, for summaries.
-std::string percent(double share);
-
 }  // namespace sightline

@@ -8,22 +8,10 @@
 
 namespace sightline::report_parts {
 
-std::string shortest(double value) {
-  std::array<char, 40> text;
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), result.ptr};
-}
-
 std::string at(double value) {
   std::array<char, 64> text;
   const auto result = std::to_chars(text.data(), text.data() + text.size(), std::round(value * 10) / 10);
   return {text.data(), result.ptr};
-}
-
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
 }
 
 double Axis::place(double value) const {

@@ -3,19 +3,12 @@
 /// top left.
 
 #include <array>
-#include <cstdint>
 #include <string>
 
 namespace sightline::report_parts {
 
-/// A number in the shortest form that reads back as the same number.
-std::string shortest(double value);
-
 /// A coordinate: a tenth of a unit is finer than a screen shows.
 std::string at(double value);
-
-/// "2,160,000".
-std::string grouped(std::uint64_t value);
 
 /// A logarithmic axis from `low` to `high`, both above 0, over the places from `start` to `end`.
 struct Axis {

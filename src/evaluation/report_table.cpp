@@ -3,12 +3,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "evaluation/report.hpp"
-#include "evaluation/report_parts.hpp"
 #include "evaluation/text_rows.hpp"
 
 namespace sightline {
 
-using namespace report_parts;
 using namespace text_rows;
 
 namespace {

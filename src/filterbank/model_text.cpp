@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "evaluation/report.hpp"
+#include "base/text.hpp"
 #include "model/description.hpp"
 #include "model/safetensors.hpp"
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/markup.hpp"
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "evaluation/report_parts.hpp"
 
@@ -58,7 +59,7 @@ std::string caption(const Panel& panel) {
   const HistogramRecord& one = panel.histogram;
   const std::string name = std::filesystem::path(panel.record.picture).filename().string();
   std::string about = one.channel + ", operator " + one.op + ", " + to_string(panel.record.mapping) + ", " +
-                      report_parts::grouped(one.pixels()) + " pixels";
+                      grouped(one.pixels()) + " pixels";
   if (one.contrast) {
     const double deviation = std::sqrt(one.contrast->variance);
     about += ", contrast " + at(one.contrast->mean) + " ± " + at(deviation);
@@ -77,8 +78,8 @@ std::string bars(const Panel& panel, std::size_t begin, std::size_t end, double 
     const auto count = static_cast<double>(panel.histogram.bins[bin]);
     if (count == 0) continue;
     path += "M" + at(panel.x(bin) + gap / 2) + ' ' + at(bottom) + "V" +
-            report_parts::shortest(std::round((bottom - count * unit) * 100) / 100) + "H" +
-            at(panel.x(bin + 1) - gap / 2) + "V" + at(bottom) + "Z";
+            shortest(std::round((bottom - count * unit) * 100) / 100) + "H" + at(panel.x(bin + 1) - gap / 2) +
+            "V" + at(bottom) + "Z";
   }
   return path.empty() ? "" : "<path d=\"" + path + "\" fill=\"" + colour + "\"/>\n";
 }

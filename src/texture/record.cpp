@@ -8,7 +8,6 @@
 #include "base/json_problem.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
-#include "evaluation/report_parts.hpp"
 
 namespace sightline::texture {
 namespace {
@@ -220,7 +219,7 @@ std::string to_csv(const std::vector<TextureRecord>& records) {
       for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
         const std::uint64_t count = histogram.bins[bin];
         text += start + std::to_string(bin) + ',' + std::to_string(count) + ',' +
-                report_parts::shortest(share_of(count, pixels)) + '\n';
+                shortest(share_of(count, pixels)) + '\n';
       }
     }
   }

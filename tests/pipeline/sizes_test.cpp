@@ -1,5 +1,6 @@
 // A model in several sizes, from training to detection: `--filters` chooses among those there are.
 
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "filterbank/model.hpp"
 #include "support/media.hpp"

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/markup.hpp"
+#include "base/text.hpp"
 #include "evaluation/report_parts.hpp"
 
 namespace sightline::ways {
