@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/markup.hpp"
-#include "evaluation/report_parts.hpp"
+#include "pipeline/report_parts.hpp"
 
 namespace sightline::apps {
 namespace {

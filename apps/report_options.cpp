@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "pipeline/curve_plot.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {

@@ -6,10 +6,10 @@
 
 #include "base/duration_text.hpp"
 #include "base/markup.hpp"
-#include "evaluation/report_parts.hpp"
 #include "html_table.hpp"
 #include "knob_options.hpp"
 #include "pipeline/report_page.hpp"
+#include "pipeline/report_parts.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -7,8 +7,9 @@
 #include <array>
 
 #include "base/markup.hpp"
-#include "evaluation/report_parts.hpp"
+#include "pipeline/curve_plot.hpp"
 #include "pipeline/report_page.hpp"
+#include "pipeline/report_parts.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "media_options.hpp"
-#include "texture/plot.hpp"
+#include "pipeline/texture_plot.hpp"
 #include "texture_run.hpp"
 #include "writable.hpp"
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "base/markup.hpp"
-#include "evaluation/report_parts.hpp"
 #include "pipeline/measurement_text.hpp"
 #include "pipeline/report_page.hpp"
+#include "pipeline/report_parts.hpp"
 #include "pipeline/stage_output.hpp"
 
 namespace sightline::pipeline {

@@ -1,5 +1,5 @@
 #pragma once
-/// Miss rate curves as a table, which can be read back, and as a picture.
+/// Miss rate curves as a table, which can be read back.
 
 #include <cstdint>
 #include <filesystem>
@@ -46,13 +46,6 @@ StoredCurves load_curves(const std::filesystem::path& file);
 /// The figure that sums a curve up: its log-average miss rate per image, its miss rate at 1e-4 per
 /// window or at 1% per stranger.
 std::string summary_of(std::span<const DetPoint> curve, FalsePositiveUnit unit);
-
-/// A detection error trade-off plot: both axes logarithmic, curves as the staircases they are, nothing
-/// smoothed, each with a line in the legend. Points at zero lie on the lower edge of their axis. A picture of
-/// its own: no fonts, styles or scripts from elsewhere; colours (after M. Okabe, K. Ito, "Color Universal
-/// Design", 2008) that colour-blind readers can tell apart, and line styles for readers of black and white.
-std::string curves_as_svg(std::span<const NamedCurve> curves, FalsePositiveUnit unit,
-                          const std::string& title);
 
 /// Writes a report to a file, which has its name once it is whole. Throws Error(failed) with the path and the
 /// system's reason.

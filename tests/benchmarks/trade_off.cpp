@@ -8,7 +8,7 @@
 #include "base/markup.hpp"
 #include "base/text.hpp"
 #include "evaluation/report.hpp"
-#include "evaluation/report_parts.hpp"
+#include "pipeline/report_parts.hpp"
 
 namespace sightline {
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "pipeline/curve_plot.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline {

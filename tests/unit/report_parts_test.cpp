@@ -1,5 +1,5 @@
 // Round numbers, which axes end at and are marked by.
-#include "evaluation/report_parts.hpp"
+#include "pipeline/report_parts.hpp"
 
 #include <gtest/gtest.h>
 

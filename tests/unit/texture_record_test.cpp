@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipeline/texture_plot.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
-#include "texture/plot.hpp"
 
 namespace sightline::texture {
 namespace {

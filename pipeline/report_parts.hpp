@@ -1,5 +1,5 @@
 #pragma once
-/// What tables and plots are put together from. Private to the reports. Coordinates are SVG's: units from the
+/// SVG elements, axes and colours of plots. Private to the reports. Coordinates are SVG units from the
 /// top left.
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "texture/plot.hpp"
+#include "pipeline/texture_plot.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,7 @@
 
 #include "base/markup.hpp"
 #include "base/text.hpp"
-#include "evaluation/report.hpp"
-#include "evaluation/report_parts.hpp"
+#include "pipeline/report_parts.hpp"
 
 namespace sightline::texture {
 namespace {

@@ -1,4 +1,4 @@
-#include "evaluation/report_parts.hpp"
+#include "pipeline/report_parts.hpp"
 
 #include <algorithm>
 #include <charconv>
