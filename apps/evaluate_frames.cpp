@@ -262,7 +262,8 @@ void report_misses(const FrameArguments& a, const Engine& engine, const MarkedOb
                    const Scorer& scorer, const MatchOptions& matching, std::span<const DetPoint> curve) {
   const DetPoint* const point = point_at(curve, *a.misses);
   const double threshold = point ? point->threshold : std::numeric_limits<double>::infinity();
-  MissReport report({matching, threshold, engine.detector->info().smallest_object()}, !a.misses_sheet.empty());
+  MissReport report({matching, threshold, engine.detector->info().smallest_object()},
+                    !a.misses_sheet.empty());
   MissExaminer examiner(truth, scorer, label_of(a, engine.detector->info()), report);
   search(a, engine, truth, examiner);
   std::printf("\nMissed at %g false positives per image, which is a score of %.3f:\n%s", *a.misses, threshold,

@@ -13,8 +13,8 @@
 #include "base/input_file.hpp"
 #include "base/json_problem.hpp"
 #include "base/text.hpp"
+#include "base/text_rows.hpp"
 #include "evaluation/ground_truth.hpp"
-#include "evaluation/text_rows.hpp"
 
 namespace sightline {
 namespace {
@@ -198,7 +198,8 @@ class Linker {
         refuse(which + "there is no category with id " + std::to_string(annotation.category));
       box.label = static_cast<int>(annotation.category);
     }
-    if (empty_boxes_.has_area(box.box, file_ + ": annotation " + std::to_string(index + 1)))
+    if (empty_boxes_.has_area(box.box.width, box.box.height,
+                              file_ + ": annotation " + std::to_string(index + 1)))
       truth.images[image->second].push_back(box);
   }
 

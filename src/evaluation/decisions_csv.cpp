@@ -5,8 +5,8 @@
 #include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
+#include "base/text_rows.hpp"
 #include "evaluation/decisions.hpp"
-#include "evaluation/text_rows.hpp"
 
 namespace sightline {
 

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 
 namespace sightline {
 
@@ -132,7 +132,7 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
     if (fields.size() > 6) object.ignore = number(fields[6], "confidence", row) == 0;
     for (std::size_t i = 7; i < fields.size(); ++i) number(fields[i], "column", row);
     std::vector<TruthBox>& objects = truth.images[std::to_string(frame)];
-    if (empty_boxes.has_area(object.box, row.place())) objects.push_back(object);
+    if (empty_boxes.has_area(object.box.width, object.box.height, row.place())) objects.push_back(object);
   });
   empty_boxes.report();
   return truth;
@@ -165,7 +165,7 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
       if (numbers.size() > kMaxClasses) row.refuse("more than " + std::to_string(kMaxClasses) + " classes");
     }
     std::vector<TruthBox>& boxes = truth.images[name];
-    if (empty_boxes.has_area(box, row.place())) boxes.push_back({box, false, label});
+    if (empty_boxes.has_area(box.width, box.height, row.place())) boxes.push_back({box, false, label});
   });
   empty_boxes.report();
   for (const auto& [name, number] : numbers) truth.labels.emplace(number, name);
@@ -199,7 +199,7 @@ GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<
     truth.annotate(name);
     for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
       const TruthBox one = yolo_box(text, size, row);
-      if (empty_boxes.has_area(one.box, row.place())) truth.images[name].push_back(one);
+      if (empty_boxes.has_area(one.box.width, one.box.height, row.place())) truth.images[name].push_back(one);
     });
   }
   empty_boxes.report();

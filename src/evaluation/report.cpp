@@ -5,7 +5,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 
 namespace sightline {
 

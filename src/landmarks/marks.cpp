@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 
 namespace sightline::landmarks {
 
@@ -28,7 +28,7 @@ std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file) {
       face.points[i] = {number(kPointsField + 2 * i, "a point's x") + 0.5,
                         number(kPointsField + 2 * i + 1, "a point's y") + 0.5};
     }
-    if (empty_boxes.has_area(face.box, row.place())) faces.push_back(std::move(face));
+    if (empty_boxes.has_area(face.box.width, face.box.height, row.place())) faces.push_back(std::move(face));
   });
   empty_boxes.report();
   return faces;

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 
 namespace sightline::recognition {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 #include "recognition/photos.hpp"
 #include "recognition/search.hpp"
 #include "recognition/tools.hpp"

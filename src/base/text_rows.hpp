@@ -1,5 +1,5 @@
 #pragma once
-/// What files of a row a line are read with: ground truth, stored curves. Private to their readers.
+/// Readers of text files with one row per line, such as ground truth and stored curves.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "image/box.hpp"
 
 namespace sightline::text_rows {
 
@@ -28,7 +26,7 @@ class EmptyBoxes {
  public:
   /// False where the box is to be left out.
   /// @param place  of the box: file and line, or which entry of the file
-  bool has_area(const Box& box, const std::string& place);
+  bool has_area(double width, double height, const std::string& place);
   /// Warns once with the number of boxes left out and the place of the first. Throws Error(input) where more
   /// boxes have a negative side than an area: then the file has another format.
   void report() const;

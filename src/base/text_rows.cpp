@@ -1,4 +1,4 @@
-#include "evaluation/text_rows.hpp"
+#include "base/text_rows.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -75,13 +75,13 @@ std::int64_t whole_number(std::string_view text, const char* what, std::int64_t 
   return value;
 }
 
-bool EmptyBoxes::has_area(const Box& box, const std::string& place) {
-  if (box.width > 0 && box.height > 0) {
+bool EmptyBoxes::has_area(double width, double height, const std::string& place) {
+  if (width > 0 && height > 0) {
     ++kept_;
     return true;
   }
   if (empty_++ == 0) first_ = place;
-  if ((box.width < 0 || box.height < 0) && inverted_++ == 0) first_inverted_ = place;
+  if ((width < 0 || height < 0) && inverted_++ == 0) first_inverted_ = place;
   return false;
 }
 
