@@ -28,6 +28,7 @@
 #include "media_options.hpp"
 #include "miss_report.hpp"
 #include "model/safetensors.hpp"
+#include "pipeline/pipeline.hpp"
 #include "pipeline/sources.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
@@ -134,7 +135,7 @@ MarkedObjects load_truth(const FrameArguments& a) {
 }
 
 // The frames that are marked; the others need not be searched, unless they are known to hold nothing.
-class MarkedFrames : public pipeline::Source {
+class MarkedFrames : public media::FrameSource {
  public:
   MarkedFrames(media::Reader& reader, const MarkedObjects& truth, bool all)
       : reader_(reader), truth_(truth), all_(all) {}

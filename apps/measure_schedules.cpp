@@ -13,7 +13,7 @@ namespace sightline::apps {
 namespace {
 
 // A file read again and again, from its first frame.
-class LoopedFile : public pipeline::Source {
+class LoopedFile : public media::FrameSource {
  public:
   LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
       : reader_(input, looped(options)), left_(count) {}
@@ -62,7 +62,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   options.in_flight = engine.schedule.in_flight;
   options.split = engine.schedule.split;
   options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
-  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<pipeline::Source> {
+  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<media::FrameSource> {
     if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
     return std::make_unique<LoopedFile>(request.input, request.reading, count);
   };

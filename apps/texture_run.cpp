@@ -270,7 +270,7 @@ class TextureRunner::Impl {
     return names;
   }
 
-  void run_pipeline(const std::string& name, pipeline::Source& tiles, pipeline::Sink& sink,
+  void run_pipeline(const std::string& name, media::FrameSource& tiles, pipeline::Sink& sink,
                     const tiles::TileGrid& grid) {
     pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
     pipeline::RunOptions options;

@@ -9,9 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "media/frame_source.hpp"
+#include "media/reader.hpp"
 #include "pipeline/capture_state.hpp"
 #include "pipeline/frame_queue.hpp"
-#include "pipeline/pipeline.hpp"
 
 namespace sightline::pipeline {
 
@@ -65,7 +66,7 @@ struct LiveOptions {
 ///
 /// Errors: `start` and `read` throw Error (input; usage where the options or the input refuse what is asked).
 /// Thread-safety: `read` and `start` one thread at a time; the rest any thread.
-class LiveSource : public Source {
+class LiveSource : public media::FrameSource {
  public:
   /// Throws Error (usage) for options out of range.
   LiveSource(LiveOpener opener, LiveOptions options);

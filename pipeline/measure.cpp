@@ -131,7 +131,7 @@ class Measurer {
 
   TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim, Sink& sink) {
     pipeline_.set_schedule(schedule);
-    const std::unique_ptr<Source> source = make_source_(count);
+    const std::unique_ptr<media::FrameSource> source = make_source_(count);
     TraceStatistics statistics;
     RunOptions run_options;
     run_options.traces = {&statistics};

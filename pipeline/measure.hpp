@@ -31,7 +31,7 @@ struct MeasureOptions {
 };
 
 /// Frames from the source's first on, `count` of them; called for every repeat.
-using SourceMaker = std::function<std::unique_ptr<Source>(std::int64_t count)>;
+using SourceMaker = std::function<std::unique_ptr<media::FrameSource>(std::int64_t count)>;
 
 /// Schedules in turn, `repeats` times, so that a change of the machine's mood hits all of them alike. The
 /// frames while slots fill and drain are left out. Bounds come from stage times measured with one frame at a

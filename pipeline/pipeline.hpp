@@ -10,26 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "media/reader.hpp"
+#include "media/frame_source.hpp"
 #include "pipeline/schedule.hpp"
 #include "pipeline/trace.hpp"
 #include "processing/frame_processor.hpp"
 
 namespace sightline::pipeline {
-
-/// Where frames come from. Read by one thread of its own. Frames that know when they were captured
-/// (media::Frame::times) count from then on: what they waited for `read` is part of their latency.
-class Source {
- public:
-  virtual ~Source() = default;
-  /// The next frame, or none at the end. May block. Throws Error; the run ends then.
-  virtual std::optional<media::Frame> read() = 0;
-  virtual std::int64_t decode_errors() const { return 0; }
-  /// Frames that were there and that `read` will never return. Any thread.
-  virtual std::int64_t dropped() const { return 0; }
-  /// Estimate of all frames.
-  virtual std::optional<std::int64_t> frames() const { return std::nullopt; }
-};
 
 /// Where results go. Called by one thread at a time, frames in order.
 class Sink {
@@ -81,7 +67,7 @@ struct RunReport {
 
 /// One source with the sinks that its results go to.
 struct Stream {
-  Source* source = nullptr;
+  media::FrameSource* source = nullptr;
   std::string name;  ///< of the source in the results
   std::vector<Sink*> sinks;
   std::function<void(const Progress&)>

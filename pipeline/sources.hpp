@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/pipeline.hpp"
+#include "media/frame_source.hpp"
+#include "media/reader.hpp"
 
 namespace sightline::pipeline {
 
 /// Reads a file, a stream or a folder. The reader must outlive it.
-class ReaderSource : public Source {
+class ReaderSource : public media::FrameSource {
  public:
   explicit ReaderSource(media::Reader& reader) : reader_(reader) {}
   std::optional<media::Frame> read() override { return reader_.read(); }
@@ -24,7 +25,7 @@ class ReaderSource : public Source {
 
 /// Frames held in memory, repeated: decoding costs nothing, and when they were captured means nothing any
 /// more.
-class MemorySource : public Source {
+class MemorySource : public media::FrameSource {
  public:
   /// @param count  frames to deliver, numbered from 1
   MemorySource(std::vector<media::Frame> frames, std::int64_t count)
@@ -46,10 +47,10 @@ class MemorySource : public Source {
 
 /// A source whose first frames were looked at before the run; it delivers them all the same. `source` must
 /// outlive it.
-class PeekedSource : public Source {
+class PeekedSource : public media::FrameSource {
  public:
   /// Reads up to `count` frames ahead.
-  PeekedSource(Source& source, int count) : source_(source) {
+  PeekedSource(media::FrameSource& source, int count) : source_(source) {
     try {
       while (static_cast<int>(ahead_.size()) < count) {
         std::optional<media::Frame> frame = source_.read();
@@ -81,7 +82,7 @@ class PeekedSource : public Source {
   std::optional<std::int64_t> frames() const override { return source_.frames(); }
 
  private:
-  Source& source_;
+  media::FrameSource& source_;
   std::deque<media::Frame> ahead_;
   std::exception_ptr failure_;  ///< what reading ahead ended with
 };

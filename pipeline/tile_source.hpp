@@ -1,16 +1,19 @@
 #pragma once
 /// Tiles of a picture as frames.
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "image/frame_memory.hpp"
-#include "pipeline/pipeline.hpp"
+#include "media/frame_source.hpp"
 #include "tiles/picture.hpp"
 #include "tiles/tile_grid.hpp"
 
@@ -29,7 +32,7 @@ struct TileSourceOptions {
 /// Reads tiles ahead, with their halo filled by the grid's border rule, on threads of its own. Each channel
 /// of a tile is a gray frame: number 1 + tile * channels + channel. Reading ahead is bounded: two tiles a
 /// thread. Thread-safety: `read` one thread at a time; the rest any thread.
-class TileSource : public Source {
+class TileSource : public media::FrameSource {
  public:
   /// @param picture  must outlive it
   TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options = {});

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "pipeline/costs.hpp"
-#include "pipeline/measurement.hpp"
 #include "pipeline/trace.hpp"
 
 namespace sightline::pipeline {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "allocations/allocations.hpp"
+#include "pipeline/pipeline.hpp"
 #include "pipeline/sources.hpp"
 #include "support/no_detector.hpp"
 

@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/hardware.hpp"
+#include "pipeline/pipeline.hpp"
 #include "pipeline/sources.hpp"
 #include "support/no_detector.hpp"
 

@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "detection/detector.hpp"
+#include "pipeline/pipeline.hpp"
 #include "pipeline/sources.hpp"
 
 namespace sightline::pipeline::test {
@@ -34,7 +35,7 @@ inline std::vector<media::Frame> numbered_frames(std::int64_t count = kValues) {
 }
 
 /// Numbered frames, and an error or a stop in their place where the test wants one.
-class NumberedSource : public Source {
+class NumberedSource : public media::FrameSource {
  public:
   explicit NumberedSource(std::int64_t count) : count_(count) {}
   std::function<void(std::int64_t number)> on_read;  ///< before frame `number`, from 1; may throw
@@ -166,7 +167,8 @@ inline Schedule on_cpu(int in_flight) {
   return schedule;
 }
 
-inline RunReport run(Pipeline& pipeline, Source& source, Sink& sink, const RunOptions& options = {}) {
+inline RunReport run(Pipeline& pipeline, media::FrameSource& source, Sink& sink,
+                     const RunOptions& options = {}) {
   Stream stream;
   stream.source = &source;
   stream.sinks = {&sink};
