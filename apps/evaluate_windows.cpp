@@ -11,12 +11,12 @@
 #include "detector_options.hpp"
 #include "evaluation/curves.hpp"
 #include "evaluation/report.hpp"
-#include "family/tools.hpp"
 #include "family_commands.hpp"
 #include "marked_pictures.hpp"
 #include "report_options.hpp"
 #include "stop.hpp"
 #include "training/file_image_set.hpp"
+#include "training/registry.hpp"
 #include "writable.hpp"
 
 namespace sightline::apps {
@@ -75,12 +75,12 @@ std::vector<Contender> load_contenders(const WindowArguments& a) {
   std::vector<Contender> contenders;
   std::vector<const Family*> of_models;
   for (const std::string& model : a.models)
-    of_models.push_back(&require_tool(kCommand, model, &Family::make_window_scorer));
+    of_models.push_back(&require_tool(kCommand, model, make_window_scorer));
   for (std::size_t i = 0; i < a.models.size(); ++i)
     add_contenders(scorer_of(a, *of_models[i]).load(a.models[i], a.max_model_size), contenders);
   if (a.models.empty()) {
     const Config config = Config::load(find_config(a.config));
-    const Family& family = require_tool(kCommand, config, &Family::make_window_scorer);
+    const Family& family = require_tool(kCommand, config, make_window_scorer);
     add_contenders(scorer_of(a, family).load(config, a.max_model_size), contenders);
   }
   check_report(a.report, contenders.size());
@@ -155,7 +155,7 @@ int run(const WindowArguments& a) {
 void add_evaluate_windows(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<WindowArguments>();
   for (const Family* family : families()) {
-    if (auto scorer = family->make_window_scorer()) a->scorers.push_back({family, std::move(scorer)});
+    if (auto scorer = make_window_scorer(*family)) a->scorers.push_back({family, std::move(scorer)});
   }
   OptionSet options;
   options
@@ -187,10 +187,9 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
       .needs("--store")
       .free_text();
   add_report_options(options, a->report);
-  add_command(
-      evaluate, common, "windows",
-      "Miss rate against false positives per window (of " + titles_with(&Family::make_window_scorer) + ")",
-      options, [a] { return run(*a); });
+  add_command(evaluate, common, "windows",
+              "Miss rate against false positives per window (of " + titles_with(make_window_scorer) + ")",
+              options, [a] { return run(*a); });
 }
 
 }  // namespace sightline::apps

@@ -1,6 +1,7 @@
 #pragma once
 /// Commands that only some families take part in.
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,10 @@ std::string titles_where(Predicate holds) {
 }
 
 /// The families that have a tool.
-/// @param make  the member of Family that makes it, or gives null where there is none
+/// @param make  makes it of a Family, or gives null where there is none
 template <typename Make>
 std::string titles_with(Make make) {
-  return titles_where([&](const Family& family) { return static_cast<bool>((family.*make)()); });
+  return titles_where([&](const Family& family) { return static_cast<bool>(std::invoke(make, family)); });
 }
 
 [[noreturn]] void refuse_family(std::string_view command, const std::string& titles, const std::string& what);
@@ -32,7 +33,7 @@ std::string titles_with(Make make) {
 template <typename Make>
 const Family& require_tool(std::string_view command, const Config& config, Make make) {
   const Family& family = family_of(config);
-  if (!(family.*make)()) refuse_family(command, titles_with(make), config.name());
+  if (!std::invoke(make, family)) refuse_family(command, titles_with(make), config.name());
   return family;
 }
 
@@ -41,7 +42,7 @@ template <typename Make>
 const Family& require_tool(std::string_view command, const std::string& model, Make make) {
   const Family* found = family_of_model(model);
   const Family& family = found ? *found : *families().front();
-  if (!(family.*make)()) refuse_family(command, titles_with(make), model);
+  if (!std::invoke(make, family)) refuse_family(command, titles_with(make), model);
   return family;
 }
 

@@ -10,7 +10,7 @@
 #include "config_lookup.hpp"
 #include "detector_families.hpp"
 #include "detector_options.hpp"
-#include "family/tools.hpp"
+#include "family/model_show.hpp"
 #include "media/reader.hpp"
 #include "media_options.hpp"
 #include "stop.hpp"

@@ -11,10 +11,10 @@
 #include "base/atomic_folder.hpp"
 #include "base/error.hpp"
 #include "commands.hpp"
-#include "family/cut_options.hpp"
 #include "marked_pictures.hpp"
 #include "sample_sheet.hpp"
 #include "stop.hpp"
+#include "training/cut_options.hpp"
 #include "training/sample_folder.hpp"
 #include "training_line.hpp"
 

@@ -8,7 +8,7 @@
 #include "evaluation/curves.hpp"
 #include "evaluation/decisions.hpp"
 #include "evaluation/report.hpp"
-#include "family/tools.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::apps {
 

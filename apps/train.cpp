@@ -7,13 +7,12 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "detector_families.hpp"
-#include "family/tools.hpp"
 #include "marked_pictures.hpp"
-#include "standalone_trainers.hpp"
 #include "stop.hpp"
 #include "train_sweep.hpp"
 #include "training/file_image_set.hpp"
 #include "training/marked_objects.hpp"
+#include "training/registry.hpp"
 #include "training_line.hpp"
 #include "writable.hpp"
 
@@ -168,7 +167,7 @@ void add_trainer(CLI::App& train, Common& common, std::unique_ptr<training::Stan
 void add_train(CLI::App& app, Common& common) {
   CLI::App& train = add_command_group(app, "train", "Make a model from pictures");
   for (const Family* family : families()) {
-    if (auto trainer = family->make_trainer()) add_trainer(train, common, *family, std::move(trainer));
+    if (auto trainer = make_trainer(*family)) add_trainer(train, common, *family, std::move(trainer));
   }
   for (auto& trainer : make_standalone_trainers()) add_trainer(train, common, std::move(trainer));
 }

@@ -7,7 +7,7 @@
 
 #include "base/options.hpp"
 #include "family/family.hpp"
-#include "family/tools.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::apps {
 

@@ -5,8 +5,8 @@
 
 #include "cascade/comparison.hpp"
 #include "cascade/detector.hpp"
+#include "cascade/model_show.hpp"
 #include "cascade/opencl/tuning.hpp"
-#include "cascade/tools.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -69,7 +69,6 @@ class CascadeFamily : public Family {
   }
   std::vector<std::string> model_names() const override { return names_shipped_with_opencv(); }
   std::unique_ptr<ModelShow> make_model_show() const override { return cascade::make_model_show(); }
-  std::unique_ptr<Trainer> make_trainer() const override { return cascade::make_trainer(); }
   TuneFunction* tune_function() const override { return &cascade::tune; }
 };
 

@@ -2,9 +2,9 @@
 #include <spdlog/spdlog.h>
 
 #include "cascade/detector.hpp"
+#include "cascade/model_show.hpp"
 #include "cascade/model_text.hpp"
 #include "cascade/survivors.hpp"
-#include "cascade/tools.hpp"
 #include "family/show_options.hpp"
 
 namespace sightline::cascade {

@@ -1,7 +1,7 @@
 // What census cascades say of themselves, for the list of families.
 #include "census/detector.hpp"
+#include "census/model_show.hpp"
 #include "census/opencl/tuning.hpp"
-#include "census/tools.hpp"
 #include "family/pixel_window_info.hpp"
 
 namespace sightline::census {
@@ -31,7 +31,6 @@ class CensusFamily : public Family {
   std::string calibration_key(const Config& /*config*/) const override { return "calibration"; }
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return census::make_model_show(); }
-  std::unique_ptr<Trainer> make_trainer() const override { return census::make_trainer(); }
   TuneFunction* tune_function() const override { return &census::tune; }
 };
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "census/detector.hpp"
-#include "census/tools.hpp"
+#include "census/model_show.hpp"
 #include "family/show_options.hpp"
 #include "model/description.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "family/counterpart.hpp"
-#include "family/tools.hpp"
+#include "family/model_show.hpp"
 
 namespace sightline {
 namespace {
@@ -44,14 +44,6 @@ std::vector<SettingChanges> Family::coarser_scales(const DetectorInfo& made) {
 }
 
 std::unique_ptr<ModelShow> Family::make_model_show() const {
-  return nullptr;
-}
-
-std::unique_ptr<Trainer> Family::make_trainer() const {
-  return nullptr;
-}
-
-std::unique_ptr<WindowScorer> Family::make_window_scorer() const {
   return nullptr;
 }
 

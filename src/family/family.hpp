@@ -3,7 +3,7 @@
 ///
 /// A family derives one class from Family, in its own folder, and stands in the list of
 /// detector_families.cpp. `sightline` makes its options, its help, its manual pages and its commands of what
-/// is said here. family/tools.hpp has what a family may offer besides.
+/// is said here. training/registry.hpp lists the families that have a trainer.
 
 #include <memory>
 #include <span>
@@ -22,8 +22,6 @@ namespace sightline {
 
 class Counterpart;
 class ModelShow;
-class Trainer;
-class WindowScorer;
 
 /// A key of section [detector] that has had another name, which goes on working.
 struct RenamedKey {
@@ -132,8 +130,6 @@ class Family {
   virtual std::vector<std::string> model_names() const { return {}; }
 
   virtual std::unique_ptr<ModelShow> make_model_show() const;
-  virtual std::unique_ptr<Trainer> make_trainer() const;
-  virtual std::unique_ptr<WindowScorer> make_window_scorer() const;
   /// Finds the fastest variants of the kernels on a device, for `tune`.
   virtual TuneFunction* tune_function() const { return nullptr; }
   /// Times settings of the kernels side by side, for `measure --sweep`.

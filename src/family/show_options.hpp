@@ -8,7 +8,7 @@
 
 #include "base/options.hpp"
 #include "detection/pixel_windows.hpp"
-#include "family/tools.hpp"
+#include "family/model_show.hpp"
 #include "image/canvas.hpp"
 
 namespace sightline {

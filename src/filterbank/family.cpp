@@ -2,8 +2,8 @@
 #include "family/family.hpp"
 
 #include "filterbank/detector.hpp"
+#include "filterbank/model_show.hpp"
 #include "filterbank/opencl/tuning.hpp"
-#include "filterbank/tools.hpp"
 #include "model/safetensors.hpp"
 
 namespace sightline::filterbank {
@@ -107,10 +107,6 @@ class FilterbankFamily : public Family {
   }
   bool recognises(const std::string& model) const override { return safetensors_kind(model) == kModelKind; }
   std::unique_ptr<ModelShow> make_model_show() const override { return filterbank::make_model_show(); }
-  std::unique_ptr<Trainer> make_trainer() const override { return filterbank::make_trainer(); }
-  std::unique_ptr<WindowScorer> make_window_scorer() const override {
-    return filterbank::make_window_scorer();
-  }
   TuneFunction* tune_function() const override { return &filterbank::tune; }
 };
 

@@ -3,8 +3,8 @@
 
 #include "family/show_options.hpp"
 #include "filterbank/model_picture.hpp"
+#include "filterbank/model_show.hpp"
 #include "filterbank/model_text.hpp"
-#include "filterbank/tools.hpp"
 #include "model/description.hpp"
 
 namespace sightline::filterbank {

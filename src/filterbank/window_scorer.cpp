@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "filterbank/centre_window.hpp"
 #include "filterbank/detector.hpp"
-#include "filterbank/tools.hpp"
+#include "training/window_scorer.hpp"
 
 namespace sightline::filterbank {
 namespace {

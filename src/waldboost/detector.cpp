@@ -11,7 +11,6 @@
 #include "base/fingerprint.hpp"
 #include "model/size_limit.hpp"
 #include "processing/kernel_variant.hpp"
-#include "waldboost/tools.hpp"
 
 namespace sightline::waldboost {
 namespace {

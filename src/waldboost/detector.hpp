@@ -72,5 +72,7 @@ inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_
                                               "kernels",     "shares",     "phases"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
+/// The detector with its scan in plain scalar code. Throws as make_waldboost_detector does.
+std::unique_ptr<Detector> make_reference(const Config& config);
 
 }  // namespace sightline::waldboost

@@ -1,8 +1,8 @@
 // What WaldBoost detectors say of themselves, for the list of families.
 #include "family/pixel_window_info.hpp"
 #include "waldboost/detector.hpp"
+#include "waldboost/model_show.hpp"
 #include "waldboost/opencl/tuning.hpp"
-#include "waldboost/tools.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -42,7 +42,6 @@ class WaldboostFamily : public Family {
   std::string calibration_key(const Config& /*config*/) const override { return "calibration"; }
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return waldboost::make_model_show(); }
-  std::unique_ptr<Trainer> make_trainer() const override { return waldboost::make_trainer(); }
   TuneFunction* tune_function() const override { return &waldboost::tune; }
   SweepFunction* sweep_function() const override { return &waldboost::sweep; }
 };

@@ -5,8 +5,8 @@
 #include "model/description.hpp"
 #include "waldboost/detector.hpp"
 #include "waldboost/model_picture.hpp"
+#include "waldboost/model_show.hpp"
 #include "waldboost/model_text.hpp"
-#include "waldboost/tools.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -10,9 +10,10 @@
 #include <set>
 #include <stdexcept>
 
-#include "family/tools.hpp"
+#include "family/model_show.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"
+#include "training/registry.hpp"
 
 namespace sightline {
 namespace {
@@ -95,8 +96,8 @@ TEST(Families, DescribeTheirOptions) {
     }
     expect_well_described(options);
     if (const auto show = family->make_model_show()) expect_well_described(pointers(show->options()));
-    if (const auto scorer = family->make_window_scorer()) expect_well_described(pointers(scorer->options()));
-    if (const auto trainer = family->make_trainer()) {
+    if (const auto scorer = make_window_scorer(*family)) expect_well_described(pointers(scorer->options()));
+    if (const auto trainer = make_trainer(*family)) {
       expect_well_described(pointers(trainer->options()));
       EXPECT_FALSE(trainer->description().empty());
     }

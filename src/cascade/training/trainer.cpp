@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "cascade/model_xml.hpp"
-#include "cascade/tools.hpp"
 #include "cascade/training/training.hpp"
-#include "family/cut_options.hpp"
+#include "training/cut_options.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "census/tools.hpp"
 #include "census/training/training.hpp"
-#include "family/cut_options.hpp"
+#include "training/cut_options.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::census {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "base/error.hpp"
-#include "filterbank/tools.hpp"
 #include "filterbank/training/training.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
-#include "landmarks/tools.hpp"
 #include "landmarks/training/trainer.hpp"
 #include "training/file_image_set.hpp"
+#include "training/standalone_trainer.hpp"
 
 namespace sightline::landmarks {
 namespace {

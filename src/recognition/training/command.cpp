@@ -12,7 +12,6 @@
 #include "base/text_rows.hpp"
 #include "recognition/photos.hpp"
 #include "recognition/search.hpp"
-#include "recognition/tools.hpp"
 #include "recognition/training/axes.hpp"
 #include "recognition/training/channels.hpp"
 #include "recognition/training/close_cut.hpp"
@@ -23,6 +22,7 @@
 #include "recognition/training/strangers.hpp"
 #include "training/file_image_set.hpp"
 #include "training/for_each_image.hpp"
+#include "training/standalone_trainer.hpp"
 #include "training/state.hpp"
 #include "training/variation.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "family/cut_options.hpp"
-#include "waldboost/tools.hpp"
+#include "training/cut_options.hpp"
+#include "training/trainer.hpp"
 #include "waldboost/training/training.hpp"
 
 namespace sightline::waldboost {

@@ -4,10 +4,11 @@
 
 #include "detection/sliding_window.hpp"
 #include "family/family.hpp"
-#include "family/tools.hpp"
+#include "family/model_show.hpp"
 #include "model/safetensors.hpp"
 #include "processing/opencl_stages.hpp"
 #include "processing/shared_device.hpp"
+#include "training/trainer.hpp"
 
 namespace sightline::bright {
 namespace {
@@ -174,7 +175,6 @@ struct BrightFamily : Family {
   }
   bool recognises(const std::string& model) const override { return model.ends_with(".bright"); }
   std::unique_ptr<ModelShow> make_model_show() const override { return std::make_unique<BrightShow>(); }
-  std::unique_ptr<Trainer> make_trainer() const override { return std::make_unique<BrightTrainer>(); }
 };
 
 }  // namespace
@@ -182,6 +182,10 @@ struct BrightFamily : Family {
 const Family& family() {
   static const BrightFamily family;
   return family;
+}
+
+std::unique_ptr<Trainer> make_trainer() {
+  return std::make_unique<BrightTrainer>();
 }
 
 }  // namespace sightline::bright

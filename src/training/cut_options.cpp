@@ -1,4 +1,4 @@
-#include "family/cut_options.hpp"
+#include "training/cut_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

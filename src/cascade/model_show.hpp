@@ -1,0 +1,13 @@
+#pragma once
+/// Description of the family's models, for `model show`.
+
+#include <memory>
+
+#include "family/model_show.hpp"
+
+namespace sightline::cascade {
+
+/// Options: --survivors and --scale-step.
+std::unique_ptr<ModelShow> make_model_show();
+
+}  // namespace sightline::cascade

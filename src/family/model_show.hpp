@@ -1,0 +1,34 @@
+#pragma once
+/// Description of a family's models, for `model show`.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "image/picture_view.hpp"
+
+namespace sightline {
+
+/// What a command lends to the description of a model.
+struct ShowContext {
+  std::optional<int> max_model_size;  ///< MiB of the largest file that is taken; none: the family's limit
+  std::function<void(std::string_view)> print;
+  /// Calls `each` with every picture of a file or a folder. Throws Error (input), and Error (failed) where
+  /// the user has asked to stop.
+  std::function<void(const std::string& path, const std::function<void(PictureView)>& each)> pictures;
+};
+
+/// Describes models: `model show`. The values of its options go into the object itself, so that one object
+/// serves one command. Thread-safety: one thread at a time.
+class ModelShow {
+ public:
+  virtual ~ModelShow() = default;
+  virtual OptionSet options() { return {}; }
+  /// @param model  a file, or a name that the family knows
+  /// Throws Error (usage, model, input).
+  virtual void show(const std::string& model, const ShowContext& context) = 0;
+};
+
+}  // namespace sightline

@@ -1,0 +1,23 @@
+#pragma once
+/// Registry of all trainers, and of the scorers of single windows.
+
+#include <memory>
+#include <vector>
+
+#include "family/family.hpp"
+#include "training/standalone_trainer.hpp"
+#include "training/trainer.hpp"
+#include "training/window_scorer.hpp"
+
+namespace sightline {
+
+/// Trainer of a family's models, made anew for each command; null where the family has none.
+std::unique_ptr<Trainer> make_trainer(const Family& family);
+
+/// Scorer of single windows of a family's models, made anew for each command; null where the family has none.
+std::unique_ptr<WindowScorer> make_window_scorer(const Family& family);
+
+/// Trainers of models that belong to no detector family, in the order in which `train --help` lists them.
+std::vector<std::unique_ptr<training::StandaloneTrainer>> make_standalone_trainers();
+
+}  // namespace sightline

@@ -1,0 +1,70 @@
+#pragma once
+/// Interface of a scorer of single windows.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/options.hpp"
+#include "evaluation/curves.hpp"
+#include "training/image_set.hpp"
+
+namespace sightline {
+
+/// The scores of windows: one for each positive, and all of the negatives'.
+struct WindowScores {
+  std::vector<double> positives;
+  NegativeScores negatives;
+};
+
+/// How negatives are searched for windows.
+struct WindowSearch {
+  double scale_step = 1.2;                 ///< ratio of neighbouring scales, above 1
+  std::function<void()> throw_if_stopped;  ///< called before every picture, from several threads at once
+};
+
+/// What is kept in a model file of how good it was found to be.
+struct StoredEvaluation {
+  double miss_rate_at_1e4 = 0;  ///< 0..1, at so many false positives a window
+  double miss_rate_at_1e5 = 0;
+  std::string data;  ///< for people: what it was measured on
+};
+
+/// A model, in one of its sizes where it has several, whose windows can be scored one by one.
+class WindowModel {
+ public:
+  virtual ~WindowModel() = default;
+  virtual const std::filesystem::path& file() const = 0;
+  virtual std::string size_text() const = 0;  ///< "25 filters"
+  virtual int stride() const = 0;             ///< pixels from window to window
+  /// @param positives  one object in the middle of each picture; smaller ones than the window are an Error
+  ///                   (input)
+  /// @param negatives  all windows of which are scored, on all scales
+  virtual WindowScores score(const training::ImageSet& positives, const training::ImageSet& negatives,
+                             const WindowSearch& search) const = 0;
+  /// Puts an evaluation into the model's file. Throws Error (failed, model).
+  virtual void store(const StoredEvaluation& evaluation) const = 0;
+};
+
+/// Scores the windows of models: `evaluate windows`. The values of its options go into the object itself, so
+/// that one object serves one command. Thread-safety: one thread at a time.
+class WindowScorer {
+ public:
+  virtual ~WindowScorer() = default;
+  virtual OptionSet options() = 0;
+  /// Throws Error (usage) where the options ask for something else than what a stored evaluation stands for.
+  virtual void check_storable() const = 0;
+  /// The model in all the sizes that were asked for. Throws Error (usage, model).
+  /// @param max_size  MiB of the largest file that is taken; none: the family's limit
+  virtual std::vector<std::unique_ptr<WindowModel>> load(const std::filesystem::path& file,
+                                                         std::optional<int> max_size) const = 0;
+  /// The same of the configuration's model, in the configuration's size unless the options name others.
+  virtual std::vector<std::unique_ptr<WindowModel>> load(const Config& config,
+                                                         std::optional<int> max_size) const = 0;
+};
+
+}  // namespace sightline
