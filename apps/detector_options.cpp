@@ -285,7 +285,7 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
     set(family.ungrouped_values);
   }
   apply_recognition_to(config);
-  check_detector_config(config);
+  check_detector_config(config, recognition::detector_extensions());
   if (model().empty()) check_relative_model(config);
 }
 
@@ -347,7 +347,8 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
   if (!listed.empty()) all = parse_settings(listed);
   const DetectorInfo made = family.make(configuration)->info();
   if (listed.empty()) all = family.settings(configuration, made);
-  if (all.size() < 2 && listed.empty()) return make_detector(configuration);
+  if (all.size() < 2 && listed.empty())
+    return make_detector(configuration, recognition::detector_extensions());
   std::vector<ConfiguredSetting> settings;
   for (const SettingChanges& changes : all) {
     settings.push_back({configuration.fresh_copy(), changes});
@@ -368,7 +369,7 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
       config.set("detector", key, value);
     }
   }
-  return make_detector(configuration, made, settings);
+  return make_detector(configuration, made, settings, recognition::detector_extensions());
 }
 
 Engine DetectorOptions::make(Wanted wanted) const {
@@ -388,7 +389,7 @@ Engine DetectorOptions::make(Wanted wanted) const {
   }
   engine.detector = wants_settings(engine.knob, configs.size())
                         ? make_adjustable(configs, engine.knob.settings, wanted)
-                        : make_detector(configs);
+                        : make_detector(configs, recognition::detector_extensions());
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;

@@ -16,6 +16,7 @@
 #include "landmarks/evaluation.hpp"
 #include "landmarks/marks.hpp"
 #include "landmarks/model.hpp"
+#include "recognition/section.hpp"
 #include "stop.hpp"
 #include "writable.hpp"
 
@@ -170,7 +171,8 @@ int run(const LandmarkArguments& a) {
   };
   if (a.configs.empty()) report("marked boxes", nullptr);
   for (const std::string& config : a.configs)
-    report(config, make_detector(Config::load(find_config(config))).get());
+    report(config,
+           make_detector(Config::load(find_config(config)), recognition::detector_extensions()).get());
   write_if_named(a.json, [&] {
     const nlohmann::json all{
         {"part", a.part}, {"faces", faces.size()}, {"model", a.model}, {"results", results}};

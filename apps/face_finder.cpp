@@ -20,7 +20,8 @@ NamedFaces make_face_detector(const Config& config) {
     throw Error(ExitCode::usage, "the configuration '" + config.name() + "' recognises nobody",
                 "name one that does with --config");
   }
-  std::unique_ptr<Detector> detector = make_detector_alone(config);
+  recognition::read_section(config);  // its keys are known
+  std::unique_ptr<Detector> detector = make_detector(config);
   const std::optional<int> label = recognition::face_label_of(detector->info());
   if (!label) {
     throw Error(ExitCode::usage, "the detector of '" + config.name() + "' finds no faces",

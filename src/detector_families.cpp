@@ -10,7 +10,6 @@
 #include "detection/adjustable_detector.hpp"
 #include "detection/combined_detector.hpp"
 #include "detection/nested_detector.hpp"
-#include "recognition/section.hpp"
 
 // A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
 // the first that recognises it, and cascades recognise any XML.
@@ -125,20 +124,22 @@ std::unique_ptr<Detector> make_nested(const Config& config) {
   return nested(family_of(config).make(config), config);
 }
 
-// With the names of those whose faces it finds, where the configuration wants them.
-std::unique_ptr<Detector> recognising(std::unique_ptr<Detector> detector, const Config& config) {
-  if (!recognition::recognises(config)) return detector;
-  // Of several detectors in a file with one section, those of faces.
-  const std::optional<int> face_label = recognition::face_label_of(detector->info());
-  if (!face_label) return detector;
-  return std::make_unique<ExtendedDetector>(
-      std::move(detector), recognition::make_identification(recognition::read_section(config), *face_label));
+// With the stages of the extensions that the configuration asks for.
+std::unique_ptr<Detector> extended(std::unique_ptr<Detector> detector, const Config& config,
+                                   std::span<const DetectorExtension> extensions) {
+  for (const DetectorExtension& extension : extensions) {
+    if (!extension.wanted(config)) continue;
+    // Of several detectors in a file with one section, those whose objects it is for.
+    if (auto further = extension.make(config, detector->info()))
+      detector = std::make_unique<ExtendedDetector>(std::move(detector), std::move(further));
+  }
+  return detector;
 }
 
-void check_config(const Config& config) {
+void check_config(const Config& config, std::span<const DetectorExtension> extensions) {
   config.expect_section("schedule");  // the pipeline's, which may not be there at all
   config.expect_section("knob");      // likewise
-  check_detector_config(config);
+  check_detector_config(config, extensions);
 }
 
 // What people know it by: how much of the model it uses, its scales, and what else it changes.
@@ -173,45 +174,45 @@ void check_number_of_detectors(std::span<const Config> configs) {
               "combine fewer configurations, or remove [[detector.inside]] sections");
 }
 
-void check_detector_config(const Config& config) {
+void check_detector_config(const Config& config, std::span<const DetectorExtension> extensions) {
   check_number_of_detectors({&config, 1});
   expect_keys(config);
-  if (recognition::recognises(config)) recognition::read_section(config);
+  for (const DetectorExtension& extension : extensions) {
+    if (extension.wanted(config)) extension.check(config);
+  }
   config.expect_all_known();
   check_inside(config);
 }
 
-std::unique_ptr<Detector> make_detector_alone(const Config& config) {
-  check_config(config);
-  return make_nested(config);
-}
-
-std::unique_ptr<Detector> make_detector(const Config& config) {
-  return recognising(make_detector_alone(config), config);
+std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
+  check_config(config, extensions);
+  return extended(make_nested(config), config, extensions);
 }
 
 std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
-                                        std::span<const ConfiguredSetting> settings) {
-  check_config(configuration);
+                                        std::span<const ConfiguredSetting> settings,
+                                        std::span<const DetectorExtension> extensions) {
+  check_config(configuration, extensions);
   const Family& family = family_of(configuration);
   const std::string used = setting_name(family.info(), made, {});
   std::vector<AdjustableDetector::Named> all;
   std::size_t configured = 0;
   for (const ConfiguredSetting& setting : settings) {
-    check_config(setting.config);
+    check_config(setting.config, extensions);
     std::unique_ptr<Detector> detector = family.make(setting.config);
     std::string name = setting_name(family.info(), detector->info(), setting.changes);
     if (name == used) configured = all.size();
     all.push_back({std::move(name), std::move(detector)});
   }
-  return recognising(nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration),
-                     configuration);
+  return extended(nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration),
+                  configuration, extensions);
 }
 
-std::unique_ptr<Detector> make_detector(std::span<const Config> configs) {
-  if (configs.size() == 1) return make_detector(configs.front());
+std::unique_ptr<Detector> make_detector(std::span<const Config> configs,
+                                        std::span<const DetectorExtension> extensions) {
+  if (configs.size() == 1) return make_detector(configs.front(), extensions);
   std::vector<std::unique_ptr<Detector>> detectors;
-  for (const Config& config : configs) detectors.push_back(make_detector(config));
+  for (const Config& config : configs) detectors.push_back(make_detector(config, extensions));
   return std::make_unique<CombinedDetector>(std::move(detectors));
 }
 

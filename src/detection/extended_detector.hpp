@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/config.hpp"
 #include "detection/detector.hpp"
 #include "detection/known_names.hpp"
 
@@ -29,6 +30,16 @@ class ObjectProcessor : public FrameProcessor {
 
   const ProcessorInfo& info() const final;
   void take_result(Workspace& workspace, FrameResult& result) const final;
+};
+
+/// Stages behind a detector's own that a section of its configuration asks for.
+struct DetectorExtension {
+  /// Whether the configuration asks for them.
+  bool (*wanted)(const Config& config);
+  /// Marks all keys of the section as known. Throws Error (usage). Reads no file.
+  void (*check)(const Config& config);
+  /// Makes them; null where they cannot work on the detector's objects. Throws Error (usage, model, input).
+  std::unique_ptr<ObjectProcessor> (*make)(const Config& config, const DetectorInfo& detector);
 };
 
 /// A detector and what is done with its objects, as one detector: frames are divided, tuned and counted as by

@@ -45,4 +45,14 @@ std::unique_ptr<ObjectProcessor> make_identification(const Settings& settings, i
   return std::make_unique<FaceIdentification>(std::move(recogniser), std::move(people), face_label);
 }
 
+std::span<const DetectorExtension> detector_extensions() {
+  static constexpr DetectorExtension kRecognition{
+      &recognises, [](const Config& config) { read_section(config); },
+      [](const Config& config, const DetectorInfo& detector) -> std::unique_ptr<ObjectProcessor> {
+        const std::optional<int> face_label = face_label_of(detector);
+        return face_label ? make_identification(read_section(config), *face_label) : nullptr;
+      }};
+  return {&kRecognition, 1};
+}
+
 }  // namespace sightline::recognition

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/config.hpp"
 #include "recognition/gallery_people.hpp"
@@ -39,5 +40,8 @@ std::shared_ptr<const Recogniser> load_recogniser(const Settings& settings);
 /// @param face_label  of the detector
 /// Throws Error (usage, model, input).
 std::unique_ptr<ObjectProcessor> make_identification(const Settings& settings, int face_label);
+
+/// The same for make_detector: the extension of detectors of faces that the section asks for.
+std::span<const DetectorExtension> detector_extensions();
 
 }  // namespace sightline::recognition

@@ -4,6 +4,7 @@
 #include "detector_families.hpp"
 #include "pipeline/knob_policy.hpp"
 #include "pipeline/schedule.hpp"
+#include "recognition/section.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {
@@ -17,7 +18,7 @@ void config(Bytes bytes) {
     pipeline::KnobRequest knob;
     pipeline::read_knob(read, knob);
     pipeline::policy_of(knob);
-    check_detector_config(read);
+    check_detector_config(read, recognition::detector_extensions());
   } catch (const Error&) {
   }
 }
