@@ -13,7 +13,9 @@
 #include "knob_options.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/adaptive.hpp"
+#include "pipeline/energy.hpp"
 #include "pipeline/energy_watch.hpp"
+#include "pipeline/measure_stages.hpp"
 
 namespace sightline::apps {
 
@@ -105,7 +107,11 @@ pipeline::Schedule ProcessorEngine::resolve() const {
 }
 
 void ProcessorEngine::check_goal() const {
-  if (is_auto()) pipeline::check_goal(pipeline::parse_goal(schedule.goal));
+  if (!is_auto()) return;
+  pipeline::PlanOptions options;
+  options.goal = pipeline::parse_goal(schedule.goal);
+  pipeline::count_energy(options, processor(), devices(), threads);
+  pipeline::check_goal(options.goal, options.energy.get());
 }
 
 namespace {
@@ -134,6 +140,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
   options.energy_file = pipeline::default_energy_file();
   options.transfers = [this] { return known_transfers(device_stages); };
   options.stop = &stop;
+  pipeline::count_energy(options, processor(), devices(), pipeline.threads());
   const std::size_t setting = pipeline.setting();
   pipeline.set_setting(processor().configured_setting());
   pipeline::Planned planned = pipeline::plan_schedule(pipeline, processor(), devices(), frames, options);
@@ -191,8 +198,9 @@ std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipel
   const pipeline::Goal goal = pipeline::parse_goal(schedule.goal);
   if (goal == pipeline::Goal::energy) {
     if (!planned.energies) return nullptr;  // nothing to weigh it with
-    return std::make_unique<pipeline::EnergyWatch>(pipeline, processor(), devices(), planned,
-                                                   pipeline::MeterOptions(), schedule.in_flight);
+    return std::make_unique<pipeline::EnergyWatch>(
+        pipeline, processor(), devices(), planned,
+        std::make_shared<pipeline::Energy>(pipeline::MeterOptions()), schedule.in_flight);
   }
   return std::make_unique<pipeline::Adaptive>(pipeline, processor(), devices(), planned, goal,
                                               schedule.in_flight);

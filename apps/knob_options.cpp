@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "pipeline/battery.hpp"
+#include "pipeline/energy.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -79,8 +81,13 @@ std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeli
     throw Error(ExitCode::usage, "the detector has one setting only: there is nothing to turn",
                 "list some with --settings");
   }
-  options.meters.log = engine.knob.power_log;
-  options.meters.log_wait = 2;  // the run's end waits for it, too
+  using enum pipeline::KnobPolicy::Kind;
+  pipeline::MeterOptions meters;
+  meters.log = engine.knob.power_log;
+  meters.log_wait = 2;  // the run's end waits for it, too
+  if (options.policy.kind == power || options.policy.kind == energy)
+    options.energy = std::make_shared<pipeline::Energy>(meters);
+  options.battery = [folder = meters.power_supply] { return pipeline::battery_level(folder); };
   options.source_rate = std::move(source_rate);
   return std::make_unique<pipeline::Knob>(pipeline, *engine.detector, std::move(options));
 }

@@ -4,16 +4,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "pipeline/battery_reader.hpp"
+
 namespace sightline::pipeline {
 
-struct BatteryLevel {
-  double level = 0;       ///< 0 to 1; of several batteries, their mean
-  bool charging = false;  ///< none of them is discharging
-};
-
-/// From Linux's power supply class; none where there is no battery that says its capacity. Throws Error
-/// (failed) where one cannot be read. Quick on most machines; some ask a slow controller: not for every
-/// frame.
+/// A BatteryReader of Linux's power supply class.
 std::optional<BatteryLevel> battery_level(const std::filesystem::path& power_supply);
 
 }  // namespace sightline::pipeline

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/energy_counter.hpp"
 #include "pipeline/meter.hpp"
 
 namespace sightline::pipeline {
@@ -18,31 +19,27 @@ struct EnergyReading {
 
 /// The log where one is given; else the meters of processors where there are any, else any one: the ranges of
 /// others may overlap. One thread at a time.
-class Energy {
+class Energy : public EnergyCounter {
  public:
   /// Throws as find_meters does.
   /// @param with_parts  the parts of meters (Meter::parts) are read, too
   explicit Energy(const MeterOptions& options, bool with_parts = false);
 
-  /// Whether there is no meter that could be used.
-  bool empty() const { return meters_.empty(); }
-  /// The meters, for people; empty where there is none.
-  const std::string& name() const { return name_; }
-  /// What they cover; where there is none, why those that there are cannot be used.
-  const std::string& note() const { return note_; }
+  bool empty() const override { return meters_.empty(); }
+  const std::string& name() const override { return name_; }
+  const std::string& note() const override { return note_; }
   /// Of each meter, and of each part ("RAPL core"), in the order of a reading.
   const std::vector<std::string>& meter_names() const { return meter_names_; }
   const std::vector<std::string>& part_names() const { return part_names_; }
-  /// Whether runs of seconds are enough for it: processors' own meters.
-  bool is_quick() const;
+  bool is_quick() const override;
   /// Whether the CPU's cores, or a device, are among what the meters see.
   bool sees_cpu() const;
   bool sees_device(const opencl::DeviceInfo& device) const;
 
-  // As of one Meter.
-  void start();
-  void stop();
-  double joules();
+  void start() override;
+  void stop() override;
+  double joules() override;
+  /// Of the interval, as `joules`, by meter and part.
   EnergyReading reading();
 
  private:

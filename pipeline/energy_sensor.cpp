@@ -6,12 +6,12 @@
 
 namespace sightline::pipeline {
 
-EnergySensor::EnergySensor(const MeterOptions& options, std::chrono::milliseconds interval)
-    : energy_(options), interval_(interval) {
-  if (energy_.empty()) {
+EnergySensor::EnergySensor(std::shared_ptr<EnergyCounter> energy, std::chrono::milliseconds interval)
+    : energy_(std::move(energy)), interval_(interval) {
+  if (!energy_ || energy_->empty()) {
     throw Error(ExitCode::usage,
                 "a budget needs a meter, and there is none that can be read" +
-                    (energy_.note().empty() ? "" : " (" + energy_.note() + ")"),
+                    (!energy_ || energy_->note().empty() ? "" : " (" + energy_->note() + ")"),
                 "RAPL usually needs root; --power-log takes what an external meter writes");
   }
   thread_ = std::thread([this] { measure(); });
@@ -59,15 +59,15 @@ void EnergySensor::measure() {
       const std::int64_t before = frames_;
       lock.unlock();
       const Clock::time_point start = Clock::now();
-      energy_.start();
+      energy_->start();
       lock.lock();
       ends_or_anew_.wait_for(lock, interval_, [&] { return ends_ || begun_ != number; });
       const std::int64_t frames = frames_ - before;
       const bool whole = !ends_ && begun_ == number;
       lock.unlock();
-      energy_.stop();
+      energy_->stop();
       Reading reading{0, std::chrono::duration<double>(Clock::now() - start).count(), frames};
-      if (whole) reading.joules = energy_.joules();
+      if (whole) reading.joules = energy_->joules();
       lock.lock();
       if (whole && begun_ == number) reading_ = reading;
     }

@@ -4,12 +4,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
-#include "pipeline/energy.hpp"
+#include "pipeline/energy_counter.hpp"
 
 namespace sightline::pipeline {
 
@@ -22,14 +23,14 @@ class EnergySensor {
     std::int64_t frames = 0;  ///< delivered meanwhile
   };
 
-  /// Throws Error (usage) where there is no meter that can be read, and as find_meters does.
-  EnergySensor(const MeterOptions& options, std::chrono::milliseconds interval);
+  /// Throws Error (usage) where there is no meter that can be read.
+  EnergySensor(std::shared_ptr<EnergyCounter> energy, std::chrono::milliseconds interval);
   ~EnergySensor();
   EnergySensor(const EnergySensor&) = delete;
   EnergySensor& operator=(const EnergySensor&) = delete;
 
   /// The meters, for people.
-  const std::string& name() const { return energy_.name(); }
+  const std::string& name() const { return energy_->name(); }
   /// A frame was delivered.
   void count_frame();
   /// The interval that is being measured does not count: something else runs from now on.
@@ -42,7 +43,7 @@ class EnergySensor {
  private:
   void measure();
 
-  Energy energy_;
+  const std::shared_ptr<EnergyCounter> energy_;
   const std::chrono::milliseconds interval_;
   mutable std::mutex mutex_;
   std::condition_variable ends_or_anew_;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -47,23 +48,23 @@ std::optional<Schedule> more_frugal(const EnergySeen& seen, const DeviceCosts& c
 }
 
 EnergyWatch::EnergyWatch(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                         const Planned& planned, const MeterOptions& meters, int in_flight)
+                         const Planned& planned, std::shared_ptr<EnergyCounter> energy, int in_flight)
     : pipeline_(pipeline),
       processor_(processor),
       devices_(devices),
       planned_(planned),
       in_flight_(in_flight),
-      energy_(meters),
+      energy_(std::move(energy)),
       current_(planned.schedule),
       watch_(kQuantities, 1, kDriftWindowsOfEnergy) {}
 
 void EnergyWatch::begin(const TraceInfo& info) {
   switched_ = info.start;
   window_ = {};
-  works_ = planned_.energies.has_value() && energy_.is_quick();
+  works_ = planned_.energies.has_value() && energy_ && energy_->is_quick();
   if (!works_) return;
   try {
-    energy_.start();
+    energy_->start();
   } catch (const Error& e) {
     spdlog::warn("the plan is not watched for its energy: {}", e.what());
     works_ = false;
@@ -80,7 +81,7 @@ void EnergyWatch::accept(const FrameTrace& trace) {
   try {
     if (window_.frames++ == 0) {  // from here on, frames and joules are counted
       window_.from = trace.delivered;
-      window_.joules = energy_.joules();
+      window_.joules = energy_->joules();
       return;
     }
     window_.sums.add(trace, planned_.costs.front().threads);
@@ -94,7 +95,7 @@ void EnergyWatch::accept(const FrameTrace& trace) {
 
 void EnergyWatch::close_window(std::int64_t now) {
   const double frames = window_.frames - 1;
-  const double joules = energy_.joules();
+  const double joules = energy_->joules();
   const EnergySeen seen{(joules - window_.joules) / frames,
                         1e-9 * static_cast<double>(now - window_.from) / frames, window_.sums.cpu / frames,
                         window_.sums.device / frames};

@@ -1,11 +1,12 @@
 #pragma once
 /// Keeps schedule `auto` with the goal energy right while it runs.
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "pipeline/busy_seconds.hpp"
-#include "pipeline/energy.hpp"
+#include "pipeline/energy_counter.hpp"
 #include "pipeline/plan_watch.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace.hpp"
@@ -39,9 +40,8 @@ std::optional<Schedule> more_frugal(const EnergySeen& seen, const DeviceCosts& c
 /// nothing where the plan has no stages' energies, or a meter fails, which the log says once.
 class EnergyWatch : public TraceSink {
  public:
-  /// Throws as Energy does.
   EnergyWatch(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-              const Planned& planned, const MeterOptions& meters, int in_flight = 0);
+              const Planned& planned, std::shared_ptr<EnergyCounter> energy, int in_flight = 0);
 
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
@@ -65,7 +65,7 @@ class EnergyWatch : public TraceSink {
   Devices devices_;
   const Planned planned_;
   int in_flight_;
-  Energy energy_;
+  const std::shared_ptr<EnergyCounter> energy_;
   Schedule current_;
   PlanWatch watch_;
   Window window_;

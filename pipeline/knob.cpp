@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/battery.hpp"
 #include "pipeline/now.hpp"
 
 namespace sightline::pipeline {
@@ -97,10 +96,10 @@ Knob::Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions opti
   using enum KnobPolicy::Kind;
   const KnobPolicy::Kind kind = options_.policy.kind;
   if (kind == power || kind == energy) {
-    energy_ = std::make_unique<EnergySensor>(options_.meters, options_.energy_interval);
+    energy_ = std::make_unique<EnergySensor>(options_.energy, options_.energy_interval);
     spdlog::info("knob: {}, by {}", describe(options_.policy), energy_->name());
   }
-  if (kind == battery && !battery_level(options_.meters.power_supply)) {
+  if (kind == battery && !(options_.battery && options_.battery())) {
     throw Error(ExitCode::device, "there is no battery whose level could be followed",
                 "use --hold or --budget, or no policy at all");
   }
@@ -176,7 +175,7 @@ void Knob::judge_energy(std::int64_t now) {
 void Knob::judge_battery(std::int64_t now) {
   if (now < next_look_) return;
   next_look_ = now + kBatteryPause;
-  const std::optional<BatteryLevel> level = battery_level(options_.meters.power_supply);
+  const std::optional<BatteryLevel> level = options_.battery();
   if (!level) throw Error(ExitCode::failed, "the battery is gone");
   const std::size_t setting = battery_.observe(level->level, level->charging);
   last_seen_ = fmt::format("the battery is at {:.0f}%{}", 100 * level->level,

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <string>
 
+#include "pipeline/battery_reader.hpp"
 #include "pipeline/energy_sensor.hpp"
 #include "pipeline/knob_logic.hpp"
 #include "pipeline/knob_policy.hpp"
-#include "pipeline/meter.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace sightline::pipeline {
@@ -45,8 +45,8 @@ class CapacityMeter {
 
 struct KnobOptions {
   KnobPolicy policy;
-  /// Where meters and batteries are; `log` too.
-  MeterOptions meters;
+  std::shared_ptr<EnergyCounter> energy;            ///< for a budget
+  BatteryReader battery;                            ///< for the battery's policy
   std::chrono::milliseconds energy_interval{2000};  ///< sensors are slow
   /// Frames a second that the source gives: more need not be held. Empty, or 0: as many as are searched.
   std::function<double()> source_rate;
@@ -56,8 +56,8 @@ struct KnobOptions {
 /// frames a second: what a camera does not give need not be held. Nor is what a file's decoding or the
 /// outputs do not allow: where searching rests for more than a quarter of the time, it is not what limits,
 /// and the rate to hold is no more than the one that there is. The log says so once. A budget counts the
-/// energy of all meters that may be added up (Energy), idle power included, which is why a budget of watts
-/// asks for a source that leaves the processors something to rest: searched as fast as possible, every
+/// energy of all meters that may be added up (EnergyCounter), idle power included, which is why a budget of
+/// watts asks for a source that leaves the processors something to rest: searched as fast as possible, every
 /// setting takes about the same. See KnobLogic for when it turns, and BatteryLogic. The log says what was
 /// done and why.
 ///

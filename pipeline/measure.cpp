@@ -8,6 +8,7 @@
 #include "base/median.hpp"
 #include "base/memory_use.hpp"
 #include "pipeline/energy.hpp"
+#include "pipeline/measure_stages.hpp"
 #include "pipeline/now.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/trace_statistics.hpp"
@@ -114,6 +115,7 @@ class Measurer {
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
       plan.stop = options_.stop;
+      count_energy(plan, processor_, devices_, pipeline_.threads());
       const Planned planned = plan_schedule(pipeline_, processor_, devices_, frames_, plan);
       subject.schedule = planned.schedule;
       subject.schedule.name = "auto";

@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "pipeline/energy_windows.hpp"
-#include "pipeline/planner.hpp"
 #include "pipeline/sources.hpp"
 #include "pipeline/stage_alone.hpp"
 #include "pipeline/trace_statistics.hpp"
@@ -319,13 +318,18 @@ StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& 
   return result;
 }
 
-StageEnergies measure_energies(const FrameProcessor& processor, const Devices& devices,
-                               const media::Frame& frame, int threads, double seconds, Energy& energy,
-                               const std::atomic<bool>* stop) {
-  StageMeasurement result;
-  const EnergyWindows windows(energy, seconds, 1, stop);
-  RowMeasurer(processor, devices, frame, threads, windows, energy, result).run([](const std::string&) {});
-  return energies_of(result);
+void count_energy(PlanOptions& options, const FrameProcessor& processor, const Devices& devices, int threads,
+                  const MeterOptions& meters) {
+  if (options.goal != Goal::energy) return;
+  const auto energy = std::make_shared<Energy>(meters);
+  options.energy = energy;
+  options.measure_energies = [&processor, devices, threads, energy, stop = options.stop](
+                                 const media::Frame& frame, double seconds) {
+    StageMeasurement result;
+    const EnergyWindows windows(*energy, seconds, 1, stop);
+    RowMeasurer(processor, devices, frame, threads, windows, *energy, result).run([](const std::string&) {});
+    return energies_of(result);
+  };
 }
 
 }  // namespace sightline::pipeline

@@ -5,7 +5,8 @@
 #include <functional>
 
 #include "media/frame.hpp"
-#include "pipeline/energy.hpp"
+#include "pipeline/meter.hpp"
+#include "pipeline/planner.hpp"
 #include "pipeline/stage_measurement.hpp"
 
 namespace sightline::pipeline {
@@ -31,10 +32,10 @@ struct MeasureStagesOptions {
 StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& devices,
                                 const media::Frame& frame, const MeasureStagesOptions& options);
 
-/// The stages' energy alone, for a planner that is in a hurry: each row for so many seconds, once. With a
-/// meter that is not empty.
-StageEnergies measure_energies(const FrameProcessor& processor, const Devices& devices,
-                               const media::Frame& frame, int threads, double seconds, Energy& energy,
-                               const std::atomic<bool>* stop);
+/// Has a plan for the goal energy counted by meters, which measure the stages' energy, too. Does nothing for
+/// other goals. Throws as Energy does.
+/// @param options  of plan_schedule; processor and devices must outlive them
+void count_energy(PlanOptions& options, const FrameProcessor& processor, const Devices& devices, int threads,
+                  const MeterOptions& meters = {});
 
 }  // namespace sightline::pipeline

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/energy.hpp"
 #include "pipeline/planner.hpp"
 #include "pipeline/trace_statistics.hpp"
 #include "pipeline/trials_by_turns.hpp"
@@ -29,7 +28,7 @@ class PlanTrials {
  public:
   /// @param energy  the meters, for the goal energy; else null
   PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-             const std::vector<media::Frame>& frames, const PlanOptions& options, Energy* energy)
+             const std::vector<media::Frame>& frames, const PlanOptions& options, EnergyCounter* energy)
       : pipeline_(pipeline),
         stages_(processor.stages().size()),
         devices_(devices.size()),
@@ -61,7 +60,7 @@ class PlanTrials {
   const std::size_t stages_, devices_;  // how many
   const std::vector<media::Frame>& frames_;
   const PlanOptions& options_;
-  Energy* const energy_;
+  EnergyCounter* const energy_;
 };
 
 }  // namespace sightline::pipeline

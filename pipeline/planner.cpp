@@ -10,8 +10,6 @@
 #include "base/json_store.hpp"
 #include "base/median.hpp"
 #include "opencl/tuning.hpp"
-#include "pipeline/energy.hpp"
-#include "pipeline/measure_stages.hpp"
 #include "pipeline/plan_store.hpp"
 #include "pipeline/plan_trial.hpp"
 #include "pipeline/weigh.hpp"
@@ -159,16 +157,15 @@ void try_in_flight(std::vector<Alternative>& alternatives, const Devices& device
 // Stored ones, or measured now, and then stored; none where the run was stopped.
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
                                            const Devices& devices, const media::Frame& frame,
-                                           const PlanOptions& options, Energy& energy) {
+                                           const PlanOptions& options) {
   const std::string key = machine_key(processor, devices, frame.size(), pipeline.threads());
-  auto stored =
-      stored_energies(options.energy_file, key, energy.name(), processor.stages().size(), devices.size() + 1);
-  if (stored || options.energy_seconds <= 0) return stored;
+  auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
+                                devices.size() + 1);
+  if (stored || !options.measure_energies) return stored;
   spdlog::info("auto: measures what each stage takes on each processor, {:g} s each; it is remembered",
                options.energy_seconds);
   try {
-    stored = measure_energies(processor, devices, frame, pipeline.threads(), options.energy_seconds, energy,
-                              options.stop);
+    stored = options.measure_energies(frame, options.energy_seconds);
   } catch (const Error& e) {
     if (!is_set(options.stop)) spdlog::warn("the stages' energy is not known: {}", e.what());
     return std::nullopt;
@@ -179,15 +176,6 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
     spdlog::debug("{}", e.what());
   }
   return stored;
-}
-
-// What the goal is weighed by; none for goals that need no meter.
-std::optional<Energy> energy_for(Goal goal, const MeterOptions& meters) {
-  if (goal != Goal::energy) return std::nullopt;
-  std::optional<Energy> energy(std::in_place, meters);
-  if (energy->is_quick()) return energy;
-  throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
-              "RAPL usually needs root; choose --goal throughput or latency");
 }
 
 }  // namespace
@@ -202,18 +190,20 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
   return known;
 }
 
-void check_goal(Goal goal, const MeterOptions& meters) {
-  energy_for(goal, meters);
+void check_goal(Goal goal, const EnergyCounter* energy) {
+  if (goal != Goal::energy || (energy && energy->is_quick())) return;
+  throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
+              "RAPL usually needs root; choose --goal throughput or latency");
 }
 
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
-  std::optional<Energy> energy = energy_for(options.goal, options.meters);
+  EnergyCounter* const energy = options.goal == Goal::energy ? options.energy.get() : nullptr;
+  check_goal(options.goal, energy);
   const JsonStore store(options.file);
   const std::string key = plan_key(processor, devices, frames.front(), pipeline.threads(), options);
   Planned planned;
-  if (energy)
-    planned.energies = find_energies(pipeline, processor, devices, frames.front(), options, *energy);
+  if (energy) planned.energies = find_energies(pipeline, processor, devices, frames.front(), options);
   if (auto known = remembered_plan(store, key, processor, devices, options.frames_to_come)) {
     // Energies that were measured since, and better, deserve a new look.
     if (!energy || known->energies == planned.energies) {
@@ -239,7 +229,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
         "variants of the best",
         options.energy_trials * options.energy_trial_seconds);
   }
-  PlanTrials trials(pipeline, processor, devices, frames, options, energy ? &*energy : nullptr);
+  PlanTrials trials(pipeline, processor, devices, frames, options, energy);
   // Whether the run to come is worth so many more trials, of two runs each.
   const auto is_worth = [&](int trial_count) {
     if (energy || !options.frames_to_come) return true;

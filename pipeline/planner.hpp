@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "pipeline/costs.hpp"
+#include "pipeline/energy_counter.hpp"
 #include "pipeline/energy_model.hpp"
-#include "pipeline/meter.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/transfers.hpp"
 
@@ -21,8 +21,9 @@ enum class Goal { throughput, latency, energy };
 /// Throws Error (usage). Empty: throughput.
 Goal parse_goal(const std::string& text);
 /// Throws Error (usage) where the goal is energy and there is no meter that is quick enough for it
-/// (Energy::is_quick).
-void check_goal(Goal goal, const MeterOptions& meters = {});
+/// (EnergyCounter::is_quick).
+/// @param energy  may be null
+void check_goal(Goal goal, const EnergyCounter* energy);
 
 /// A schedule that was weighed.
 struct Alternative {
@@ -67,14 +68,16 @@ struct PlanOptions {
   /// with at most so many trials of the mappings together, and of what is tuned, and of frames in flight.
   int energy_trials = 40;
   int energy_further_trials = 16;
-  MeterOptions meters;  ///< for the goal energy
+  std::shared_ptr<EnergyCounter> energy;  ///< for the goal energy
   /// Says, where something has to be measured, how long copies take by device. Empty, or of fewer devices:
   /// they are measured at every stage instead.
   std::function<std::vector<TransferModel>()> transfers;
   std::filesystem::path energy_file;  ///< where stages' energies are stored; empty: nowhere
-  /// Of each stage on each processor for its energy, for the goal energy, where none are stored; 0: it is not
-  /// measured, and until they are tried, faster schedules are taken to need less.
-  double energy_seconds = 1;
+  /// Measures the energy of the stages on a frame, for the goal energy, where none is stored: each stage on
+  /// each processor for so many seconds. Empty: it is not measured, and until they are tried, faster
+  /// schedules are taken to need less.
+  std::function<StageEnergies(const media::Frame& frame, double seconds)> measure_energies;
+  double energy_seconds = 1;                ///< for measure_energies
   const std::atomic<bool>* stop = nullptr;  ///< ends it early, with what is known by then; may be null
 };
 

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "pipeline/energy.hpp"
 #include "support/counted_energy.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
@@ -56,8 +57,8 @@ class EnergyWatchTest : public ::testing::Test {
     PipelineOptions options;
     options.threads = 2;
     pipeline_ = std::make_unique<Pipeline>(detector_, device_.get(), planned_.schedule, options);
-    watch_ =
-        std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_, energy_.meters(), 4);
+    watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_,
+                                           std::make_shared<Energy>(energy_.meters()), 4);
     TraceInfo info;
     info.start = ns(now_);
     watch_->begin(info);
@@ -147,7 +148,8 @@ TEST_F(EnergyWatchTest, AMeterThatFailsEndsIt) {
 
 TEST_F(EnergyWatchTest, IsNothingWithoutTheStagesEnergy) {
   planned_.energies.reset();
-  watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_, energy_.meters(), 4);
+  watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_,
+                                         std::make_shared<Energy>(energy_.meters()), 4);
   watch_->begin({});
   run_for(5);
   energy_.set_idle(65);

@@ -14,6 +14,8 @@
 
 #include "detection/adjustable_detector.hpp"
 #include "filterbank/detector.hpp"
+#include "pipeline/battery.hpp"
+#include "pipeline/energy.hpp"
 #include "pipeline/planner.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
@@ -266,7 +268,7 @@ TEST_F(KnobRun, SaysOnceWhatNoSettingHolds) {
 TEST_F(KnobRun, FollowsABattery) {
   const TempDir folder;
   const std::filesystem::path battery = std::filesystem::path(folder / "supply") / "BAT0";
-  options_.meters.power_supply = folder / "supply";
+  options_.battery = [supply = std::filesystem::path(folder / "supply")] { return battery_level(supply); };
   EXPECT_THAT(error_of(ExitCode::device, [&] { start({KnobPolicy::Kind::battery}); }),
               HasSubstr("no battery"));
   std::filesystem::create_directories(battery);
@@ -302,7 +304,9 @@ std::string power_log(const TempDir& folder, double watts) {
 
 TEST_F(KnobRun, StaysWithinABudget) {
   const TempDir folder;
-  options_.meters.log = power_log(folder, 50);
+  MeterOptions meters;
+  meters.log = power_log(folder, 50);
+  options_.energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(10);
   for (const auto& [watts, setting] : {std::pair{40.0, 2u}, {80.0, 0u}}) {
     start({KnobPolicy::Kind::power, watts});
@@ -314,9 +318,10 @@ TEST_F(KnobRun, StaysWithinABudget) {
   }
   EXPECT_THAT(log_.str(), HasSubstr("50 W; now coarse (no more than 40 W)"));
   knob_.reset();
-  options_.meters = {};
-  options_.meters.powercap = options_.meters.hwmon = options_.meters.power_supply = folder / "none";
-  options_.meters.nvml.clear();
+  meters = {};
+  meters.powercap = meters.hwmon = meters.power_supply = folder / "none";
+  meters.nvml.clear();
+  options_.energy = std::make_shared<Energy>(meters);
   EXPECT_THAT(error_of(ExitCode::usage,
                        [&] {
                          start({KnobPolicy::Kind::power, 40});
@@ -326,9 +331,11 @@ TEST_F(KnobRun, StaysWithinABudget) {
 
 TEST_F(KnobRun, AMeterThatFailsEndsThePolicyAlone) {
   const TempDir folder;
-  options_.meters.log = folder / "power.csv";
+  MeterOptions meters;
+  meters.log = folder / "power.csv";
+  meters.log_wait = 0;
   std::ofstream(folder / "power.csv") << "time,watts\n1,5\n";
-  options_.meters.log_wait = 0;
+  options_.energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(5);
   start({KnobPolicy::Kind::energy, 1});
   EXPECT_TRUE(sightline::test::becomes_true([&] {

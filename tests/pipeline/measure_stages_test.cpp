@@ -204,7 +204,6 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     const CountedStages stages(processor, *device);
     PlanOptions asked;
     asked.goal = Goal::energy;
-    asked.meters = energy.meters();
     asked.energy_seconds = 0.05;
     asked.energy_trial_seconds = 0.05;
     asked.in_flight = 2;
@@ -212,6 +211,7 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     asked.file = folder / "plans.json";
     asked.energy_file = folder / (device_is_frugal ? "a.json" : "b.json");
     Pipeline pipeline(processor, &stages, test::on_cpu(2), {1});
+    count_energy(asked, processor, &stages, pipeline.threads(), energy.meters());
     const Planned planned = plan_schedule(pipeline, processor, &stages, {frame_of(40)}, asked);
     EXPECT_FALSE(planned.remembered) << "energies are others than those that were remembered";
     EXPECT_EQ(planned.schedule.on_device, StageSet(device_is_frugal ? 0b001 : 0b000));
@@ -254,11 +254,11 @@ TEST_F(MeasureStages, EnergiesThatCannotBeKeptAreUsed) {
   const CountedProcessor processor(&energy, false);
   PlanOptions asked;
   asked.goal = Goal::energy;
-  asked.meters = energy.meters();
   asked.energy_seconds = asked.energy_trial_seconds = 0.02;
   asked.in_flight = asked.trials = 1;
   asked.energy_file = folder / "file/energies.json";
   Pipeline pipeline(processor, nullptr, test::on_cpu(1), {1});
+  count_energy(asked, processor, nullptr, pipeline.threads(), energy.meters());
   EXPECT_TRUE(plan_schedule(pipeline, processor, nullptr, {frame_of(40)}, asked).energies);
 }
 

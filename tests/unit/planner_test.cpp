@@ -14,6 +14,7 @@
 #include "opencl/device.hpp"
 #include "opencl/error.hpp"
 #include "opencl/tuning.hpp"
+#include "pipeline/energy.hpp"
 #include "pipeline/sources.hpp"
 #include "support/filterbank.hpp"
 
@@ -426,9 +427,10 @@ TEST_F(PlannerTest, AnUnwritableFileIsNoError) {
 
 TEST_F(PlannerTest, EnergyNeedsAMeter) {
   options_.goal = Goal::energy;
-  options_.meters.powercap = folder_ / "none";  // a machine without sensors
-  options_.meters.hwmon = options_.meters.power_supply = options_.meters.powercap;
-  options_.meters.nvml.clear();
+  MeterOptions meters;
+  meters.powercap = meters.hwmon = meters.power_supply = folder_ / "none";  // a machine without sensors
+  meters.nvml.clear();
+  options_.energy = std::make_shared<Energy>(meters);
   const std::string message = test::error_of(ExitCode::usage, [&] { plan(); });
   EXPECT_NE(message.find("meter"), std::string::npos) << message;
   EXPECT_NE(message.find("--goal throughput or latency"), std::string::npos) << message;
