@@ -4,6 +4,7 @@
 
 #include "characterisation/decisions.hpp"
 #include "characterisation/record.hpp"
+#include "pipeline/transfer_model.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -42,18 +42,4 @@ double TransferCurve::bytes(double seconds) const {
   return on_line(seconds, turned(*(next - 1)), turned(*next));
 }
 
-TransferModel transfer_model(const characterisation::Characteristics& device) {
-  const auto curve_of = [&](const char* id) {
-    std::vector<Point> points;
-    if (const characterisation::Curve* const curve = device.curve(id)) {
-      for (const characterisation::Point& point : curve->points) {
-        if (const double rate = 1e9 * curve->best(point); rate > 0)
-          points.emplace_back(point.x, point.x / rate);
-      }
-    }
-    return TransferCurve(std::move(points));
-  };
-  return {curve_of("transfer.pinned.up"), curve_of("transfer.pinned.down")};
-}
-
 }  // namespace sightline::pipeline

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "characterisation/characteristics.hpp"
-
 namespace sightline::pipeline {
 
 /// Copies one way. Immutable.
@@ -36,8 +34,5 @@ struct TransferModel {
   /// Seconds to bring to the device what took so long to bring from it.
   double upload_of_download(double seconds) const { return upload.seconds(download.bytes(seconds)); }
 };
-
-/// From and to pinned memory, which the pipeline copies by; empty where that was not measured.
-TransferModel transfer_model(const characterisation::Characteristics& device);
 
 }  // namespace sightline::pipeline
