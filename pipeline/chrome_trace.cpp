@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
@@ -17,12 +16,6 @@ constexpr std::size_t kBufferSize = 1 << 16;
 /// Threads are numbered from here: viewers take a thread with its process's number for its main thread, and
 /// number 0 for the idle process. The first is the lane of the frames.
 constexpr int kFrames = 1000;
-
-/// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
-std::string json_string(std::string_view text) {
-  using nlohmann::json;
-  return json_text(json(text));
-}
 
 const char* to_string(Activity activity) {
   switch (activity) {

@@ -1,5 +1,7 @@
 #include "base/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/utf8.hpp"
 
 namespace sightline {
@@ -9,6 +11,10 @@ std::string escape_controls(std::string_view json) {
   std::string text = printable(json, "\n\t\x7f");
   for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;) text.replace(at, 1, "\\u007f");
   return text;
+}
+
+std::string json_string(std::string_view text) {
+  return json_text(nlohmann::json(text));
 }
 
 }  // namespace sightline

@@ -11,6 +11,9 @@ namespace sightline {
 /// @param json  UTF-8, such as nlohmann's `dump`
 std::string escape_controls(std::string_view json);
 
+/// A JSON string with its quotes, as `json_text` writes it.
+std::string json_string(std::string_view text);
+
 /// As `dump`, with `escape_controls`; bytes that are not UTF-8 are replaced.
 /// @param indent  below 0: on one line
 template <typename Json>

@@ -38,10 +38,6 @@ std::string plain(double value, int decimals) {
 
 // Text of JSON, put together here: a tree of nlohmann's needs memory to be given back, and where its
 // destructor is refused it, the program ends.
-std::string quoted(const std::string& text) {
-  return json_text(Json(text));
-}
-
 std::string json_number(double value, int decimals) {
   return number(value, decimals).dump();
 }
@@ -64,7 +60,7 @@ void append(std::string& object, const char* name, const std::string& value) {
 
 std::string names_array(const std::vector<std::string>& names) {
   std::string array;
-  for (const std::string& name : names) array += (array.empty() ? "[" : ",") + quoted(name);
+  for (const std::string& name : names) array += (array.empty() ? "[" : ",") + json_string(name);
   return array + ']';
 }
 
@@ -72,16 +68,16 @@ std::string landmarks_object(const std::vector<Landmark>& landmarks) {
   std::string object;
   for (const Landmark& one : landmarks) {
     object += object.empty() ? "{" : ",";
-    object += quoted(one.name) + ":[" + json_number(one.x, 2) + ',' + json_number(one.y, 2) + ']';
+    object += json_string(one.name) + ":[" + json_number(one.x, 2) + ',' + json_number(one.y, 2) + ']';
   }
   return object + '}';
 }
 
 // Name and distance, where they are known.
 void append_identity(std::string& object, const DetectionAttributes& attributes) {
-  if (!attributes.name.empty()) append(object, "name", quoted(attributes.name));
+  if (!attributes.name.empty()) append(object, "name", json_string(attributes.name));
   if (attributes.distance) append(object, "distance", json_number(*attributes.distance, 4));
-  if (!attributes.view.empty()) append(object, "view", quoted(attributes.view));
+  if (!attributes.view.empty()) append(object, "view", json_string(attributes.view));
 }
 
 }  // namespace
@@ -99,7 +95,7 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
   std::string objects;
   for (const auto& object : result.objects) {
     std::string one;
-    append(one, "label", quoted(label(object)));
+    append(one, "label", json_string(label(object)));
     append(one, "score", json_number(object.score, 4));
     if (object.confidence) append(one, "confidence", json_number(*object.confidence, 4));
     append(one, "box", box_array(object.box));
@@ -112,16 +108,16 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
     objects += (objects.empty() ? "" : ",") + one + '}';
   }
   std::string text;
-  append(text, "source", quoted(result.source));
-  if (!result.picture.empty()) append(text, "picture", quoted(result.picture));
+  append(text, "source", json_string(result.source));
+  if (!result.picture.empty()) append(text, "picture", json_string(result.picture));
   append(text, "frame", frame_number(result, "null"));
   append(text, "time", json_number(result.time, 6));
-  append(text, "status", quoted(to_string(result.status)));
+  append(text, "status", json_string(to_string(result.status)));
   append(text, "width", std::to_string(result.width));
   append(text, "height", std::to_string(result.height));
-  if (!result.setting.empty()) append(text, "setting", quoted(result.setting));
+  if (!result.setting.empty()) append(text, "setting", json_string(result.setting));
   append(text, "objects", '[' + objects + ']');
-  if (result.status != FrameStatus::ok) append(text, "message", quoted(result.message));
+  if (result.status != FrameStatus::ok) append(text, "message", json_string(result.message));
   return text + '}';
 }
 
@@ -245,15 +241,15 @@ class Coco final : public ResultWriter::Format {
                              (is_of_video ? '#' + std::to_string(result.frame) : "");
     std::string image;
     append(image, "id", std::to_string(++image_));
-    append(image, "file_name", quoted(name));
+    append(image, "file_name", json_string(name));
     append(image, "width", std::to_string(result.width));
     append(image, "height", std::to_string(result.height));
-    append(image, "source", quoted(result.source));
+    append(image, "source", json_string(result.source));
     append(image, "frame", frame_number(result, "null"));
     append(image, "time", json_number(result.time, 6));
-    append(image, "status", quoted(to_string(result.status)));
-    if (!result.setting.empty()) append(image, "setting", quoted(result.setting));
-    if (result.status != FrameStatus::ok) append(image, "message", quoted(result.message));
+    append(image, "status", json_string(to_string(result.status)));
+    if (!result.setting.empty()) append(image, "setting", json_string(result.setting));
+    if (result.status != FrameStatus::ok) append(image, "message", json_string(result.message));
     return (image_ == 1 ? "\n" : ",\n") + image + '}';
   }
   void tail(ResultWriter::Output& output) override {
@@ -261,7 +257,7 @@ class Coco final : public ResultWriter::Format {
     for (std::size_t i = 0; i < labels().size(); ++i) {
       std::string category;
       append(category, "id", std::to_string(i + 1));
-      append(category, "name", quoted(labels()[i]));
+      append(category, "name", json_string(labels()[i]));
       if (const auto named = keypoints_.find(static_cast<int>(i)); named != keypoints_.end())
         append(category, "keypoints", names_array(named->second));
       categories += (i == 0 ? "" : ",") + category + '}';

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
@@ -14,15 +13,11 @@ namespace {
 constexpr int kMostLines = 10'000;
 
 // With no more digits than it needs; ten-thousandths of a pixel are noise of arithmetic.
-std::string plain(double value, int decimals = 4) {
+std::string trimmed_number(double value, int decimals = 4) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text == "-0" ? "0" : text;
-}
-
-std::string quoted(const std::string& text) {
-  return json_text(nlohmann::json(text));
 }
 
 // A field of a list of boxes.
@@ -80,8 +75,8 @@ std::string as_box_list(const GroundTruth& truth) {
       text += name + '\n';
     for (const auto& [box, ignore, label] : boxes) {
       if (ignore) continue;
-      text += fmt::format("{} {} {} {} {}", name, plain(box.x), plain(box.y), plain(box.x + box.width),
-                          plain(box.y + box.height));
+      text += fmt::format("{} {} {} {} {}", name, trimmed_number(box.x), trimmed_number(box.y),
+                          trimmed_number(box.x + box.width), trimmed_number(box.y + box.height));
       if (const auto known = truth.labels.find(label); known != truth.labels.end())
         text += ' ' + field(known->second, "class");
       text += '\n';
@@ -98,21 +93,22 @@ std::string as_coco(const GroundTruth& truth) {
     const auto known = truth.facts.find(name);
     const ImageFacts facts = known != truth.facts.end() ? known->second : ImageFacts{{}, name};
     images += fmt::format("{}{{\"id\":{},\"file_name\":{},\"width\":{},\"height\":{}}}",
-                          image_id == 0 ? "\n" : ",\n", image_id + 1, quoted(facts.path), facts.size.width,
-                          facts.size.height);
+                          image_id == 0 ? "\n" : ",\n", image_id + 1, json_string(facts.path),
+                          facts.size.width, facts.size.height);
     ++image_id;
     for (const auto& [box, ignore, label] : boxes) {
       annotations += fmt::format(
           "{}{{\"id\":{},\"image_id\":{},\"category_id\":{},\"bbox\":[{},{},{},{}],\"area\":{},\"iscrowd\":{}"
           "}}",
-          id == 0 ? "\n" : ",\n", id + 1, image_id, label + shift, plain(box.x), plain(box.y),
-          plain(box.width), plain(box.height), plain(box.area(), 2), ignore ? 1 : 0);
+          id == 0 ? "\n" : ",\n", id + 1, image_id, label + shift, trimmed_number(box.x),
+          trimmed_number(box.y), trimmed_number(box.width), trimmed_number(box.height),
+          trimmed_number(box.area(), 2), ignore ? 1 : 0);
       ++id;
     }
   }
   const auto category = [&](int number, const std::string& name) {
-    categories +=
-        fmt::format("{}{{\"id\":{},\"name\":{}}}", categories.empty() ? "\n" : ",\n", number, quoted(name));
+    categories += fmt::format("{}{{\"id\":{},\"name\":{}}}", categories.empty() ? "\n" : ",\n", number,
+                              json_string(name));
   };
   if (truth.labels.empty()) category(1, "object");
   for (const auto& [label, name] : truth.labels) category(label + shift, name);
@@ -136,10 +132,11 @@ std::string as_yolo(const std::vector<TruthBox>& boxes, Size image, const std::m
     const Box box = clipped(whole, image);
     if (ignore || !(box.width > 0 && box.height > 0)) continue;
     const auto number = numbers.find(label);
-    text += fmt::format("{} {} {} {} {}\n", number == numbers.end() ? label : number->second,
-                        plain((box.x + box.width / 2) / image.width, 7),
-                        plain((box.y + box.height / 2) / image.height, 7), plain(box.width / image.width, 7),
-                        plain(box.height / image.height, 7));
+    text +=
+        fmt::format("{} {} {} {} {}\n", number == numbers.end() ? label : number->second,
+                    trimmed_number((box.x + box.width / 2) / image.width, 7),
+                    trimmed_number((box.y + box.height / 2) / image.height, 7),
+                    trimmed_number(box.width / image.width, 7), trimmed_number(box.height / image.height, 7));
   }
   return text;
 }
