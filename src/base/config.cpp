@@ -71,7 +71,7 @@ Config::~Config() = default;
 
 namespace {
 
-std::string text_of(const fs::path& file) {
+std::string config_text(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     throw Error(ExitCode::usage, "configuration '" + file.string() + "' is not a file",
@@ -103,13 +103,13 @@ const T& given(const Config::Value& value, const std::string& key, const char* k
 }  // namespace
 
 Config Config::load(const fs::path& file) {
-  Config config = parse(text_of(file), file.string());
+  Config config = parse(config_text(file), file.string());
   config.data_->folder = file.parent_path();
   return config;
 }
 
 std::vector<Config> Config::load_each(const fs::path& file, const std::string& section) {
-  std::vector<Config> all = parse_each(text_of(file), file.string(), section);
+  std::vector<Config> all = parse_each(config_text(file), file.string(), section);
   for (Config& config : all) config.data_->folder = file.parent_path();
   return all;
 }

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The whole file; an empty object where there is none or it is damaged.
-nlohmann::json read(const fs::path& file) {
+nlohmann::json read_json(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return nlohmann::json::object();
   try {
@@ -29,7 +29,7 @@ nlohmann::json read(const fs::path& file) {
 
 nlohmann::json JsonStore::find(const std::string& key) const {
   if (file_.empty()) return nullptr;
-  const nlohmann::json all = read(file_);
+  const nlohmann::json all = read_json(file_);
   const auto found = all.find(key);
   return found == all.end() ? nlohmann::json(nullptr) : *found;
 }
@@ -37,7 +37,7 @@ nlohmann::json JsonStore::find(const std::string& key) const {
 nlohmann::json JsonStore::find_all(const std::string& prefix) const {
   nlohmann::json found = nlohmann::json::object();
   if (file_.empty()) return found;
-  const nlohmann::json all = read(file_);
+  const nlohmann::json all = read_json(file_);
   for (const auto& [key, value] : all.items()) {
     if (key.starts_with(prefix)) found[key] = value;
   }
@@ -46,7 +46,7 @@ nlohmann::json JsonStore::find_all(const std::string& prefix) const {
 
 void JsonStore::store(const std::string& key, const nlohmann::json& value) const {
   if (file_.empty()) return;
-  nlohmann::json all = read(file_);
+  nlohmann::json all = read_json(file_);
   all[key] = value;
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);

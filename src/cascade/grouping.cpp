@@ -43,7 +43,7 @@ struct Group {
   Rect mean;
 };
 
-Rect mean_of(const Group& group) {
+Rect mean_rect(const Group& group) {
   const float share = 1.0F / static_cast<float>(group.count);
   const auto mean = [&](std::int64_t sum) {
     return static_cast<int>(std::lrintf(static_cast<float>(sum) * share));
@@ -79,7 +79,7 @@ std::vector<Group> make_groups(std::vector<ScoredBox> boxes) {
     group.margin = group.count == 0 ? boxes[i].margin : std::max(group.margin, boxes[i].margin);
     ++group.count;
   }
-  for (Group& group : groups) group.mean = mean_of(group);
+  for (Group& group : groups) group.mean = mean_rect(group);
   return groups;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
 constexpr double kMostEnlarged = 16;  // that plan_pyramid takes
 
-SlidingWindowWorkspace& own(Workspace& workspace) {
+SlidingWindowWorkspace& own_workspace(Workspace& workspace) {
   return static_cast<SlidingWindowWorkspace&>(workspace);
 }
 
@@ -96,14 +96,14 @@ std::vector<Size> SlidingWindowWorkspace::octave_sizes() const {
 }
 
 void SlidingWindowDetector::merge(Workspace& workspace, Workspace& other) const {
-  std::vector<Candidate>& all = own(workspace).candidates;
-  const std::vector<Candidate>& more = own(other).candidates;
+  std::vector<Candidate>& all = own_workspace(workspace).candidates;
+  const std::vector<Candidate>& more = own_workspace(other).candidates;
   all.insert(all.end(), more.begin(), more.end());
   std::sort(all.begin(), all.end());
 }
 
 std::vector<Detection> SlidingWindowDetector::take_detections(Workspace& workspace) const {
-  return std::move(own(workspace).detections);
+  return std::move(own_workspace(workspace).detections);
 }
 
 }  // namespace sightline

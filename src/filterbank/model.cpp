@@ -32,7 +32,7 @@ Dictionary load_large_dictionary(const Safetensors& file) {
   return Dictionary(std::move(filters));
 }
 
-Dictionary load_dictionary(const Safetensors& file, const Descriptor& descriptor) {
+Dictionary read_dictionary(const Safetensors& file, const Descriptor& descriptor) {
   if (descriptor.patch == 5) return load_large_dictionary(file);
   const auto filters = file.array<std::int8_t>("dictionary", {Safetensors::kAny, 3, 3});
   const auto count = static_cast<std::int64_t>(filters.size() / kTaps);
@@ -312,7 +312,7 @@ bool starts_with(const Dictionary& longer, const Dictionary& beginning) {
          std::ranges::equal(longer.reference().first(n), beginning.reference());
 }
 
-void save_dictionary(const Dictionary& dictionary, Safetensors& file) {
+void write_dictionary(const Dictionary& dictionary, Safetensors& file) {
   const std::int64_t filters = dictionary.size();
   std::vector<float> floats;
   if (dictionary.patch() == 5) {
@@ -343,7 +343,7 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
   const Model common = load_common(file, header);
   Dictionary dictionary;
   try {
-    dictionary = load_dictionary(file, common.descriptor);
+    dictionary = read_dictionary(file, common.descriptor);
   } catch (const Error& e) {
     const std::string what = e.what();
     if (what.find(path.string()) != std::string::npos) throw;
@@ -403,7 +403,7 @@ void save_models(std::span<const Model> sizes, const std::filesystem::path& path
   if (largest.descriptor.signed_value()) file.metadata["contrast"] = "signed";
   if (largest.descriptor.patterns) file.metadata["patterns"] = "uniform";
   const int filters = largest.dictionary.size();
-  save_dictionary(largest.dictionary, file);
+  write_dictionary(largest.dictionary, file);
   if (!largest.network.empty()) {
     if (largest.classifier != ClassifierKind::linear || largest.network.window != window) {
       throw std::invalid_argument("a network goes with a linear classifier of its window");

@@ -4,7 +4,7 @@
 namespace sightline {
 namespace {
 
-struct Value {
+struct PixelValue {
   template <typename Sum>
   static Sum of(std::uint8_t pixel) {
     return pixel;
@@ -58,7 +58,7 @@ void integrate_reference(GrayView image, const IntegralSheet& sheet, const Sheet
                          int y_begin, int y_end, std::byte* integrals) {
   if (sheet.element_bytes == 2) {
     const IntegralPlane sums(sheet, level, reinterpret_cast<std::uint16_t*>(integrals), plane);
-    integrate_upright<Value>(image, sums, y_begin, y_end);
+    integrate_upright<PixelValue>(image, sums, y_begin, y_end);
     return;
   }
   const IntegralPlane sums(sheet, level, reinterpret_cast<std::uint32_t*>(integrals), plane);
@@ -67,7 +67,7 @@ void integrate_reference(GrayView image, const IntegralSheet& sheet, const Sheet
   } else if (plane == IntegralSheet::kSquares) {
     integrate_upright<Square>(image, sums, y_begin, y_end);
   } else {
-    integrate_upright<Value>(image, sums, y_begin, y_end);
+    integrate_upright<PixelValue>(image, sums, y_begin, y_end);
   }
 }
 

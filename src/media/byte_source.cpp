@@ -57,9 +57,9 @@ class FileBytes final : public ByteSource {
   const Interrupted interrupted_;
 };
 
-class Content final : public ByteSource {
+class MemoryByteSource final : public ByteSource {
  public:
-  explicit Content(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  explicit MemoryByteSource(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
   int read(std::uint8_t* buffer, int size) override {
     const std::size_t count = std::min(static_cast<std::size_t>(size), bytes_.size() - at_);
@@ -90,7 +90,7 @@ class Content final : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_content(std::vector<std::uint8_t> content) {
-  return std::make_unique<Content>(std::move(content));
+  return std::make_unique<MemoryByteSource>(std::move(content));
 }
 
 std::unique_ptr<ByteSource> open_file(const std::string& path, Interrupted interrupted, int& code) {

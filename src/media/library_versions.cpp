@@ -7,7 +7,7 @@
 namespace sightline::media {
 namespace {
 
-std::string text_of(unsigned version) {
+std::string dotted_version(unsigned version) {
   return std::to_string(AV_VERSION_MAJOR(version)) + "." + std::to_string(AV_VERSION_MINOR(version)) + "." +
          std::to_string(AV_VERSION_MICRO(version));
 }
@@ -15,10 +15,10 @@ std::string text_of(unsigned version) {
 }  // namespace
 
 std::vector<LibraryVersion> library_versions() {
-  return {{"libavformat", text_of(LIBAVFORMAT_VERSION_INT), text_of(avformat_version())},
-          {"libavcodec", text_of(LIBAVCODEC_VERSION_INT), text_of(avcodec_version())},
-          {"libavutil", text_of(LIBAVUTIL_VERSION_INT), text_of(avutil_version())},
-          {"libswscale", text_of(LIBSWSCALE_VERSION_INT), text_of(swscale_version())},
+  return {{"libavformat", dotted_version(LIBAVFORMAT_VERSION_INT), dotted_version(avformat_version())},
+          {"libavcodec", dotted_version(LIBAVCODEC_VERSION_INT), dotted_version(avcodec_version())},
+          {"libavutil", dotted_version(LIBAVUTIL_VERSION_INT), dotted_version(avutil_version())},
+          {"libswscale", dotted_version(LIBSWSCALE_VERSION_INT), dotted_version(swscale_version())},
           {"FFmpeg", av_version_info(), ""}};
 }
 

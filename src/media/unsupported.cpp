@@ -6,7 +6,7 @@
 namespace sightline::media {
 namespace {
 
-std::string_view text_of(std::span<const std::uint8_t> content) {
+std::string_view head_text(std::span<const std::uint8_t> content) {
   constexpr std::size_t kHead = 1 << 16;
   return {reinterpret_cast<const char*>(content.data()), std::min(content.size(), kHead)};
 }
@@ -58,7 +58,7 @@ std::optional<Unsupported> unsupported_iso_picture(std::string_view text) {
 
 std::optional<Unsupported> unsupported_kind(std::span<const std::uint8_t> content) {
   using namespace std::string_view_literals;
-  const std::string_view text = text_of(content);
+  const std::string_view text = head_text(content);
   constexpr std::size_t kFlags = 20;
   constexpr int kAnimated = 2;
   if (text.starts_with("\xff\xd8"sv)) return unsupported_jpeg(text);

@@ -65,7 +65,7 @@ std::optional<std::uint64_t> byte_count(const TensorShape& shape, std::size_t el
   return bytes;
 }
 
-std::string text_of(const TensorShape& shape) {
+std::string shape_text(const TensorShape& shape) {
   std::string text = "[";
   for (const std::int64_t length : shape) {
     if (text.size() > 1) text += ", ";
@@ -106,7 +106,7 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
     }
     const auto bytes = byte_count(entry.shape, size_of(entry.dtype));
     if (!bytes || *bytes != entry.end - entry.begin) {
-      refuse(name, tensor + "of " + to_string(entry.dtype) + ' ' + text_of(entry.shape) + " has " +
+      refuse(name, tensor + "of " + to_string(entry.dtype) + ' ' + shape_text(entry.shape) + " has " +
                        std::to_string(entry.end - entry.begin) + " bytes");
     }
   }
@@ -299,7 +299,7 @@ void Safetensors::save(const std::filesystem::path& path) const {
 void Safetensors::set_bytes(const std::string& tensor, DType type, const TensorShape& shape,
                             std::span<const std::byte> bytes) {
   if (byte_count(shape, size_of(type)) != bytes.size() || shape.size() > kMaxTensorRank) {
-    throw std::invalid_argument("array '" + tensor + "' of shape " + text_of(shape) + " cannot hold " +
+    throw std::invalid_argument("array '" + tensor + "' of shape " + shape_text(shape) + " cannot hold " +
                                 std::to_string(bytes.size() / size_of(type)) + " values");
   }
   if (tensor == "__metadata__") throw std::invalid_argument("an array cannot be called __metadata__");
@@ -319,8 +319,8 @@ const Tensor& Safetensors::checked(const std::string& tensor, DType type,
       std::equal(found.shape.begin(), found.shape.end(), expected_shape.begin(), expected_shape.end(),
                  [](std::int64_t have, std::int64_t want) { return want == kAny || have == want; });
   if (found.dtype != type || !fits) {
-    refuse(name_, "array '" + tensor + "' is " + to_string(found.dtype) + ' ' + text_of(found.shape) +
-                      " where " + to_string(type) + ' ' + text_of(expected_shape) + " is expected");
+    refuse(name_, "array '" + tensor + "' is " + to_string(found.dtype) + ' ' + shape_text(found.shape) +
+                      " where " + to_string(type) + ' ' + shape_text(expected_shape) + " is expected");
   }
   std::optional<std::size_t> bad;
   if (type == DType::f32) bad = first_not_finite<float>(found.bytes);

@@ -20,7 +20,7 @@ constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::size_t kShownCharacters = 40;
 
 // For a message: short, and nothing in it that a terminal would take as a command.
-std::string quoted(std::string_view text) {
+std::string excerpt(std::string_view text) {
   std::string shown(text.substr(0, kShownCharacters));
   std::replace_if(
       shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; },
@@ -35,7 +35,7 @@ std::string_view without_plus(std::string_view token) {
 }
 
 template <typename Number>
-bool read(std::string_view token, Number& value) {
+bool read_number(std::string_view token, Number& value) {
   token = without_plus(token);
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
   return error == std::errc() && end == token.data() + token.size();
@@ -140,10 +140,10 @@ std::string_view NumberReader::next() {
 std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t largest) {
   const std::string_view token = next();
   std::int64_t value = 0;
-  if (!read(token, value))
-    document_.refuse(element_, quoted(token) + " in " + place() + " is not a whole number");
+  if (!read_number(token, value))
+    document_.refuse(element_, excerpt(token) + " in " + place() + " is not a whole number");
   if (value < smallest || value > largest) {
-    document_.refuse(element_, quoted(token) + " in " + place() + " is not between " +
+    document_.refuse(element_, excerpt(token) + " in " + place() + " is not between " +
                                    std::to_string(smallest) + " and " + std::to_string(largest));
   }
   return static_cast<std::int32_t>(value);
@@ -151,7 +151,8 @@ std::int32_t NumberReader::whole_number(std::int32_t smallest, std::int32_t larg
 
 double NumberReader::value_of(std::string_view token) const {
   double value = 0;
-  if (!read(token, value)) document_.refuse(element_, quoted(token) + " in " + place() + " is not a number");
+  if (!read_number(token, value))
+    document_.refuse(element_, excerpt(token) + " in " + place() + " is not a number");
   return value;
 }
 
@@ -159,7 +160,7 @@ float NumberReader::number(float largest) {
   const std::string_view token = next();
   const double value = value_of(token);
   if (!(std::abs(value) <= static_cast<double>(largest)))
-    document_.refuse(element_, quoted(token) + " in " + place() + " is too large or not finite");
+    document_.refuse(element_, excerpt(token) + " in " + place() + " is too large or not finite");
   return static_cast<float>(value);
 }
 

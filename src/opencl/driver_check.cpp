@@ -111,7 +111,7 @@ std::string state_of_library(const std::string& library, const DriverPlaces& pla
 
 // All that the answers of the drivers depend on. Libraries that drivers need in turn come with packages, and
 // each package that brings one makes the system's list of libraries anew.
-std::string key_of(const std::vector<RegisteredDriver>& drivers, const DriverPlaces& places) {
+std::string driver_key(const std::vector<RegisteredDriver>& drivers, const DriverPlaces& places) {
   const char* const own_libraries = std::getenv("LD_LIBRARY_PATH");
   std::error_code error;
   std::string key = state_of("/etc/ld.so.cache") + " | " + (own_libraries ? own_libraries : "") + " | " +
@@ -236,7 +236,7 @@ std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonS
                                          const std::string& boot, const AskDrivers& ask) {
   const std::vector<RegisteredDriver> drivers = drivers_to_load(places);
   if (drivers.empty()) return {};
-  const std::string key = key_of(drivers, places);
+  const std::string key = driver_key(drivers, places);
   if (auto known = remembered(memory.find(key), boot)) return std::move(*known);
   const VendorFolder vendors;
   std::vector<FailedDriver> failed;

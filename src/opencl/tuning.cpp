@@ -46,7 +46,7 @@ std::string fill_in(std::string text, const TuningValues& values) {
   return text;
 }
 
-std::string key_of(const DeviceInfo& device, const std::string& problem) {
+std::string tuning_key(const DeviceInfo& device, const std::string& problem) {
   return device_key(device) + " | " + problem;
 }
 
@@ -157,7 +157,7 @@ std::filesystem::path TuningDatabase::default_file() {
 
 std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const std::string& problem,
                                                  const TuningTable& table) const {
-  const nlohmann::json found = store_.find(key_of(device, problem));
+  const nlohmann::json found = store_.find(tuning_key(device, problem));
   if (found.is_null()) return std::nullopt;
   TuningValues values;
   for (const auto& [name, value] : found.items()) {
@@ -177,11 +177,11 @@ void TuningDatabase::store(const DeviceInfo& device, const std::string& problem,
   nlohmann::json entry = nlohmann::json::object();
   for (const auto& [name, value] : values)
     std::visit([&, &key = name](const auto& plain) { entry[key] = plain; }, value);
-  store_.store(key_of(device, problem), entry);
+  store_.store(tuning_key(device, problem), entry);
 }
 
 std::string tuning_state(const DeviceInfo& device) {
-  const nlohmann::json stored = JsonStore(TuningDatabase::default_file()).find_all(key_of(device, ""));
+  const nlohmann::json stored = JsonStore(TuningDatabase::default_file()).find_all(tuning_key(device, ""));
   if (stored.empty()) return "by default";
   Fingerprint all;
   all.add_all(stored.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -8,7 +8,7 @@
 namespace sightline {
 namespace {
 
-OpenClSlotBase& own(DeviceSlot& slot) {
+OpenClSlotBase& own_slot(DeviceSlot& slot) {
   return static_cast<OpenClSlotBase&>(slot);
 }
 
@@ -136,7 +136,7 @@ void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) co
 }
 
 void OpenClStageBase::prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   const PictureView frame = frame_of(workspace);
   s.planned_.update(
       frame.size(), partition_of(workspace), [&] { call_plan_geometry(s, workspace); },
@@ -169,15 +169,15 @@ void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& works
 
 void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first,
                              std::size_t last) const {
-  bring_in_all(own(slot), workspace, first, last);
-  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own(slot), workspace, stage);
+  bring_in_all(own_slot(slot), workspace, first, last);
+  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own_slot(slot), workspace, stage);
   submit_outputs(slot, workspace);
 }
 
 void OpenClStageBase::submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
                                     std::size_t last) const {
-  bring_in_all(own(slot), workspace, first, last);
-  own(slot).queue.flush();
+  bring_in_all(own_slot(slot), workspace, first, last);
+  own_slot(slot).queue.flush();
 }
 
 void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std::size_t first,
@@ -202,13 +202,13 @@ void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std:
 }
 
 void OpenClStageBase::submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   enqueue_stage(s, workspace, stage);
   s.queue.flush();
 }
 
 void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   const OpenClSlotBase::Segment& segment = *s.submitted_;
   const auto add = [&](opencl::Event event) {
     if (!event) return;
@@ -261,7 +261,7 @@ void OpenClStageBase::bring_in(OpenClSlotBase& slot, Workspace& workspace, std::
 }
 
 void OpenClStageBase::complete(DeviceSlot& slot, Workspace& workspace) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   for_each(s.submitted_->downloads, [&](std::size_t resource) {
     if (memory_of(workspace, resource)) return;
     if (s.list_of_[resource]) finish_list(s, workspace, resource);
@@ -295,14 +295,14 @@ opencl::Event OpenClStageBase::read_list(OpenClSlotBase& slot, std::size_t resou
 }
 
 void OpenClStageBase::read_back(DeviceSlot& slot, Workspace& workspace, std::size_t resource) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   InterStageBuffer& memory = *memory_of(workspace, resource);
   memory.bind(nullptr);
   s.queue.wait(s.queue.read(s.buffer(resource), memory.data(), memory.bytes()));
 }
 
 void OpenClStageBase::run(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
-  OpenClSlotBase& s = own(slot);
+  OpenClSlotBase& s = own_slot(slot);
   prepare(slot, workspace, on_device);
   std::size_t stage = 0;
   const auto run_on_cpu = [&](std::size_t end) {

@@ -7,7 +7,7 @@
 namespace sightline::recognition {
 namespace {
 
-[[noreturn]] void refuse(const char* problem) {
+[[noreturn]] void refuse_channels(const char* problem) {
   throw Error(ExitCode::usage, std::string("descriptor of faces: ") + problem);
 }
 
@@ -30,7 +30,8 @@ std::uint32_t mirrored_code(std::uint32_t code, int points) {
 }  // namespace
 
 std::vector<std::uint16_t> mirrored_bins(const LbpBins& bins) {
-  if (bins.mapping() == LbpMapping::rotation) refuse("codes mapped by rotation (ri) cannot be mirrored");
+  if (bins.mapping() == LbpMapping::rotation)
+    refuse_channels("codes mapped by rotation (ri) cannot be mirrored");
   const int points = bins.points();
   std::vector<std::uint16_t> result(static_cast<std::size_t>(bins.count()));
   const auto set = [&](std::uint32_t code) {
@@ -54,15 +55,15 @@ std::vector<std::uint16_t> mirrored_bins(const LbpBins& bins) {
 }
 
 FaceDescriptor::FaceDescriptor(std::vector<Channel> channels) : first_values_{0} {
-  if (channels.empty()) refuse("no channel");
+  if (channels.empty()) refuse_channels("no channel");
   for (Channel& channel : channels) {
     check(channel.normalisation);
     normalisations_.push_back(channel.normalisation);
     const Descriptor& d = descriptors_.emplace_back(std::move(channel.descriptor));
-    if (d.settings().crop != crop_size()) refuse("channels of crops of different sizes");
+    if (d.settings().crop != crop_size()) refuse_channels("channels of crops of different sizes");
     is_folded_.push_back(channel.is_folded);
     if (channel.is_folded && !is_own_mirror(d.columns(), crop_size().width))
-      refuse("the columns of regions are not their own mirror image");
+      refuse_channels("the columns of regions are not their own mirror image");
     const int regions = columns(descriptors_.size() - 1) * static_cast<int>(d.rows().size());
     int values = 0;
     mirrored_.emplace_back();
@@ -73,9 +74,9 @@ FaceDescriptor::FaceDescriptor(std::vector<Channel> channels) : first_values_{0}
       regions_ += regions;
     }
     first_values_.push_back(first_values_.back() + values);
-    if (first_values_.back() > Descriptor::kMostValues) refuse("too many values");
+    if (first_values_.back() > Descriptor::kMostValues) refuse_channels("too many values");
     const int largest = (channel.is_folded ? 2 : 1) * d.largest_count();
-    if (largest > 0xFFFF) refuse("folded regions have at most 32767 pixels");
+    if (largest > 0xFFFF) refuse_channels("folded regions have at most 32767 pixels");
     largest_count_ = std::max(largest_count_, largest);
   }
 }

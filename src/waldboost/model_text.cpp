@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTableSteps[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
 
-const char* describe(FeatureKind kind) {
+const char* kind_text(FeatureKind kind) {
   switch (kind) {
     case FeatureKind::lbp:
       return "local binary patterns of 3x3 blocks (LBP)";
@@ -100,7 +100,7 @@ std::string model_text(const std::filesystem::path& file, const Model& model) {
   add("kind", "WaldBoost classifier");
   add("label", model.label);
   add("window", fmt::format("{} x {} pixels", model.window.width, model.window.height));
-  add("features", describe(model.kind));
+  add("features", kind_text(model.kind));
   add(model.kind == FeatureKind::haar ? "cells" : "blocks", describe_blocks(model));
   add("weak", describe_weak_classifiers(model));
   add("scores", describe_scores(model));

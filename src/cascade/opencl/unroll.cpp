@@ -94,7 +94,7 @@ class Writer {
 };
 
 // The stage's nodes; more than may be written where a tree is too large.
-int nodes_of(const Model& model, const BoostingStage& stage) {
+int capped_nodes_of(const Model& model, const BoostingStage& stage) {
   int nodes = 0;
   for (int t = 0; t < stage.trees; ++t) {
     const int of_tree = model.trees[stage.first_tree + t].nodes;
@@ -111,7 +111,7 @@ UnrolledStages unroll_stages(const Model& model, const Layout& layout, int most)
   if (cascade.kind != DeviceCascade::Kind::haar) return result;
   const int all = std::min(most, static_cast<int>(model.stages.size()));
   for (int nodes = 0; result.stages < all; ++result.stages) {
-    nodes += nodes_of(model, model.stages[result.stages]);
+    nodes += capped_nodes_of(model, model.stages[result.stages]);
     if (nodes > kMostCode) break;
   }
   if (result.stages == 0) return result;

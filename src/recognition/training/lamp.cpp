@@ -36,7 +36,7 @@ class Plane {
   std::vector<float> values_;
 };
 
-Plane blurred(const Plane& plane, float deviation) {
+Plane blurred_plane(const Plane& plane, float deviation) {
   const int reach = static_cast<int>(std::ceil(3 * deviation));
   std::vector<float> weights;
   float sum = 0;
@@ -147,7 +147,7 @@ void add_bumps(std::uint64_t shape, float slope, Plane& heights) {
   Random random(shape, 1);
   for (const float size : {0.9F, 2.0F}) {
     const Plane bumps =
-        blurred(Plane::of([&](int, int) { return static_cast<float>(normal(random)); }), size);
+        blurred_plane(Plane::of([&](int, int) { return static_cast<float>(normal(random)); }), size);
     // What is blurred by s has a deviation of 1 / (2 sqrt(pi) s), and slopes of that / (sqrt(2) s) a pixel.
     const float height = slope * size * size * 2 * std::sqrt(2 * std::numbers::pi_v<float>) / kEyes;
     heights = Plane::of([&](int x, int y) { return heights.at(x, y) + height * bumps.at(x, y); });
@@ -174,7 +174,7 @@ Plane shading_of(const Plane& heights, LampDirection direction, float gloss) {
     const float lit = std::clamp(0.5F - shadow_at(heights, lamp, x, y), 0.0F, 1.0F);
     return lit * (facing + gloss * std::pow(mirroring, kGlossiness));
   });
-  return blurred(sharp, 0.7F);
+  return blurred_plane(sharp, 0.7F);
 }
 
 // The median of a face's middle is 0.35.
@@ -182,7 +182,7 @@ Plane albedo_of(GrayView crop) {
   constexpr float kMedian = 0.35F;
   const Plane light = Plane::of(
       [&](int x, int y) { return std::pow(static_cast<float>(crop.at(x, y)) / 255, 2.2F) + 0.002F; });
-  const Plane broad = blurred(light, 20);
+  const Plane broad = blurred_plane(light, 20);
   Plane albedo = Plane::of([&](int x, int y) { return light.at(x, y) / std::pow(broad.at(x, y), 0.85F); });
   std::vector<float> middle;
   for (int y = 30; y < 130; ++y) {
@@ -198,7 +198,7 @@ Plane albedo_of(GrayView crop) {
 void add_relief(GrayView crop, float relief, Plane& heights) {
   const Plane tone =
       Plane::of([&](int x, int y) { return std::log(static_cast<float>(crop.at(x, y)) + 20); });
-  const Plane fine = blurred(tone, 1.5F), broad = blurred(tone, 6);
+  const Plane fine = blurred_plane(tone, 1.5F), broad = blurred_plane(tone, 6);
   heights = Plane::of(
       [&](int x, int y) { return heights.at(x, y) + 0.1F * relief * (fine.at(x, y) - broad.at(x, y)); });
 }

@@ -16,7 +16,8 @@ namespace {
 
 using Histogram = std::array<double, kCodes>;
 
-Histogram histogram(std::span<const std::uint8_t> codes, std::span<const float> weights, double total) {
+Histogram weighted_histogram(std::span<const std::uint8_t> codes, std::span<const float> weights,
+                             double total) {
   // Two, taken in turn: neighbouring samples seldom wait for each other's sums.
   std::array<std::array<float, kCodes>, 2> parts{};
   std::size_t i = 0;
@@ -114,8 +115,8 @@ WeakClassifier best_weak_classifier(std::size_t features, const WeightedCodes& p
   const double positive = total_of(positives.weights), negative = total_of(negatives.weights);
   std::vector<double> z(features);
   parallel_for_isolated(features, [&](std::size_t f) {
-    const Histogram p = histogram(positives.table->codes(f), positives.weights, positive);
-    const Histogram n = histogram(negatives.table->codes(f), negatives.weights, negative);
+    const Histogram p = weighted_histogram(positives.table->codes(f), positives.weights, positive);
+    const Histogram n = weighted_histogram(negatives.table->codes(f), negatives.weights, negative);
     double sum = 0;
     for (int c = 0; c < kCodes; ++c) sum += std::sqrt((p[c] + smoothing.weight) * (n[c] + smoothing.weight));
     z[f] = 2 * sum;
@@ -123,8 +124,8 @@ WeakClassifier best_weak_classifier(std::size_t features, const WeightedCodes& p
   WeakClassifier best;
   best.feature = static_cast<std::size_t>(std::min_element(z.begin(), z.end()) - z.begin());
   best.z = z[best.feature];
-  const Histogram p = histogram(positives.table->codes(best.feature), positives.weights, positive);
-  const Histogram n = histogram(negatives.table->codes(best.feature), negatives.weights, negative);
+  const Histogram p = weighted_histogram(positives.table->codes(best.feature), positives.weights, positive);
+  const Histogram n = weighted_histogram(negatives.table->codes(best.feature), negatives.weights, negative);
   for (int c = 0; c < kCodes; ++c) {
     const double response = 0.5 * std::log((p[c] + smoothing.weight) / (n[c] + smoothing.weight));
     best.responses[c] = static_cast<std::int16_t>(std::clamp(std::lround(response / unit), -32767L, 32767L));
