@@ -11,7 +11,7 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr double kRateWindow = 2;          // seconds
+constexpr double kRateWindowSeconds = 2;   // seconds
 constexpr std::size_t kPeriodFrames = 9;   // of which the period is the median
 constexpr std::size_t kMaxArrivals = 512;  // bounds memory at absurd rates
 
@@ -69,7 +69,7 @@ void CaptureWatch::frame(Time at) {
   state_ = CaptureState::streaming;
   arrivals_.push_back(at);
   while (arrivals_.size() > kMaxArrivals ||
-         (arrivals_.size() > kPeriodFrames + 1 && seconds(at - arrivals_.front()) > kRateWindow))
+         (arrivals_.size() > kPeriodFrames + 1 && seconds(at - arrivals_.front()) > kRateWindowSeconds))
     arrivals_.pop_front();
 }
 
@@ -151,7 +151,7 @@ double CaptureWatch::period_locked() const {
 double CaptureWatch::rate_locked(Time now) const {
   if (arrivals_.size() < 2) return 0;
   auto first = std::find_if(arrivals_.begin(), arrivals_.end(),
-                            [&](Time at) { return seconds(arrivals_.back() - at) <= kRateWindow; });
+                            [&](Time at) { return seconds(arrivals_.back() - at) <= kRateWindowSeconds; });
   if (std::distance(first, arrivals_.end()) < 2) first = arrivals_.end() - 2;
   const auto intervals = static_cast<double>(std::distance(first, arrivals_.end()) - 1);
   const double length = seconds(arrivals_.back() - *first);

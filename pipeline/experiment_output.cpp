@@ -22,7 +22,7 @@ std::string energy_text(const Experiment& e, const std::optional<double>& joules
 }
 
 // "3 pictures, 1920x1080"; "3 pictures, 320x240 to 640x480".
-std::string described(const Experiment& e, const std::string& group) {
+std::string pictures_text(const Experiment& e, const std::string& group) {
   std::size_t count = 0;
   Size smallest, largest;
   const auto area = [](Size s) { return std::int64_t{s.width} * s.height; };
@@ -61,7 +61,7 @@ std::vector<std::string> findings(const Experiment& e) {
   return {fmt::format("all {} of Sightline's found the same objects, to the last bit", ours)};
 }
 
-std::string table(const Experiment& e, const std::string& group) {
+std::string group_table(const Experiment& e, const std::string& group) {
   std::vector<std::vector<std::string>> rows{
       {"implementation", "ms", "deviation", "objects", "speed-up", "J"}};
   for (std::size_t i = 0; i < e.implementations.size(); ++i) {
@@ -73,15 +73,11 @@ std::string table(const Experiment& e, const std::string& group) {
   return aligned(rows);
 }
 
-Json as_json(const std::optional<double>& value) {
+Json number_or_null(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
 // --- the page -------------------------------------------------------------------------------------------
-
-std::string cell(const std::string& text) {
-  return "<td>" + escape_markup(text) + "</td>";
-}
 
 std::string group_card(const Experiment& e, const std::string& group) {
   double longest = 0;
@@ -93,7 +89,7 @@ std::string group_card(const Experiment& e, const std::string& group) {
       "</th><th scope=\"col\">objects</th><th scope=\"col\">speed-up</th><th "
       "scope=\"col\">J</th></tr></thead>"
       "\n<tbody>\n",
-      escape_markup(group), described(e, group));
+      escape_markup(group), pictures_text(e, group));
   for (std::size_t i = 0; i < e.implementations.size(); ++i) {
     const GroupTimes times = e.group_times(group, i);
     text += i == e.fastest(group) ? "<tr class=\"best\">" : "<tr>";
@@ -101,8 +97,9 @@ std::string group_card(const Experiment& e, const std::string& group) {
     text +=
         fmt::format("<td class=\"fps\">{}<span class=\"rate\"><i style=\"width:{:.1f}%\"></i></span></td>",
                     milliseconds(times.seconds), longest > 0 ? 100 * times.seconds / longest : 0);
-    text += cell(fmt::format("{:.1f}%", times.deviation * 100)) + cell(std::to_string(times.objects)) +
-            cell(figures(times.speed_up)) + cell(energy_text(e, times.joules)) + "</tr>\n";
+    text += table_cell(fmt::format("{:.1f}%", times.deviation * 100)) +
+            table_cell(std::to_string(times.objects)) + table_cell(figures(times.speed_up)) +
+            table_cell(energy_text(e, times.joules)) + "</tr>\n";
   }
   return text +
          fmt::format("</tbody></table></div>\n<p class=\"note\">{}.</p>\n", escape_markup(verdict(e, group)));
@@ -165,8 +162,8 @@ std::string experiment_as_text(const Experiment& e) {
   std::string text = fmt::format("{}; {} runs each, one picture at a time; speed-up against {}\n", e.input,
                                  e.repeats, baseline_name(e));
   for (const std::string& group : e.groups())
-    text +=
-        fmt::format("\n{}: {}\n\n{}\n{}\n", group, described(e, group), table(e, group), verdict(e, group));
+    text += fmt::format("\n{}: {}\n\n{}\n{}\n", group, pictures_text(e, group), group_table(e, group),
+                        verdict(e, group));
   text += '\n';
   std::vector<std::pair<std::string, std::string>> places;  // what runs there, in the order of the table
   for (const Implementation& one : e.implementations) {
@@ -211,7 +208,7 @@ std::string experiment_as_json(const Experiment& e) {
                        {"deviation", t.deviation},
                        {"objects", t.objects},
                        {"speed_up", t.speed_up},
-                       {"joules", as_json(t.joules)}});
+                       {"joules", number_or_null(t.joules)}});
     }
     json["groups"].push_back({{"group", group}, {"times", times}});
   }
@@ -228,7 +225,7 @@ std::string experiment_as_json(const Experiment& e) {
                        {"median_ms", median(t.seconds) * 1e3},
                        {"runs_ms", runs},
                        {"objects", t.objects},
-                       {"joules", as_json(t.joules)}});
+                       {"joules", number_or_null(t.joules)}});
     }
     json["pictures"].push_back({{"picture", picture.name},
                                 {"group", picture.group},

@@ -366,6 +366,10 @@ longer in the run shares caches, memory bandwidth, power or cores with others.</
 
 }  // namespace
 
+std::string table_cell(const std::string& text) {
+  return "<td>" + escape_markup(text) + "</td>";
+}
+
 std::string report_card(const std::string& title, const std::string& content) {
   if (content.empty()) return "";
   return "<section class=\"card\"><h2>" + escape_markup(title) + "</h2><div class=\"scroll\">" + content +

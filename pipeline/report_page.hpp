@@ -11,6 +11,9 @@ namespace sightline::pipeline {
 /// std::out_of_range for any other name.
 std::string_view report_page_file(const std::string& name);
 
+/// A cell of a table.
+std::string table_cell(const std::string& text);
+
 /// A part of a page under a heading, as wide as it has to be.
 /// @param title    text
 /// @param content  markup; empty: no part at all

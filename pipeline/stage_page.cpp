@@ -207,10 +207,6 @@ std::string bars_svg(const std::vector<Bar>& bars, const std::string& title, con
   return svg + "</svg>\n";
 }
 
-std::string cell(const std::string& text) {
-  return "<td>" + escape_markup(text) + "</td>";
-}
-
 std::string header(const std::vector<std::string>& names) {
   std::string text = "<table class=\"schedules\"><thead><tr>";
   for (const std::string& name : names) text += "<th scope=\"col\">" + escape_markup(name) + "</th>";
@@ -218,9 +214,10 @@ std::string header(const std::vector<std::string>& names) {
 }
 
 std::string joules_cells(const StageMeasurement& m, const std::optional<FrameJoules>& joules) {
-  if (!joules) return cell(m.meter.empty() ? "no meter" : "not seen") + cell("") + cell("-");
-  return cell(figures(joules->whole * 1e3)) + cell("±" + figures(joules->spread * 1e3)) +
-         cell(figures(joules->above_idle * 1e3));
+  if (!joules)
+    return table_cell(m.meter.empty() ? "no meter" : "not seen") + table_cell("") + table_cell("-");
+  return table_cell(figures(joules->whole * 1e3)) + table_cell("±" + figures(joules->spread * 1e3)) +
+         table_cell(figures(joules->above_idle * 1e3));
 }
 
 std::string alone_html(const StageMeasurement& m) {
@@ -230,12 +227,14 @@ std::string alone_html(const StageMeasurement& m) {
   std::string text = header(names);
   for (const std::size_t place : by_stage(m)) {
     const AloneRow& row = m.rows[place];
-    text += "<tr><th scope=\"row\">" + escape_markup(row.name) + "</th>" + cell(m.processors[row.processor]) +
-            cell(row.does_nothing() ? "<0.001" : milliseconds(row.seconds)) +
-            cell(row.does_nothing() ? "-" : rate(row.fps())) + cell(whole_percent(row.utilisation)) +
-            cell(row.power ? figures(row.power->watts) : "-") + joules_cells(m, row.joules);
+    text += "<tr><th scope=\"row\">" + escape_markup(row.name) + "</th>" +
+            table_cell(m.processors[row.processor]) +
+            table_cell(row.does_nothing() ? "<0.001" : milliseconds(row.seconds)) +
+            table_cell(row.does_nothing() ? "-" : rate(row.fps())) +
+            table_cell(whole_percent(row.utilisation)) +
+            table_cell(row.power ? figures(row.power->watts) : "-") + joules_cells(m, row.joules);
     for (std::size_t i = 0; row.joules && i < m.part_names.size(); ++i)
-      text += cell(figures(row.joules->parts.at(i) * 1e3));
+      text += table_cell(figures(row.joules->parts.at(i) * 1e3));
     text += "</tr>\n";
   }
   return text + "</tbody></table>";
@@ -249,15 +248,15 @@ std::string wholes_html(const StageMeasurement& m, const std::vector<WholeRow>& 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const WholeRow& row = rows[i];
     text += best == i ? "<tr class=\"best\">" : "<tr>";
-    text += "<th scope=\"row\">" + escape_markup(row.name) + "</th>" + cell(rate(row.fps)) +
-            cell(rate(row.predicted_fps)) + cell(figures(row.overlap_factor)) +
-            cell(row.power ? figures(row.power->watts) : "-") + joules_cells(m, row.joules) +
-            cell(row.predicted_joules ? figures(*row.predicted_joules * 1e3) : "-");
+    text += "<th scope=\"row\">" + escape_markup(row.name) + "</th>" + table_cell(rate(row.fps)) +
+            table_cell(rate(row.predicted_fps)) + table_cell(figures(row.overlap_factor)) +
+            table_cell(row.power ? figures(row.power->watts) : "-") + joules_cells(m, row.joules) +
+            table_cell(row.predicted_joules ? figures(*row.predicted_joules * 1e3) : "-");
     const auto parts = explained(row);
     for (const double value :
          {parts ? parts->idle : NAN, parts ? parts->stages : NAN, parts ? parts->rest : NAN})
-      text += cell(figures(value * 1e3));
-    text += cell(row.mapping) + "</tr>\n";
+      text += table_cell(figures(value * 1e3));
+    text += table_cell(row.mapping) + "</tr>\n";
   }
   return text + "</tbody></table>";
 }

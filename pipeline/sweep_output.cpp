@@ -18,7 +18,7 @@ bool has_excess(const KernelSweep& sweep) {
 }
 
 // "4,12,20,28: 0.205 ms, 3.25 windows beyond a share"
-std::string described(const KernelSweep& sweep, const SweepPoint& point) {
+std::string point_text(const KernelSweep& sweep, const SweepPoint& point) {
   std::string text = fmt::format("{}: {} ms", point.setting, milliseconds(point.seconds));
   if (has_excess(sweep)) text += fmt::format(", {} {}", figures(point.excess), sweep.excess);
   return text;
@@ -34,7 +34,7 @@ char mark(const KernelSweep& sweep, std::size_t place) {
 }
 
 // Columns `first` to before `last`; a line of what is told of each place.
-std::string table(const KernelSweep& sweep, std::size_t first, std::size_t last, const auto& cell) {
+std::string sweep_table(const KernelSweep& sweep, std::size_t first, std::size_t last, const auto& cell) {
   std::vector<std::vector<std::string>> rows{{""}};
   for (std::size_t column = first; column < last; ++column)
     rows[0].push_back(std::to_string(sweep.columns[column]) + ' ');
@@ -52,11 +52,11 @@ std::string tables(const KernelSweep& sweep, const auto& cell) {
   constexpr std::size_t kAtOnce = (kColumns - 4) / 8;
   std::string text;
   for (std::size_t first = 0; first < sweep.columns.size(); first += kAtOnce)
-    text += table(sweep, first, std::min(first + kAtOnce, sweep.columns.size()), cell) + '\n';
+    text += sweep_table(sweep, first, std::min(first + kAtOnce, sweep.columns.size()), cell) + '\n';
   return text;
 }
 
-Json as_json(const SweepPoint& point) {
+Json point_json(const SweepPoint& point) {
   return {{"setting", point.setting}, {"ms", point.seconds * 1e3}, {"excess", point.excess}};
 }
 
@@ -74,7 +74,7 @@ std::string place_cell(const KernelSweep& sweep, std::size_t place, bool has_roo
   std::string text = has_room ? milliseconds(point.seconds) : "";
   if (has_room && point.excess > 0) text += fmt::format("<small>+{}</small>", figures(point.excess));
   return fmt::format("<td class=\"{}\" style=\"--v:{:.2f}\" title=\"{}\">{}</td>", kind, slow,
-                     escape_markup(described(sweep, point)), text);
+                     escape_markup(point_text(sweep, point)), text);
 }
 
 std::string legend_row(const KernelSweep& sweep, const std::string& who, const SweepPoint& point) {
@@ -93,8 +93,8 @@ std::string sweep_as_text(const KernelSweep& sweep) {
   text += tables(sweep, [&](std::size_t place) {
     return milliseconds(sweep.points[place].seconds) + mark(sweep, place);
   });
-  text += "* fastest  " + described(sweep, sweep.points[sweep.best_place()]) + '\n';
-  text += fmt::format("o own      {}; {} times the fastest", described(sweep, sweep.own),
+  text += "* fastest  " + point_text(sweep, sweep.points[sweep.best_place()]) + '\n';
+  text += fmt::format("o own      {}; {} times the fastest", point_text(sweep, sweep.own),
                       ratio(sweep, sweep.own));
   text += " (o: the place next to it)\n";
   for (const SweepPoint& other : sweep.others)
@@ -108,10 +108,10 @@ std::string sweep_as_text(const KernelSweep& sweep) {
 }
 
 Json sweep_as_json(const KernelSweep& sweep) {
-  Json json{{"name", sweep.name},       {"timed", sweep.timed},      {"across", sweep.across},
-            {"down", sweep.down},       {"excess_of", sweep.excess}, {"columns", sweep.columns},
-            {"rows", sweep.rows},       {"ms", Json::array()},       {"excess", Json::array()},
-            {"own", as_json(sweep.own)}};
+  Json json{{"name", sweep.name},          {"timed", sweep.timed},      {"across", sweep.across},
+            {"down", sweep.down},          {"excess_of", sweep.excess}, {"columns", sweep.columns},
+            {"rows", sweep.rows},          {"ms", Json::array()},       {"excess", Json::array()},
+            {"own", point_json(sweep.own)}};
   for (std::size_t row = 0; row < sweep.rows.size(); ++row) {
     Json ms = Json::array(), excess = Json::array();
     for (std::size_t column = 0; column < sweep.columns.size(); ++column) {
@@ -121,9 +121,9 @@ Json sweep_as_json(const KernelSweep& sweep) {
     json["ms"].push_back(ms);
     json["excess"].push_back(excess);
   }
-  json["best"] = sweep.points.empty() ? Json() : as_json(sweep.points[sweep.best_place()]);
+  json["best"] = sweep.points.empty() ? Json() : point_json(sweep.points[sweep.best_place()]);
   json["others"] = Json::array();
-  for (const SweepPoint& other : sweep.others) json["others"].push_back(as_json(other));
+  for (const SweepPoint& other : sweep.others) json["others"].push_back(point_json(other));
   json["note"] = sweep.note;
   return json;
 }
