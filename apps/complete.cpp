@@ -65,7 +65,7 @@ void pass(Place& place, const std::string& word) {
   }
 }
 
-std::string line(const std::string& value, const std::string& description) {
+std::string completion_line(const std::string& value, const std::string& description) {
   return value + (description.empty() ? "" : "\t" + description) + "\n";
 }
 
@@ -75,7 +75,7 @@ std::string values(const Choices& choices, const std::string& before, const std:
   std::string text;
   for (const Choice& choice : choices.values) {
     if ((kept + choice.value).starts_with(begun))
-      text += line(before + kept + choice.value, choice.description);
+      text += completion_line(before + kept + choice.value, choice.description);
   }
   return text + (choices.files ? ":files\n" : "");
 }
@@ -90,7 +90,7 @@ std::string options(const Place& place, const std::string& begun) {
       if (again && !takes_many(*option)) continue;
       for (const std::string& name : option->get_lnames()) {
         if (("--" + name).starts_with(begun) && listed.insert(name).second)
-          text += line("--" + name, first_sentence(option->get_description()));
+          text += completion_line("--" + name, first_sentence(option->get_description()));
       }
     }
   }
@@ -101,7 +101,7 @@ std::string commands(const CLI::App& app, const std::string& begun) {
   std::string text;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (!command->get_group().empty() && command->get_name().starts_with(begun))
-      text += line(command->get_name(), command->get_description());
+      text += completion_line(command->get_name(), command->get_description());
   }
   return text;
 }

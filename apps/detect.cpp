@@ -136,7 +136,7 @@ bool holds_pictures(const std::string& input) {
   }
 }
 
-void check(const DetectArguments& a) {
+void check_detect(const DetectArguments& a) {
   const bool needs_time = a.reading.start > 0 || a.reading.duration || a.tracking.is_asked_for();
   // Before another one is processed.
   for (const std::string& input : a.inputs) {
@@ -170,9 +170,9 @@ ResultFormat format_of(const DetectArguments& a) {
   return format;
 }
 
-int run(DetectArguments a, int verbosity) {
+int run_detect_command(DetectArguments a, int verbosity) {
   prepare_reading(a.inputs, a.reading);
-  check(a);
+  check_detect(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
   if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
   const ResultFormat format = format_of(a);
@@ -239,7 +239,7 @@ void add_detect(CLI::App& app, Common& common) {
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
               [a, &common] {
                 a->overwrite = common.overwrite;
-                return run(*a, common.verbosity);
+                return run_detect_command(*a, common.verbosity);
               });
 }
 

@@ -32,7 +32,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPlanFrames = 4;  // of the source, that schedule `auto` measures with
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 

@@ -36,25 +36,26 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
-void line(const char* key, const std::string& value) {
+void print_value(const char* key, const std::string& value) {
   if (!value.empty()) std::printf("     %-22s %s\n", key, value.c_str());
 }
 
 void print(const opencl::DeviceInfo& d) {
   std::printf("%3d  %s (%s)\n", d.index, d.name.c_str(), opencl::to_string(d.type));
-  line("platform", d.platform);
-  line("version, driver", d.version + ", " + d.driver_version);
-  line("compute units", std::to_string(d.compute_units) +
-                            (d.clock_mhz > 0 ? " at up to " + std::to_string(d.clock_mhz) + " MHz" : ""));
-  line("memory", size_text(d.memory_bytes) + ", largest buffer " + size_text(d.largest_buffer_bytes) +
-                     (d.unified_memory ? ", shared with the host" : ""));
-  line("local memory",
-       size_text(d.local_memory_bytes) + (d.local_memory_is_ordinary ? ", ordinary memory" : ""));
-  line("work-group", "up to " + std::to_string(d.largest_work_group) + " work-items");
-  line("float vector width", "native " + std::to_string(d.native_float_width) + ", preferred " +
-                                 std::to_string(d.preferred_float_width));
-  line("integer dot product", d.integer_dot_product ? "yes" : "no");
-  line("exact square root", d.correctly_rounded_divide_sqrt ? "yes" : "no: cannot be used");
+  print_value("platform", d.platform);
+  print_value("version, driver", d.version + ", " + d.driver_version);
+  print_value("compute units",
+              std::to_string(d.compute_units) +
+                  (d.clock_mhz > 0 ? " at up to " + std::to_string(d.clock_mhz) + " MHz" : ""));
+  print_value("memory", size_text(d.memory_bytes) + ", largest buffer " + size_text(d.largest_buffer_bytes) +
+                            (d.unified_memory ? ", shared with the host" : ""));
+  print_value("local memory",
+              size_text(d.local_memory_bytes) + (d.local_memory_is_ordinary ? ", ordinary memory" : ""));
+  print_value("work-group", "up to " + std::to_string(d.largest_work_group) + " work-items");
+  print_value("float vector width", "native " + std::to_string(d.native_float_width) + ", preferred " +
+                                        std::to_string(d.preferred_float_width));
+  print_value("integer dot product", d.integer_dot_product ? "yes" : "no");
+  print_value("exact square root", d.correctly_rounded_divide_sqrt ? "yes" : "no: cannot be used");
 }
 
 void print(const characterisation::DeviceRates& r) {
@@ -66,12 +67,13 @@ void print(const characterisation::DeviceRates& r) {
   char latency[96];
   std::snprintf(latency, sizeof latency, "%.1f us to completion, %.1f us apart in a row",
                 1e6 * r.launch_latency, 1e6 * r.launch_interval);
-  line("multiply-add peak", giga(r.multiply_adds, "G/s (float)"));
-  line("memory bandwidth", giga(r.bandwidth, "GB/s (read + written)"));
-  line("kernel launch", latency);
-  line("upload", giga(r.upload_pinned, "GB/s pinned, ") + giga(r.upload_pageable, "GB/s pageable, ") +
-                     giga(r.map, "GB/s mapped"));
-  line("download", giga(r.download_pinned, "GB/s pinned, ") + giga(r.download_pageable, "GB/s pageable"));
+  print_value("multiply-add peak", giga(r.multiply_adds, "G/s (float)"));
+  print_value("memory bandwidth", giga(r.bandwidth, "GB/s (read + written)"));
+  print_value("kernel launch", latency);
+  print_value("upload", giga(r.upload_pinned, "GB/s pinned, ") + giga(r.upload_pageable, "GB/s pageable, ") +
+                            giga(r.map, "GB/s mapped"));
+  print_value("download",
+              giga(r.download_pinned, "GB/s pinned, ") + giga(r.download_pageable, "GB/s pageable"));
 }
 
 std::string number(double value) {
@@ -162,7 +164,7 @@ void print(const opencl::DriverReport& drivers) {
         opencl::how_to_register(library) + ".");
 }
 
-int run(const DevicesArguments& a, int verbosity) {
+int run_devices(const DevicesArguments& a, int verbosity) {
   if (a.cameras) return run_cameras();
   if (a.characterise) return run_characterise(a.characterisation, verbosity);
   std::printf("CPU: %s, %s\n\n", instruction_set().c_str(), counted(hardware_threads(), "thread").c_str());
@@ -217,7 +219,7 @@ void add_devices(CLI::App& app, Common& common) {
   add_characterise_options(options, "--characterise", a->characterisation);
   add_command(app, common, "devices",
               "Show the processors of this machine and which one would be used, or its cameras", options,
-              [a, &common] { return run(*a, common.verbosity); });
+              [a, &common] { return run_devices(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -35,7 +35,7 @@ bool has_results(const Characteristics& processor) {
 }
 
 // What was measured is shown even where it cannot be kept.
-void remember(const opencl::ChosenDevice& device, const Characteristics& measured) {
+void remember_device(const opencl::ChosenDevice& device, const Characteristics& measured) {
   opencl::DeviceInfo info = device.device;
   info.name = measured.name;  // of a part of a device
   try {
@@ -85,7 +85,7 @@ int run_characterise(const CharacteriseArguments& arguments, int verbosity) {
     const Characteristics& measured = processors.back();
     std::printf("\n%s", characterisation_text(measured).c_str());
     if (has_results(measured)) {
-      remember(device, measured);
+      remember_device(device, measured);
     } else {
       all_worked = false;
     }

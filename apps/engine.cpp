@@ -219,7 +219,7 @@ std::string sought(const DetectorInfo& info) {
   return text;
 }
 
-void describe(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline, const std::string& subject) {
+void log_run(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline, const std::string& subject) {
   const BuildInfo build = build_info();
   const pipeline::Schedule schedule = pipeline.schedule();
   spdlog::info("{}{}; schedule {}", subject, counted(pipeline.threads(), "thread"),
@@ -234,12 +234,12 @@ void describe(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline,
 }  // namespace
 
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline) {
-  describe(engine, pipeline, "");
+  log_run(engine, pipeline, "");
 }
 
 void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const DetectorInfo& info = engine.detector->info();
-  describe(engine, pipeline, sought(info) + "; ");
+  log_run(engine, pipeline, sought(info) + "; ");
   spdlog::debug("model: {}; scores from {:.3g}", info.model, info.threshold);
   if (engine.explain)
     std::fputs(printable(settings_table(*engine.detector), kLineEndsAndTabs).c_str(), stderr);

@@ -20,6 +20,9 @@
 
 namespace sightline::apps {
 
+/// Frames of the source that schedule `auto` measures with.
+inline constexpr int kPlanFrames = 4;
+
 /// A frame processor, its stages on the devices that were asked for, and how the user wants them to be run.
 struct ProcessorEngine {
   std::vector<std::unique_ptr<DeviceStages>> device_stages;  ///< by device; none: the CPU alone

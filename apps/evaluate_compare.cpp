@@ -35,7 +35,7 @@ StoredCurves load_all(const std::vector<std::string>& files) {
   return all;
 }
 
-void print_table(const StoredCurves& stored) {
+void print_curves(const StoredCurves& stored) {
   const bool images = stored.unit == FalsePositiveUnit::per_image;
   const std::vector<double> rates = images ? std::vector<double>{0.01, 0.1, 1}
                                     : stored.unit == FalsePositiveUnit::per_window
@@ -98,12 +98,12 @@ int compare_decisions(const CompareArguments& a) {
   return 0;
 }
 
-int run(const CompareArguments& a) {
+int run_evaluate_compare(const CompareArguments& a) {
   if (holds_decisions(a.inputs.front())) return compare_decisions(a);
   StoredCurves stored = load_all(a.inputs);
   check_report(a.report, stored.curves.size());
   for (std::size_t i = 0; i < a.report.names.size(); ++i) stored.curves[i].name = a.report.names[i];
-  print_table(stored);
+  print_curves(stored);
   print_best(stored);
   write_reports(a.report, stored.curves, stored.unit);
   return 0;
@@ -121,7 +121,7 @@ void add_evaluate_compare(CLI::App& evaluate, Common& common) {
   add_report_options(options, a->report);
   add_command(evaluate, common, "compare",
               "Curves of earlier evaluations beside each other, and in one picture", options,
-              [a] { return run(*a); });
+              [a] { return run_evaluate_compare(*a); });
 }
 
 }  // namespace sightline::apps

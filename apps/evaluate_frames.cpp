@@ -58,7 +58,7 @@ struct FrameArguments {
 };
 
 // The name of a frame in the ground truth: its number, or the file name of its picture.
-std::string name_of(const media::Frame& frame, bool by_number = false) {
+std::string frame_name(const media::Frame& frame, bool by_number = false) {
   return by_number || frame.name().empty() ? std::to_string(frame.number())
                                            : std::filesystem::path(frame.name()).filename().string();
 }
@@ -102,7 +102,7 @@ struct MarkedObjects {
   bool by_number = false;  // frames are named by their number, also those of pictures
 
   const std::vector<TruthBox>* find(const media::Frame& frame) const {
-    return truth.find(name_of(frame, by_number));
+    return truth.find(frame_name(frame, by_number));
   }
 };
 
@@ -113,7 +113,7 @@ GroundTruth load_all_truth(const FrameArguments& a, const std::string& format) {
   // YOLO boxes are relative: the pictures' sizes are needed first.
   std::map<std::string, Size> sizes;
   media::Reader reader(a.input);
-  while (const auto frame = reader.read()) sizes[name_of(*frame)] = frame->size();
+  while (const auto frame = reader.read()) sizes[frame_name(*frame)] = frame->size();
   GroundTruth truth = load_yolo_truth(a.truth, sizes);
   // Label files of pictures that are not there count as marks that match none.
   std::set<std::string> stems;
@@ -142,7 +142,7 @@ class MarkedFrames : public media::FrameSource {
   std::optional<media::Frame> read() override {
     for (;;) {
       std::optional<media::Frame> frame = reader_.read();
-      if (frame) names_.insert(name_of(*frame, truth_.by_number));
+      if (frame) names_.insert(frame_name(*frame, truth_.by_number));
       if (!frame || all_ || truth_.find(*frame)) return frame;
     }
   }
@@ -200,7 +200,7 @@ class MissExaminer : public pipeline::Sink {
   void accept(const media::Frame& frame, const FrameResult& result) override {
     const std::vector<Detection>& found = scorer_.found.at(next_++);
     if (const std::vector<TruthBox>* marked = truth_.find(frame))
-      report_.add(frame, name_of(frame), found, labelled(result, label_), *marked);
+      report_.add(frame, frame_name(frame), found, labelled(result, label_), *marked);
   }
 
  private:

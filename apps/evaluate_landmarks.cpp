@@ -79,8 +79,8 @@ FoundFace find_face(const std::vector<Detection>& objects, const std::vector<std
   return found;
 }
 
-void add(Outcome& outcome, const FoundFace& found, const MarkedFace& face, GrayView picture,
-         const landmarks::Finder& finder, landmarks::PatchSampler& sampler) {
+void add_errors(Outcome& outcome, const FoundFace& found, const MarkedFace& face, GrayView picture,
+                const landmarks::Finder& finder, landmarks::PatchSampler& sampler) {
   if (!found.box) return;
   ++outcome.found;
   const landmarks::Square square = landmarks::square_of(*found.box);
@@ -103,7 +103,7 @@ void print_row(const std::string& name, const ErrorSummary& errors) {
               percent(errors.share_above(landmarks::kFailure)));
 }
 
-void print(const std::string& name, const Outcome& outcome, std::size_t faces) {
+void print_outcome(const std::string& name, const Outcome& outcome, std::size_t faces) {
   std::printf("%s: %zu faces found, %.2f%%\n", name.c_str(), outcome.found,
               100.0 * static_cast<double>(outcome.found) / static_cast<double>(faces));
   print_row("points", outcome.points);
@@ -148,12 +148,12 @@ Outcome evaluate(const Detector* detector, const std::vector<MarkedFace>& faces,
     FoundFace found{faces[i].box, {}};
     if (detector)
       found = find_face(detect(*detector, *workspace, PictureView(view)), detector->info().labels, faces[i]);
-    add(outcome, found, faces[i], view, finder, sampler);
+    add_errors(outcome, found, faces[i], view, finder, sampler);
   }
   return outcome;
 }
 
-int run(const LandmarkArguments& a) {
+int run_evaluate_landmarks(const LandmarkArguments& a) {
   require_writable(a.json);
   const std::vector<MarkedFace> faces =
       landmarks::faces_of_part(landmarks::load_marked_faces(a.faces), a.part, a.faces);
@@ -166,7 +166,7 @@ int run(const LandmarkArguments& a) {
   nlohmann::json results = nlohmann::json::array();
   const auto report = [&](const std::string& name, const Detector* detector) {
     const Outcome outcome = evaluate(detector, faces, pictures, finder);
-    print(name, outcome, faces.size());
+    print_outcome(name, outcome, faces.size());
     results.push_back(json_of(name, outcome));
   };
   if (a.configs.empty()) report("marked boxes", nullptr);
@@ -203,7 +203,7 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
   options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_command(evaluate, common, "landmarks",
               "How far the points that are found in faces are from marked ones", options,
-              [a] { return run(*a); });
+              [a] { return run_evaluate_landmarks(*a); });
 }
 
 }  // namespace sightline::apps

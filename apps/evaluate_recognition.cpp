@@ -83,9 +83,9 @@ struct AlignedPhotos {
 };
 
 // Templates of photos, found by their names.
-class Templates {
+class PhotoTemplates {
  public:
-  Templates(const FaceModel& model, const AlignedPhotos& photos)
+  PhotoTemplates(const FaceModel& model, const AlignedPhotos& photos)
       : format_(template_format(model)),
         indices_(photos.indices),
         templates_(templates_of(model, photos.pictures, photos.points, throw_if_stopped)) {}
@@ -116,7 +116,7 @@ std::vector<FaceModel> load_models(const RecognitionArguments& a) {
   return models;
 }
 
-std::string name_of(const RecognitionArguments& a, const FaceModel& model, std::size_t index) {
+std::string model_name(const RecognitionArguments& a, const FaceModel& model, std::size_t index) {
   return a.report.names.empty() ? model.name : a.report.names[index];
 }
 
@@ -148,13 +148,13 @@ void write_results(const RecognitionArguments& a, const nlohmann::json& results,
   write_reports(a.report, curves, FalsePositiveUnit::per_stranger);
 }
 
-void check_outputs(const RecognitionArguments& a) {
+void check_recognition_outputs(const RecognitionArguments& a) {
   check_report(a.report, std::max<std::size_t>(a.models.size(), 1));
   require_writable(a.json);
 }
 
 int run_verify(const RecognitionArguments& a) {
-  check_outputs(a);
+  check_recognition_outputs(a);
   const auto pairs = recognition::load_named_pairs(a.list);
   std::vector<std::string> photos;
   for (const recognition::NamedPair& pair : pairs) photos.insert(photos.end(), {pair.first, pair.second});
@@ -166,13 +166,13 @@ int run_verify(const RecognitionArguments& a) {
   const std::vector<FaceModel> models = load_models(a);
   const AlignedPhotos aligned(photos, a);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const Templates templates(models[i], aligned);
+    const PhotoTemplates templates(models[i], aligned);
     std::vector<std::uint32_t> distances;
     for (const recognition::NamedPair& pair : pairs)
       distances.push_back(templates.distance(pair.first, pair.second));
     recognition::VerificationResult found = recognition::verify(pairs, distances);
     found.curve = for_people(std::move(found.curve), models[i]);
-    const std::string name = name_of(a, models[i], i);
+    const std::string name = model_name(a, models[i], i);
     std::printf("\n%s: accuracy %.4f +- %.4f over %zu folds (%.4f to %.4f), equal error rate %s\n",
                 name.c_str(), found.accuracy, found.error, found.folds.size(),
                 *std::ranges::min_element(found.folds), *std::ranges::max_element(found.folds),
@@ -193,7 +193,7 @@ int run_verify(const RecognitionArguments& a) {
 }
 
 int run_identify(const RecognitionArguments& a) {
-  check_outputs(a);
+  check_recognition_outputs(a);
   const auto list = recognition::load_named_photos(a.list);
   std::vector<std::string> photos;
   for (const recognition::NamedPhoto& photo : list) photos.push_back(photo.photo);
@@ -202,13 +202,13 @@ int run_identify(const RecognitionArguments& a) {
   const std::vector<FaceModel> models = load_models(a);
   const AlignedPhotos aligned(photos, a);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const Templates templates(models[i], aligned);
+    const PhotoTemplates templates(models[i], aligned);
     recognition::IdentificationResult found = recognition::identify(
         list,
         [&](std::size_t one, std::size_t other) { return templates.distance(photos[one], photos[other]); },
         kRanks);
     found.curve = for_people(std::move(found.curve), models[i]);
-    const std::string name = name_of(a, models[i], i);
+    const std::string name = model_name(a, models[i], i);
     if (i == 0)
       std::printf("%zu photos of %zu people are known; %zu other photos of them, %zu of people unknown\n",
                   found.gallery, found.people, found.probes, found.unknown);
@@ -235,9 +235,9 @@ int run_identify(const RecognitionArguments& a) {
   return 0;
 }
 
-void add(CLI::App& evaluate, Common& common, const std::string& name, const std::string& description,
-         const std::string& list_option, const std::string& list_help,
-         int (*run)(const RecognitionArguments&)) {
+void add_recognition_command(CLI::App& evaluate, Common& common, const std::string& name,
+                             const std::string& description, const std::string& list_option,
+                             const std::string& list_help, int (*run)(const RecognitionArguments&)) {
   auto a = std::make_shared<RecognitionArguments>();
   OptionSet options;
   options.add("photos", &a->photos, "Folder of the photos").require();
@@ -263,9 +263,11 @@ void add(CLI::App& evaluate, Common& common, const std::string& name, const std:
 }  // namespace
 
 void add_evaluate_recognition(CLI::App& evaluate, Common& common) {
-  add(evaluate, common, "verify", "Whether two photos show one person: accuracy over pairs of faces",
-      "--pairs FILE", "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
-  add(evaluate, common, "identify", "Who is in a photo: names given to faces of people known and unknown",
+  add_recognition_command(evaluate, common, "verify",
+                          "Whether two photos show one person: accuracy over pairs of faces", "--pairs FILE",
+                          "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
+  add_recognition_command(
+      evaluate, common, "identify", "Who is in a photo: names given to faces of people known and unknown",
       "--list FILE", "Photos, as lines `gallery|probe|unknown person photo`", run_identify);
 }
 

@@ -46,8 +46,8 @@ struct Tiles {
 };
 
 // A tile as a picture by itself: no pixel around it is looked at, and those at its edge have no code.
-TextureRecord describe(const texture::TextureProcessor& processor, const TextureChoice& choice,
-                       tiles::Picture& picture, const tiles::Region& where) {
+TextureRecord describe_tile(const texture::TextureProcessor& processor, const TextureChoice& choice,
+                            tiles::Picture& picture, const tiles::Region& where) {
   Image<std::uint8_t> pixels(where.width, where.height);
   const ImageView<std::uint8_t> view = pixels.view();
   const tiles::Channel luma = tiles::Channel::luma;
@@ -78,7 +78,8 @@ Tiles cut(const EvaluateTextureArguments& a, const TextureChoice& choice) {
     std::vector<LabelledTexture> tiles(static_cast<std::size_t>(count));
     tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
       const tiles::Region where{i % columns * a.tile, i / columns * a.tile, a.tile, a.tile};
-      tiles[static_cast<std::size_t>(i)] = {all.classes.size(), describe(processor, choice, *picture, where)};
+      tiles[static_cast<std::size_t>(i)] = {all.classes.size(),
+                                            describe_tile(processor, choice, *picture, where)};
     });
     for (std::size_t i = 0; i < tiles.size(); ++i)
       (i % 2 == 0 ? all.known : all.queries).push_back(std::move(tiles[i]));
@@ -87,7 +88,7 @@ Tiles cut(const EvaluateTextureArguments& a, const TextureChoice& choice) {
   return all;
 }
 
-void print(const char* what, const Classification& found) {
+void print_classification(const char* what, const Classification& found) {
   const texture::Interval interval = texture::bootstrap_interval(found.class_accuracies());
   std::printf("%s: %lld of %lld right, %s (%s to %s, other textures drawn from these)\n", what,
               static_cast<long long>(found.right()), static_cast<long long>(found.total()),
@@ -122,7 +123,7 @@ void print_confusion(const Classification& found) {
   std::fputs(text.c_str(), stdout);
 }
 
-nlohmann::ordered_json json_of(const Classification& found) {
+nlohmann::ordered_json classification_json(const Classification& found) {
   const texture::Interval interval = texture::bootstrap_interval(found.class_accuracies());
   return {{"right", found.right()},
           {"total", found.total()},
@@ -131,7 +132,7 @@ nlohmann::ordered_json json_of(const Classification& found) {
           {"confusion", found.confusion}};
 }
 
-int run(const EvaluateTextureArguments& a) {
+int run_evaluate_texture(const EvaluateTextureArguments& a) {
   require_writable(a.json);
   const TextureChoice choice = a.options.choice();
   const texture::DistanceKind kind = texture::parse_distance_kind(a.distance).value();
@@ -140,17 +141,17 @@ int run(const EvaluateTextureArguments& a) {
               tiles.known.size(), a.tile, a.tile, tiles.queries.size(),
               tiles.known.front().record.kind().c_str(), a.distance.c_str());
   const Classification left_out = classify_left_out(tiles.classes, tiles.known, kind);
-  print("known tiles, each against the other known ones", left_out);
+  print_classification("known tiles, each against the other known ones", left_out);
   nlohmann::ordered_json json{{"classes", tiles.classes},
                               {"histograms", tiles.known.front().record.kind()},
                               {"distance", a.distance},
                               {"tile", a.tile},
-                              {"known", json_of(left_out)}};
+                              {"known", classification_json(left_out)}};
   if (!a.known_only) {
     const Classification found = classify(tiles.classes, tiles.known, tiles.queries, kind);
-    print("the other tiles, each against the known ones", found);
+    print_classification("the other tiles, each against the known ones", found);
     print_confusion(found);
-    json["others"] = json_of(found);
+    json["others"] = classification_json(found);
   }
   if (!a.json.empty()) write_report(a.json, json_text(json, 1) + "\n");
   return 0;
@@ -177,7 +178,7 @@ void add_evaluate_texture(CLI::App& evaluate, Common& common) {
       evaluate, common, "texture",
       "How well textures are told apart: the first, third, ... tile of each picture is known, and what "
       "is nearest to the others is counted",
-      options, [a] { return run(*a); });
+      options, [a] { return run_evaluate_texture(*a); });
 }
 
 }  // namespace sightline::apps

@@ -124,7 +124,7 @@ void store_windows(const Contender& contender, const WindowArguments& a, const W
       {points[0].miss_rate(), points[1].miss_rate(), (a.data.empty() ? names : a.data) + counts});
 }
 
-int run(const WindowArguments& a) {
+int run_evaluate_windows(const WindowArguments& a) {
   if (a.store) {
     for (const FamilyScorer& one : a.scorers) one.scorer->check_storable();
   }
@@ -189,7 +189,7 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
   add_report_options(options, a->report);
   add_command(evaluate, common, "windows",
               "Miss rate against false positives per window (of " + titles_with(make_window_scorer) + ")",
-              options, [a] { return run(*a); });
+              options, [a] { return run_evaluate_windows(*a); });
 }
 
 }  // namespace sightline::apps

@@ -38,7 +38,7 @@ struct ListArguments {
   std::string pictures;
 };
 
-void print(const Json& json) {
+void print_json(const Json& json) {
   std::printf("%s\n", json_text(json, 2).c_str());
 }
 
@@ -80,12 +80,12 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people, std::op
     all.push_back(
         {{"name", one.name}, {"pictures", one.templates}, {"added", one.added}, {"changed", one.changed}});
   }
-  print({{"gallery", gallery.file().string()},
-         {"model", gallery.kind().model},
-         {"hash", gallery.kind().hash},
-         {"settings", gallery.kind().settings},
-         {"threshold", threshold_json(gallery.threshold(), distance)},
-         {"people", std::move(all)}});
+  print_json({{"gallery", gallery.file().string()},
+              {"model", gallery.kind().model},
+              {"hash", gallery.kind().hash},
+              {"settings", gallery.kind().settings},
+              {"threshold", threshold_json(gallery.threshold(), distance)},
+              {"people", std::move(all)}});
   return 0;
 }
 
@@ -146,7 +146,7 @@ int show(const ListArguments& a, bool overwrite) {
     Json all = Json::array();
     for (const StoredTemplate& one : templates)
       all.push_back({{"source", one.source}, {"added", one.added}, {"sharpness", one.sharpness}});
-    print({{"name", person.name}, {"added", person.added}, {"pictures", std::move(all)}});
+    print_json({{"name", person.name}, {"added", person.added}, {"pictures", std::move(all)}});
   } else {
     std::printf("%8s  %-16s  %9s  %s\n", "picture", "added", "sharpness", "source");
     for (std::size_t i = 0; i < templates.size(); ++i) {

@@ -12,7 +12,7 @@
 namespace sightline::apps {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kHelpWidth = 100;
 constexpr std::size_t kIndent = 26;  // where descriptions begin
 constexpr std::size_t kMostExamples = 3;
 constexpr std::size_t kFewOptions = 12;  // a command with no more shows all of them in `-h`, too
@@ -58,7 +58,7 @@ std::string limits_of(const CLI::Option& option, const std::string& description)
   return text.empty() ? "" : text + ")";
 }
 
-// Text in lines of kWidth, behind what stands in front of it.
+// Text in lines of kHelpWidth, behind what stands in front of it.
 std::string entry(const std::string& front, const std::string& text) {
   std::string result = "  " + front, line;
   if (result.size() + 2 > kIndent) {
@@ -69,7 +69,7 @@ std::string entry(const std::string& front, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
-    if (!line.empty() && kIndent + line.size() + 1 + word.size() > kWidth) {
+    if (!line.empty() && kIndent + line.size() + 1 + word.size() > kHelpWidth) {
       result += line + "\n" + std::string(kIndent, ' ');
       line.clear();
     }

@@ -81,7 +81,7 @@ int convert(const LabelArguments& a, LabelWork& work) {
   return 0;
 }
 
-int run(LabelArguments a) {
+int run_label(LabelArguments a) {
   prepare_reading(a.pictures.inputs, a.pictures.reading);
   for (const std::string& input : a.pictures.inputs) refuse_input(input, a.boxes);
   LabelWork work(a);
@@ -157,7 +157,7 @@ void add_label(CLI::App& app, Common& common) {
   add_command(app, common, "label", "Mark objects in pictures, in a window, to train and evaluate with",
               options, [a] {
                 a->pictures.frames = a->frames;
-                return run(*a);
+                return run_label(*a);
               });
 }
 

@@ -72,7 +72,7 @@ void run_headless(const LiveArguments& arguments, int verbosity) {
   report.summarise();
 }
 
-int run(LiveArguments a, const Typed& typed, int verbosity) {
+int run_live(LiveArguments a, const Typed& typed, int verbosity) {
   complete_input(a, typed);
   complete_outputs(a, typed);
   if (!a.headless) a.detector.turn_by_hand();
@@ -191,7 +191,7 @@ void add_live(CLI::App& app, Common& common) {
   a->detector.follow_gallery();
   add_command(app, common, "live",
               "Find objects in what a camera, a screen or a stream shows now, in a window", options,
-              [a, typed, &common] { return run(*a, *typed, common.verbosity); });
+              [a, typed, &common] { return run_live(*a, *typed, common.verbosity); });
 }
 
 }  // namespace sightline::apps

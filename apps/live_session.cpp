@@ -23,7 +23,6 @@
 namespace sightline::apps {
 namespace {
 
-constexpr std::size_t kPlanFrames = 4;  // that schedule `auto` measures with
 constexpr const char* kRecordingPattern = "sightline-%Y%m%d-%H%M%S.mp4";
 
 // Frames that wait in the pipeline are latency: no more than it takes to keep a device busy.

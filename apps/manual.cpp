@@ -99,7 +99,7 @@ std::string check_text(const std::string& check) {
   return check;
 }
 
-std::string names_of(const std::set<CLI::Option*>& options) {
+std::string option_names(const std::set<CLI::Option*>& options) {
   std::string names;
   for (const CLI::Option* option : options) names += (names.empty() ? "" : " and ") + option->get_name();
   return names;
@@ -114,8 +114,9 @@ std::string option_text(const CLI::Option& option) {
   if (!is_flag && !option.get_default_str().empty()) add("Default: " + option.get_default_str());
   if (option.get_items_expected_max() > 1) add("Several may be given");
   if (option.get_required()) add("Required");
-  if (const auto needed = option.get_needs(); !needed.empty()) add("Only with " + names_of(needed));
-  if (const auto excluded = option.get_excludes(); !excluded.empty()) add("Not with " + names_of(excluded));
+  if (const auto needed = option.get_needs(); !needed.empty()) add("Only with " + option_names(needed));
+  if (const auto excluded = option.get_excludes(); !excluded.empty())
+    add("Not with " + option_names(excluded));
   return text + "\n";
 }
 

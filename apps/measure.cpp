@@ -136,7 +136,7 @@ int run_stages(const MeasureArguments& a, int verbosity) {
   return 0;
 }
 
-int run(MeasureArguments a, int verbosity) {
+int run_measure(MeasureArguments a, int verbosity) {
   prepare_reading(a.input, a.reading);
   if (a.input.empty())
     throw Error(ExitCode::usage, "no video, picture or folder is named", "write `sightline measure INPUT`");
@@ -283,7 +283,7 @@ void add_measure(CLI::App& app, Common& common) {
   a->detector.add_to(options, left_out);
   CLI::App& command = add_command(app, common, "measure",
                                   "Run schedules side by side: rates, latencies, overlap, bounds, energy",
-                                  options, [a, &common] { return run(*a, common.verbosity); });
+                                  options, [a, &common] { return run_measure(*a, common.verbosity); });
   add_measure_texture(command, common);
 }
 

@@ -19,7 +19,8 @@ media::Frame first_frame(const StagesRequest& request) {
 }
 
 // The planner does without where the folder cannot be written.
-void remember(const Engine& engine, const pipeline::StageMeasurement& measurement, Size size, int threads) {
+void remember_energies(const Engine& engine, const pipeline::StageMeasurement& measurement, Size size,
+                       int threads) {
   if (measurement.meter.empty()) return;
   try {
     const std::string key = pipeline::machine_key(*engine.detector, engine.devices(), size, threads);
@@ -44,7 +45,8 @@ pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const
   measurement.program = program_text();
   measurement.machine = machine_text(engine);
   measurement.variant = engine.detector->info().variant;
-  remember(engine, measurement, frame.size(), engine.threads > 0 ? engine.threads : hardware_threads());
+  remember_energies(engine, measurement, frame.size(),
+                    engine.threads > 0 ? engine.threads : hardware_threads());
   return measurement;
 }
 

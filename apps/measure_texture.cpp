@@ -28,12 +28,12 @@ struct MeasureTextureArguments {
   std::string json, report;
 };
 
-void print_trial(const opencl::TuningTrial& trial) {
+void print_texture_trial(const opencl::TuningTrial& trial) {
   std::printf("%s %-90s %9s\n", trial.best ? " *" : "  ", trial.variant.c_str(),
               trial.failure.empty() ? fmt::format("{:.3f}", 1e3 * trial.seconds).c_str() : "-");
 }
 
-int run(MeasureTextureArguments a, int verbosity) {
+int run_measure_texture(MeasureTextureArguments a, int verbosity) {
   media::ReadOptions reading;
   prepare_reading(a.input, reading);
   for (const std::string& file : {a.json, a.report}) {
@@ -56,7 +56,7 @@ int run(MeasureTextureArguments a, int verbosity) {
   const Image<std::uint8_t> picture = to_gray(*frame);
   a.options.stop = &stop_requested();
   if (verbosity >= 0) a.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
-  a.options.report = print_trial;
+  a.options.report = print_texture_trial;
   texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
   measurement.picture = a.input;
   std::fputs(as_text(measurement).c_str(), stdout);
@@ -109,7 +109,7 @@ void add_measure_texture(CLI::App& measure, Common& common) {
   add_command(measure, common, "texture",
               "What counting local binary patterns costs: variants of the kernels, sizes of pictures and of "
               "work-groups, with plain code and the machine's bounds beside them",
-              options, [a, &common] { return run(*a, common.verbosity); });
+              options, [a, &common] { return run_measure_texture(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

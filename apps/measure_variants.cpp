@@ -41,7 +41,7 @@ std::vector<std::string> kernels_of(const FamilyInfo& family) {
   return axis ? axis->values : std::vector<std::string>{kOpenCl};
 }
 
-std::vector<std::string> names_of(const FamilyInfo& family) {
+std::vector<std::string> variant_names(const FamilyInfo& family) {
   std::vector<std::string> names;
   if (family.counterpart) names.emplace_back(family.counterpart);
   names.insert(names.end(), {kSerial, kSimd, kCpu});
@@ -139,7 +139,7 @@ class Builder {
         threads_(engine_.threads > 0 ? engine_.threads : hardware_threads()) {
     if (engine_.device_stages.size() > 1)
       throw Error(ExitCode::usage, "variants are measured on one device", "name one with --device");
-    const std::vector<std::string> all = names_of(family_.info());
+    const std::vector<std::string> all = variant_names(family_.info());
     const bool every = names == std::vector<std::string>{"all"};
     for (const std::string& name : every ? all : names) {
       if (std::ranges::find(all, name) == all.end()) {
@@ -291,7 +291,7 @@ class Builder {
 std::vector<std::string> implementation_names() {
   std::vector<std::string> names{"all"};
   for (const Family* family : families()) {
-    for (std::string& name : names_of(family->info())) {
+    for (std::string& name : variant_names(family->info())) {
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
   }

@@ -72,7 +72,7 @@ void refuse_options(const ShowArguments& a, const Shown& own) {
   }
 }
 
-int run(const ShowArguments& a) {
+int show_model(const ShowArguments& a) {
   const std::string file = find_model(a.model);
   const Family* const family = family_of_model(file);
   const auto found = std::ranges::find_if(a.families, [&](const Shown& one) { return one.family == family; });
@@ -116,7 +116,7 @@ void add_model(CLI::App& app, Common& common) {
   }
   CLI::App& group = add_command_group(app, "model", "Look into a model file");
   a->command = &add_command(group, common, "show", "Describe a model; --picture draws what it has learned",
-                            options, [a] { return run(*a); });
+                            options, [a] { return show_model(*a); });
 }
 
 }  // namespace sightline::apps

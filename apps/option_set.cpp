@@ -99,7 +99,7 @@ void bind_also(CLI::Option& made, const Option& option) {
       option.target);
 }
 
-CLI::Option& named(CLI::App& command, const std::string& name) {
+CLI::Option& option_named(CLI::App& command, const std::string& name) {
   if (CLI::Option* found = command.get_option_no_throw(name)) return *found;
   throw std::logic_error("there is no option " + name + " in " + command.get_name());
 }
@@ -126,9 +126,9 @@ void add_options(CLI::App& command, const OptionSet& options, Suggestions& sugge
     for (const std::string& alias : option.hidden_aliases) make(command, alias, option).group("");
   }
   for (const Option& option : options.all()) {
-    CLI::Option& made = named(command, option.long_name());
-    for (const std::string& other : option.needed) made.needs(&named(command, other));
-    for (const std::string& other : option.excluded) made.excludes(&named(command, other));
+    CLI::Option& made = option_named(command, option.long_name());
+    for (const std::string& other : option.needed) made.needs(&option_named(command, other));
+    for (const std::string& other : option.excluded) made.excludes(&option_named(command, other));
   }
 }
 

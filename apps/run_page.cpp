@@ -16,7 +16,7 @@ namespace {
 
 using report_parts::kColours;
 
-constexpr double kPlotWidth = 1080, kPlotRight = 1060, kPlotTop = 16;
+constexpr double kTimePlotWidth = 1080, kTimePlotRight = 1060, kTimePlotTop = 16;
 constexpr double kLetter = 7.2, kLeastLeft = 90, kMostLeft = 420;  // of what stands left of the plots
 constexpr double kRateHeight = 220, kRow = 30;
 constexpr const char* kGridColour = "#dfe3e9";
@@ -40,13 +40,15 @@ class TimeAxis {
   }
 
   double left() const { return left_; }
-  double place(double at) const { return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kPlotRight - left_); }
+  double place(double at) const {
+    return left_ + std::clamp(at / seconds_, 0.0, 1.0) * (kTimePlotRight - left_);
+  }
   // Round times below `bottom`, with lines up to the top.
   std::string marks(double bottom) const {
     const double step = report_parts::round_step(seconds_, 8);
     std::string svg;
     for (double at = 0; at <= seconds_ * 1.0001; at += step) {
-      svg += report_parts::line(place(at), kPlotTop, place(at), bottom, kGridColour);
+      svg += report_parts::line(place(at), kTimePlotTop, place(at), bottom, kGridColour);
       svg += report_parts::text(place(at), bottom + 20, "middle", fmt::format("{:g} s", at));
     }
     return svg;
@@ -72,15 +74,15 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
   double most = *std::ranges::max_element(rates);
   if (holds) most = std::max(most, std::min(run.policy.limit, 4 * most));
   most = std::max(1.1 * most, 1e-3);
-  const double bottom = kPlotTop + kRateHeight;
+  const double bottom = kTimePlotTop + kRateHeight;
   const auto y = [&](double rate) { return bottom - std::min(rate / most, 1.0) * kRateHeight; };
   std::string svg = time.marks(bottom);
   const double step = report_parts::round_step(most, 8);
   for (double rate = 0; rate <= most; rate += step) {
-    svg += report_parts::line(time.left(), y(rate), kPlotRight, y(rate), kGridColour);
+    svg += report_parts::line(time.left(), y(rate), kTimePlotRight, y(rate), kGridColour);
     svg += report_parts::text(time.left() - 8, y(rate) + 4, "end", fmt::format("{:g}", rate));
   }
-  svg += report_parts::text(8, kPlotTop + 12, "start", "frames/s");
+  svg += report_parts::text(8, kTimePlotTop + 12, "start", "frames/s");
   std::string points;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     for (const double end : {0.0, 1.0}) {
@@ -94,22 +96,22 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     svg += fmt::format(
         "<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"{3}\" stroke-width=\"2\" "
         "stroke-dasharray=\"6 4\"/>\n",
-        time.left(), y(run.policy.limit), kPlotRight, kColours[1]);
-    svg += report_parts::text(kPlotRight - 4, y(run.policy.limit) - 6, "end",
+        time.left(), y(run.policy.limit), kTimePlotRight, kColours[1]);
+    svg += report_parts::text(kTimePlotRight - 4, y(run.policy.limit) - 6, "end",
                               escape_markup(describe(run.policy)));
   }
-  return report_parts::picture(kPlotWidth, bottom + 34, "Frames a second over time", svg);
+  return report_parts::picture(kTimePlotWidth, bottom + 34, "Frames a second over time", svg);
 }
 
 std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
   const auto& history = run.history;
   if (history.settings.size() < 2 || history.turns.empty()) return "";
-  const double bottom = kPlotTop + kRow * static_cast<double>(history.settings.size());
-  const auto y = [](int setting) { return kPlotTop + kRow * (static_cast<double>(setting) + 0.5); };
+  const double bottom = kTimePlotTop + kRow * static_cast<double>(history.settings.size());
+  const auto y = [](int setting) { return kTimePlotTop + kRow * (static_cast<double>(setting) + 0.5); };
   std::string svg = time.marks(bottom);
   for (std::size_t i = 0; i < history.settings.size(); ++i) {
     const double row = y(static_cast<int>(i));
-    svg += report_parts::line(time.left(), row, kPlotRight, row, kGridColour);
+    svg += report_parts::line(time.left(), row, kTimePlotRight, row, kGridColour);
     svg += report_parts::text(time.left() - 8, row + 4, "end", escape_markup(history.settings[i].name));
   }
   std::string points;
@@ -122,7 +124,7 @@ std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
   svg += fmt::format(
       "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\"/>\n",
       points, kColours[2]);
-  return report_parts::picture(kPlotWidth, bottom + 34, "The setting over time", svg);
+  return report_parts::picture(kTimePlotWidth, bottom + 34, "The setting over time", svg);
 }
 
 std::string settings_table(const pipeline::RunReport& report) {

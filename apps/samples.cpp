@@ -82,7 +82,7 @@ std::string counts_text(const SampleFolder& folder, const SampleFolderOptions& o
   return text;
 }
 
-int run(const SampleArguments& a, int verbosity) {
+int run_samples(const SampleArguments& a, int verbosity) {
   const SampleFolderOptions options = checked(a);
   check_folder(a.output, a.replace);
   const std::atomic<bool>& stop = stop_requested();  // before there is anything that would be left behind
@@ -229,7 +229,7 @@ void add_samples(CLI::App& app, Common& common) {
       .show_default();
   add_scene_options(options, *a);
   add_command(app, common, "samples", "Make many pictures of few marked objects, to train and to test with",
-              options, [a, &common] { return run(*a, common.verbosity); });
+              options, [a, &common] { return run_samples(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

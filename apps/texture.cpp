@@ -46,7 +46,7 @@ std::string document(const std::string& name, const std::vector<TextureRecord>& 
   return to_json(records, shares);
 }
 
-void check(const TextureArguments& a, const std::vector<std::string>& label_files, bool overwrite) {
+void check_texture(const TextureArguments& a, const std::vector<std::string>& label_files, bool overwrite) {
   if (a.inputs.empty())
     throw Error(ExitCode::usage, "no picture is named", "write `sightline texture slide.tif`");
   for (const std::string& input : a.inputs) require_present(input);
@@ -87,7 +87,7 @@ double entropy(const HistogramRecord& histogram) {
   return bits;
 }
 
-void print(const TextureRecord& record) {
+void print_record(const TextureRecord& record) {
   constexpr std::size_t kBars = 59;  // as many as the most common mapping has bins
   std::printf("%s: %s pixels, %s, border %s\n", record.picture.c_str(),
               grouped(record.histograms.front().pixels()).c_str(), to_string(record.mapping),
@@ -107,7 +107,7 @@ void print(const TextureRecord& record) {
   }
 }
 
-int run(const TextureArguments& a, const Common& common) {
+int run_texture(const TextureArguments& a, const Common& common) {
   const int verbosity = common.verbosity;
   TextureChoice choice = a.options.choice();
   choice.settings.contrast = a.contrast;
@@ -115,7 +115,7 @@ int run(const TextureArguments& a, const Common& common) {
   choice.settings.labels = !a.files.labels.empty();
   const bool to_stdout = std::ranges::find(a.outputs, "-") != a.outputs.end();
   TextureRunner runner(a.options, choice, verbosity);
-  check(a, runner.label_files(a.files.labels), common.overwrite);
+  check_texture(a, runner.label_files(a.files.labels), common.overwrite);
   std::vector<TextureRecord> records;
   bool damaged = false;
   for (const std::string& input : a.inputs) {
@@ -128,7 +128,7 @@ int run(const TextureArguments& a, const Common& common) {
       damaged = true;
       continue;
     }
-    if (!to_stdout && (verbosity >= 0 || a.outputs.empty())) print(records.back());
+    if (!to_stdout && (verbosity >= 0 || a.outputs.empty())) print_record(records.back());
     damaged = report_damage(records.back()) || damaged;
   }
   if (records.empty()) throw Error(ExitCode::input, "no picture could be read", "the messages above say why");
@@ -179,7 +179,7 @@ void add_texture(CLI::App& app, Common& common) {
   a->options.add_to(options);
   CLI::App& command =
       add_command(app, common, "texture", "Measure texture: local binary patterns of pictures of any size",
-                  options, [a, &common] { return run(*a, common); });
+                  options, [a, &common] { return run_texture(*a, common); });
   add_texture_compare(command, common);
 }
 

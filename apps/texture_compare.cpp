@@ -23,7 +23,7 @@ using texture::DistanceKind;
 using texture::Neighbour;
 using texture::TextureRecord;
 
-struct CompareArguments {
+struct DistanceArguments {
   std::vector<std::string> textures;
   std::vector<std::string> known;
   std::string distance = "chi-square";
@@ -34,7 +34,7 @@ struct CompareArguments {
   DistanceKind kind() const { return texture::parse_distance_kind(distance).value(); }
 };
 
-void write_json(const std::string& file, const Json& json) {
+void write_distances(const std::string& file, const Json& json) {
   if (file.empty()) return;
   const std::string text = json_text(json, 1) + "\n";
   if (file == "-") {
@@ -46,7 +46,8 @@ void write_json(const std::string& file, const Json& json) {
 }
 
 // Every texture against every other: rows and columns in the order in which they were named.
-void print_table(const std::vector<NamedTexture>& all, const std::vector<std::vector<double>>& distances) {
+void print_distances(const std::vector<NamedTexture>& all,
+                     const std::vector<std::vector<double>>& distances) {
   std::size_t width = 9;
   for (const NamedTexture& one : all) width = std::max(width, one.name.size() + 1);
   std::string text(width, ' ');
@@ -68,7 +69,7 @@ int exit_code(const std::vector<std::vector<NamedTexture>>& lists) {
   return 0;
 }
 
-int run_compare(const CompareArguments& a, int verbosity) {
+int run_compare(const DistanceArguments& a, int verbosity) {
   require_writable(a.json);
   const auto lists = load_textures({a.textures}, a.options, verbosity);
   const std::vector<NamedTexture>& all = lists.front();
@@ -82,7 +83,7 @@ int run_compare(const CompareArguments& a, int verbosity) {
   }
   if (a.json != "-") {
     std::printf("%s, %s\n", a.distance.c_str(), all.front().record.kind().c_str());
-    print_table(all, distances);
+    print_distances(all, distances);
   }
   Json names = Json::array();
   Json pictures = Json::array();
@@ -90,15 +91,15 @@ int run_compare(const CompareArguments& a, int verbosity) {
     names.push_back(one.name);
     pictures.push_back(one.record.picture);
   }
-  write_json(a.json, {{"distance", a.distance},
-                      {"histograms", all.front().record.kind()},
-                      {"names", std::move(names)},
-                      {"pictures", std::move(pictures)},
-                      {"distances", distances}});
+  write_distances(a.json, {{"distance", a.distance},
+                           {"histograms", all.front().record.kind()},
+                           {"names", std::move(names)},
+                           {"pictures", std::move(pictures)},
+                           {"distances", distances}});
   return exit_code(lists);
 }
 
-int run_nearest(const CompareArguments& a, int verbosity) {
+int run_nearest(const DistanceArguments& a, int verbosity) {
   require_writable(a.json);
   const auto lists = load_textures({a.textures, a.known}, a.options, verbosity);
   const std::vector<NamedTexture>& known = lists[1];
@@ -119,13 +120,13 @@ int run_nearest(const CompareArguments& a, int verbosity) {
     if (a.json != "-") std::printf("%s\n", text.c_str());
     results.push_back({{"picture", query.record.picture}, {"nearest", std::move(list)}});
   }
-  write_json(
+  write_distances(
       a.json,
       {{"distance", a.distance}, {"histograms", records.front().kind()}, {"queries", std::move(results)}});
   return exit_code(lists);
 }
 
-void add_distance(OptionSet& options, CompareArguments& a) {
+void add_distance(OptionSet& options, DistanceArguments& a) {
   options.add("--distance MEASURE", &a.distance, "Between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
@@ -138,7 +139,7 @@ constexpr char kTextureHelp[] = "Pictures, folders of pictures, or .json files o
 }  // namespace
 
 void add_texture_compare(CLI::App& texture, Common& common) {
-  auto compare = std::make_shared<CompareArguments>();
+  auto compare = std::make_shared<DistanceArguments>();
   OptionSet options;
   options.add("texture", &compare->textures, kTextureHelp).require();
   add_distance(options, *compare);
@@ -147,7 +148,7 @@ void add_texture_compare(CLI::App& texture, Common& common) {
   add_command(texture, common, "compare", "How far textures are from each other", options,
               [compare, &common] { return run_compare(*compare, common.verbosity); });
 
-  auto nearest = std::make_shared<CompareArguments>();
+  auto nearest = std::make_shared<DistanceArguments>();
   OptionSet more;
   more.add("query", &nearest->textures, kTextureHelp).require();
   more.add("--known PICTURE|FOLDER", &nearest->known,

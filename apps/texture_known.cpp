@@ -33,7 +33,7 @@ void add_pictures(const fs::path& folder, const std::string& name, std::vector<E
     entries.push_back({name.empty() ? stem_of(file) : name, file.string(), {}});
 }
 
-void add(const std::string& input, std::vector<Entry>& entries) {
+void read_entries(const std::string& input, std::vector<Entry>& entries) {
   require_present(input);
   if (strcasecmp(fs::path(input).extension().c_str(), ".json") == 0) {
     for (texture::TextureRecord& record : texture::load_records(input)) {
@@ -62,7 +62,7 @@ std::vector<std::vector<NamedTexture>> load_textures(const std::vector<std::vect
   std::vector<std::vector<Entry>> entries(lists.size());
   const texture::TextureRecord* first = nullptr;
   for (std::size_t list = 0; list < lists.size(); ++list) {
-    for (const std::string& input : lists[list]) add(input, entries[list]);
+    for (const std::string& input : lists[list]) read_entries(input, entries[list]);
   }
   for (const auto& list : entries) {
     for (const Entry& entry : list) {

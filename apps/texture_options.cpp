@@ -12,7 +12,7 @@ namespace {
 
 // Frames of four megapixels: large enough that what a frame costs besides its pixels does not count, small
 // enough that several in flight fit any machine.
-constexpr int kTile = 2048;
+constexpr int kDefaultTile = 2048;
 // Cells of a tile that is in flight: many small ones would be larger than its pixels.
 constexpr std::int64_t kMostCellBytes = 64 << 20;
 constexpr int kSmallestTile = 16;
@@ -151,7 +151,7 @@ tiles::OpenOptions TextureOptions::opening() const {
 
 int TextureOptions::tile(const TextureChoice& choice) const {
   const int cell = choice.settings.cell;
-  if (cell == 0) return tile_.value_or(kTile);
+  if (cell == 0) return tile_.value_or(kDefaultTile);
   if (tile_ && *tile_ % cell != 0) {
     const int near = std::max(*tile_ / cell, 1) * cell;
     throw Error(ExitCode::usage,
@@ -165,7 +165,7 @@ int TextureOptions::tile(const TextureChoice& choice) const {
   const auto bytes = [&](std::int64_t side) {
     return side / cell * (side / cell) * bins * std::int64_t{sizeof(std::uint32_t)};
   };
-  int tile = std::max(kTile, cell);
+  int tile = std::max(kDefaultTile, cell);
   while (tile > 256 && tile / 2 >= cell && bytes(tile) > kMostCellBytes) tile /= 2;
   return tile / cell * cell;
 }

@@ -74,7 +74,7 @@ int run_training(const std::string& output, const std::string& next_command, Tra
   return 0;
 }
 
-int run(const TrainArguments& a, const Family& family, int verbosity) {
+int run_train(const TrainArguments& a, const Family& family, int verbosity) {
   a.trainer->check();
   const std::string state = state_folder(a);
   require_writable(a.output);
@@ -103,7 +103,7 @@ int run(const TrainArguments& a, const Family& family, int verbosity) {
   });
 }
 
-int run(const StandaloneArguments& a, int verbosity) {
+int run_train(const StandaloneArguments& a, int verbosity) {
   a.trainer->check();
   const std::string state = state_folder(a);
   require_writable(a.output);
@@ -148,7 +148,7 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   add_command(train, common, std::string(family.info().name), a->trainer->description(), options,
               [a, &family, &common] {
                 a->sweep.overwrite = common.overwrite;
-                return run(*a, family, common.verbosity);
+                return run_train(*a, family, common.verbosity);
               });
 }
 
@@ -159,7 +159,7 @@ void add_trainer(CLI::App& train, Common& common, std::unique_ptr<training::Stan
   OptionSet options = a->trainer->options();
   add_file_options(options, *a);
   add_command(train, common, a->trainer->name(), a->trainer->description(), options,
-              [a, &common] { return run(*a, common.verbosity); });
+              [a, &common] { return run_train(*a, common.verbosity); });
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ void write_json(const fs::path& file, const SweptOption& swept, std::span<const 
   write_report(file, json_text(json, 2) + '\n');
 }
 
-void print(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best) {
+void print_sweep(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best) {
   const std::string name = swept.name.substr(2);
   std::printf(
       "Pictures with objects told from those without, each model at its best F1; and objects:\n%*s %s",
@@ -197,7 +197,7 @@ void sweep(const SweepArguments& a, const Family& family, Trainer& trainer, cons
   }
   const SweptModel& best = *std::ranges::max_element(
       models, {}, [](const SweptModel& model) { return model.decisions.best().counts.f1(); });
-  print(swept, models, best);
+  print_sweep(swept, models, best);
   copy_whole(best.file, output);
   std::printf("best by F1: %s %g, which is now %s\n", swept.name.c_str(), best.value, output.c_str());
   if (!a.csv.empty()) write_csv(a.csv, models);

@@ -44,7 +44,7 @@ void print_trial(const opencl::TuningTrial& trial, double peak) {
   std::printf("\n");
 }
 
-int run(TuneArguments a) {
+int run_tune(TuneArguments a) {
   media::ReadOptions reading;
   prepare_reading(a.input, reading);
   const Config config = Config::load(find_config(a.config));
@@ -122,7 +122,7 @@ void add_tune(CLI::App& app, Common& common) {
   options.add("--dry-run", &a->dry, "Remember nothing");
   add_command(app, common, "tune",
               "Time the variants of every kernel on a device, and use the fastest from then on", options,
-              [a] { return run(*a); });
+              [a] { return run_tune(*a); });
 }
 
 }  // namespace sightline::apps
