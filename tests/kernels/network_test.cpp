@@ -22,25 +22,26 @@ class NetworkKernel : public test::KernelTest {};
 INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
-enum class Fill { random, extreme, positive };
+enum class NetworkFill { random, extreme, positive };
 
-std::int8_t weight_of(Fill fill, Numbers& numbers) {
-  if (fill == Fill::positive) return kMaxNetworkWeight;
-  if (fill == Fill::extreme)
+std::int8_t weight_of(NetworkFill fill, Numbers& numbers) {
+  if (fill == NetworkFill::positive) return kMaxNetworkWeight;
+  if (fill == NetworkFill::extreme)
     return static_cast<std::int8_t>(numbers(0, 1) == 0 ? -kMaxNetworkWeight : kMaxNetworkWeight);
   return static_cast<std::int8_t>(numbers(-kMaxNetworkWeight, kMaxNetworkWeight));
 }
 
 // Scales that leave most outputs between their ends.
-Network make_network(Size window, const std::vector<ConvolutionShape>& shapes, Fill fill, Numbers& numbers) {
+Network make_network(Size window, const std::vector<ConvolutionShape>& shapes, NetworkFill fill,
+                     Numbers& numbers) {
   Network network{.window = window, .convolutions = {}, .head = {}, .box = {}};
   int inputs = 1;
   for (const ConvolutionShape& shape : shapes) {
     Convolution c{shape.size, shape.stride, inputs, shape.outputs, {}, {}, {}};
     const int count = shape.size * shape.size * inputs;
     for (int i = 0; i < count * shape.outputs; ++i) c.weights.push_back(weight_of(fill, numbers));
-    const float spread =
-        0.3F / (fill == Fill::positive ? static_cast<float>(count) : std::sqrt(static_cast<float>(count)));
+    const float spread = 0.3F / (fill == NetworkFill::positive ? static_cast<float>(count)
+                                                               : std::sqrt(static_cast<float>(count)));
     for (int i = 0; i < shape.outputs; ++i) {
       c.bias.push_back(numbers(-2000, 2000));
       c.scale.push_back(spread * static_cast<float>(0.02 + 0.2 * numbers.real()));
@@ -75,7 +76,7 @@ Window make_window(Size size, test::Pattern pattern, Numbers& numbers) {
   return window;
 }
 
-void check(const Network& network, GrayView window) {
+void check_network(const Network& network, GrayView window) {
   ASSERT_EQ(what_is_wrong(network), "");
   const PackedNetwork packed(network);
   Guarded<std::uint8_t> scratch(packed.scratch_bytes());
@@ -87,15 +88,15 @@ void check(const Network& network, GrayView window) {
 }
 
 // Every other network has heads of boxes.
-void check(Size size, const std::vector<ConvolutionShape>& shapes, Fill fill, test::Pattern pattern,
-           unsigned seed) {
+void check_network(Size size, const std::vector<ConvolutionShape>& shapes, NetworkFill fill,
+                   test::Pattern pattern, unsigned seed) {
   Numbers numbers(seed);
   Network network = make_network(size, shapes, fill, numbers);
   for (std::size_t i = 0; seed % 2 == 1 && i < kBoxHeads; ++i) {
     network.box.push_back(network.head);
     for (std::int8_t& weight : network.box.back().weights) weight = weight_of(fill, numbers);
   }
-  check(network, make_window(size, pattern, numbers).view());
+  check_network(network, make_window(size, pattern, numbers).view());
 }
 
 void give_boxes(Network& network) {
@@ -220,15 +221,15 @@ TEST_P(NetworkKernel, KernelsAreCentredOnEveryStridethInput) {
 TEST_P(NetworkKernel, TypicalNetworks) {
   for (const int channels : {32, 64}) {
     const std::vector<ConvolutionShape> shapes{{5, 2, 16}, {3, 2, 32}, {3, 2, channels}, {3, 1, channels}};
-    for (const Fill fill : {Fill::random, Fill::extreme})
-      check({64, 128}, shapes, fill, test::Pattern::noise, static_cast<unsigned>(channels));
+    for (const NetworkFill fill : {NetworkFill::random, NetworkFill::extreme})
+      check_network({64, 128}, shapes, fill, test::Pattern::noise, static_cast<unsigned>(channels));
   }
 }
 
 TEST_P(NetworkKernel, EveryPatternAndFill) {
   for (const test::Pattern pattern : test::kPatterns) {
-    for (const Fill fill : {Fill::random, Fill::extreme, Fill::positive})
-      check({19, 23}, {{5, 2, 16}, {3, 1, 48}, {3, 2, 32}}, fill, pattern, 3);
+    for (const NetworkFill fill : {NetworkFill::random, NetworkFill::extreme, NetworkFill::positive})
+      check_network({19, 23}, {{5, 2, 16}, {3, 1, 48}, {3, 2, 32}}, fill, pattern, 3);
   }
 }
 
@@ -238,10 +239,10 @@ TEST_P(NetworkKernel, EverySizeAndStride) {
     for (const int second : {1, 3, 5}) {
       for (const int stride : {1, 2}) {
         for (const Size size : {Size{21, 18}, {16, 16}, {33, 7}, {70, 9}}) {
-          check(size, {{first, stride, 16}, {second, 3 - stride, 32}}, Fill::random, test::Pattern::noise,
-                ++seed);
-          check(size, {{first, stride, 32}, {second, stride, 16}}, Fill::extreme, test::Pattern::noise,
-                ++seed);
+          check_network(size, {{first, stride, 16}, {second, 3 - stride, 32}}, NetworkFill::random,
+                        test::Pattern::noise, ++seed);
+          check_network(size, {{first, stride, 32}, {second, stride, 16}}, NetworkFill::extreme,
+                        test::Pattern::noise, ++seed);
         }
       }
     }
@@ -252,8 +253,8 @@ TEST_P(NetworkKernel, SmallWindows) {
   for (const Size size : {Size{1, 1}, {2, 1}, {1, 2}, {17, 1}, {1, 17}, {64, 1}, {65, 1}, {3, 3}, {5, 4}}) {
     for (const int first : {1, 3, 5}) {
       for (const int second : {1, 3, 5}) {
-        check(size, {{first, 2, 16}, {second, 2, 16}}, Fill::random, test::Pattern::noise, 1);
-        check(size, {{first, 1, 48}, {second, 1, 16}}, Fill::random, test::Pattern::noise, 2);
+        check_network(size, {{first, 2, 16}, {second, 2, 16}}, NetworkFill::random, test::Pattern::noise, 1);
+        check_network(size, {{first, 1, 48}, {second, 1, 16}}, NetworkFill::random, test::Pattern::noise, 2);
       }
     }
   }
@@ -261,29 +262,29 @@ TEST_P(NetworkKernel, SmallWindows) {
 
 TEST_P(NetworkKernel, EveryWidth) {
   for (int width = 1; width <= 70; ++width) {
-    check({width, 5}, {{5, 2, 16}, {3, 1, 32}}, Fill::random, test::Pattern::noise,
-          static_cast<unsigned>(width));
+    check_network({width, 5}, {{5, 2, 16}, {3, 1, 32}}, NetworkFill::random, test::Pattern::noise,
+                  static_cast<unsigned>(width));
   }
 }
 
 TEST_P(NetworkKernel, EveryNumberOfChannels) {
   for (int channels = kChannelUnit; channels <= kMaxChannels; channels += kChannelUnit) {
-    check({10, 3}, {{3, 1, channels}, {3, 1, 16}}, Fill::random, test::Pattern::noise, 1);
-    check({10, 3}, {{3, 1, 16}, {3, 2, channels}}, Fill::extreme, test::Pattern::noise, 1);
+    check_network({10, 3}, {{3, 1, channels}, {3, 1, 16}}, NetworkFill::random, test::Pattern::noise, 1);
+    check_network({10, 3}, {{3, 1, 16}, {3, 2, channels}}, NetworkFill::extreme, test::Pattern::noise, 1);
   }
 }
 
 TEST_P(NetworkKernel, ManyConvolutionsAndALargeWindow) {
-  check({11, 11}, std::vector<ConvolutionShape>(kMaxConvolutions, {3, 1, 16}), Fill::random,
-        test::Pattern::noise, 9);
+  check_network({11, 11}, std::vector<ConvolutionShape>(kMaxConvolutions, {3, 1, 16}), NetworkFill::random,
+                test::Pattern::noise, 9);
   for (const test::Pattern pattern : {test::Pattern::noise, test::Pattern::stripes})
-    check({512, 512}, {{5, 2, 16}, {1, 2, 16}}, Fill::random, pattern, 10);
+    check_network({512, 512}, {{5, 2, 16}, {1, 2, 16}}, NetworkFill::random, pattern, 10);
 }
 
 // Sums near the ends of 32 bits.
 TEST_P(NetworkKernel, LargestSums) {
   Numbers numbers(4);
-  Network network = make_network({17, 12}, {{5, 1, 48}, {5, 1, 16}}, Fill::positive, numbers);
+  Network network = make_network({17, 12}, {{5, 1, 48}, {5, 1, 16}}, NetworkFill::positive, numbers);
   for (Convolution& c : network.convolutions) {
     const std::int64_t reach = static_cast<std::int64_t>(c.size) * c.size * c.inputs * kMaxNetworkWeight *
                                (c.inputs == 1 ? 127 : 255);
@@ -299,16 +300,16 @@ TEST_P(NetworkKernel, LargestSums) {
     }
   }
   for (const test::Pattern pattern : test::kPatterns)
-    check(network, make_window({17, 12}, pattern, numbers).view());
+    check_network(network, make_window({17, 12}, pattern, numbers).view());
 }
 
 TEST_P(NetworkKernel, BottomUpWindow) {
   Numbers numbers(2);
   const Size size{20, 13};
-  const Network network = make_network(size, {{5, 2, 16}, {3, 2, 16}}, Fill::random, numbers);
+  const Network network = make_network(size, {{5, 2, 16}, {3, 2, 16}}, NetworkFill::random, numbers);
   const Window window = make_window(size, test::Pattern::noise, numbers);
   const GrayView upright = window.view();
-  check(network, {upright.row(size.height - 1), size.width, size.height, -upright.stride()});
+  check_network(network, {upright.row(size.height - 1), size.width, size.height, -upright.stride()});
 }
 
 // --- what_is_wrong
@@ -316,7 +317,7 @@ TEST_P(NetworkKernel, BottomUpWindow) {
 
 Network good_network() {
   Numbers numbers(1);
-  Network network = make_network({12, 9}, {{5, 2, 16}, {3, 1, 32}}, Fill::random, numbers);
+  Network network = make_network({12, 9}, {{5, 2, 16}, {3, 1, 32}}, NetworkFill::random, numbers);
   network.first_stage_threshold = -1;
   network.weight = 0.5;
   network.limit = 3;

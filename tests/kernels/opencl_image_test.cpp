@@ -166,9 +166,9 @@ TEST_F(OpenClImages, OctavePyramid) {
 }
 
 template <typename Sum>
-std::string difference(const IntegralSheet& sheet, std::span<const SheetLevel> levels,
-                       std::span<const ImageRows> rows, const std::vector<std::byte>& expected,
-                       const std::vector<std::byte>& found) {
+std::string sheet_difference(const IntegralSheet& sheet, std::span<const SheetLevel> levels,
+                             std::span<const ImageRows> rows, const std::vector<std::byte>& expected,
+                             const std::vector<std::byte>& found) {
   for (std::size_t l = 0; l < levels.size(); ++l) {
     for (int plane = 0; plane < sheet.planes; ++plane) {
       const IntegralPlane e(sheet, levels[l], reinterpret_cast<const Sum*>(expected.data()), plane);
@@ -215,8 +215,9 @@ TEST_F(OpenClImages, Integrals) {
       const auto pixel_buffer = on_device(queue, pixels);
       integrals.enqueue(queue, *pixel_buffer, *sums, kNoEvent);
       queue.wait(queue.read(*sums, found.data(), found.size()));
-      EXPECT_EQ(contents.element_bytes == 2 ? difference<std::uint16_t>(sheet, levels, rows, expected, found)
-                                            : difference<std::uint32_t>(sheet, levels, rows, expected, found),
+      EXPECT_EQ(contents.element_bytes == 2
+                    ? sheet_difference<std::uint16_t>(sheet, levels, rows, expected, found)
+                    : sheet_difference<std::uint32_t>(sheet, levels, rows, expected, found),
                 "")
           << contents.planes << " planes of " << contents.element_bytes << " bytes";
     });

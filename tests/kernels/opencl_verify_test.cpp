@@ -49,7 +49,7 @@ Network network_of(Size window, const std::vector<ConvolutionShape>& shapes, uns
   return network;
 }
 
-std::string difference_of(const std::vector<Candidate>& cpu, const std::vector<Candidate>& device) {
+std::string candidate_difference(const std::vector<Candidate>& cpu, const std::vector<Candidate>& device) {
   if (cpu.size() != device.size())
     return std::to_string(cpu.size()) + " and " + std::to_string(device.size()) + " candidates";
   for (std::size_t i = 0; i < cpu.size(); ++i) {
@@ -84,7 +84,7 @@ class OpenClVerifyTest : public OpenClStagesTest {
       for (const GrayView frame : frames) {
         SCOPED_TRACE(std::to_string(frame.width()) + "x" + std::to_string(frame.height()));
         EXPECT_EQ(comparison.difference(frame), "");
-        EXPECT_EQ(difference_of(comparison.cpu().candidates, comparison.device().candidates), "");
+        EXPECT_EQ(candidate_difference(comparison.cpu().candidates, comparison.device().candidates), "");
       }
     }
   }
@@ -124,7 +124,7 @@ class OpenClVerifyTest : public OpenClStagesTest {
       std::size_t found = 0, other = 0;
       for (const PictureView& frame : frames) {
         EXPECT_EQ(with.difference(frame), "");
-        EXPECT_EQ(difference_of(with.cpu().candidates, with.device().candidates), "");
+        EXPECT_EQ(candidate_difference(with.cpu().candidates, with.device().candidates), "");
         EXPECT_EQ(without.difference(frame), "");
         found += with.detections();
         other += with.found() == without.found() ? 0 : 1;
@@ -328,7 +328,7 @@ TEST_F(OpenClVerifyTest, EveryMappingGivesTheSame) {
         }
         ASSERT_TRUE(comparison.detector().prepare(comparison.device(), frames.views[0]));
         stages.run(comparison.slot(), comparison.device(), mapping);
-        EXPECT_EQ(difference_of(comparison.cpu().candidates, comparison.device().candidates), "");
+        EXPECT_EQ(candidate_difference(comparison.cpu().candidates, comparison.device().candidates), "");
       }
       EXPECT_EQ(refused, 8);
     }

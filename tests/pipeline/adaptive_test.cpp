@@ -6,6 +6,7 @@
 
 #include <deque>
 
+#include "pipeline/now.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
 
@@ -21,7 +22,6 @@ using test::NumberedSource;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kBetweenFrames = kSecond / 20;
 constexpr int kWindow = 21;  // frames: the first of them starts the second that the others fill
 

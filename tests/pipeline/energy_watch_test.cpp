@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr double kIdle = 5;
 
-Schedule mapped(unsigned stages, const char* name) {
+Schedule schedule_on(unsigned stages, const char* name) {
   Schedule schedule;
   schedule.name = name;
   schedule.on_device = StageSet(stages);
@@ -43,7 +43,7 @@ Planned made_up_plan() {
   Planned planned;
   planned.costs = costs;
   planned.energies = energies;
-  planned.schedule = mapped(0, "cpu");
+  planned.schedule = schedule_on(0, "cpu");
   return planned;
 }
 

@@ -16,6 +16,7 @@
 #include "filterbank/detector.hpp"
 #include "pipeline/battery.hpp"
 #include "pipeline/energy.hpp"
+#include "pipeline/now.hpp"
 #include "pipeline/planner.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
@@ -31,8 +32,6 @@ using sightline::test::error_of;
 using sightline::test::TempDir;
 using test::Collector;
 using testing::HasSubstr;
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 std::unique_ptr<Detector> one_setting(std::size_t size, double step) {
   filterbank::Options options;

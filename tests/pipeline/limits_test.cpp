@@ -15,7 +15,6 @@ namespace {
 
 using media::test::store;
 
-const std::string kModel = std::string(SIGHTLINE_SOURCE_DIR) + "/configs/models/people.safetensors";
 const std::string kSmall = "lavfi:testsrc2=size=160x200:rate=10:duration=0.2";
 
 class Limits : public testing::Test {
@@ -92,7 +91,7 @@ TEST_F(Limits, ModelFilesThatAreTooLarge) {
 
   // A real model is refused where the limit is below it, and taken where it is not.
   const std::string padded = folder_ / "padded.safetensors";
-  Safetensors model = Safetensors::load(kModel);
+  Safetensors model = Safetensors::load(SIGHTLINE_SOURCE_DIR "/configs/models/people.safetensors");
   model.set<std::uint8_t>("padding", {1 << 20}, std::vector<std::uint8_t>(1 << 20));
   model.save(padded);
   expect_run(4, "(1 MiB)", {"detect", kSmall, "-m", padded, "--max-model-size", "1"});

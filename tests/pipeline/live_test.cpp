@@ -39,7 +39,7 @@ std::vector<std::string> live(const std::string& input, const std::vector<std::s
   return std::vector<std::string>{"live", input} + kFindsSome + options;
 }
 
-std::size_t lines_of(const std::string& file) {
+std::size_t line_count(const std::string& file) {
   const std::string text = fs::exists(file) ? bytes_of(file) : "";
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
@@ -126,7 +126,7 @@ TEST(Live, EndsWhenAskedWithAllThatWasWritten) {
   {
     Program program(live(clip, {"-d", detections, "--record", folder / "cam.mp4", "--preset", "ultrafast"}) +
                     kHeadless);
-    ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 8; }));
+    ASSERT_TRUE(program.wait_until([&] { return line_count(detections) > 8; }));
     program.send(SIGINT);
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
@@ -235,12 +235,12 @@ TEST(Live, StreamThatIsLostAndComesBack) {
   const std::string url = "http://127.0.0.1:" + std::to_string(free_port()) + "/live";
   auto server = serve(url);
   Program program(live(url, {"-d", detections, "--give-up-after", "20"}) + kHeadless);
-  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 10; }));
+  ASSERT_TRUE(program.wait_until([&] { return line_count(detections) > 10; }));
   server->kill();
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
-  const std::size_t before = lines_of(detections);
+  const std::size_t before = line_count(detections);
   server = serve(url);
-  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > before + 10; }));
+  ASSERT_TRUE(program.wait_until([&] { return line_count(detections) > before + 10; }));
   program.send(SIGTERM);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
@@ -262,7 +262,7 @@ TEST(Live, StreamThatDoesNotComeBack) {
   const std::string url = "http://127.0.0.1:" + std::to_string(free_port()) + "/live";
   auto server = serve(url);
   Program program(live(url, {"-d", detections, "--give-up-after", "3"}) + kHeadless);
-  ASSERT_TRUE(program.wait_until([&] { return lines_of(detections) > 3; }));
+  ASSERT_TRUE(program.wait_until([&] { return line_count(detections) > 3; }));
   server->kill();
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, kInput);
@@ -296,7 +296,7 @@ class LiveWindow : public testing::Test {
              !program_->is_running();  // gone with the key
     })) << program_->output();
   }
-  std::size_t lines() const { return lines_of(detections()); }
+  std::size_t lines() const { return line_count(detections()); }
   std::string detections() const { return folder_ / "live.jsonl"; }
   bool has_file(const std::string& ending, std::uintmax_t least = 1) const {
     for (const auto& entry : fs::directory_iterator(folder_ / ""))

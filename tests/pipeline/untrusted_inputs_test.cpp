@@ -21,7 +21,7 @@ using media::test::load;
 using media::test::make_clip;
 using media::test::store;
 
-constexpr int kInput = 3;
+constexpr int kInputError = 3;
 constexpr const char* kPassword = "Se7cret";
 
 class UntrustedInput : public testing::Test {
@@ -62,11 +62,11 @@ TEST_F(UntrustedInput, PlaylistThatNamesItselfTakesNoMemory) {
   const long usual = run({"detect", file("notes.mp4", "some words")}).peak_kilobytes;
   for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--allow-playlists"}}) {
     const Outcome outcome = run(std::vector<std::string>{"detect", list} + more);
-    EXPECT_EQ(outcome.exit_code, kInput) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, kInputError) << outcome.err;
     EXPECT_LT(outcome.peak_kilobytes, usual + 100'000);
   }
   for (const std::vector<std::string>& command : commands())
-    EXPECT_EQ(run(command + std::vector{list}).exit_code, kInput) << command.front();
+    EXPECT_EQ(run(command + std::vector{list}).exit_code, kInputError) << command.front();
 }
 
 TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
@@ -84,7 +84,7 @@ TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
         "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n" + server.url("/a.mp4") + "\n#EXT-X-ENDLIST\n"}) {
     RunSetup setup;
     setup.input = file("input", text);
-    EXPECT_EQ(run({"detect", "-", "--allow-playlists"}, setup).exit_code, kInput) << text;
+    EXPECT_EQ(run({"detect", "-", "--allow-playlists"}, setup).exit_code, kInputError) << text;
   }
   EXPECT_TRUE(server.requests().empty());
 }
@@ -94,7 +94,8 @@ TEST_F(UntrustedInput, SilentServerTimesOut) {
   for (const std::vector<std::string>& command : commands()) {
     const bool is_live = command.front() == "live";
     const std::vector<std::string> timeout{is_live ? "--give-up-after" : "--timeout", "0.3"};
-    EXPECT_EQ(run(command + timeout + std::vector{server.url("/hang")}).exit_code, kInput) << command.front();
+    EXPECT_EQ(run(command + timeout + std::vector{server.url("/hang")}).exit_code, kInputError)
+        << command.front();
   }
 }
 
@@ -121,7 +122,7 @@ TEST_F(UntrustedInput, OneSignalEndsOpening) {
       }
     }
   }
-  EXPECT_EQ(run({"texture", pipe}).exit_code, kInput);
+  EXPECT_EQ(run({"texture", pipe}).exit_code, kInputError);
 }
 
 // An X server that takes the connection and says nothing: Xlib's wait cannot be interrupted.
@@ -203,7 +204,7 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   for (const std::vector<std::string>& command : commands()) {
     const std::vector<std::string> once{command.front() == "live" ? "--give-up-after" : "--timeout", "1"};
     const Outcome outcome = run(command + once + std::vector{missing});
-    EXPECT_EQ(outcome.exit_code, kInput) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, kInputError) << outcome.err;
     expect_clean(outcome.out + outcome.err, command.front());
   }
   expect_clean(text_of(folder_ / "faces.db"), "gallery");
@@ -220,14 +221,14 @@ TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
       std::vector<std::string> truth{"evaluate", "frames", picture, "--truth", special};
       if (!option.empty()) truth.insert(truth.end(), {"--truth-format", option});
       const Outcome outcome = run(truth, setup);
-      EXPECT_EQ(outcome.exit_code, kInput) << special << option << outcome.err;
+      EXPECT_EQ(outcome.exit_code, kInputError) << special << option << outcome.err;
     }
     for (const char* const config : {"people", "faces"}) {
       const Outcome outcome = run({"detect", picture, "-c", config, "--model", special}, setup);
       EXPECT_EQ(outcome.exit_code, 4) << special << outcome.err;
     }
     const Outcome imported = run({"faces", "import", special, "--gallery", folder_ / "f.db"}, setup);
-    EXPECT_EQ(imported.exit_code, kInput) << imported.err;
+    EXPECT_EQ(imported.exit_code, kInputError) << imported.err;
     EXPECT_EQ(imported.err.find("unexpected"), std::string::npos);
   }
 }
@@ -244,7 +245,7 @@ TEST_F(UntrustedInput, CredentialsOfTheEnvironment) {
   });
   const std::string netrc = file("netrc", "machine 127.0.0.1 login u password p\n");
   fs::permissions(netrc, fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(run({"detect", server.url("/a.mp4")}).exit_code, kInput);
+  EXPECT_EQ(run({"detect", server.url("/a.mp4")}).exit_code, kInputError);
   EXPECT_EQ(run({"detect", server.url("/a.mp4"), "--netrc", netrc}).exit_code, 0);
   RunSetup setup;
   setup.environment = {"NETRC=" + netrc};

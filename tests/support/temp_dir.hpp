@@ -1,6 +1,7 @@
 #pragma once
 // Folders and files of a test's own.
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ std::string bytes_of(const std::filesystem::path& file);
 
 /// The unfinished file of that name (AtomicFile, media::Writer); empty where there is none.
 std::filesystem::path unfinished(const std::filesystem::path& file);
+
+/// How many files and folders a folder holds.
+std::size_t files_in(const std::filesystem::path& folder);
 
 /// Makes a file, or writes one anew.
 void store(const std::string& path, const std::vector<char>& bytes);

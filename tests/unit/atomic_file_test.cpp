@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "base/utf8.hpp"
@@ -19,25 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDir;
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream(file) << text;
-}
-
-std::size_t files_in(const TempDir& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
-}
-
 TEST(AtomicFile, HasItsNameOnceItIsFinished) {
   const TempDir folder;
   const fs::path name = folder / "a";
-  write(name, "before");
+  test::store(name, "before");
   {
     AtomicFile file(name);
     EXPECT_TRUE(file.place().string().starts_with(folder / "a.part-"));
     EXPECT_FALSE(file.write("half"));
   }
   EXPECT_EQ(test::bytes_of(name), "before");
-  EXPECT_EQ(files_in(folder), 1u);
+  EXPECT_EQ(test::files_in(folder.path()), 1u);
   {
     AtomicFile file(name);
     EXPECT_FALSE(file.write("who"));
@@ -46,13 +36,13 @@ TEST(AtomicFile, HasItsNameOnceItIsFinished) {
     EXPECT_FALSE(file.finish());
   }
   EXPECT_EQ(test::bytes_of(name), "whole");
-  EXPECT_EQ(files_in(folder), 1u);
+  EXPECT_EQ(test::files_in(folder.path()), 1u);
 }
 
 TEST(AtomicFile, ALinkStaysAndItsFileIsWritten) {
   const TempDir folder;
   fs::create_directory(folder / "elsewhere");
-  write(folder / "elsewhere/a", "before");
+  test::store(folder / "elsewhere/a", "before");
   fs::create_symlink("elsewhere/a", folder / "link");
   AtomicFile file(folder / "link");
   EXPECT_FALSE(file.write("whole"));
@@ -84,18 +74,18 @@ TEST(AtomicFile, ANameThatCannotBeGivenIsAnError) {
 // Somebody else may write to the folder, and plant links to files of the user's.
 TEST(AtomicFile, LinksAtNamesThatCanBeGuessedAreNotFollowed) {
   const TempDir folder;
-  write(folder / "precious", "precious");
+  test::store(folder / "precious", "precious");
   for (const char* name : {"a.part", "a.tmp", "a.part-00000000"})
     fs::create_symlink("precious", folder / name);
   write_whole(folder / "a", "whole", "file");
   EXPECT_EQ(test::bytes_of(folder / "precious"), "precious");
   EXPECT_EQ(test::bytes_of(folder / "a"), "whole");
-  EXPECT_EQ(files_in(folder), 5u);
+  EXPECT_EQ(test::files_in(folder.path()), 5u);
 }
 
 TEST(AtomicFile, PersonalDataIsReadByItsOwnerAlone) {
   const TempDir folder;
-  write(folder / "a", "before");
+  test::store(folder / "a", "before");
   write_whole(folder / "a", "whole", "file", Readers::owner);
   EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
@@ -103,7 +93,7 @@ TEST(AtomicFile, PersonalDataIsReadByItsOwnerAlone) {
 TEST(AtomicFile, WhatTookItsPlaceIsNeitherWrittenNorNamedNorRemoved) {
   for (const bool finishes : {true, false}) {
     const TempDir folder;
-    write(folder / "precious", "precious");
+    test::store(folder / "precious", "precious");
     fs::path place;
     {
       AtomicFile file(folder / "a");
@@ -134,7 +124,7 @@ TEST(AtomicFile, LongNamesAreUnfinishedUnderShorterOnes) {
     EXPECT_EQ(test::bytes_of(folder / name), "whole");
   }
   EXPECT_EQ(AtomicFile(folder / std::string(256, 'b')).error(), std::errc::filename_too_long);
-  EXPECT_EQ(files_in(folder), 4u);
+  EXPECT_EQ(test::files_in(folder.path()), 4u);
 }
 
 TEST(AtomicFile, WritesAtAnyPlace) {
@@ -157,7 +147,7 @@ TEST(AtomicFile, WhatCannotBeMadeSaysWhy) {
 
 TEST(AtomicFile, UnderItsNameAtOnce) {
   const TempDir folder;
-  write(folder / "a", "before");
+  test::store(folder / "a", "before");
   AtomicFile file(folder / "a", Readers::all, Naming::at_once);
   EXPECT_EQ(test::bytes_of(folder / "a"), "");
   EXPECT_FALSE(file.write("after"));
@@ -166,7 +156,7 @@ TEST(AtomicFile, UnderItsNameAtOnce) {
 
 TEST(OpenAnew, AFileOfSeveralNamesIsReplaced) {
   const TempDir folder;
-  write(folder / "precious", "precious");
+  test::store(folder / "precious", "precious");
   fs::create_hard_link(folder / "precious", folder / "a");
   const int file = open_anew(folder / "a");
   ASSERT_GE(file, 0);
@@ -180,7 +170,7 @@ TEST(WithoutLink, OthersLinksAreNotFollowedWhereTheyCanMakeThem) {
   if (geteuid() != 0) GTEST_SKIP();
   const TempDir folder;
   const fs::path link = folder / "link";
-  write(folder / "precious", "precious");
+  test::store(folder / "precious", "precious");
   fs::create_symlink("precious", link);
   ASSERT_EQ(lchown(link.c_str(), 65534, 65534), 0);
   EXPECT_EQ(without_link(link).filename(), "precious") << "nobody else can write to the folder";

@@ -26,7 +26,7 @@ model = "models/people.safetensors"
 )";
 
 template <typename Work>
-std::string complaint(const Work& work) {
+std::string usage_error(const Work& work) {
   return test::error_of(ExitCode::usage, work);
 }
 
@@ -35,7 +35,7 @@ TEST(Config, AByteOrderMarkIsNoPartOfTheText) {
   test::store(folder / "own.toml", std::string("\xEF\xBB\xBF") + kText);
   EXPECT_EQ(Config::load(folder / "own.toml").text("source", "path", ""), "video.mp4");
   test::store(folder / "wide.toml", std::string("\xFF\xFE[\0d\0]\0", 8));
-  EXPECT_THAT(complaint([&] { Config::load(folder / "wide.toml"); }), HasSubstr("UTF-8"));
+  EXPECT_THAT(usage_error([&] { Config::load(folder / "wide.toml"); }), HasSubstr("UTF-8"));
 }
 
 TEST(Config, ReadsValuesAndFallsBack) {
@@ -61,29 +61,29 @@ TEST(Config, AFreshCopyHasTheSameValuesAndHasBeenReadByNobody) {
   EXPECT_EQ(copy.name(), "people.toml");
   EXPECT_EQ(copy.number("detector", "threshold", 0, -10, 10), 3.0);
   EXPECT_EQ(copy.number("detector", "scale_step", 1.1, 1, 8), 1.1);
-  EXPECT_THAT(complaint([&] { copy.expect_all_known(); }), HasSubstr("'model' is not known"));
+  EXPECT_THAT(usage_error([&] { copy.expect_all_known(); }), HasSubstr("'model' is not known"));
   copy.set("detector", "threshold", 4.0);
   EXPECT_EQ(config.number("detector", "threshold", 0, -10, 10), 3.0);
 }
 
 TEST(Config, WrongTypesNameTheLine) {
   const Config config = Config::parse(kText, "people.toml");
-  EXPECT_THAT(complaint([&] { config.text("detector", "threshold", ""); }),
+  EXPECT_THAT(usage_error([&] { config.text("detector", "threshold", ""); }),
               AllOf(StartsWith("people.toml:6: "), HasSubstr("'threshold' must be a text")));
   EXPECT_THAT(
-      complaint([&] { config.number("source", "path", 0, 0, 1); }),
+      usage_error([&] { config.number("source", "path", 0, 0, 1); }),
       AllOf(StartsWith("people.toml:3: "), HasSubstr("'path' must be a number"), HasSubstr("from 0 to 1")));
-  EXPECT_THAT(complaint([&] { config.path("detector", "threshold", ""); }), StartsWith("people.toml:6: "));
+  EXPECT_THAT(usage_error([&] { config.path("detector", "threshold", ""); }), StartsWith("people.toml:6: "));
 }
 
 TEST(Config, RangesAreChecked) {
   const Config config = Config::parse("[a]\nx = 5\nn = nan\ni = inf\n", "c.toml");
   EXPECT_EQ(config.number("a", "x", 0, 5, 5), 5);
-  EXPECT_THAT(complaint([&] { config.number("a", "x", 0, 6, 10); }),
+  EXPECT_THAT(usage_error([&] { config.number("a", "x", 0, 6, 10); }),
               AllOf(StartsWith("c.toml:2: "), HasSubstr("'x' is out of range"), HasSubstr("from 6 to 10")));
-  EXPECT_THAT(complaint([&] { config.optional_number("a", "x", 0, 4); }), StartsWith("c.toml:2: "));
-  EXPECT_THAT(complaint([&] { config.number("a", "n", 0, -1e9, 1e9); }), StartsWith("c.toml:3: "));
-  EXPECT_THAT(complaint([&] { config.number("a", "i", 0, -1e9, 1e9); }), StartsWith("c.toml:4: "));
+  EXPECT_THAT(usage_error([&] { config.optional_number("a", "x", 0, 4); }), StartsWith("c.toml:2: "));
+  EXPECT_THAT(usage_error([&] { config.number("a", "n", 0, -1e9, 1e9); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(usage_error([&] { config.number("a", "i", 0, -1e9, 1e9); }), StartsWith("c.toml:4: "));
 }
 
 TEST(Config, WholeNumbers) {
@@ -91,11 +91,11 @@ TEST(Config, WholeNumbers) {
   EXPECT_EQ(config.optional_whole_number("a", "x", 5, 6), 5);
   EXPECT_EQ(config.optional_whole_number("a", "y", 5, 6), 5);
   EXPECT_EQ(config.optional_whole_number("a", "nothing", 5, 6), std::nullopt);
-  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "z", 5, 6); }),
+  EXPECT_THAT(usage_error([&] { config.optional_whole_number("a", "z", 5, 6); }),
               AllOf(StartsWith("c.toml:4: "), HasSubstr("'z' must be a whole number")));
-  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "x", 6, 7); }), StartsWith("c.toml:2: "));
+  EXPECT_THAT(usage_error([&] { config.optional_whole_number("a", "x", 6, 7); }), StartsWith("c.toml:2: "));
   config.set("a", "x", 2.5);
-  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "x", 1, 9); }),
+  EXPECT_THAT(usage_error([&] { config.optional_whole_number("a", "x", 1, 9); }),
               HasSubstr("option 'x' must be a whole number"));
 }
 
@@ -105,7 +105,7 @@ TEST(Config, UnknownKeysAndSections) {
     config.text("source", "path", "");
     config.number("detector", "threshold", 0, -10, 10);
     config.number("detector", "scale_step", 0, 0, 10);
-    EXPECT_THAT(complaint([&] { config.expect_all_known(); }),
+    EXPECT_THAT(usage_error([&] { config.expect_all_known(); }),
                 AllOf(StartsWith("people.toml:8: "), HasSubstr("'model' is not known in [detector]"),
                       HasSubstr("scale_step, threshold")));
     config.path("detector", "model", "");
@@ -113,16 +113,17 @@ TEST(Config, UnknownKeysAndSections) {
   }
   const Config config = Config::parse(kText, "people.toml");
   config.text("source", "path", "");
-  EXPECT_THAT(complaint([&] { config.expect_all_known(); }),
+  EXPECT_THAT(usage_error([&] { config.expect_all_known(); }),
               AllOf(StartsWith("people.toml:5: "), HasSubstr("section [detector] is not known")));
   EXPECT_NO_THROW(Config::parse("", "empty.toml").expect_all_known());
 }
 
 TEST(Config, SyntaxErrorsNameTheLine) {
-  EXPECT_THAT(complaint([] { Config::parse("[a]\nx = 1\ny = = 2\n", "c.toml"); }), StartsWith("c.toml:3: "));
-  EXPECT_THAT(complaint([] { Config::parse("[a]\nx = 1\nx = 2\n", "c.toml"); }), StartsWith("c.toml:3: "));
-  EXPECT_THAT(complaint([] { Config::parse("[a]\n\nx = \"open\n", "c.toml"); }), StartsWith("c.toml:3: "));
-  EXPECT_THAT(complaint([] { Config::parse("\nx = 1\n", "c.toml"); }),
+  EXPECT_THAT(usage_error([] { Config::parse("[a]\nx = 1\ny = = 2\n", "c.toml"); }),
+              StartsWith("c.toml:3: "));
+  EXPECT_THAT(usage_error([] { Config::parse("[a]\nx = 1\nx = 2\n", "c.toml"); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(usage_error([] { Config::parse("[a]\n\nx = \"open\n", "c.toml"); }), StartsWith("c.toml:3: "));
+  EXPECT_THAT(usage_error([] { Config::parse("\nx = 1\n", "c.toml"); }),
               AllOf(StartsWith("c.toml:2: "), HasSubstr("'x' stands outside a [section]")));
 }
 
@@ -135,7 +136,7 @@ TEST(Config, OverridesWin) {
   EXPECT_EQ(config.text("source", "path", ""), "other.mp4");
   EXPECT_EQ(config.text("output", "video", ""), "out.mp4");
   config.set("detector", "threshold", 30.0);
-  EXPECT_THAT(complaint([&] { config.number("detector", "threshold", 0, -10, 10); }),
+  EXPECT_THAT(usage_error([&] { config.number("detector", "threshold", 0, -10, 10); }),
               AllOf(HasSubstr("'threshold' is 30"), HasSubstr("from -10 to 10")));
   // An overridden value is known to the file as well.
   config.number("detector", "scale_step", 0, 0, 10);
@@ -154,7 +155,7 @@ TEST(Config, PathsAreRelativeToTheFile) {
   config.set("a", "relative",
              std::string("models/m"));  // from the command line: relative to where the user is
   EXPECT_EQ(config.path("a", "relative", ""), "models/m");
-  EXPECT_THAT(complaint([&] { config.number("a", "absolute", 0, 0, 1); }), HasSubstr("c.toml:3: "));
+  EXPECT_THAT(usage_error([&] { config.number("a", "absolute", 0, 0, 1); }), HasSubstr("c.toml:3: "));
 }
 
 TEST(Config, SectionsThatStandThereSeveralTimes) {
@@ -169,9 +170,9 @@ TEST(Config, SectionsThatStandThereSeveralTimes) {
   EXPECT_EQ(each[0].number("detector", "size", 0, 0, 9), 0);
   EXPECT_EQ(each[1].number("detector", "size", 0, 0, 9), 3);
   for (const Config& one : each) EXPECT_EQ(one.text("schedule", "name", ""), "cpu");
-  EXPECT_THAT(complaint([&] { each[1].number("detector", "label", 0, 0, 1); }), HasSubstr("c.toml:4: "));
+  EXPECT_THAT(usage_error([&] { each[1].number("detector", "label", 0, 0, 1); }), HasSubstr("c.toml:4: "));
   // One who wants one is told.
-  EXPECT_THAT(complaint([&] { Config::load(file); }),
+  EXPECT_THAT(usage_error([&] { Config::load(file); }),
               AllOf(HasSubstr("c.toml:1: "), HasSubstr("[[detector]] may stand here several times")));
   std::ofstream(file) << "[detector]\nlabel = \"a\"\n";
   EXPECT_EQ(Config::load_each(file, "detector").size(), 1u);
@@ -183,22 +184,22 @@ TEST(Config, WhatIsSetIsOfTheKindThatIsRead) {
   Config config = Config::parse("[a]\n", "c.toml");
   config.set("a", "word", std::string("three"));
   config.set("a", "number", 3.0);
-  EXPECT_THAT(complaint([&] { config.number("a", "word", 0, 0, 9); }),
+  EXPECT_THAT(usage_error([&] { config.number("a", "word", 0, 0, 9); }),
               HasSubstr("option 'word' must be a number"));
-  EXPECT_THAT(complaint([&] { config.optional_whole_number("a", "word", 0, 9); }),
+  EXPECT_THAT(usage_error([&] { config.optional_whole_number("a", "word", 0, 9); }),
               HasSubstr("option 'word' must be a number"));
-  EXPECT_THAT(complaint([&] { config.flag("a", "word", false); }),
+  EXPECT_THAT(usage_error([&] { config.flag("a", "word", false); }),
               HasSubstr("option 'word' must be true or false"));
-  EXPECT_THAT(complaint([&] { config.text("a", "number", ""); }),
+  EXPECT_THAT(usage_error([&] { config.text("a", "number", ""); }),
               HasSubstr("option 'number' must be a text"));
-  EXPECT_THAT(complaint([&] { config.path("a", "number", ""); }),
+  EXPECT_THAT(usage_error([&] { config.path("a", "number", ""); }),
               HasSubstr("option 'number' must be a text"));
 }
 
 TEST(Config, FilesThatCannotBeRead) {
   const test::TempDir folder;
-  EXPECT_THAT(complaint([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
-  EXPECT_THAT(complaint([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
+  EXPECT_THAT(usage_error([&] { Config::load(folder / "none.toml"); }), HasSubstr("none.toml"));
+  EXPECT_THAT(usage_error([&] { Config::load(folder / ""); }), HasSubstr("is not a file"));
 }
 
 std::string repeated(const std::string& text, int times) {
@@ -225,7 +226,7 @@ TEST(Config, DeepNestingIsRefusedBeforeItIsParsed) {
   };
   for (const std::string& text : each(40'000)) {
     SCOPED_TRACE(text.substr(0, 20));
-    EXPECT_THAT(complaint([&] { Config::parse(text, "c.toml"); }), HasSubstr("64 levels"));
+    EXPECT_THAT(usage_error([&] { Config::parse(text, "c.toml"); }), HasSubstr("64 levels"));
   }
   for (const std::string& text : each(40)) {
     SCOPED_TRACE(text.substr(0, 20));

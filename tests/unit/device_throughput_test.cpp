@@ -8,9 +8,8 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-
 Span span(std::int64_t start, std::int64_t end, Activity activity = Activity::run) {
+  constexpr std::int64_t kMs = 1'000'000;
   return {activity, 0, 1, 0, start * kMs, end * kMs, 0};
 }
 

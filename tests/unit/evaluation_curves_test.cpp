@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.hpp"
+#include "support/errors.hpp"
 
 namespace sightline {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Ten images, four people; by falling score: right, wrong, right, wrong, wrong.
-ImageScores example() {
+ImageScores example_scores() {
   ImageScores scores;
   scores.images = 10;
   scores.positives = 4;
@@ -24,18 +24,8 @@ ImageScores example() {
   return scores;
 }
 
-template <typename Work>
-ExitCode code_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ExitCode::done;
-}
-
 TEST(ImageCurves, MissRateAgainstFalsePositivesPerImage) {
-  EXPECT_THAT(miss_rate_per_image(example()),
+  EXPECT_THAT(miss_rate_per_image(example_scores()),
               ElementsAre(DetPoint{5, 0.0, 0.75}, DetPoint{4, 0.1, 0.75}, DetPoint{3, 0.1, 0.5},
                           DetPoint{2, 0.2, 0.5}, DetPoint{1, 0.3, 0.5}));
 }
@@ -46,7 +36,7 @@ TEST(ImageCurves, EqualScoresAreOnePoint) {
 }
 
 TEST(ImageCurves, MissRateAtARateTakesTheLastPointThatDoesNotExceedIt) {
-  const auto curve = miss_rate_per_image(example());
+  const auto curve = miss_rate_per_image(example_scores());
   EXPECT_EQ(miss_rate_at(curve, 0.05), 0.75);
   EXPECT_EQ(miss_rate_at(curve, 0.1), 0.5);  // 1 in 10 is exactly 0.1
   EXPECT_EQ(miss_rate_at(curve, 100), 0.5);
@@ -59,7 +49,7 @@ TEST(ImageCurves, LogAverageMissRateWorkedByHand) {
   // The nine rates are 0.01, 0.0178, 0.0316, 0.0562 (before the first false positive: 3 of 4 missed), then
   // 0.1, 0.178, 0.316, 0.562 and 1 (2 of 4 missed): (0.75^4 x 0.5^5)^(1/9) = (0.31640625 x 0.03125)^(1/9) =
   // 0.0098876953125^(1/9) = exp(-4.616464 / 9) = exp(-0.512940) = 0.59873.
-  EXPECT_NEAR(log_average_miss_rate(miss_rate_per_image(example())), 0.59873, 5e-6);
+  EXPECT_NEAR(log_average_miss_rate(miss_rate_per_image(example_scores())), 0.59873, 5e-6);
 }
 
 TEST(ImageCurves, LogAverageMissRateAtTheEnds) {
@@ -72,7 +62,7 @@ TEST(ImageCurves, LogAverageMissRateAtTheEnds) {
 }
 
 TEST(ImageCurves, PrecisionRecallAndItsAreaWorkedByHand) {
-  const auto curve = precision_recall(example());
+  const auto curve = precision_recall(example_scores());
   ASSERT_EQ(curve.size(), 5U);
   EXPECT_EQ(curve[2].recall, 0.5);
   EXPECT_DOUBLE_EQ(curve[2].precision, 2.0 / 3);
@@ -101,8 +91,8 @@ TEST(ImageCurves, CollectsWhatCounts) {
 }
 
 TEST(ImageCurves, NothingToEvaluateIsAnError) {
-  EXPECT_EQ(code_of([] { miss_rate_per_image({{{1, false}}, 0, 5}); }), ExitCode::input);
-  EXPECT_EQ(code_of([] { precision_recall({{}, 3, 0}); }), ExitCode::input);
+  test::expect_error(ExitCode::input, "", [] { miss_rate_per_image({{{1, false}}, 0, 5}); });
+  test::expect_error(ExitCode::input, "", [] { precision_recall({{}, 3, 0}); });
   EXPECT_THROW(miss_rate_per_image({{{std::nan(""), false}}, 1, 1}), std::invalid_argument);
 }
 
@@ -187,7 +177,7 @@ TEST(WindowCurves, TruncatedScoresAnswerAsFarAsTheyReachAndNoFurther) {
     EXPECT_EQ(actual[i].missed, expected[i].missed);
     EXPECT_EQ(actual[i].false_positives, expected[i].false_positives);
   }
-  EXPECT_EQ(code_of([&] { miss_rates_per_window(positives, few, std::vector{0.01}); }), ExitCode::failed);
+  test::expect_error(ExitCode::failed, "", [&] { miss_rates_per_window(positives, few, std::vector{0.01}); });
   EXPECT_EQ(miss_rate_per_window(positives, few).size(), 2U);
   EXPECT_EQ(miss_rate_per_window(positives, all).size(), 4U);
 }
@@ -208,8 +198,8 @@ TEST(WindowCurves, CurveHasTheLowestRateForEachMissRate) {
 }
 
 TEST(WindowCurves, NothingToEvaluateIsAnError) {
-  EXPECT_EQ(code_of([] { miss_rate_per_window({}, negatives_of(1, {1})); }), ExitCode::input);
-  EXPECT_EQ(code_of([] { miss_rate_per_window(std::vector{1.0}, NegativeScores()); }), ExitCode::input);
+  test::expect_error(ExitCode::input, "", [] { miss_rate_per_window({}, negatives_of(1, {1})); });
+  test::expect_error(ExitCode::input, "", [] { miss_rate_per_window(std::vector{1.0}, NegativeScores()); });
   EXPECT_THROW(NegativeScores().add(std::nan("")), std::invalid_argument);
 }
 

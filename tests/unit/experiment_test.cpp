@@ -106,7 +106,7 @@ TEST(Experiments, WhatIsDoneIsKeptWhenStopped) {
 }
 
 // Two groups; the second implementation is the baseline.
-Experiment made_up() {
+Experiment made_up_experiment() {
   Log log;
   Experiment e;
   e.input = "a <folder>, \"quoted\"";
@@ -125,7 +125,7 @@ Experiment made_up() {
 }
 
 TEST(Experiments, GeometricMeansOfGroups) {
-  const Experiment e = made_up();
+  const Experiment e = made_up_experiment();
   EXPECT_EQ(e.groups(), (std::vector<std::string>{"big", "small"}));
   const GroupTimes big = e.group_times("big", 0);
   EXPECT_NEAR(big.seconds, 0.020, 1e-12);
@@ -140,7 +140,7 @@ TEST(Experiments, GeometricMeansOfGroups) {
 }
 
 TEST(Experiments, ForPeopleAndPrograms) {
-  const Experiment e = made_up();
+  const Experiment e = made_up_experiment();
   const std::string text = experiment_as_text(e);
   EXPECT_THAT(text, HasSubstr("speed-up against theirs"));
   EXPECT_THAT(text, HasSubstr("big: 2 pictures, 4x3"));

@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -18,14 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 using test::TempDir;
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file) << text;
-}
-
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
 
 TEST(JsonStore, RoundTrip) {
   const TempDir folder;
@@ -42,7 +32,7 @@ TEST(JsonStore, RoundTrip) {
   again.store("a", 7);
   EXPECT_EQ(store.find("a"), Json(7));
   EXPECT_EQ(store.find("a \"b\" \xc3\xa4 | c\n"), Json("text")) << "the others stay";
-  EXPECT_EQ(files_in(folder / "new/folder"), 1u) << "no temporary files";
+  EXPECT_EQ(test::files_in(folder / "new/folder"), 1u) << "no temporary files";
 }
 
 TEST(JsonStore, NoFileRemembersNothing) {
@@ -67,7 +57,7 @@ TEST(JsonStore, DamagedFileCountsAsEmpty) {
                            "{\"a\": \"\xff\"}", "\"a\""}) {
     SCOPED_TRACE(text);
     const JsonStore store(folder / "store.json");
-    write(store.file(), text);
+    test::store(store.file(), text);
     EXPECT_TRUE(store.find("a").is_null());
     store.store("b", 2);
     EXPECT_EQ(store.find("b"), Json(2));
@@ -87,7 +77,7 @@ TEST(JsonStore, BytesThatAreNoTextDoNoHarm) {
 
 TEST(JsonStore, CannotBeWritten) {
   const TempDir folder;
-  write(folder / "file", "{}");
+  test::store(folder / "file", "{}");
   const auto fails = [&](const std::filesystem::path& path) {
     const JsonStore store(path);
     EXPECT_TRUE(store.find("a").is_null());
@@ -103,7 +93,7 @@ TEST(JsonStore, CannotBeWritten) {
     fails(folder / "closed/store.json");
   }
   fails("/proc/sightline/store.json");  // root cannot write there either
-  EXPECT_EQ(files_in(folder / ""), geteuid() != 0 ? 3u : 2u) << "no temporary files";
+  EXPECT_EQ(test::files_in(folder / ""), geteuid() != 0 ? 3u : 2u) << "no temporary files";
 }
 
 // The last of several wins, but what is read is always whole.
@@ -145,7 +135,7 @@ TEST(JsonStore, WritersAtOnce) {
     std::erase(children, ended);
   }
   EXPECT_GT(reads, 3);
-  EXPECT_EQ(files_in(folder / ""), 1u);
+  EXPECT_EQ(test::files_in(folder / ""), 1u);
 }
 
 // nlohmann's library copies and writes a tree recursively.
@@ -154,7 +144,7 @@ TEST(JsonStore, DeepNestingCountsAsDamage) {
   const JsonStore store(folder / "store.json");
   for (const std::size_t levels : {62, 200'000}) {
     const std::string deep = std::string(levels, '[') + std::string(levels, ']');
-    write(store.file(), "{\"a\": \"[{\\\"[{\", \"b\": " + deep + "}");
+    test::store(store.file(), "{\"a\": \"[{\\\"[{\", \"b\": " + deep + "}");
     EXPECT_EQ(store.find("b").is_null(), levels > 62);
     EXPECT_NO_THROW(store.store("c", 1));
     EXPECT_EQ(store.find("c"), Json(1));

@@ -18,12 +18,12 @@ using sightline::test::made_sample;
 using sightline::test::TiffKind;
 using sightline::test::write_tiff;
 
-constexpr Size kSize{101, 77};
+constexpr Size kTiffSize{101, 77};
 const TiffKind kStrips{.tile = {0, 0}};
 
 std::vector<std::uint8_t> rgb_of(const std::string& file) {
   const std::vector<Frame> frames = read_all(file);
-  if (frames.size() != 1 || frames[0].size() != kSize) return {};
+  if (frames.size() != 1 || frames[0].size() != kTiffSize) return {};
   return to_rgb(frames[0]);
 }
 
@@ -33,8 +33,8 @@ int largest_error(const std::vector<std::uint8_t>& rgb, const Expected& expected
   if (rgb.empty()) return 256;
   int largest = 0;
   std::size_t at = 0;
-  for (int y = 0; y < kSize.height; ++y) {
-    for (int x = 0; x < kSize.width; ++x) {
+  for (int y = 0; y < kTiffSize.height; ++y) {
+    for (int x = 0; x < kTiffSize.width; ++x) {
       for (int c = 0; c < 3; ++c) largest = std::max(largest, std::abs(rgb[at++] - expected(x, y, c)));
     }
   }
@@ -44,7 +44,7 @@ int largest_error(const std::vector<std::uint8_t>& rgb, const Expected& expected
 class MediaTiff : public testing::Test {
  protected:
   std::string written(const TiffKind& kind) {
-    write_tiff(dir_ / "a.tif", kind, kSize);
+    write_tiff(dir_ / "a.tif", kind, kTiffSize);
     return dir_ / "a.tif";
   }
   TempDir dir_;
@@ -141,7 +141,7 @@ TEST_F(MediaTiff, CutShort) {
 
 TEST_F(MediaTiff, TooLarge) {
   ReadOptions options;
-  options.max_pixels = kSize.width * kSize.height - 1;
+  options.max_pixels = kTiffSize.width * kTiffSize.height - 1;
   expect_error(ExitCode::input, "101x77", [&] { Reader(written({}), options); });
 }
 

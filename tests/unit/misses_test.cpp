@@ -9,7 +9,7 @@ namespace {
 
 constexpr Size kFrameSize{640, 480};
 
-Detection at(Box box, double score) {
+Detection detection_at(Box box, double score) {
   Detection detection;
   detection.box = box;
   detection.score = score;
@@ -29,10 +29,11 @@ TEST(Misses, EachCause) {
   const std::vector<TruthBox> truth{{person(100, 100)},      {person(200, 100)}, {person(300, 100)},
                                     {person(400, 100)},      {person(500, 100)}, {{60, 300, 20, 50}},
                                     {person(300, 300), true}};
-  const std::vector<Detection> detections{at(person(102, 100), 2), at(person(300, 145), 1.5),
-                                          at(person(400, 102), 0.5)};
+  const std::vector<Detection> detections{detection_at(person(102, 100), 2),
+                                          detection_at(person(300, 145), 1.5),
+                                          detection_at(person(400, 102), 0.5)};
   std::vector<Detection> windows = detections;
-  windows.push_back(at(person(203, 101), 1.2));  // and dropped for a neighbour
+  windows.push_back(detection_at(person(203, 101), 1.2));  // and dropped for a neighbour
   const auto found = examine_misses(detections, windows, truth, kFrameSize, people_from(1));
   ASSERT_EQ(found.size(), 6U) << "what is to be ignored counts for nothing";
   EXPECT_TRUE(found[0].found);
@@ -52,7 +53,7 @@ TEST(Misses, EachCause) {
 // One detection fits two people and can be only one of them.
 TEST(Misses, ADetectionThatFoundAnother) {
   const std::vector<TruthBox> truth{{person(100, 100)}, {person(108, 100)}};
-  const std::vector<Detection> one{at(person(101, 100), 2)};
+  const std::vector<Detection> one{detection_at(person(101, 100), 2)};
   const auto found = examine_misses(one, one, truth, kFrameSize, people_from(0));
   EXPECT_TRUE(found[0].found);
   EXPECT_FALSE(found[1].found);

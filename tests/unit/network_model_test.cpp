@@ -56,7 +56,7 @@ class NetworkFile : public test::ModelFileTest {
   std::vector<Model> models = test::random_sizes({3, 5, 9}, 1);
 };
 
-void expect_equal(const Network& a, const Network& b) {
+void expect_equal_networks(const Network& a, const Network& b) {
   EXPECT_EQ(a.window, b.window);
   ASSERT_EQ(a.convolutions.size(), b.convolutions.size());
   for (std::size_t i = 0; i < a.convolutions.size(); ++i) {
@@ -86,7 +86,7 @@ TEST_F(NetworkFile, RoundTripOfOneSize) {
     save_model(model, file);
     const std::vector<Model> loaded = load_models(file);
     ASSERT_EQ(loaded.size(), 1U);
-    expect_equal(loaded[0].network, model.network);
+    expect_equal_networks(loaded[0].network, model.network);
     EXPECT_TRUE(loaded[0].network == model.network);
     EXPECT_EQ(loaded[0].weights, model.weights);
     EXPECT_EQ(loaded[0].provenance, model.provenance);
@@ -99,9 +99,9 @@ TEST_F(NetworkFile, RoundTripOfSizesThatShareIt) {
   const std::vector<Model> loaded = load_models(file);
   ASSERT_EQ(loaded.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    expect_equal(loaded[i].network, models[2].network);
+    expect_equal_networks(loaded[i].network, models[2].network);
     EXPECT_EQ(loaded[i].weights, models[i].weights);
-    expect_equal(load_model(file, loaded[i].dictionary.size()).network, models[2].network);
+    expect_equal_networks(load_model(file, loaded[i].dictionary.size()).network, models[2].network);
   }
   save_models(loaded, changed);
   EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
@@ -111,7 +111,7 @@ TEST_F(NetworkFile, TheNetworkOfTheLastIsSaved) {
   models[0].network = {};
   models[1].network = test::random_network(models[1].window.pixels(), 2);
   save_models(models, file);
-  for (const Model& loaded : load_models(file)) expect_equal(loaded.network, models[2].network);
+  for (const Model& loaded : load_models(file)) expect_equal_networks(loaded.network, models[2].network);
 }
 
 TEST_F(NetworkFile, OneConvolutionIsANetworkToo) {
@@ -119,7 +119,7 @@ TEST_F(NetworkFile, OneConvolutionIsANetworkToo) {
   network.convolutions.resize(1);
   network.head.weights.assign(12 * 16 * 16, 3);
   save_model(models[2], file);
-  expect_equal(load_model(file).network, network);
+  expect_equal_networks(load_model(file).network, network);
 }
 
 TEST_F(NetworkFile, RoundTripOfHeadsOfBoxes) {
@@ -127,7 +127,7 @@ TEST_F(NetworkFile, RoundTripOfHeadsOfBoxes) {
   save_models(models, file);
   EXPECT_EQ(Safetensors::load(file).metadata.at("version"), "3");
   const std::vector<Model> loaded = load_models(file);
-  for (const Model& model : loaded) expect_equal(model.network, models[2].network);
+  for (const Model& model : loaded) expect_equal_networks(model.network, models[2].network);
   save_models(loaded, changed);
   EXPECT_EQ(test::bytes_of(changed), test::bytes_of(file));
 }
@@ -347,7 +347,7 @@ TEST_F(NetworkFile, StoringAnEvaluationKeepsIt) {
   model.evaluation = {0.1, 0.2, "data"};
   store_evaluation(model, file);
   EXPECT_EQ(load_model(file, 5).evaluation->data, "data");
-  expect_equal(load_model(file, 9).network, models[2].network);
+  expect_equal_networks(load_model(file, 9).network, models[2].network);
   Safetensors after = Safetensors::load(file);
   EXPECT_EQ(after.metadata.erase("evaluation.5"), 1U);
   EXPECT_EQ(after.serialize(), before.serialize());

@@ -51,7 +51,7 @@ TEST(DeviceChoice, AnythingElseIsWrongUsage) {
 
 // --- choose_device --------------------------------------------------------------------------------------
 
-DeviceInfo made_up(int index, const std::string& name, DeviceType type, int units) {
+DeviceInfo made_up_device(int index, const std::string& name, DeviceType type, int units) {
   DeviceInfo device;
   device.index = index;
   device.name = name;
@@ -64,9 +64,11 @@ DeviceInfo made_up(int index, const std::string& name, DeviceType type, int unit
 }
 
 std::vector<DeviceInfo> some_devices() {
-  return {made_up(0, "pthread Skylake", DeviceType::cpu, 8), made_up(1, "Small GPU", DeviceType::gpu, 4),
-          made_up(2, "Large GPU", DeviceType::gpu, 80), made_up(3, "Other GPU", DeviceType::gpu, 80),
-          made_up(4, "Odd One", DeviceType::accelerator, 200)};
+  return {made_up_device(0, "pthread Skylake", DeviceType::cpu, 8),
+          made_up_device(1, "Small GPU", DeviceType::gpu, 4),
+          made_up_device(2, "Large GPU", DeviceType::gpu, 80),
+          made_up_device(3, "Other GPU", DeviceType::gpu, 80),
+          made_up_device(4, "Odd One", DeviceType::accelerator, 200)};
 }
 
 int chosen_index(const std::string& what, const std::vector<DeviceInfo>& devices = some_devices()) {

@@ -16,7 +16,7 @@ namespace {
 
 using testing::UnorderedElementsAreArray;
 
-DeviceInfo made_up(DeviceType type, const std::string& vendor = "", bool dot_products = false) {
+DeviceInfo device_of_type(DeviceType type, const std::string& vendor = "", bool dot_products = false) {
   DeviceInfo device;
   device.type = type;
   device.vendor = vendor;
@@ -52,7 +52,7 @@ const std::vector<std::string> kClassify{"classify", "dot", "classify_width", "c
 TEST(FilterbankTuning, FilterVariants) {
   const TuningTable& table = filterbank::tuning_table();
   EXPECT_THAT(
-      tried(table, 0, kFilter, made_up(DeviceType::cpu)),
+      tried(table, 0, kFilter, device_of_type(DeviceType::cpu)),
       UnorderedElementsAreArray({"plain 1 1 64 1", "unrolled 1 1 64 1", "vector 8 1 8 4", "vector 8 2 8 4",
                                  "vector 8 3 8 4", "vector 8 4 8 4", "vector 8 4 1 8", "local 8 4 8 4"}));
   std::vector<std::string> expected{"plain 1 1 32 4", "unrolled 1 1 32 4"};
@@ -61,16 +61,16 @@ TEST(FilterbankTuning, FilterVariants) {
                               " 4 4 32 4", " 4 2 32 8"})
       expected.push_back(variant + shape);
   }
-  EXPECT_THAT(tried(table, 0, kFilter, made_up(DeviceType::gpu)), UnorderedElementsAreArray(expected));
+  EXPECT_THAT(tried(table, 0, kFilter, device_of_type(DeviceType::gpu)), UnorderedElementsAreArray(expected));
 }
 
 TEST(FilterbankTuning, HistogramAndNormaliseVariants) {
   const TuningTable& table = filterbank::tuning_table();
   for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
-    EXPECT_THAT(tried(table, 1, {"histogram", "histogram_cells"}, made_up(type)),
+    EXPECT_THAT(tried(table, 1, {"histogram", "histogram_cells"}, device_of_type(type)),
                 UnorderedElementsAreArray({"owner 16", "owner 32", "atomic 16", "atomic 32",
                                            "racy 16 inexact", "racy 32 inexact"}));
-    EXPECT_THAT(tried(table, 2, {"normalise", "normalise_width"}, made_up(type)),
+    EXPECT_THAT(tried(table, 2, {"normalise", "normalise_width"}, device_of_type(type)),
                 UnorderedElementsAreArray({"blocks 1", "blocks 2", "blocks 4", "blocks 8", "blocks 16",
                                            "cells 1", "cells 2", "cells 4", "cells 8", "cells 16"}));
   }
@@ -85,7 +85,7 @@ TEST(FilterbankTuning, ClassifyVariants) {
     expected.push_back("local " + dot + " 8 8 2");
   }
   // Instructions for dot products are a GPU's.
-  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::cpu, "NVIDIA", true)),
+  EXPECT_THAT(tried(table, 3, kClassify, device_of_type(DeviceType::cpu, "NVIDIA", true)),
               UnorderedElementsAreArray(expected));
   const auto on_gpu = [](const std::vector<std::string>& dots) {
     std::vector<std::string> all;
@@ -97,18 +97,18 @@ TEST(FilterbankTuning, ClassifyVariants) {
     }
     return all;
   };
-  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu)),
+  EXPECT_THAT(tried(table, 3, kClassify, device_of_type(DeviceType::gpu)),
               UnorderedElementsAreArray(on_gpu({"integer", "float"})));
-  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu, "NVIDIA Corporation")),
+  EXPECT_THAT(tried(table, 3, kClassify, device_of_type(DeviceType::gpu, "NVIDIA Corporation")),
               UnorderedElementsAreArray(on_gpu({"integer", "float", "ptx"})));
-  EXPECT_THAT(tried(table, 3, kClassify, made_up(DeviceType::gpu, "Intel", true)),
+  EXPECT_THAT(tried(table, 3, kClassify, device_of_type(DeviceType::gpu, "Intel", true)),
               UnorderedElementsAreArray(on_gpu({"integer", "float", "khr"})));
 }
 
 TEST(FilterbankTuning, NetworkVariants) {
   const TuningTable& table = filterbank::tuning_table();
   const std::vector<std::string> names{"network_dot", "network_pixels", "network_outputs", "network_group"};
-  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::cpu, "NVIDIA", true)),
+  EXPECT_THAT(tried(table, 4, names, device_of_type(DeviceType::cpu, "NVIDIA", true)),
               UnorderedElementsAreArray({"integer 4 8 1", "integer 4 16 1"}));
   const auto on_gpu = [](const std::string& dot) {
     std::vector<std::string> all;
@@ -120,15 +120,15 @@ TEST(FilterbankTuning, NetworkVariants) {
     }
     return all;
   };
-  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::gpu, "NVIDIA Corporation")),
+  EXPECT_THAT(tried(table, 4, names, device_of_type(DeviceType::gpu, "NVIDIA Corporation")),
               UnorderedElementsAreArray(on_gpu("ptx")));
-  EXPECT_THAT(tried(table, 4, names, made_up(DeviceType::gpu, "Intel", true)),
+  EXPECT_THAT(tried(table, 4, names, device_of_type(DeviceType::gpu, "Intel", true)),
               UnorderedElementsAreArray(on_gpu("khr")));
 }
 
 TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
   const TuningTable& table = filterbank::tuning_table();
-  const DeviceInfo device = made_up(DeviceType::gpu);
+  const DeviceInfo device = device_of_type(DeviceType::gpu);
   const TuningValues start = default_values(table, device);
   std::vector<std::string> first;
   for (const TunedStage& stage : table.stages) first.push_back(variants_of(stage, start, device).at(0).text);
@@ -140,7 +140,7 @@ TEST(FilterbankTuning, VariantsHaveTheirOldNames) {
 }
 
 TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
-  EXPECT_EQ(filterbank::tuning_table().defaults(made_up(DeviceType::gpu)), filterbank::KernelTuning{});
+  EXPECT_EQ(filterbank::tuning_table().defaults(device_of_type(DeviceType::gpu)), filterbank::KernelTuning{});
   filterbank::KernelTuning cpu;
   cpu.filter = "vector";
   cpu.filter_width = cpu.normalise_width = cpu.classify_width = 8;
@@ -155,7 +155,7 @@ TEST(FilterbankTuning, DefaultsAreThoseOfTheDevice) {
   cpu.network_pixels = 4;
   cpu.network_outputs = 16;
   cpu.network_group = 1;
-  EXPECT_EQ(filterbank::tuning_table().defaults(made_up(DeviceType::cpu)), cpu);
+  EXPECT_EQ(filterbank::tuning_table().defaults(device_of_type(DeviceType::cpu)), cpu);
 }
 
 TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
@@ -164,19 +164,19 @@ TEST(CascadeTuning, DefaultsAreThoseOfTheDeviceAndTheFeatures) {
     cascade::KernelTuning cpu;
     cpu.tile_rows = 4;
     cpu.group = 32;
-    EXPECT_EQ(cascade::tuning_table(kind).defaults(made_up(DeviceType::cpu)), cpu);
+    EXPECT_EQ(cascade::tuning_table(kind).defaults(device_of_type(DeviceType::cpu)), cpu);
     cascade::KernelTuning gpu;
     gpu.tiled = true;
     if (kind == FeatureKind::haar) {
       gpu.unrolled = 7;
       gpu.group = 128;
     }
-    EXPECT_EQ(cascade::tuning_table(kind).defaults(made_up(DeviceType::gpu)), gpu);
+    EXPECT_EQ(cascade::tuning_table(kind).defaults(device_of_type(DeviceType::gpu)), gpu);
   }
 }
 
 TEST(CascadeTuning, NamedVariants) {
-  const auto variant = [&](const char* name, const DeviceInfo& device = made_up(DeviceType::gpu)) {
+  const auto variant = [&](const char* name, const DeviceInfo& device = device_of_type(DeviceType::gpu)) {
     const auto haar = cascade::FeatureKind::haar;
     return cascade::tuning_table(haar).values(cascade::variant_tuning(name, device, haar));
   };
@@ -192,8 +192,8 @@ TEST(CascadeTuning, NamedVariants) {
   EXPECT_EQ(variant("compacted-tiled"), expected("compacted", 1, 0, 0, 32, 256));
   EXPECT_EQ(variant("compacted-packed"), expected("compacted", 0, 1, 0, 32, 256));
   EXPECT_EQ(variant("unrolled"), expected("compacted", 1, 0, 7, 32, 128));
-  EXPECT_EQ(variant("compacted", made_up(DeviceType::cpu)), expected("compacted", 0, 0, 0, 4, 32));
-  EXPECT_EQ(variant("unrolled", made_up(DeviceType::cpu)), expected("compacted", 1, 0, 7, 4, 32));
+  EXPECT_EQ(variant("compacted", device_of_type(DeviceType::cpu)), expected("compacted", 0, 0, 0, 4, 32));
+  EXPECT_EQ(variant("unrolled", device_of_type(DeviceType::cpu)), expected("compacted", 1, 0, 7, 4, 32));
 }
 
 // Of every family: nothing is tried twice, and what is exact could be stored and found again.
@@ -202,7 +202,8 @@ TEST(Tuning, TriesWhatIsPossibleOnce) {
                                        &cascade::tuning_table(cascade::FeatureKind::haar),
                                        &cascade::tuning_table(cascade::FeatureKind::lbp)};
   for (const TuningTable* table : tables) {
-    for (const DeviceInfo& device : {made_up(DeviceType::cpu), made_up(DeviceType::gpu, "NVIDIA", true)}) {
+    for (const DeviceInfo& device :
+         {device_of_type(DeviceType::cpu), device_of_type(DeviceType::gpu, "NVIDIA", true)}) {
       const TuningValues start = default_values(*table, device);
       EXPECT_TRUE(is_possible(*table, start));
       for (const TunedStage& stage : table->stages) {
@@ -280,8 +281,8 @@ TEST(Tuning, SettingsAreThoseOfTheDevice) {
   const SettingsTable<MadeUpSettings> table = made_up_table();
   ASSERT_EQ(table.parameters.size(), 3u);
   EXPECT_EQ(table.parameters[2].highest, 16);
-  EXPECT_EQ(table.defaults(made_up(DeviceType::gpu)), (MadeUpSettings{"local", true, 8, 7}));
-  EXPECT_EQ(table.defaults(made_up(DeviceType::cpu)), (MadeUpSettings{"plain", false, 4, 7}));
+  EXPECT_EQ(table.defaults(device_of_type(DeviceType::gpu)), (MadeUpSettings{"local", true, 8, 7}));
+  EXPECT_EQ(table.defaults(device_of_type(DeviceType::cpu)), (MadeUpSettings{"plain", false, 4, 7}));
   EXPECT_FALSE(is_possible(table, table.values({"plain", false, 17, 7})));
 }
 

@@ -52,7 +52,7 @@ std::string model_error(const Work& work) {
   return "no error";
 }
 
-Safetensors example() {
+Safetensors example_file() {
   Safetensors model;
   model.metadata = {{"kind", "filterbank"}, {"name", "ä \"quoted\""}};
   model.set<std::int8_t>("words", {2, 3}, std::vector<std::int8_t>{1, -2, 3, -4, 5, -128});
@@ -63,9 +63,9 @@ Safetensors example() {
 }
 
 TEST(Safetensors, RoundTrip) {
-  const auto bytes = example().serialize();
+  const auto bytes = example_file().serialize();
   const auto model = Safetensors::parse(bytes, "m");
-  EXPECT_EQ(model.metadata, example().metadata);
+  EXPECT_EQ(model.metadata, example_file().metadata);
   EXPECT_THAT(model.array<std::int8_t>("words", {2, 3}), ElementsAre(1, -2, 3, -4, 5, -128));
   EXPECT_THAT(model.array<std::int8_t>("words", {Safetensors::kAny, 3}), ::testing::SizeIs(6));
   EXPECT_THAT(model.array<double>("bias", {}), ElementsAre(-0.5));
@@ -107,7 +107,7 @@ TEST(Safetensors, BytesAreExactAndAligned) {
 }
 
 TEST(Safetensors, AnyCutIsAnError) {
-  const auto whole = example().serialize();
+  const auto whole = example_file().serialize();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_NE(complaint({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), "") << size;
   }
@@ -117,7 +117,7 @@ TEST(Safetensors, AnyCutIsAnError) {
 }
 
 TEST(Safetensors, AnyChangedByteIsAnErrorOrAnotherModelButNoCrash) {
-  const auto whole = example().serialize();
+  const auto whole = example_file().serialize();
   int refused = 0;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (const int change : {1, 0x20, 0x80, 0xff}) {
@@ -209,7 +209,7 @@ TEST(Safetensors, DeeplyNestedHeadersAreRefusedAtOnce) {
 }
 
 TEST(Safetensors, AccessNamesWhatIsWrong) {
-  const auto model = Safetensors::parse(example().serialize(), "people.safetensors");
+  const auto model = Safetensors::parse(example_file().serialize(), "people.safetensors");
   EXPECT_EQ(model_error([&] { model.array<float>("nothing", {1}); }),
             "'people.safetensors': has no array 'nothing'");
   EXPECT_EQ(model_error([&] {
@@ -252,8 +252,8 @@ TEST(Safetensors, Files) {
   fs::create_directories(folder);
   const fs::path path = folder / "m.safetensors";
   std::ofstream(path) << "old";
-  example().save(path);
-  EXPECT_EQ(Safetensors::load(path).serialize(), example().serialize());
+  example_file().save(path);
+  EXPECT_EQ(Safetensors::load(path).serialize(), example_file().serialize());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);  // no temporary file stays
   fs::resize_file(path, fs::file_size(path) - 1);
   EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr(path.string()));
@@ -271,7 +271,7 @@ TEST(Safetensors, Files) {
   }
   for (const fs::path& bad : {folder / "no/such/folder", folder, fs::path("/dev/full")}) {
     try {
-      example().save(bad);
+      example_file().save(bad);
       ADD_FAILURE() << bad;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::failed);

@@ -7,7 +7,7 @@
 namespace sightline::texture {
 namespace {
 
-TextureOutput& fill(TextureOutput& output, const TextureSettings& settings, std::uint32_t count) {
+TextureOutput& fill_counts(TextureOutput& output, const TextureSettings& settings, std::uint32_t count) {
   for (const LbpOperator& op : settings.operators) {
     OperatorCounts& counts = output.operators.emplace_back();
     for (int bin = 0; bin < bins_of(op, settings.mapping); ++bin)
@@ -29,7 +29,7 @@ TEST(TextureTotals, TilesAddUpBeyond32Bits) {
   const TextureSettings settings = with_contrast();
   TextureTotals totals(settings, 2);
   TextureOutput tile;
-  fill(tile, settings, 4'000'000'000U);
+  fill_counts(tile, settings, 4'000'000'000U);
   for (int i = 0; i < 3; ++i) totals.add(1, tile);
   EXPECT_EQ(totals.channels(), 2u);
   EXPECT_EQ(totals.operators(), 2u);
@@ -47,8 +47,8 @@ TEST(TextureTotals, TilesOfOtherSettingsAreNotAdded) {
   other.contrast = false;
   TextureTotals totals(settings, 1);
   TextureOutput plain, none, good;
-  fill(plain, other, 100);
-  fill(good, settings, 100);
+  fill_counts(plain, other, 100);
+  fill_counts(good, settings, 100);
   EXPECT_THROW(totals.add(0, plain), std::logic_error);
   EXPECT_THROW(totals.add(0, none), std::logic_error);
   EXPECT_THROW(totals.add(1, good), std::logic_error);

@@ -10,19 +10,21 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 Span cpu(int stage, std::int64_t start, std::int64_t end, std::int64_t work = 0) {
-  return {Activity::run, static_cast<std::uint8_t>(stage), 0, 0, start * kMs, end * kMs, work * kMs};
+  return {
+      Activity::run,      static_cast<std::uint8_t>(stage), 0, 0, start * kMillisecond, end * kMillisecond,
+      work * kMillisecond};
 }
 Span on_device(Activity activity, int stage, std::int64_t start, std::int64_t end) {
-  return {activity, static_cast<std::uint8_t>(stage), 1, 0, start * kMs, end * kMs, 0};
+  return {activity, static_cast<std::uint8_t>(stage), 1, 0, start * kMillisecond, end * kMillisecond, 0};
 }
 Span decode(std::int64_t start, std::int64_t end) {
-  return {Activity::decode, 0, 0, 0, start * kMs, end * kMs, 0};
+  return {Activity::decode, 0, 0, 0, start * kMillisecond, end * kMillisecond, 0};
 }
 Span output(std::int64_t start, std::int64_t end) {
-  return {Activity::output, 0, 0, 0, start * kMs, end * kMs, (end - start) * kMs};
+  return {Activity::output, 0, 0, 0, start * kMillisecond, end * kMillisecond, (end - start) * kMillisecond};
 }
 
 const TraceInfo kInfo{{"first", "second"}, {"CPU, 2 threads", "GPU"}, {"clip"}, 2, 0};
@@ -33,8 +35,8 @@ void add(TraceStatistics& statistics, std::int64_t number, std::int64_t admitted
   FrameTrace trace;
   trace.frame = number;
   trace.slot = static_cast<int>(number % 2);
-  trace.admitted = admitted * kMs;
-  trace.delivered = delivered * kMs;
+  trace.admitted = admitted * kMillisecond;
+  trace.delivered = delivered * kMillisecond;
   trace.spans = spans;
   statistics.accept(trace);
 }
@@ -70,7 +72,7 @@ TEST(TraceStatistics, RatesAndLatencies) {
   EXPECT_EQ(statistics.frames()[1].number, 2);
   EXPECT_EQ(statistics.frames()[1].slot, 0);
   ASSERT_EQ(statistics.spans(statistics.frames()[1]).size(), 7u);
-  EXPECT_EQ(statistics.spans(statistics.frames()[1])[1].start, 11 * kMs);
+  EXPECT_EQ(statistics.spans(statistics.frames()[1])[1].start, 11 * kMillisecond);
 }
 
 TEST(TraceStatistics, Rows) {

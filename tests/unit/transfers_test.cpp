@@ -7,12 +7,12 @@ namespace sightline::pipeline {
 namespace {
 
 // 10 microseconds and a gigabyte a second.
-TransferCurve made_up() {
+TransferCurve made_up_curve() {
   return TransferCurve({{1e6, 1010e-6}, {1e3, 11e-6}, {1e5, 110e-6}});
 }
 
 TEST(Transfers, AreOnTheLineThroughWhatWasMeasured) {
-  const TransferCurve curve = made_up();
+  const TransferCurve curve = made_up_curve();
   EXPECT_DOUBLE_EQ(curve.seconds(1e5), 110e-6);
   EXPECT_NEAR(curve.seconds(5e4), 60e-6, 1e-12);
   EXPECT_NEAR(curve.seconds(5e6), 5010e-6, 1e-12) << "beyond the largest";
