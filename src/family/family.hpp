@@ -15,8 +15,8 @@
 #include "base/config.hpp"
 #include "base/options.hpp"
 #include "detection/detector.hpp"
-#include "processing/kernel_sweep.hpp"
-#include "processing/opencl_tuner.hpp"
+#include "processing/opencl/kernel_sweep.hpp"
+#include "processing/opencl/opencl_tuner.hpp"
 
 namespace sightline {
 

@@ -1,6 +1,5 @@
 #pragma once
-/// Internal to src/media: TIFF files, of every kind that src/tiles reads. FFmpeg's decoder yields wrong
-/// pixels for many kinds (tiles, JPEG, signed and floating-point samples) without an error.
+/// Internal to src/media: TIFF files as a source, through the TiffReader that is set.
 
 #include <span>
 

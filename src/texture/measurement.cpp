@@ -15,7 +15,7 @@
 #include "image/frame_image.hpp"
 #include "opencl/program_cache.hpp"
 #include "processing/frame_result.hpp"
-#include "processing/kernel_variant.hpp"
+#include "processing/opencl/kernel_variant.hpp"
 #include "texture/counting.hpp"
 #include "texture/opencl/stages.hpp"
 #include "texture/reference.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "processing/frame_result.hpp"
-#include "processing/shared_device.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "texture/counting.hpp"
 #include "texture/labels.hpp"
 #include "texture/opencl/stages.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "image/border.hpp"
+#include "texture/tiles/picture.hpp"
 #include "texture/totals.hpp"
-#include "tiles/picture.hpp"
 
 namespace sightline::texture {
 

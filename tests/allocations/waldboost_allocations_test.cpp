@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "allocations/allocations.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "support/cascade.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "cascade/detector.hpp"
-#include "census/detector.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/census/detector.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "versus_opencv.hpp"
-#include "waldboost/detector.hpp"
 #ifdef SIGHTLINE_OPENCV
 #include <opencv2/objdetect.hpp>
 #endif

@@ -21,8 +21,8 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "cascade/opencl/stages.hpp"
-#include "cascade/survivors.hpp"
+#include "detectors/cascade/opencl/stages.hpp"
+#include "detectors/cascade/survivors.hpp"
 #include "scaled_frame.hpp"
 
 namespace sightline::cascade {

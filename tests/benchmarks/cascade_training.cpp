@@ -7,7 +7,7 @@
 #include <array>
 
 #include "base/random.hpp"
-#include "cascade/training/boosting.hpp"
+#include "detectors/cascade/training/boosting.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "detection/tracker.hpp"
-#include "detector_families.hpp"
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/model.hpp"
+#include "detectors/registry.hpp"
 #include "versus_opencv.hpp"
 #ifdef SIGHTLINE_OPENCV
 #include <opencv2/objdetect.hpp>

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "base/error.hpp"
+#include "faces/recognition/crop.hpp"
+#include "faces/recognition/descriptor.hpp"
 #include "media/reader.hpp"
-#include "recognition/crop.hpp"
-#include "recognition/descriptor.hpp"
 
 namespace sightline::benchmarks {
 

@@ -9,7 +9,7 @@
 #include "base/hardware.hpp"
 #include "base/random.hpp"
 #include "characterisation/peak.hpp"
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 #include "image/pyramid.hpp"
 #include "made_up.hpp"
 

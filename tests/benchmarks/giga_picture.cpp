@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "tiles/picture.hpp"
+#include "texture/tiles/picture.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// What the filter bank's benchmarks compute on where no model and no picture is at hand.
 
-#include "filterbank/dictionary.hpp"
+#include "detectors/filterbank/dictionary.hpp"
 #include "image/pyramid.hpp"
 
 namespace sightline::benchmarks {

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "characterisation/peak.hpp"
-#include "filterbank/network/network.hpp"
+#include "detectors/filterbank/network/network.hpp"
 
 namespace sightline::filterbank {
 

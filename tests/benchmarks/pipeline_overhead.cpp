@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/hardware.hpp"
-#include "pipeline/pipeline.hpp"
-#include "pipeline/sources.hpp"
+#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/runtime/sources.hpp"
 #include "support/no_detector.hpp"
 
 namespace sightline::pipeline {

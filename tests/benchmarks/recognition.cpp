@@ -20,13 +20,13 @@
 #include "base/hardware.hpp"
 #include "base/random.hpp"
 #include "characterisation/peak.hpp"
-#include "recognition/crop.hpp"
-#include "recognition/face_descriptor.hpp"
-#include "recognition/known_people.hpp"
-#include "recognition/model.hpp"
-#include "recognition/projection.hpp"
-#include "recognition/search.hpp"
-#include "recognition/training/channels.hpp"
+#include "faces/recognition/crop.hpp"
+#include "faces/recognition/face_descriptor.hpp"
+#include "faces/recognition/known_people.hpp"
+#include "faces/recognition/model.hpp"
+#include "faces/recognition/projection.hpp"
+#include "faces/recognition/search.hpp"
+#include "faces/recognition/training/channels.hpp"
 #ifdef SIGHTLINE_OPENCV_FACE
 #include <opencv2/face.hpp>
 #endif

@@ -29,8 +29,8 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "face_templates.hpp"
+#include "faces/recognition/opencl/search.hpp"
 #include "opencl/data.hpp"
-#include "recognition/opencl/search.hpp"
 
 namespace sightline::recognition {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/memory_use.hpp"
-#include "pipeline/tile_source.hpp"
-#include "tiles/jpeg_luma.hpp"
+#include "texture/tiles/jpeg_luma.hpp"
+#include "texture/tiles/tile_source.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "base/markup.hpp"
 #include "base/text.hpp"
 #include "evaluation/report.hpp"
-#include "pipeline/report_parts.hpp"
+#include "pipeline/report/report_parts.hpp"
 
 namespace sightline {
 

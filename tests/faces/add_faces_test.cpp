@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "apps/faces_add.hpp"
-#include "gallery/gallery.hpp"
+#include "apps/faces/faces_add.hpp"
+#include "faces/gallery/gallery.hpp"
 #include "media/gray_png.hpp"
 #include "media/reader.hpp"
 #include "support/errors.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gallery/gallery.hpp"
+#include "faces/gallery/gallery.hpp"
 #include "support/media.hpp"
 #include "support/thorough.hpp"
 #include "sweep.hpp"

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "cascade/detector.hpp"
+#include "detectors/cascade/detector.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

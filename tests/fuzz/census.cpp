@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "census/scan.hpp"
-#include "census/views.hpp"
+#include "detectors/census/scan.hpp"
+#include "detectors/census/views.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"
 

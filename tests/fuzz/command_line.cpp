@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/complete.hpp"
-#include "apps/parser.hpp"
+#include "apps/cli/complete.hpp"
+#include "apps/cli/parser.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

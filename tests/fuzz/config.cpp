@@ -1,10 +1,10 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "detector_families.hpp"
-#include "pipeline/knob_policy.hpp"
-#include "pipeline/schedule.hpp"
-#include "recognition/section.hpp"
+#include "detectors/registry.hpp"
+#include "faces/recognition/section.hpp"
+#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/runtime/schedule.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

@@ -1,4 +1,4 @@
-#include "gallery/gallery.hpp"
+#include "faces/gallery/gallery.hpp"
 
 #include <cstdlib>
 #include <fstream>

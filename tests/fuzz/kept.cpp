@@ -8,7 +8,7 @@
 #include "image/box.hpp"
 #include "memory_file.hpp"
 #include "opencl/tuning.hpp"
-#include "pipeline/energy_model.hpp"
+#include "pipeline/planning/energy_model.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

@@ -1,8 +1,8 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
-#include "landmarks/finder.hpp"
-#include "landmarks/model.hpp"
+#include "faces/landmarks/finder.hpp"
+#include "faces/landmarks/model.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"
 

@@ -1,4 +1,4 @@
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/model.hpp"
 #include "base/error.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "memory_file.hpp"
-#include "pipeline/meter.hpp"
+#include "pipeline/measurement/meter.hpp"
 #include "targets.hpp"
 
 #include <cstdlib>

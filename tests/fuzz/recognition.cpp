@@ -1,6 +1,6 @@
 #include "base/error.hpp"
+#include "faces/recognition/model.hpp"
 #include "memory_file.hpp"
-#include "recognition/model.hpp"
 #include "targets.hpp"
 
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #include "base/error.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"
-#include "tiles/tiff_pages.hpp"
-#include "tiles/tiff_picture.hpp"
+#include "texture/tiles/tiff_pages.hpp"
+#include "texture/tiles/tiff_picture.hpp"
 
 namespace sightline::fuzz {
 

@@ -1,4 +1,4 @@
-#include "waldboost/model.hpp"
+#include "detectors/waldboost/model.hpp"
 
 #include <array>
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "detectors/waldboost/model_text.hpp"
 #include "memory_file.hpp"
 #include "targets.hpp"
-#include "waldboost/model_text.hpp"
 
 namespace sightline::fuzz {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "cascade/opencl/stages.hpp"
+#include "detectors/cascade/opencl/stages.hpp"
 #include "kernels/opencl_test.hpp"
 #include "support/cascade.hpp"
 

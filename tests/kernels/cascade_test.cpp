@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/hardware.hpp"
-#include "cascade/kernels.hpp"
-#include "cascade/scan_scalar.hpp"
+#include "detectors/cascade/kernels.hpp"
+#include "detectors/cascade/scan_scalar.hpp"
 #include "image/integral.hpp"
 #include "image/resample.hpp"
 #include "kernels/kernel_test.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "cascade/training/boosting.hpp"
-#include "cascade/training/features.hpp"
+#include "detectors/cascade/training/boosting.hpp"
+#include "detectors/cascade/training/features.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::cascade {

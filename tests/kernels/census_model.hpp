@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "census/scan.hpp"
+#include "detectors/census/scan.hpp"
 #include "kernels/kernel_test.hpp"
 #include "support/cascade.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "census/opencl/stages.hpp"
+#include "detectors/census/opencl/stages.hpp"
 #include "kernels/census_model.hpp"
 #include "kernels/opencl_test.hpp"
 #include "support/errors.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/hardware.hpp"
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 

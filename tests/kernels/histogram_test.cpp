@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/dictionary.hpp"
-#include "filterbank/layout.hpp"
+#include "detectors/filterbank/dictionary.hpp"
+#include "detectors/filterbank/layout.hpp"
 #include "image/pyramid.hpp"
 #include "image/view.hpp"
 

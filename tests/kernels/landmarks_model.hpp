@@ -1,9 +1,9 @@
 #pragma once
 /// Models of landmarks, faces' boxes and pictures for tests.
 
+#include "faces/landmarks/finder.hpp"
+#include "faces/landmarks/model.hpp"
 #include "kernels/kernel_test.hpp"
-#include "landmarks/finder.hpp"
-#include "landmarks/model.hpp"
 
 namespace sightline::landmarks {
 

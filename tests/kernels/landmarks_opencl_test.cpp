@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "faces/landmarks/opencl/finder.hpp"
 #include "kernels/landmarks_model.hpp"
 #include "kernels/opencl_test.hpp"
-#include "landmarks/opencl/finder.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline::landmarks {

@@ -1,5 +1,5 @@
 // Patches and the trees of landmarks against what defines them.
-#include "landmarks/finder.hpp"
+#include "faces/landmarks/finder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The verification network: windows -> the head's sums.
-#include "filterbank/network/network.hpp"
+#include "detectors/filterbank/network/network.hpp"
 
 #include <gmock/gmock.h>
 

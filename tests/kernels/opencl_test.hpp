@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/opencl/stages.hpp"
+#include "detectors/filterbank/opencl/stages.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline::test {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "faces/recognition/opencl/describer.hpp"
 #include "kernels/opencl_test.hpp"
-#include "recognition/opencl/describer.hpp"
 #include "support/recognition.hpp"
 
 namespace sightline::recognition {

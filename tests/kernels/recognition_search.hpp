@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "faces/recognition/chi_square.hpp"
+#include "faces/recognition/search.hpp"
 #include "kernels/kernel_test.hpp"
-#include "recognition/chi_square.hpp"
-#include "recognition/search.hpp"
 
 namespace sightline::recognition {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "faces/recognition/opencl/search.hpp"
 #include "kernels/opencl_test.hpp"
 #include "kernels/recognition_search.hpp"
 #include "opencl/data.hpp"
-#include "recognition/opencl/search.hpp"
 
 namespace sightline::recognition {
 namespace {

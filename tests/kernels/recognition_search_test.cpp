@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "recognition/search_kernels.hpp"
+#include "faces/recognition/search_kernels.hpp"
 #include "support/errors.hpp"
 
 namespace sightline::recognition {

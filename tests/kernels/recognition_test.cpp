@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "faces/recognition/crop.hpp"
+#include "faces/recognition/descriptor.hpp"
+#include "faces/recognition/face_descriptor.hpp"
+#include "faces/recognition/normalisation.hpp"
+#include "faces/recognition/projection.hpp"
 #include "kernels/kernel_test.hpp"
-#include "recognition/crop.hpp"
-#include "recognition/descriptor.hpp"
-#include "recognition/face_descriptor.hpp"
-#include "recognition/normalisation.hpp"
-#include "recognition/projection.hpp"
 #include "support/recognition.hpp"
 
 namespace sightline::recognition {

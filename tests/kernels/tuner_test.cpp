@@ -1,5 +1,5 @@
 // The tuner on a small model and frame, on every OpenCL device.
-#include "filterbank/opencl/tuning.hpp"
+#include "detectors/filterbank/opencl/tuning.hpp"
 
 #include <unistd.h>
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "detectors/waldboost/opencl/stages.hpp"
 #include "kernels/opencl_test.hpp"
 #include "support/cascade.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/opencl/stages.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "detectors/waldboost/ranks.hpp"
+#include "detectors/waldboost/scan.hpp"
 #include "image/integral_sheet.hpp"
 #include "kernels/kernel_test.hpp"
 #include "kernels/scan_cases.hpp"
 #include "support/cascade.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/ranks.hpp"
-#include "waldboost/scan.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "cascade/detector.hpp"
 #include "cascade_support.hpp"
+#include "detectors/cascade/detector.hpp"
 #include "support/thorough.hpp"
 
 namespace sightline {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cascade/layout.hpp"
+#include "detectors/cascade/layout.hpp"
 #include "image/pyramid.hpp"
 #include "media/frame.hpp"
 #include "media/reader.hpp"

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "cascade/detector.hpp"
-#include "cascade/training/training.hpp"
 #include "cascade_support.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/cascade/training/training.hpp"
 #include "support/temp_dir.hpp"
 #include "support/training.hpp"
 

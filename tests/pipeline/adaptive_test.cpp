@@ -1,12 +1,12 @@
 // Schedule `auto` while it runs: made-up times of frames go in, schedules come out.
 
-#include "pipeline/adaptive.hpp"
+#include "pipeline/planning/adaptive.hpp"
 
 #include <gmock/gmock.h>
 
 #include <deque>
 
-#include "pipeline/now.hpp"
+#include "pipeline/runtime/now.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
 

@@ -1,7 +1,7 @@
 // The cascade detector through the pipeline: every schedule, and every number of stages that its `scan` runs,
 // finds what the detector finds alone.
-#include "cascade/detector.hpp"
-#include "cascade/opencl/stages.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/cascade/opencl/stages.hpp"
 #include "support/same_boxes.hpp"
 
 namespace sightline::pipeline {

@@ -1,5 +1,5 @@
 // The census detector through the pipeline: every schedule finds what the detector finds alone.
-#include "census/detector.hpp"
+#include "detectors/census/detector.hpp"
 #include "kernels/census_model.hpp"
 #include "support/same_boxes.hpp"
 

@@ -1,13 +1,13 @@
 // Two detectors on the same frames, through the pipeline: under every schedule, on one device and on two,
 // each finds what it finds alone.
-#include "cascade/detector.hpp"
 #include "detection/combined_detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
 namespace {

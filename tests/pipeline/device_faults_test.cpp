@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "opencl/error.hpp"
 #include "support/filterbank.hpp"
 #include "support/log_capture.hpp"

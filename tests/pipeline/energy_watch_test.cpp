@@ -1,11 +1,11 @@
 // Schedule `auto` with the goal energy while it runs: made-up frames and a made-up counter go in, schedules
 // come out.
 
-#include "pipeline/energy_watch.hpp"
+#include "pipeline/planning/energy_watch.hpp"
 
 #include <gmock/gmock.h>
 
-#include "pipeline/energy.hpp"
+#include "pipeline/measurement/energy.hpp"
 #include "support/counted_energy.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
 #include "support/waldboost.hpp"

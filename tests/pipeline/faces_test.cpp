@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gallery/gallery.hpp"
+#include "faces/gallery/gallery.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

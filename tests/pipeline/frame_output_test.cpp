@@ -8,8 +8,8 @@
 
 #include "opencl/error.hpp"
 #include "pipeline/histogram_processor.hpp"
-#include "pipeline/planner.hpp"
-#include "pipeline/trace_statistics.hpp"
+#include "pipeline/planning/planner.hpp"
+#include "pipeline/planning/trace_statistics.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
 

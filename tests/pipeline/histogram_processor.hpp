@@ -15,7 +15,7 @@
 
 #include "detection/sliding_window.hpp"
 #include "processing/inter_stage_buffer.hpp"
-#include "processing/opencl_stages.hpp"
+#include "processing/opencl/opencl_stages.hpp"
 #include "processing/planned_frame.hpp"
 
 namespace sightline::pipeline::test {

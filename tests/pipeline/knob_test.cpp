@@ -1,6 +1,6 @@
 // Settings that change while a run goes on: what each frame gives, what the policies do, what users are told.
 
-#include "pipeline/knob.hpp"
+#include "pipeline/planning/knob.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 #include <set>
 
 #include "detection/adjustable_detector.hpp"
-#include "filterbank/detector.hpp"
-#include "pipeline/battery.hpp"
-#include "pipeline/energy.hpp"
-#include "pipeline/now.hpp"
-#include "pipeline/planner.hpp"
+#include "detectors/filterbank/detector.hpp"
+#include "pipeline/measurement/battery.hpp"
+#include "pipeline/measurement/energy.hpp"
+#include "pipeline/planning/planner.hpp"
+#include "pipeline/runtime/now.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/log_capture.hpp"
@@ -223,7 +223,8 @@ TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
   start({KnobPolicy::Kind::hold, 20}, 0);
   file(30, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second are read, and searched with any";
-  EXPECT_THAT(log_.str(), HasSubstr("the source delivers 10.0 frames/s, and the search is idle 40% of the time"));
+  EXPECT_THAT(log_.str(),
+              HasSubstr("the source delivers 10.0 frames/s, and the search is idle 40% of the time"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
   EXPECT_THAT(knob_->summary(), HasSubstr("the search had time left"));
   start({KnobPolicy::Kind::hold, 20}, 2);

@@ -1,6 +1,6 @@
 // Each stage by itself: that it does what it does in a run, and that its energy is what it took.
 
-#include "pipeline/measure_stages.hpp"
+#include "pipeline/measurement/measure_stages.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,13 +8,13 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "cascade/detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "opencl/device.hpp"
-#include "pipeline/energy_windows.hpp"
-#include "pipeline/planner.hpp"
-#include "pipeline/stage_alone.hpp"
-#include "pipeline/stage_output.hpp"
+#include "pipeline/measurement/energy_windows.hpp"
+#include "pipeline/measurement/stage_alone.hpp"
+#include "pipeline/planning/planner.hpp"
+#include "pipeline/report/stage_output.hpp"
 #include "support/counted_energy.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"

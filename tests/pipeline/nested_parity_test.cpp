@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cascade/detector.hpp"
 #include "detection/nested_detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
 

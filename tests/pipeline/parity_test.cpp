@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "detector_families.hpp"
+#include "detectors/registry.hpp"
 #include "evaluation/curves.hpp"
 #include "media/reader.hpp"
 #include "support/media.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/random.hpp"
-#include "gallery/gallery.hpp"
+#include "faces/gallery/gallery.hpp"
 #include "media/gray_png.hpp"
 #include "support/program.hpp"
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.hpp"
+#include "faces/recognition/model.hpp"
+#include "faces/recognition/training/channels.hpp"
 #include "media/gray_png.hpp"
-#include "recognition/model.hpp"
-#include "recognition/training/channels.hpp"
 #include "support/program.hpp"
 
 namespace sightline::test {

@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "detection/extended_detector.hpp"
-#include "gallery/sqlite.hpp"
+#include "faces/gallery/sqlite.hpp"
+#include "faces/recognition/face_reader.hpp"
+#include "faces/recognition/gallery_people.hpp"
+#include "faces/recognition/identification.hpp"
 #include "kernels/landmarks_model.hpp"
-#include "recognition/face_reader.hpp"
-#include "recognition/gallery_people.hpp"
-#include "recognition/identification.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/patience.hpp"

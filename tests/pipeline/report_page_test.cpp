@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "pipeline/measurement_output.hpp"
+#include "pipeline/report/measurement_output.hpp"
 #include "support/made_up_measurement.hpp"
 #include "support/media.hpp"
 

@@ -2,11 +2,11 @@
 // frames to the others, and results do not depend on how many there are.
 #include <gmock/gmock.h>
 
+#include "detectors/waldboost/detector.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
 #include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
 namespace {

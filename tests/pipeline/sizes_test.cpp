@@ -1,8 +1,8 @@
 // A model in several sizes, from training to detection: `--filters` chooses among those there are.
 
 #include "base/text.hpp"
+#include "detectors/filterbank/model.hpp"
 #include "evaluation/report.hpp"
-#include "filterbank/model.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "model/safetensors.hpp"
 #include "opencl/device.hpp"
 #include "processing/device_stages.hpp"

@@ -1,5 +1,5 @@
 // Tiles as frames: in order, whole, and no more of them at once than was said.
-#include "pipeline/tile_source.hpp"
+#include "texture/tiles/tile_source.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "media/reader.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/model.hpp"
 #include "support/media.hpp"
 #include "support/network.hpp"
 #include "support/program.hpp"

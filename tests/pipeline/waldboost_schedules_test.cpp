@@ -1,7 +1,7 @@
 // The WaldBoost detector through the pipeline: every schedule finds what the detector finds alone.
+#include "detectors/waldboost/detector.hpp"
 #include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 /// Pictures and cascades for the tests of the cascade's kernels.
 
-#include "cascade/model.hpp"
+#include "detectors/cascade/model.hpp"
 #include "image/view.hpp"
 
 namespace sightline::cascade {

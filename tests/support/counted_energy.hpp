@@ -15,7 +15,7 @@
 
 #include "detection/detector.hpp"
 #include "opencl/context.hpp"
-#include "pipeline/meter.hpp"
+#include "pipeline/measurement/meter.hpp"
 #include "processing/device_stages.hpp"
 #include "support/temp_dir.hpp"
 

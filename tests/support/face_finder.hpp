@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "gallery/face_finder.hpp"
+#include "faces/gallery/face_finder.hpp"
 
 namespace sightline::test {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/detector.hpp"
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/detector.hpp"
+#include "detectors/filterbank/model.hpp"
 #include "image/view.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 /// Made-up faces.
 
+#include "faces/landmarks/marks.hpp"
 #include "kernels/kernel_test.hpp"
-#include "landmarks/marks.hpp"
 
 namespace sightline::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/measurement.hpp"
+#include "pipeline/measurement/measurement.hpp"
 
 namespace sightline::pipeline::test {
 

@@ -3,7 +3,16 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "media/tiff_reader.hpp"
+#include "texture/tiles/media_tiff.hpp"
+
 namespace sightline::media::test {
+namespace {
+
+// Before any test, as the program does at its start.
+[[maybe_unused]] const bool kReadsTiff = (set_tiff_reader(&tiles::tiff_reader()), true);
+
+}  // namespace
 
 std::vector<Frame> read_all(Reader& reader) {
   std::vector<Frame> frames;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/model.hpp"
 #include "model/safetensors.hpp"
 #include "support/filterbank.hpp"
 

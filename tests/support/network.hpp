@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "filterbank/network/network.hpp"
+#include "detectors/filterbank/network/network.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::test {

@@ -15,8 +15,8 @@
 
 #include "base/error.hpp"
 #include "detection/detector.hpp"
-#include "pipeline/pipeline.hpp"
-#include "pipeline/sources.hpp"
+#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/runtime/sources.hpp"
 
 namespace sightline::pipeline::test {
 

@@ -1,8 +1,8 @@
 #pragma once
 /// Models that describe faces, for tests.
 
+#include "faces/recognition/model.hpp"
 #include "kernels/kernel_test.hpp"
-#include "recognition/model.hpp"
 
 namespace sightline::test {
 

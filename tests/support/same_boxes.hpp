@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "pipeline/planner.hpp"
+#include "pipeline/planning/planner.hpp"
 #include "support/cascade.hpp"
 #include "support/pipeline.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tiles/picture.hpp"
+#include "texture/tiles/picture.hpp"
 
 namespace sightline::test {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <random>
 
+#include "detectors/waldboost/scan.hpp"
 #include "support/cascade.hpp"
-#include "waldboost/scan.hpp"
 
 namespace sightline::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "detectors/waldboost/model.hpp"
 #include "image/view.hpp"
-#include "waldboost/model.hpp"
 
 namespace sightline::test {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "detection/nested_detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 

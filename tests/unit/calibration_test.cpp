@@ -1,4 +1,4 @@
-#include "gallery/calibration.hpp"
+#include "faces/gallery/calibration.hpp"
 
 #include <gmock/gmock.h>
 

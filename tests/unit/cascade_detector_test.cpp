@@ -4,8 +4,8 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "cascade/detector.hpp"
-#include "detector_families.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/registry.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "cascade/model.hpp"
+#include "detectors/cascade/model.hpp"
 
 namespace sightline::cascade {
 namespace {

@@ -1,5 +1,5 @@
 // How many windows get past each stage.
-#include "cascade/survivors.hpp"
+#include "detectors/cascade/survivors.hpp"
 
 #include <gtest/gtest.h>
 

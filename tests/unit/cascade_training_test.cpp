@@ -1,5 +1,5 @@
 // Training of cascades: features, boosting, whole runs, and the files that come of them.
-#include "cascade/training/training.hpp"
+#include "detectors/cascade/training/training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cascade/detector.hpp"
-#include "cascade/kernels.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/cascade/kernels.hpp"
 #include "image/integral.hpp"
 #include "support/cascade.hpp"
 #include "support/errors.hpp"

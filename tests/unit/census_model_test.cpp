@@ -1,11 +1,11 @@
 // Census cascades: codes, the file and what is refused of it, and views that are turned.
-#include "census/model.hpp"
+#include "detectors/census/model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "census/detector.hpp"
-#include "census/views.hpp"
+#include "detectors/census/detector.hpp"
+#include "detectors/census/views.hpp"
 #include "image/pyramid.hpp"
 #include "kernels/census_model.hpp"
 #include "model/safetensors.hpp"

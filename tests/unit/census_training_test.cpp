@@ -1,4 +1,4 @@
-#include "census/training/training.hpp"
+#include "detectors/census/training/training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "census/scan.hpp"
-#include "census/training/boosting.hpp"
+#include "detectors/census/scan.hpp"
+#include "detectors/census/training/boosting.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"

@@ -1,4 +1,4 @@
-#include "pipeline/chrome_trace.hpp"
+#include "pipeline/report/chrome_trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

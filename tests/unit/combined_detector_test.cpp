@@ -7,11 +7,11 @@
 
 #include "detection/adjustable_detector.hpp"
 #include "detection/nested_detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline {
 namespace {

@@ -1,5 +1,5 @@
 #include "base/config.hpp"
-#include "detector_families.hpp"
+#include "detectors/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

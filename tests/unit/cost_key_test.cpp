@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "cascade/detector.hpp"
-#include "census/detector.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/census/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "kernels/census_model.hpp"
 #include "support/cascade.hpp"
 #include "support/filterbank.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline {
 namespace {

@@ -1,6 +1,6 @@
 // Loads, bounds, latencies and rates of schedules, against sums made by hand.
 
-#include "pipeline/costs.hpp"
+#include "pipeline/planning/costs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How long frames keep a device busy.
-#include "pipeline/device_throughput.hpp"
+#include "pipeline/runtime/device_throughput.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "filterbank/dictionary.hpp"
+#include "detectors/filterbank/dictionary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "pipeline/display_mailbox.hpp"
+#include "pipeline/runtime/display_mailbox.hpp"
 
 #include <gmock/gmock.h>
 

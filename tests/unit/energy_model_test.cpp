@@ -1,6 +1,6 @@
 // What a frame's energy comes to under a schedule, out of made-up stages.
 
-#include "pipeline/energy_model.hpp"
+#include "pipeline/planning/energy_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gallery/enrolment.hpp"
+#include "faces/gallery/enrolment.hpp"
 
 #include <gmock/gmock.h>
 

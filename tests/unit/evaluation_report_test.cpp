@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/curve_plot.hpp"
+#include "pipeline/report/curve_plot.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline {

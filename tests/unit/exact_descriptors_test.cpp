@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/hardware.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "image/lbp.hpp"
 #include "support/filterbank.hpp"
 

@@ -1,5 +1,5 @@
 // Experiments: what is run how often, what is worked out of it, and how it is put.
-#include "pipeline/experiment.hpp"
+#include "pipeline/measurement/experiment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "pipeline/experiment_output.hpp"
+#include "pipeline/report/experiment_output.hpp"
 
 namespace sightline::pipeline {
 namespace {

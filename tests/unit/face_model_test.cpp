@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "recognition/model.hpp"
+#include "faces/recognition/model.hpp"
 #include "support/errors.hpp"
 #include "support/recognition.hpp"
 #include "support/temp_dir.hpp"

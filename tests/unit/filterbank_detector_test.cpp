@@ -1,4 +1,4 @@
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <map>
 #include <tuple>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::filterbank {

@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "image/gray.hpp"
 #include "support/network.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::filterbank {

@@ -1,4 +1,4 @@
-#include "gallery/gallery.hpp"
+#include "faces/gallery/gallery.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@
 #include <functional>
 #include <thread>
 
-#include "gallery/names.hpp"
-#include "gallery/sqlite.hpp"
+#include "faces/gallery/names.hpp"
+#include "faces/gallery/sqlite.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 

@@ -1,5 +1,5 @@
 // The walk downhill on grids whose lowest places are known.
-#include "processing/grid_walk.hpp"
+#include "processing/opencl/grid_walk.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

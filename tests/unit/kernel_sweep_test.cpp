@@ -1,5 +1,5 @@
 // Sweeps of kernels' settings: their axes, and how they are told to people and programs.
-#include "processing/kernel_sweep.hpp"
+#include "processing/opencl/kernel_sweep.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "pipeline/measurement_output.hpp"
-#include "pipeline/sweep_output.hpp"
+#include "pipeline/report/measurement_output.hpp"
+#include "pipeline/report/sweep_output.hpp"
 
 namespace sightline {
 namespace {

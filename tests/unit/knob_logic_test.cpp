@@ -1,6 +1,6 @@
 // When a run turns to another setting: made-up loads go in, turns come out.
 
-#include "pipeline/knob_logic.hpp"
+#include "pipeline/planning/knob_logic.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/config.hpp"
-#include "pipeline/knob_policy.hpp"
+#include "pipeline/planning/knob_policy.hpp"
 #include "support/errors.hpp"
 
 namespace sightline::pipeline {

@@ -1,5 +1,5 @@
 // Label images: tiled files larger than memory, which are there as a whole or not at all.
-#include "tiles/label_writer.hpp"
+#include "texture/tiles/label_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
-#include "tiles/tile_grid.hpp"
+#include "texture/tiles/tile_grid.hpp"
 
 namespace sightline::tiles {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <functional>
 
+#include "faces/landmarks/evaluation.hpp"
+#include "faces/landmarks/marks.hpp"
+#include "faces/landmarks/training/trainer.hpp"
 #include "kernels/landmarks_model.hpp"
-#include "landmarks/evaluation.hpp"
-#include "landmarks/marks.hpp"
-#include "landmarks/training/trainer.hpp"
 #include "support/errors.hpp"
 #include "support/landmarks.hpp"
 #include "support/temp_dir.hpp"

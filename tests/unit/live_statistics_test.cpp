@@ -1,4 +1,4 @@
-#include "pipeline/live_statistics.hpp"
+#include "pipeline/runtime/live_statistics.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/measurement_output.hpp"
+#include "pipeline/report/measurement_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pipeline/measurement_text.hpp"
+#include "pipeline/report/measurement_text.hpp"
 #include "support/made_up_measurement.hpp"
 
 namespace sightline::pipeline::test {

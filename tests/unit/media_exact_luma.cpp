@@ -6,7 +6,7 @@
 
 #include "media/ffmpeg.hpp"
 #include "support/media.hpp"
-#include "tiles/picture.hpp"
+#include "texture/tiles/picture.hpp"
 
 namespace sightline::media {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/meter.hpp"
+#include "pipeline/measurement/meter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "opencl/device.hpp"
-#include "pipeline/energy.hpp"
+#include "pipeline/measurement/energy.hpp"
 #include "support/media.hpp"
 #include "unit/nvml/fake_nvml.hpp"
 

@@ -1,4 +1,4 @@
-#include "filterbank/model_picture.hpp"
+#include "detectors/filterbank/model_picture.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "filterbank/model.hpp"
+#include "detectors/filterbank/model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

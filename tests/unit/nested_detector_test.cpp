@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "cascade/detector.hpp"
-#include "detector_families.hpp"
+#include "detectors/cascade/detector.hpp"
+#include "detectors/registry.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "filterbank/opencl/tuning.hpp"
+#include "detectors/filterbank/opencl/tuning.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cascade/opencl/tuning.hpp"
-#include "filterbank/opencl/tuning.hpp"
+#include "detectors/cascade/opencl/tuning.hpp"
+#include "detectors/filterbank/opencl/tuning.hpp"
 
 namespace sightline::opencl {
 namespace {

@@ -1,6 +1,6 @@
 // When a plan is weighed anew and tried again: made-up figures go in, advice comes out.
 
-#include "pipeline/plan_watch.hpp"
+#include "pipeline/planning/plan_watch.hpp"
 
 #include <gtest/gtest.h>
 

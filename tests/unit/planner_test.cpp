@@ -1,6 +1,6 @@
 // How schedules are weighed, tried and remembered.
 
-#include "pipeline/planner.hpp"
+#include "pipeline/planning/planner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "opencl/device.hpp"
 #include "opencl/error.hpp"
 #include "opencl/tuning.hpp"
-#include "pipeline/energy.hpp"
-#include "pipeline/sources.hpp"
+#include "pipeline/measurement/energy.hpp"
+#include "pipeline/runtime/sources.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::pipeline {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "faces/recognition/crop.hpp"
+#include "faces/recognition/training/close_cut.hpp"
+#include "faces/recognition/training/flash_copies.hpp"
+#include "faces/recognition/training/lamp.hpp"
 #include "image/view.hpp"
-#include "recognition/crop.hpp"
-#include "recognition/training/close_cut.hpp"
-#include "recognition/training/flash_copies.hpp"
-#include "recognition/training/lamp.hpp"
 
 namespace sightline::recognition {
 namespace {

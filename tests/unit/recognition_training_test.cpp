@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "base/random.hpp"
-#include "recognition/evaluation.hpp"
-#include "recognition/photos.hpp"
-#include "recognition/training/axes.hpp"
-#include "recognition/training/discriminant.hpp"
-#include "recognition/training/regions.hpp"
-#include "recognition/training/strangers.hpp"
+#include "faces/recognition/evaluation.hpp"
+#include "faces/recognition/photos.hpp"
+#include "faces/recognition/training/axes.hpp"
+#include "faces/recognition/training/discriminant.hpp"
+#include "faces/recognition/training/regions.hpp"
+#include "faces/recognition/training/strangers.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 

@@ -1,5 +1,5 @@
 // Round numbers, which axes end at and are marked by.
-#include "pipeline/report_parts.hpp"
+#include "pipeline/report/report_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "pipeline/schedule.hpp"
+#include "pipeline/runtime/schedule.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::pipeline {

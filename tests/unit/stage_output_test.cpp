@@ -1,6 +1,6 @@
 // Stage measurements for people and programs, of a card's meter that does not see the CPU.
 
-#include "pipeline/stage_output.hpp"
+#include "pipeline/report/stage_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

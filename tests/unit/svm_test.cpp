@@ -1,5 +1,5 @@
 // The support vector machine against LIBLINEAR, which solves the same problem.
-#include "filterbank/training/svm.hpp"
+#include "detectors/filterbank/training/svm.hpp"
 
 #include <gtest/gtest.h>
 #include <linear.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "filterbank/training/training.hpp"
+#include "detectors/filterbank/training/training.hpp"
 
 namespace sightline::filterbank {
 namespace {

@@ -19,12 +19,12 @@
 #include "image/canvas.hpp"
 #include "media/gray_png.hpp"
 #include "model/safetensors.hpp"
-#include "pipeline/chrome_trace.hpp"
+#include "pipeline/report/chrome_trace.hpp"
 #include "support/errors.hpp"
 #include "support/media.hpp"
 #include "support/temp_dir.hpp"
 #include "texture/cells_file.hpp"
-#include "tiles/label_writer.hpp"
+#include "texture/tiles/label_writer.hpp"
 
 namespace sightline {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/texture_plot.hpp"
+#include "apps/texture/texture_plot.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 

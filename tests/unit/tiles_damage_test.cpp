@@ -8,8 +8,8 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
-#include "tiles/jpeg_luma.hpp"
-#include "tiles/picture.hpp"
+#include "texture/tiles/jpeg_luma.hpp"
+#include "texture/tiles/picture.hpp"
 
 namespace sightline::tiles {
 namespace {

@@ -6,8 +6,8 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
-#include "tiles/slide_picture.hpp"
-#include "tiles/tiff_picture.hpp"
+#include "texture/tiles/slide_picture.hpp"
+#include "texture/tiles/tiff_picture.hpp"
 
 namespace sightline::tiles {
 namespace {

@@ -11,8 +11,8 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
-#include "tiles/block_picture.hpp"
-#include "tiles/tile_grid.hpp"
+#include "texture/tiles/block_picture.hpp"
+#include "texture/tiles/tile_grid.hpp"
 
 namespace sightline::tiles {
 namespace {

@@ -9,7 +9,7 @@
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiff.hpp"
-#include "tiles/picture.hpp"
+#include "texture/tiles/picture.hpp"
 
 namespace sightline::tiles {
 namespace {

@@ -1,6 +1,6 @@
 // What made-up traces say, against answers worked out by hand.
 
-#include "pipeline/trace_statistics.hpp"
+#include "pipeline/planning/trace_statistics.hpp"
 
 #include <gtest/gtest.h>
 

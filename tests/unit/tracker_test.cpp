@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "pipeline/sinks.hpp"
+#include "pipeline/runtime/sinks.hpp"
 
 namespace sightline {
 namespace {

@@ -1,4 +1,4 @@
-#include "filterbank/training/training.hpp"
+#include "detectors/filterbank/training/training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <limits>
 #include <set>
 
-#include "filterbank/centre_window.hpp"
-#include "filterbank/detector.hpp"
+#include "detectors/filterbank/centre_window.hpp"
+#include "detectors/filterbank/detector.hpp"
 #include "support/filterbank.hpp"
 #include "support/training.hpp"
 

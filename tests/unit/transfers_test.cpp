@@ -1,5 +1,5 @@
 // Copies' times by their size.
-#include "pipeline/transfer_model.hpp"
+#include "characterisation/transfer_model.hpp"
 
 #include <gtest/gtest.h>
 

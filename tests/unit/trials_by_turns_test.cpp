@@ -1,5 +1,5 @@
 // What is found of several by trials that scatter, with made-up meters.
-#include "pipeline/trials_by_turns.hpp"
+#include "pipeline/planning/trials_by_turns.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // WaldBoost models: codes, and Sightline's own file: what is read, and what is refused.
-#include "waldboost/model.hpp"
+#include "detectors/waldboost/model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 #include <set>
 #include <string>
 
+#include "detectors/waldboost/haar.hpp"
+#include "detectors/waldboost/scan.hpp"
 #include "model/safetensors.hpp"
 #include "support/cascade.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/haar.hpp"
-#include "waldboost/scan.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <string>
 
+#include "detectors/waldboost/model_picture.hpp"
+#include "detectors/waldboost/model_text.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/model_picture.hpp"
-#include "waldboost/model_text.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -1,12 +1,12 @@
 // The steps of WaldBoost's progressive kernels: from the model's survivors, and as users give them.
-#include "waldboost/steps.hpp"
+#include "detectors/waldboost/steps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "detectors/waldboost/detector.hpp"
 #include "support/errors.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/detector.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -1,4 +1,4 @@
-#include "waldboost/training/training.hpp"
+#include "detectors/waldboost/training/training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,16 +8,16 @@
 #include <cmath>
 #include <random>
 
+#include "detectors/waldboost/detector.hpp"
+#include "detectors/waldboost/scan.hpp"
+#include "detectors/waldboost/training/boosting.hpp"
+#include "detectors/waldboost/training/likelihood_ratio.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"
 #include "support/training.hpp"
 #include "training/cached_images.hpp"
 #include "training/marked_objects.hpp"
-#include "waldboost/detector.hpp"
-#include "waldboost/scan.hpp"
-#include "waldboost/training/boosting.hpp"
-#include "waldboost/training/likelihood_ratio.hpp"
 
 namespace sightline::waldboost {
 namespace {

@@ -1,15 +1,15 @@
 // WaldBoost models as XML, as another program writes them: what is read, and what is refused.
-#include "waldboost/xml.hpp"
+#include "detectors/waldboost/xml.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <string>
 
+#include "detectors/waldboost/model.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waldboost.hpp"
-#include "waldboost/model.hpp"
 
 namespace sightline::waldboost {
 namespace {

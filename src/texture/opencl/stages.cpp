@@ -6,7 +6,7 @@
 
 #include "image/lbp.hpp"
 #include "opencl/data.hpp"
-#include "processing/kernel_variant.hpp"
+#include "processing/opencl/kernel_variant.hpp"
 #include "texture/counting.hpp"
 
 namespace sightline::texture {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "processing/opencl_stages.hpp"
+#include "processing/opencl/opencl_stages.hpp"
 #include "texture/opencl/tuning.hpp"
 #include "texture/processor.hpp"
 

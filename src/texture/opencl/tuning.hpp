@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "opencl/tuning.hpp"
-#include "processing/opencl_tuner.hpp"
+#include "processing/opencl/opencl_tuner.hpp"
 #include "texture/settings.hpp"
 
 namespace sightline::texture {

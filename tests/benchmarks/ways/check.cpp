@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 
 namespace sightline::ways {
 namespace {

@@ -2,8 +2,8 @@
 #include <map>
 #include <memory>
 
-#include "filterbank/opencl/slot.hpp"
-#include "filterbank/opencl/tuning.hpp"
+#include "detectors/filterbank/opencl/slot.hpp"
+#include "detectors/filterbank/opencl/tuning.hpp"
 #include "opencl/data.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/hardware.hpp"
 #include "base/parallel.hpp"
-#include "filterbank/kernels.hpp"
+#include "detectors/filterbank/kernels.hpp"
 #include "made_up.hpp"
 #include "ways/simd.hpp"
 #include "ways/way.hpp"

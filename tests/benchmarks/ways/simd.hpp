@@ -3,7 +3,7 @@
 /// a tile of rows in registers while the dictionary streams past. Dispatched to the instruction set that
 /// limit_instruction_set leaves.
 
-#include "filterbank/dictionary.hpp"
+#include "detectors/filterbank/dictionary.hpp"
 #include "image/view.hpp"
 #include "ways/plain.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/markup.hpp"
 #include "base/text.hpp"
-#include "pipeline/report_parts.hpp"
+#include "pipeline/report/report_parts.hpp"
 
 namespace sightline::ways {
 

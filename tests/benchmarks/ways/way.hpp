@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "filterbank/dictionary.hpp"
+#include "detectors/filterbank/dictionary.hpp"
 #include "image/pyramid.hpp"
 #include "opencl/device.hpp"
 #include "ways/plain.hpp"

@@ -6,8 +6,8 @@
 #include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
-#include "processing/opencl_stages.hpp"
-#include "processing/shared_device.hpp"
+#include "processing/opencl/opencl_stages.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "training/trainer.hpp"
 
 namespace sightline::bright {

@@ -1,0 +1,56 @@
+#include "apps/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/duration_text.hpp"
+#include "base/utf8.hpp"
+
+namespace sightline::apps {
+
+ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void ProgressDisplay::show(const pipeline::Progress& progress) {
+  constexpr double kTerminalInterval = 0.1;
+  constexpr double kPlainInterval = 5;
+  if (!enabled_ || progress.seconds < next_) return;
+  if (!terminal_ && next_ == 0) {  // no line for what ends within the first interval
+    next_ = kPlainInterval;
+    return;
+  }
+  next_ = progress.seconds + (terminal_ ? kTerminalInterval : kPlainInterval);
+  const double rate = static_cast<double>(progress.frames) / std::max(progress.seconds, 1e-9);
+  const char* const what = pixels_ > 0 ? "tile" : pictures_ ? "picture" : "frame";
+  std::string speed;
+  if (pixels_ > 0) speed = fmt::format("  {:.1f} Mpixel/s", rate * pixels_ / 1e6);
+  if (pixels_ == 0 && !pictures_) speed = fmt::format("  {:.1f} frames/s", rate);
+  std::string line;
+  if (progress.total && *progress.total > 0) {
+    const double share =
+        std::min(1.0, static_cast<double>(progress.frames) / static_cast<double>(*progress.total));
+    if (terminal_) {
+      constexpr int kWidth = 24;
+      const int filled = static_cast<int>(share * kWidth);
+      line += "[" + std::string(filled, '#') + std::string(kWidth - filled, '.') + "] ";
+    }
+    const double left =
+        std::max(0.0, static_cast<double>(*progress.total - progress.frames)) / std::max(rate, 1e-9);
+    line += fmt::format("{:3.0f}%  {} {} of {}{}  {} left", 100 * share, what, progress.frames,
+                        *progress.total, speed, duration_text(left));
+  } else {
+    line += fmt::format("{} {}{}  {}", what, progress.frames, speed, duration_text(progress.seconds));
+  }
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", printable(line).c_str());
+  shown_ = true;
+}
+
+void ProgressDisplay::end() {
+  if (terminal_ && shown_) std::fprintf(stderr, "\r\033[K");
+  shown_ = false;
+  next_ = 0;
+}
+
+}  // namespace sightline::apps

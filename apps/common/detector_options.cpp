@@ -1,0 +1,403 @@
+#include "apps/common/detector_options.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/cli/choices.hpp"
+#include "apps/cli/config_lookup.hpp"
+#include "apps/cli/family_commands.hpp"
+#include "apps/common/knob_options.hpp"
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "detection/candidate_limit.hpp"
+#include "detection/combined_detector.hpp"
+#include "detectors/registry.hpp"
+#include "faces/recognition/section.hpp"
+#include "model/size_limit.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = KeyOption::Kind;
+
+constexpr char kDetectorGroup[] = "Detector";
+constexpr char kModelSizeHelp[] = "Maximum size of a model file, in MiB";
+
+// What a detector of any family has.
+std::vector<KeyOption> common_options() {
+  const auto option = [](const char* key, Kind kind, const char* name, const char* help) {
+    return KeyOption(key, kind, name, with_remarks(help, key));
+  };
+  std::vector<KeyOption> options{
+      option("confidence", Kind::number, "--confidence CONFIDENCE",
+             "Lowest confidence that is reported (0 to 1); lower finds more. It means the same for all "
+             "calibrated "
+             "models"),
+      option("threshold", Kind::number, "-t,--threshold SCORE",
+             "Lowest raw score that is reported, any number; lower finds more"),
+      option("scale_step", Kind::number, "--scale-step RATIO",
+             "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
+      option("min_size", Kind::number, "--min-size PX",
+             "Height in pixels of the smallest object; small ones cost most"),
+      option("max_size", Kind::number, "--max-size PX",
+             "Height in pixels of the largest object (OpenCV's maxSize)"),
+      option("max_candidates", Kind::whole_number, "--max-candidates N",
+             "Maximum number of windows of a frame that reach the last stages, and so of boxes; the best "
+             "ones are "
+             "kept"),
+      option("max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp)};
+  options.front().option.between(0, 1);
+  options[5].option.between(1, kMostCandidates);
+  options[6].option.between(1, kLargestModelSize);
+  return options;
+}
+
+bool reads(const FamilyInfo& family, const std::string& key) {
+  return std::ranges::find(family.config_keys, key) != family.config_keys.end();
+}
+
+// Whoever wrote the path should learn where it was looked for.
+void check_relative_model(const Config& config) {
+  const fs::path named = config.text("detector", "model", "");
+  const fs::path file = config.model_path("detector", "model", "");
+  std::error_code error;
+  if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
+  if (family_of(config).info().finds_models_by_name) return;  // these are looked for further
+  throw Error(ExitCode::model, "no model file '" + file.string() + "'",
+              "'model' in '" + config.name() +
+                  "' is a path relative to that file, or the name of a shipped model: " + model_list());
+}
+
+void expect_one(const std::vector<Config>& configs) {
+  if (configs.size() > 1)
+    throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
+}
+
+// "Detector: filter banks, census cascades": the families that have the option.
+std::string group_of_families(const KeyOption& option) {
+  return std::string(kDetectorGroup) + ": " + titles_where([&](const Family& family) {
+           return std::ranges::any_of(family.info().options, [&](const KeyOption& own) {
+             return own.option.name == option.option.name;
+           });
+         });
+}
+
+}  // namespace
+
+std::string with_remarks(std::string help, const char* key) {
+  std::vector<std::pair<std::string, std::string>> remarks;  // with the families that make them
+  for (const Family* family : families()) {
+    for (const KeyRemark& one : family->info().remarks) {
+      if (std::string_view(one.key) != key) continue;
+      const auto same = std::ranges::find(remarks, one.remark, &std::pair<std::string, std::string>::first);
+      if (same == remarks.end()) {
+        remarks.emplace_back(one.remark, family->info().title);
+      } else {
+        same->second += ", " + std::string(family->info().title);
+      }
+    }
+  }
+  for (const auto& [remark, titles] : remarks) help += "; " + titles + ": " + remark;
+  return help;
+}
+
+void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes) {
+  options.add("--max-model-size MIB", &mebibytes, with_remarks(kModelSizeHelp, "max_model_size"))
+      .between(1, kLargestModelSize);
+}
+
+Option::Target DetectorSetting::target() {
+  switch (description.kind) {
+    case Kind::whole_number:
+      return &whole_number;
+    case Kind::number:
+      return &number;
+    case Kind::text:
+      return &text;
+    default:
+      return &flag;
+  }
+}
+
+bool DetectorSetting::is_given() const {
+  return whole_number || number || !text.empty() || flag;
+}
+
+void DetectorSetting::apply_to(Config& config) const {
+  const auto value = [&]() -> Config::Value {
+    switch (description.kind) {
+      case Kind::whole_number:
+        return static_cast<double>(*whole_number);
+      case Kind::number:
+        return *number;
+      case Kind::text:
+        return text;
+      default:
+        return description.kind == Kind::sets_true ? 1.0 : 0.0;
+    }
+  };
+  if (!is_given()) return;
+  // A raw score on the command line replaces a confidence in the configuration, which would come first.
+  if (std::string_view(description.key) == "threshold") config.leave_out("detector", "confidence");
+  config.set("detector", description.key, value());
+}
+
+DetectorOptions::DetectorOptions(std::string default_config) : default_config_(std::move(default_config)) {
+  const auto add = [&](const KeyOption& option, const std::string& group) {
+    const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
+      return setting.description.option.name == option.option.name;
+    });
+    if (!known) settings_.push_back({option, {}, {}, {}, false, group});
+  };
+  for (const KeyOption& option : common_options()) add(option, kDetectorGroup);
+  for (const Family* family : families()) {
+    for (const KeyOption& option : family->info().options) add(option, group_of_families(option));
+  }
+}
+
+void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& left_out) {
+  OptionSet all;
+  all.group(kDetectorGroup);
+  all.add("-c,--config CONFIG", &config_,
+          fmt::format("Configuration: a .toml file, or the name of one that ships ({}); several search the "
+                      "same frames: people,faces",
+                      fmt::join(config_names(), ", ")))
+      .suggest(config_choices)
+      .show_default(default_config_);
+  all.add("-m,--model MODEL", &model_, with_remarks("Model file instead of the configuration's", "model"))
+      .suggest(model_choices);
+  for (DetectorSetting& setting : settings_) {
+    Option option = setting.description.option;
+    option.target = setting.target();
+    all.group(setting.group);
+    all.add(std::move(option));
+  }
+  all.group("Recognition (--config recognise)");
+  all.add("--gallery FILE", &gallery_,
+          "Gallery of people to recognise, made by `sightline faces` (default: your own)");
+  all.add("--false-accepts SHARE", &false_accepts_,
+          "Highest share of strangers who may be mistaken for somebody in the gallery; a lower one leaves "
+          "more "
+          "faces unknown (default: as the gallery was calibrated)")
+      .between(0, 1);
+  offers_schedule_ = !left_out.contains("--schedule");
+  all.group("Schedule");
+  add_device_options(all, schedule_);
+  add_schedule_options(all, schedule_);
+  for (const Option& option : all.all()) {
+    if (left_out.contains(option.long_name())) continue;
+    options.group(option.group);
+    options.add(option);
+  }
+}
+
+std::string DetectorOptions::model() const {
+  return find_model(model_);
+}
+
+// Some model files describe their detector completely.
+std::vector<Config> DetectorOptions::load_configs() const {
+  const Family* const named = family_of_model(model());
+  const bool is_enough = named && named->info().needs_no_config;
+  std::vector<Config> configs;
+  if (config_.empty() && is_enough) {
+    configs.push_back(
+        Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model()));
+    return configs;
+  }
+  // Who gives a model, or an option that belongs to one detector, and names none, means the usual one.
+  const bool means_one = !model().empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
+  const std::string names = !config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_;
+  for (const std::string& name : split(names, ',')) {
+    for (Config& config : Config::load_each(find_config(name), "detector"))
+      configs.push_back(std::move(config));
+  }
+  if (configs.empty()) throw Error(ExitCode::usage, "no configuration is named", "write --config people");
+  if (configs.size() > 1 && !model().empty()) {
+    throw Error(ExitCode::usage, "--model is for one detector, and there are several",
+                "name one with --config, or say its model in a configuration of your own");
+  }
+  check_number_of_detectors(configs);
+  if (is_enough && &family_of(configs.front()) != named) {
+    throw Error(ExitCode::usage,
+                fmt::format("the model '{}' is {}, and '{}' is not for one", model(), named->info().one,
+                            configs.front().name()),
+                fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
+  }
+  return configs;
+}
+
+const Family& DetectorOptions::family() const {
+  const std::vector<Config> configs = load_configs();
+  expect_one(configs);
+  return family_of(configs.front());
+}
+
+// Options that the family does not read would pass silently; of several detectors, it would be open whose
+// they are.
+void DetectorOptions::check_options(const std::vector<Config>& configs) const {
+  if ((!gallery_.empty() || false_accepts_) && std::ranges::none_of(configs, recognition::recognises)) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} does nothing: '{}' recognises nobody",
+                            gallery_.empty() ? "--false-accepts" : "--gallery", configs.front().name()),
+                "leave it out, or use --config recognise");
+  }
+  for (const DetectorSetting& setting : settings_) {
+    if (!setting.is_given()) continue;
+    const std::string name = setting.description.option.long_name();
+    const bool fits_all =
+        std::string_view(setting.description.key) == "confidence";  // means the same for all
+    if (configs.size() > 1 && !fits_all) {
+      throw Error(ExitCode::usage, name + " is for one detector, and there are several",
+                  fmt::format("name one with --config, or say '{} = ...' in the [[detector]] that it is for, "
+                              "in a configuration of your own",
+                              setting.description.key));
+    }
+    for (const Config& config : configs) {
+      if (reads(family_of(config).info(), setting.description.key)) continue;
+      throw Error(ExitCode::usage, name + " does nothing for the detector of '" + config.name() + "'",
+                  "leave it out");
+    }
+  }
+}
+
+void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
+  const FamilyInfo& family = family_of(config).info();
+  if (!model().empty()) {
+    config.set("detector", "model", model());
+    for (const char* key : family.model_keys) config.leave_out("detector", key);
+  }
+  const auto set = [&](const std::vector<EvaluationValue>& values) {
+    config.leave_out("detector", "confidence");  // which would cut the scores that an evaluation needs
+    for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
+  };
+  if (wanted != Wanted::objects) set(family.evaluation_values);
+  for (const DetectorSetting& setting : settings_) setting.apply_to(config);
+  if (wanted == Wanted::windows) {
+    if (family.ungrouped_values.empty()) {
+      throw Error(ExitCode::usage, "windows of " + std::string(family.title) + " have no scores of their own",
+                  "use a detector of another family");
+    }
+    set(family.ungrouped_values);
+  }
+  apply_recognition_to(config);
+  check_detector_config(config, recognition::detector_extensions());
+  if (model().empty()) check_relative_model(config);
+}
+
+void DetectorOptions::apply_recognition_to(Config& config) const {
+  if (!recognition::recognises(config)) return;
+  if (!gallery_.empty()) config.set(recognition::kSection, "gallery", gallery_);
+  if (false_accepts_) config.set(recognition::kSection, "false_accepts", *false_accepts_);
+  if (follows_gallery_) config.set(recognition::kSection, "follow", 1.0);
+}
+
+Config DetectorOptions::config(Wanted wanted) const {
+  std::vector<Config> configs = load_configs();
+  check_options(configs);
+  expect_one(configs);
+  configs.front().expect_section("schedule");
+  configs.front().expect_section("knob");
+  apply_to(configs.front(), wanted);
+  return std::move(configs.front());
+}
+
+void DetectorOptions::add_knob_to(OptionSet& options) {
+  add_knob_options(options, knob_);
+  offers_knob_ = true;
+}
+
+bool DetectorOptions::wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const {
+  if (!offers_knob_) return false;
+  const bool has_policy = policy_of(knob).kind != pipeline::KnobPolicy::Kind::none;
+  if (!knob_.power_log.empty() && knob.budget.empty())
+    throw Error(ExitCode::usage, "--power-log is for --budget", "leave it out, or say what may be used up");
+  if (!has_policy && !turns_by_hand_) {
+    if (knob_.settings.empty()) return false;
+    throw Error(ExitCode::usage, "--settings does nothing: nothing turns between them",
+                "add --hold, --budget or --battery");
+  }
+  if (detectors > 1 && !knob.settings.empty()) {
+    throw Error(ExitCode::usage, "settings are listed for one detector, and there are several",
+                "name one with --config, or list none");
+  }
+  return true;
+}
+
+// Of several detectors, each is turned through settings of its own (CombinedDetector).
+std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
+                                                           const std::string& listed, Wanted wanted) const {
+  if (configs.size() == 1) return make_adjustable(configs, 0, listed, wanted);
+  std::vector<std::unique_ptr<Detector>> detectors;
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    detectors.push_back(make_adjustable(configs, i, listed, wanted));
+  return std::make_unique<CombinedDetector>(std::move(detectors));
+}
+
+std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
+                                                           std::size_t which, const std::string& listed,
+                                                           Wanted wanted) const {
+  const Config& configuration = configs[which];
+  const Family& family = family_of(configuration);
+  std::vector<SettingChanges> all;
+  if (!listed.empty()) all = parse_settings(listed);
+  const DetectorInfo made = family.make(configuration)->info();
+  if (listed.empty()) all = family.settings(configuration, made);
+  if (all.size() < 2 && listed.empty())
+    return make_detector(configuration, recognition::detector_extensions());
+  std::vector<ConfiguredSetting> settings;
+  for (const SettingChanges& changes : all) {
+    settings.push_back({configuration.fresh_copy(), changes});
+    Config& config = settings.back().config;
+    config.expect_section("schedule");
+    config.expect_section("knob");
+    apply_to(config, wanted);
+    for (const auto& [key, value] : changes) {
+      if (!reads(family.info(), key)) {
+        const std::vector<std::string> keys(family.info().config_keys.begin(),
+                                            family.info().config_keys.end());
+        const std::string nearest = nearest_of(key, keys);
+        throw Error(ExitCode::usage,
+                    fmt::format("'{}' in the settings is no key of {}", key, family.info().title),
+                    nearest.empty() ? fmt::format("there are: {}", fmt::join(keys, ", "))
+                                    : fmt::format("did you mean '{}'?", nearest));
+      }
+      config.set("detector", key, value);
+    }
+  }
+  return make_detector(configuration, made, settings, recognition::detector_extensions());
+}
+
+Engine DetectorOptions::make(Wanted wanted) const {
+  std::vector<Config> configs = load_configs();
+  check_options(configs);
+  Engine engine;
+  engine.schedule = schedule_.request;
+  engine.threads = schedule_.threads;
+  engine.explain = schedule_.explain;
+  engine.knob = knob_;
+  for (Config& config : configs) {
+    pipeline::ScheduleRequest unused;  // of several, the first says how all are run
+    pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
+    pipeline::KnobRequest unused_knob;
+    pipeline::read_knob(config, &config == &configs.front() && offers_knob_ ? engine.knob : unused_knob);
+    apply_to(config, wanted);
+  }
+  engine.detector = wants_settings(engine.knob, configs.size())
+                        ? make_adjustable(configs, engine.knob.settings, wanted)
+                        : make_detector(configs, recognition::detector_extensions());
+  const std::string& cpu_only = engine.detector->info().cpu_only;
+  if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
+  pipeline::ScheduleRequest asked = schedule_.request;
+  asked.devices = engine.schedule.devices;
+  asked.buffers = engine.schedule.buffers;
+  engine.device_stages = make_devices(asked, *engine.detector,
+                                      offers_schedule_ ? cpu_devices_for(engine.schedule) : CpuDevices::used);
+  return engine;
+}
+
+}  // namespace sightline::apps

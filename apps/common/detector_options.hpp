@@ -1,0 +1,113 @@
+#pragma once
+/// Options that choose and tune a detector, the same for every subcommand that runs one. What each family has
+/// of its own comes from its description (family/family.hpp).
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/cli/config_lookup.hpp"
+#include "apps/common/engine.hpp"
+#include "apps/common/schedule_options.hpp"
+#include "base/config.hpp"
+#include "base/options.hpp"
+#include "family/family.hpp"
+
+namespace sightline::apps {
+
+/// --max-model-size: MiB.
+void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes);
+
+/// A help text with what it means to each family that says something of the key.
+std::string with_remarks(std::string help, const char* key);
+
+/// A key of section [detector] with the value that the command line gives it.
+struct DetectorSetting {
+  KeyOption description;
+  std::optional<int> whole_number;
+  std::optional<double> number;
+  std::string text;
+  bool flag = false;
+  std::string group;  ///< heading of its option
+
+  Option::Target target();
+  bool is_given() const;
+  void apply_to(Config& config) const;
+};
+
+/// What a detector is to report.
+enum class Wanted {
+  objects,     ///< as the user says
+  low_scores,  ///< those of low scores too: FamilyInfo::evaluation_values count where the user gave none
+  windows,     ///< these, and all windows that are left instead of the best: FamilyInfo::ungrouped_values
+};
+
+class DetectorOptions {
+ public:
+  /// @param default_config  where the user names none
+  explicit DetectorOptions(std::string default_config = kDefaultConfig);
+
+  /// @param left_out  names of options that the command has no use for
+  void add_to(OptionSet& options, const std::set<std::string>& left_out = {});
+
+  /// Adds the options of the knob (knob_options.hpp): the detector is made in several settings where a policy
+  /// is to turn between them.
+  void add_knob_to(OptionSet& options);
+
+  /// The goal of schedule `auto` that an option names; empty: none does.
+  const std::string& goal() const { return schedule_.request.goal; }
+
+  /// As if an option had been given that sets a key: of `measure`, which sets one to several values.
+  void set(const DetectorSetting& setting) { settings_.push_back(setting); }
+
+  /// Whether the user has named a detector.
+  bool is_named() const { return !config_.empty() || !model_.empty(); }
+  /// `make` opens no device: of commands that run the detector on the CPU.
+  void use_no_device() { schedule_.request.devices = "none"; }
+  /// There are keys that turn the knob: the detector is made in several settings whether there is a policy or
+  /// not.
+  void turn_by_hand() { turns_by_hand_ = true; }
+  /// A gallery's changes count while the detector runs.
+  void follow_gallery() { follows_gallery_ = true; }
+
+  /// The family of the detector that the user has asked for. Throws Error (usage) as `make` does, and where
+  /// there are several detectors.
+  const Family& family() const;
+
+  /// The configuration with all that the options change in section [detector]. Throws Error (usage).
+  Config config(Wanted wanted = Wanted::objects) const;
+
+  /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
+  /// not read, and Error (device) as make_devices does.
+  /// Throws Error (usage) where windows are wanted and the family has no scores of them.
+  Engine make(Wanted wanted = Wanted::objects) const;
+
+ private:
+  std::string model() const;  ///< the file that --model names; empty where it is not given
+  std::vector<Config> load_configs() const;
+  void check_options(const std::vector<Config>& configs) const;
+
+  bool wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const;
+  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, const std::string& listed,
+                                            Wanted wanted) const;
+  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, std::size_t which,
+                                            const std::string& listed, Wanted wanted) const;
+  void apply_to(Config& config, Wanted wanted) const;
+  void apply_recognition_to(Config& config) const;
+
+  std::string default_config_;
+  std::string config_;  ///< empty: none named
+  std::string model_;
+  std::vector<DetectorSetting> settings_;  ///< never grows once add_to has handed out its addresses
+  std::string gallery_;
+  std::optional<double> false_accepts_;
+  bool follows_gallery_ = false;
+  ScheduleArguments schedule_;
+  pipeline::KnobRequest knob_;
+  bool offers_schedule_ = false;
+  bool offers_knob_ = false;
+  bool turns_by_hand_ = false;
+};
+
+}  // namespace sightline::apps

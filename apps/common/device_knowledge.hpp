@@ -1,0 +1,20 @@
+#pragma once
+/// What `sightline devices --characterise` has found out earlier, for those who decide by it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/planning/transfers.hpp"
+#include "processing/device_stages.hpp"
+
+namespace sightline::apps {
+
+/// How long copies take, by device; empty of one that was not characterised, or whose buffers are mapped.
+std::vector<pipeline::TransferModel> known_transfers(
+    const std::vector<std::unique_ptr<DeviceStages>>& devices);
+
+/// What it has to say of what goes where, for people: some lines a device.
+std::string known_text(const std::vector<std::unique_ptr<DeviceStages>>& devices);
+
+}  // namespace sightline::apps

@@ -1,0 +1,142 @@
+#include "apps/common/knob_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "pipeline/measurement/battery.hpp"
+#include "pipeline/measurement/energy.hpp"
+
+namespace sightline::apps {
+namespace {
+
+Config::Value value_of(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true" ? 1.0 : 0.0;
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault == std::errc() && end == text.data() + text.size()) return number;
+  return text;
+}
+
+}  // namespace
+
+void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
+  options.group("Accuracy against speed, while it runs");
+  options
+      .add("--hold FPS", &request.hold,
+           "Rate to hold, in frames a second: use smaller dictionaries and coarser scales while the machine "
+           "is "
+           "too slow, and more accurate settings while it has time")
+      .positive()
+      .excludes("--budget")
+      .excludes("--battery");
+  options
+      .add("--budget BUDGET", &request.budget,
+           "Energy budget to keep, by the machine's meters: watts (40W) or joules a frame (0.2J)")
+      .checked_by([](const std::string& text) { pipeline::parse_budget(text); })
+      .free_text()
+      .excludes("--battery");
+  options.add("--battery", &request.battery,
+              "Save the battery: one step faster below 50% of its level, the fastest setting below 20%");
+  options
+      .add("--settings KEY=VALUE;...", &request.settings,
+           "Operating points, from the most accurate to the fastest: keys of [detector], for example "
+           "\"filters=50; filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser "
+           "scales)")
+      .free_text();
+  options.add(
+      "--power-log FILE", &request.power_log,
+      "CSV file that an external power meter writes during the run, with columns time and watts (--budget)");
+}
+
+std::vector<SettingChanges> parse_settings(const std::string& text) {
+  std::vector<SettingChanges> all;
+  for (const std::string& setting : split(text, ';')) {
+    SettingChanges& changes = all.emplace_back();
+    for (const std::string& piece : split(std::string(trimmed(setting)), ',')) {
+      const std::string change(trimmed(piece));
+      const auto equals = change.find('=');
+      const std::string key(trimmed(change.substr(0, equals)));
+      const std::string value(equals == std::string::npos ? "" : trimmed(change.substr(equals + 1)));
+      if (key.empty() || value.empty()) {
+        throw Error(ExitCode::usage, "'" + change + "' is no change of a setting",
+                    "write settings as KEY=VALUE, with commas, and semicolons between settings: "
+                    "\"filters=50; filters=25,scale_step=1.2\"");
+      }
+      changes.emplace_back(key, value_of(value));
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
+                                          std::function<double()> source_rate) {
+  pipeline::KnobOptions options;
+  options.policy = policy_of(engine.knob);
+  if (engine.detector->run_settings().size() < 2) {
+    if (options.policy.kind == pipeline::KnobPolicy::Kind::none) return nullptr;
+    throw Error(ExitCode::usage, "the detector has one setting only: there is nothing to turn",
+                "list some with --settings");
+  }
+  using enum pipeline::KnobPolicy::Kind;
+  pipeline::MeterOptions meters;
+  meters.log = engine.knob.power_log;
+  meters.log_wait = 2;  // the run's end waits for it, too
+  if (options.policy.kind == power || options.policy.kind == energy)
+    options.energy = std::make_shared<pipeline::Energy>(meters);
+  options.battery = [folder = meters.power_supply] { return pipeline::battery_level(folder); };
+  options.source_rate = std::move(source_rate);
+  return std::make_unique<pipeline::Knob>(pipeline, *engine.detector, std::move(options));
+}
+
+std::string settings_table(const FrameProcessor& processor) {
+  const auto settings = processor.run_settings();
+  if (settings.empty()) return "";
+  std::size_t width = 0;
+  for (const ProcessorSetting& one : settings) width = std::max(width, one.name.size());
+  std::string text = "settings, from the most accurate to the fastest:\n";
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const std::string& accuracy = settings[i].accuracy;
+    text += fmt::format("  {} {:<{}}  {}\n", i == processor.configured_setting() ? '*' : ' ',
+                        settings[i].name, width, accuracy.empty() ? "no evaluation is stored" : accuracy);
+  }
+  return text + "  * as configured\n";
+}
+
+std::string accuracy_text(const pipeline::RunReport& report) {
+  double missed = 0;
+  std::int64_t frames = 0;
+  for (const pipeline::SettingUse& use : report.settings) {
+    if (use.frames == 0) continue;
+    if (!use.setting.missed) return "";
+    missed += *use.setting.missed * static_cast<double>(use.frames);
+    frames += use.frames;
+  }
+  const auto& best = report.settings.front().setting.missed;
+  if (frames == 0 || !best) return "";
+  return fmt::format(
+      "accuracy by the model's stored evaluation of single windows: {:.2f}% of the objects' windows missed "
+      "at "
+      "1e-5 false positives per window on average over the frames, {:.2f}% with the most accurate setting. "
+      "In whole frames more are missed (the model's card), and scale steps are not weighed",
+      100 * missed / static_cast<double>(frames), 100 * *best);
+}
+
+std::string settings_text(const pipeline::RunReport& report) {
+  std::int64_t frames = 0;
+  for (const pipeline::SettingUse& use : report.settings) frames += use.frames;
+  if (frames == 0) return "";
+  std::string text;
+  for (const pipeline::SettingUse& use : report.settings) {
+    if (use.frames == 0) continue;
+    text += fmt::format("{}{} {:.1f}%", text.empty() ? "frames by setting: " : "; ", use.setting.name,
+                        100 * static_cast<double>(use.frames) / static_cast<double>(frames));
+  }
+  const std::string accuracy = accuracy_text(report);
+  return text + "\n" + accuracy + (accuracy.empty() ? "" : "\n");
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,41 @@
+#pragma once
+/// Options of the knob that turns between a detector's settings while it runs, and what is told of it.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/common/engine.hpp"
+#include "base/options.hpp"
+#include "family/family.hpp"
+#include "pipeline/planning/knob.hpp"
+#include "pipeline/planning/knob_policy.hpp"
+
+namespace sightline::apps {
+
+/// --settings, --hold, --budget, --battery and --power-log.
+void add_knob_options(OptionSet& options, pipeline::KnobRequest& request);
+
+/// "filters=100; filters=50; filters=25,scale_step=1.2": settings separated by semicolons, what each changes
+/// by commas; one without changes is the configuration as it is. Throws Error (usage).
+std::vector<SettingChanges> parse_settings(const std::string& text);
+
+/// The knob of an engine's pipeline; null where its processor has one setting and no policy was asked for.
+/// Both must outlive it. Throws Error (usage) for a policy that has nothing to turn, and as Knob does.
+/// @param source_rate  as KnobOptions has it
+std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
+                                          std::function<double()> source_rate = {});
+
+/// A table of a processor's settings with what is known of their accuracy; empty where there is one.
+std::string settings_table(const FrameProcessor& processor);
+
+/// What turning cost in accuracy, as far as the stored evaluations of the settings that searched frames tell:
+/// one sentence. Empty where they do not.
+std::string accuracy_text(const pipeline::RunReport& report);
+
+/// The share of the frames that each setting searched, and that sentence, a line each; empty where there is
+/// one setting.
+std::string settings_text(const pipeline::RunReport& report);
+
+}  // namespace sightline::apps

@@ -1,0 +1,84 @@
+#include "apps/common/media_options.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "apps/cli/choices.hpp"
+#include "apps/cli/stop.hpp"
+#include "base/error.hpp"
+
+namespace sightline::apps {
+
+void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
+  options.add("--encoder NAME", &writing.encoder, "Video encoder, by FFmpeg's name")
+      .suggest(encoder_choices)
+      .show_default();
+  options.add("--quality N", &writing.quality, "Quality of the video: 0 is best")
+      .between(0, 51)
+      .show_default();
+  options.add("--preset NAME", &writing.preset, "Preset of the encoder, ultrafast to veryslow")
+      .suggest(preset_choices)
+      .show_default();
+}
+
+void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--max-pixels PIXELS", &reading.max_pixels,
+           "Pixels of the largest picture that is taken: a damaged file may claim any size")
+      .between(1, 0x1p31)
+      .show_default();
+  options.add("--allow-playlists", &reading.allow_playlists,
+              "Open HLS playlists that stay in their own folder or on their own host");
+  options.add("--netrc FILE", &reading.netrc,
+              "File with passwords of network inputs, in netrc format (default: $NETRC)");
+}
+
+void add_timeout_option(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--timeout SECONDS", &reading.patience,
+           "Seconds without data before a network input fails (0: no limit, default 10)")
+      .between(0, 1e6);
+}
+
+void prepare_reading(std::string& input, media::ReadOptions& reading) {
+  if (const char* const netrc = std::getenv("NETRC"); netrc && reading.netrc.empty()) reading.netrc = netrc;
+  reading.stop = &stop_requested();
+  input = media::hide_secrets(input, reading);
+}
+
+void prepare_reading(std::vector<std::string>& inputs, media::ReadOptions& reading) {
+  for (std::string& input : inputs) prepare_reading(input, reading);
+}
+
+Size parse_size(const std::string& text, const std::string& option) {
+  Size size;
+  const char* const end = text.data() + text.size();
+  const auto [cross, width_error] = std::from_chars(text.data(), end, size.width);
+  if (width_error == std::errc() && cross != end && *cross == 'x') {
+    const auto [rest, height_error] = std::from_chars(cross + 1, end, size.height);
+    if (height_error == std::errc() && rest == end && size.width > 0 && size.height > 0) return size;
+  }
+  throw Error(ExitCode::usage, option + " '" + text + "' is no size", "write it as 1280x720");
+}
+
+void require_present(const std::string& input) {
+  std::error_code error;
+  if (input == "-" || input.find_first_of(":%") != std::string::npos) return;
+  if (std::filesystem::exists(input, error)) return;
+  throw Error(ExitCode::input, "cannot open '" + input + "' (No such file or directory)",
+              "check the name and the path");
+}
+
+void refuse_time_options(const std::string& input, const media::ReadOptions& reading, bool tracks) {
+  const char* const option = tracks              ? "--track"
+                             : reading.start > 0 ? "--start"
+                             : reading.duration  ? "--duration"
+                                                 : nullptr;
+  if (!option) return;
+  throw Error(ExitCode::usage,
+              std::string(option) + " does nothing for pictures, which have no time: '" + input + "'",
+              "leave it out; numbered pictures of a video are read as one by a pattern such as %06d.jpg");
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,381 @@
+// `sightline detect`: the run itself.
+#include "apps/detect/detect_run.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+
+#include "apps/cli/progress.hpp"
+#include "apps/cli/stop.hpp"
+#include "apps/cli/writable.hpp"
+#include "apps/common/knob_options.hpp"
+#include "apps/common/media_options.hpp"
+#include "apps/common/picture_output.hpp"
+#include "apps/common/run_text.hpp"
+#include "apps/detect/answer.hpp"
+#include "apps/detect/run_page.hpp"
+#include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "detectors/registry.hpp"
+#include "pipeline/report/chrome_trace.hpp"
+#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/runtime/sources.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
+
+// What was found; how fast, for those who ask.
+void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
+               const pipeline::Knob* knob, bool is_verbose, bool only_pictures) {
+  const char* const unit = only_pictures ? "picture" : "frame";
+  std::string text;
+  if (report.frames > report.skipped + report.failed) text += answer.text();
+  if (is_verbose && report.frames > 0 && report.seconds > 0) {
+    text += fmt::format("{} in {:.2f} s", counted(report.frames, unit), report.seconds);
+    if (!only_pictures)
+      text += fmt::format(": {:.1f} frames/s", static_cast<double>(report.frames) / report.seconds);
+    text += '\n' + stage_times_text(report, unit);
+  }
+  text += settings_text(report);
+  if (knob) text += knob->summary();
+  if (report.objects == 0 && report.frames > report.skipped + report.failed) {
+    if (detector.family.empty()) {  // several, whose options are their own
+      text += "one detector at a time (--config) takes a smaller --min-size, which finds smaller objects\n";
+    } else {
+      text += fmt::format("a smaller --min-size finds smaller objects, a lower {} more of them\n",
+                          family_named(detector.family).info().option_for_more);
+    }
+  }
+  std::fputs(printable(text + problems_text(report, unit), kLineEndsAndTabs).c_str(), stderr);
+}
+
+// One input with what becomes of it.
+struct Input {
+  Input(const DetectArguments& a, const std::string& name, bool peek)
+      : reader(name, a.reading), frames(reader), source(frames, peek ? kPlanFrames : 0) {
+    stream.source = &source;
+    stream.name = name;
+  }
+
+  media::Reader reader;
+  pipeline::ReaderSource frames;
+  pipeline::PeekedSource source;
+  Target target;
+  std::unique_ptr<media::Writer> video;
+  std::vector<std::unique_ptr<pipeline::Sink>> sinks;
+  pipeline::Stream stream;
+  std::size_t number = 0;  // among all inputs, from 1
+};
+
+// Results of a run that has other outputs, too: these go on when the reader of standard output has seen
+// enough.
+class OneOfSeveralOutputs : public pipeline::Sink {
+ public:
+  explicit OneOfSeveralOutputs(ResultWriter& writer) : writer_(writer) {}
+  void accept(const media::Frame&, const FrameResult& result) override {
+    try {
+      writer_.write(result);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::done) throw;
+    }
+  }
+
+ private:
+  ResultWriter& writer_;
+};
+
+// Results of pictures, which have no time; a number only where the format needs one.
+class PictureResults : public pipeline::Sink {
+ public:
+  PictureResults(std::unique_ptr<pipeline::Sink> results, bool keeps_number)
+      : results_(std::move(results)), keeps_number_(keeps_number) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    FrameResult timeless = result;
+    timeless.time = kNoTime;
+    if (!keeps_number_) timeless.frame = 0;
+    results_->accept(frame, timeless);
+  }
+
+ private:
+  std::unique_ptr<pipeline::Sink> results_;
+  const bool keeps_number_;
+};
+
+class DetectRun {
+ public:
+  DetectRun(DetectArguments arguments, ResultFormat format, int verbosity)
+      : a_(std::move(arguments)),
+        format_(format),
+        verbosity_(verbosity),
+        stop_(stop_requested()),
+        engine_(a_.detector.make()),
+        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
+        knob_(make_knob(engine_, pipeline_)),
+        answer_(engine_.detector->info().labels) {
+    a_.reading.stop = &stop_;
+    a_.reading.deliver_damaged = true;
+    a_.reading.keep_going = a_.keep_going;
+    a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
+    if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
+    if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
+  }
+
+  int run() {
+    engine_.check_goal();
+    describe_engine(engine_, pipeline_);
+    std::exception_ptr ended;  // what was found before is not lost
+    try {
+      run_all();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input && error.code() != ExitCode::done) throw;
+      ended = std::current_exception();
+    }
+    begin_to_finish();
+    finish_outputs();
+    if (verbosity_ >= 0 && (!ended || total_.frames > 0))
+      summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0, only_pictures_);
+    if (ended) std::rethrow_exception(ended);
+    if (stop_) {
+      spdlog::warn("stopped on request; outputs are complete up to the last frame");
+      return stop_exit_code();
+    }
+    if (!damaged_.empty()) {
+      if (!a_.keep_going) throw Error(ExitCode::input, damaged_);
+      spdlog::error("{}", damaged_);
+      return static_cast<int>(ExitCode::failed);
+    }
+    return total_.failed > 0 && total_.failed == total_.frames ? static_cast<int>(ExitCode::failed) : 0;
+  }
+
+ private:
+  void run_all() {
+    if (a_.together) return run_inputs(a_.inputs);
+    for (const std::string& input : a_.inputs) {
+      run_inputs({input});
+      if (stop_) break;
+    }
+  }
+
+  // Opens an input. One that cannot be read ends the run, or is named in log and results.
+  void open(std::deque<Input>& inputs, const std::string& name) {
+    const std::size_t number = ++opened_;
+    try {
+      inputs.emplace_back(a_, name, engine_.is_auto()).number = number;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input || !a_.keep_going || stop_) throw;
+      spdlog::error("{}", error.what());
+      note_damage(name, 1);
+      if (a_.detections.empty()) return;
+      FrameResult failed;
+      failed.source = name;
+      failed.time = kNoTime;
+      failed.status = FrameStatus::failed;
+      failed.message = error.what();
+      results().write(failed);
+      return;
+    }
+    const media::StreamInfo& info = inputs.back().reader.info();
+    only_pictures_ = only_pictures_ && info.is_pictures;
+    if (info.is_pictures) refuse_time_options(name, a_.reading, a_.tracking.is_asked_for());
+    spdlog::info("{}", describe_stream(name, info));
+  }
+
+  // For the last line of the run. A live source loses frames by nature.
+  void note_damage(const std::string& name, std::int64_t errors) {
+    if (errors == 0 || media::is_live(name)) return;
+    if (++damaged_inputs_ > 1) {
+      damaged_ = fmt::format("{} could not be read whole", counted(damaged_inputs_, "input"));
+    } else {
+      damaged_ = fmt::format("'{}' could not be read whole", name);
+    }
+  }
+
+  // All at once.
+  void run_inputs(const std::vector<std::string>& names) {
+    std::deque<Input> inputs;
+    for (const std::string& name : names) open(inputs, name);
+    if (inputs.empty()) return;
+    for (Input& input : inputs) add_sinks(input);
+
+    pipeline::RunOptions options;
+    options.stop = &stop_;
+    if (trace_) options.traces.push_back(trace_.get());
+    if (knob_) options.traces.push_back(knob_.get());
+    if (!a_.report.empty()) options.traces.push_back(&history_);
+    std::unique_ptr<pipeline::TraceSink> keeper;
+    if (const auto planned =
+            engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_))
+      keeper = engine_.keep_right(pipeline_, *planned);
+    if (keeper) options.traces.push_back(keeper.get());
+    ProgressDisplay display(verbosity_ >= 0);
+    if (only_pictures_) display.count_pictures();
+    std::vector<pipeline::Progress> progress(inputs.size());
+    std::vector<pipeline::Stream> streams;
+    for (Input& input : inputs) {
+      input.stream.on_progress = [&, index = streams.size()](const pipeline::Progress& one) {
+        const std::lock_guard lock(mutex_);
+        progress[index] = one;
+        display.show(sum_of(progress));
+      };
+      streams.push_back(input.stream);
+    }
+    const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
+    display.end();
+    if (stop_) begin_to_finish();
+    for (Input& input : inputs) {
+      if (input.video) input.video->finish();
+      const bool nothing = input.video && input.video->frames() == 0;
+      if (!a_.output.empty() && !nothing) spdlog::info("wrote {}", input.target.path);
+    }
+    for (const Input& input : inputs) {
+      const std::int64_t errors = input.reader.decode_errors();
+      note_damage(input.stream.name, errors);
+      if (errors > 0 && !input.reader.info().is_pictures) {
+        spdlog::warn("{}: {}, the last: {}", input.stream.name, counted(errors, "decode error"),
+                     input.reader.last_decode_error());
+      }
+    }
+    const double before = total_.seconds;
+    double longest = 0;
+    for (const pipeline::RunReport& report : reports) {
+      total_.add(report);
+      longest = std::max(longest, report.seconds);
+    }
+    total_.seconds = before + longest;
+  }
+
+  static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {
+    pipeline::Progress sum{0, 0, 0};
+    for (const pipeline::Progress& part : parts) {
+      sum.frames += part.frames;
+      sum.seconds = std::max(sum.seconds, part.seconds);
+      if (sum.total && part.total) {
+        *sum.total += *part.total;
+      } else {
+        sum.total.reset();
+      }
+    }
+    return sum;
+  }
+
+  void add_sinks(Input& input) {
+    const std::vector<std::string>& labels = engine_.detector->info().labels;
+    const std::string& name = input.stream.name;
+    const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {
+      input.stream.sinks.push_back(sink.get());
+      input.sinks.push_back(std::move(sink));
+    };
+    // Sinks that several inputs share take one frame at a time.
+    const auto add_shared = [&](std::unique_ptr<pipeline::Sink> sink) {
+      if (a_.together) sink = std::make_unique<pipeline::LockedSink>(std::move(sink), mutex_);
+      add(std::move(sink));
+    };
+    input.target = target_for(a_, name);
+    a_.writing.input = name;
+    a_.writing.audio = input.reader.audio();
+    if (!a_.output.empty() && input.target.pictures) {
+      add(std::make_unique<PictureSink>(name, input.target.path, input.reader.info(), a_.writing, labels,
+                                        a_.reading.recursive));
+    } else if (!a_.output.empty()) {
+      input.video = std::make_unique<media::Writer>(input.target.path, input.reader.info(), a_.writing);
+      add(std::make_unique<pipeline::VideoSink>(*input.video, labels));
+    }
+    if (!a_.detections.empty()) {
+      std::unique_ptr<pipeline::Sink> sink;
+      if (has_other_outputs()) {
+        sink = std::make_unique<OneOfSeveralOutputs>(results());
+      } else {
+        sink = std::make_unique<pipeline::ResultSink>(results());
+      }
+      if (input.reader.info().is_pictures)
+        sink = std::make_unique<PictureResults>(std::move(sink), format_ == ResultFormat::mot);
+      add_shared(std::move(sink));
+    }
+    if (!a_.contact_sheet.empty()) {
+      if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
+      add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
+    }
+    add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
+    if (const auto tracking = a_.tracking.make(*engine_.detector)) {
+      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
+      input.stream.sinks = {sink.get()};
+      input.sinks.push_back(std::move(sink));
+    }
+  }
+
+  // Opened only when there is something to write: a bad input must not empty an existing file.
+  ResultWriter& results() {
+    if (!results_) {
+      results_ = ResultWriter::open(a_.detections, format_, engine_.detector->info().labels,
+                                    !engine_.detector->run_settings().empty());
+    }
+    return *results_;
+  }
+
+  bool has_other_outputs() const {
+    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty();
+  }
+
+  std::string inputs_text() const {
+    std::string text = fs::path(a_.inputs.front()).filename().string();
+    if (a_.inputs.size() > 1) text += " and " + std::to_string(a_.inputs.size() - 1) + " more";
+    return text;
+  }
+
+  void finish_outputs() {
+    try {
+      if (results_) results_->finish();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::done) throw;
+    }
+    if (trace_) {
+      trace_->finish();
+      spdlog::info("wrote {}", a_.trace);
+    }
+    if (sheet_ && sheet_->offered() > 0) {
+      sheet_->write(a_.contact_sheet, inputs_text());
+      spdlog::info("wrote {}", a_.contact_sheet);
+    }
+    write_if_named(a_.report,
+                   [&] { return run_page(page_of(inputs_text(), engine_, knob_.get(), total_, history_)); });
+    if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
+  }
+
+  DetectArguments a_;
+  ResultFormat format_;
+  int verbosity_;
+  const std::atomic<bool>& stop_;
+  Engine engine_;
+  pipeline::Pipeline pipeline_;
+  std::unique_ptr<pipeline::Knob> knob_;
+  pipeline::RunHistory history_;
+  std::mutex mutex_;  ///< of what several inputs share
+  std::unique_ptr<ResultWriter> results_;
+  std::unique_ptr<media::ContactSheet> sheet_;
+  std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
+  pipeline::RunReport total_;
+  Answer answer_;
+  std::size_t opened_ = 0;           ///< inputs
+  bool only_pictures_ = true;        ///< among them
+  std::int64_t damaged_inputs_ = 0;  ///< that could not be read whole
+  std::string damaged_;              ///< says so; empty where there are none
+};
+
+}  // namespace
+
+int run_detect(DetectArguments arguments, ResultFormat format, int verbosity) {
+  return DetectRun(std::move(arguments), format, verbosity).run();
+}
+
+}  // namespace sightline::apps

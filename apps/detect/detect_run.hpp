@@ -1,0 +1,47 @@
+#pragma once
+/// What `sightline detect` is asked for, and its run.
+
+#include <string>
+#include <vector>
+
+#include "apps/common/detector_options.hpp"
+#include "apps/detect/track_options.hpp"
+#include "detection/result_writer.hpp"
+#include "media/reader.hpp"
+#include "media/writer.hpp"
+
+namespace sightline::apps {
+
+struct DetectArguments {
+  std::vector<std::string> inputs;
+  DetectorOptions detector;
+  TrackOptions tracking;
+  std::string output;
+  std::string detections;
+  std::string format;
+  std::string contact_sheet;
+  std::string trace;
+  std::string report;
+  media::WriteOptions writing;
+  media::ReadOptions reading;
+  bool no_audio = false;
+  bool together = false;
+  bool keep_going = false;  // after inputs and pictures that cannot be read whole
+  bool overwrite = false;   // existing outputs
+};
+
+// Where the annotated input goes.
+struct Target {
+  std::string path;
+  bool pictures = false;  // the path is a folder, for pictures that keep their names
+};
+
+/// A video: the given path, or one in the given folder where there are several inputs. Pictures stay pictures
+/// where the output is a folder.
+Target target_for(const DetectArguments& arguments, const std::string& input);
+
+/// Searches the inputs, one after the other or together; returns the exit code. The arguments have been
+/// checked.
+int run_detect(DetectArguments arguments, ResultFormat format, int verbosity);
+
+}  // namespace sightline::apps

@@ -1,0 +1,58 @@
+#include "apps/detect/track_options.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace sightline::apps {
+
+void TrackOptions::add_to(OptionSet& options, bool live) {
+  track_names_ = live;
+  options.group("Tracking");
+  options.add("--track", &track_,
+              "Give objects an identity over frames: fills short gaps, leaves out what shows up for a moment "
+              "only, steadies the boxes");
+  if (live) {
+    options
+        .add("--no-track", &no_track_,
+             "Show every frame's own answer: without it, objects that a detector names are tracked, so that "
+             "names do not flicker")
+        .excludes("--track");
+  }
+  options
+      .add("--track-hits FRAMES", &tracker_.min_hits,
+           "Frames that must have shown an object before it is reported; 1: at once")
+      .between(1, 1000)
+      .show_default()
+      .needs("--track");
+  options
+      .add("--track-gap SECONDS", &tracker_.max_gap,
+           "Seconds that an object is still reported for while it is not found; 0: not at all")
+      .between(0, 60)
+      .show_default()
+      .needs("--track");
+  options
+      .add("--track-lost SECONDS", &tracker_.max_lost,
+           "Seconds after which an object that is not found loses its identity")
+      .between(0, 60)
+      .show_default()
+      .needs("--track");
+  options
+      .add("--track-start SCORE", &tracker_.start_score,
+           "Lowest score that begins an identity: with a lower --threshold, weaker objects only continue one "
+           "(default: any)")
+      .needs("--track");
+}
+
+std::optional<TrackerOptions> TrackOptions::make(const Detector& detector) const {
+  const DetectorInfo& info = detector.info();
+  const bool wanted = track_ || (track_names_ && !no_track_ && info.names_objects);
+  if (!wanted) return std::nullopt;
+  TrackerOptions options = tracker_;
+  options.lowest_score = info.threshold;
+  options.names = known_names(detector);
+  options.max_lost = std::max(options.max_lost, options.max_gap);
+  options.max_pause = std::max(options.max_pause, options.max_lost);
+  return options;
+}
+
+}  // namespace sightline::apps

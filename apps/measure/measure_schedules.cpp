@@ -1,0 +1,86 @@
+#include "apps/measure/measure_schedules.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "apps/cli/stop.hpp"
+#include "apps/measure/measure_variants.hpp"
+#include "apps/measure/measured_schedules.hpp"
+#include "base/error.hpp"
+#include "pipeline/runtime/sources.hpp"
+
+namespace sightline::apps {
+namespace {
+
+// A file read again and again, from its first frame.
+class LoopedFile : public media::FrameSource {
+ public:
+  LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
+      : reader_(input, looped(options)), left_(count) {}
+  std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
+
+ private:
+  static media::ReadOptions looped(media::ReadOptions options) {
+    options.loop = -1;
+    options.stop = &stop_requested();
+    return options;
+  }
+  media::Reader reader_;
+  std::int64_t left_;
+};
+
+}  // namespace
+
+std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
+                                       int count) {
+  media::Reader reader(input, options);
+  std::vector<media::Frame> frames;
+  while (static_cast<int>(frames.size()) < count) {
+    auto frame = reader.read();
+    if (!frame || (!frames.empty() && frame->size() != frames.front().size())) break;
+    frames.push_back(std::move(*frame));
+  }
+  if (frames.empty()) throw Error(ExitCode::input, "'" + input + "' has no frame");
+  return frames;
+}
+
+pipeline::Measurement measure_schedules(const DetectorOptions& detector, const SchedulesRequest& request,
+                                        const std::string& kernels, const std::vector<WorkCount>* work) {
+  const Engine engine = detector.make();
+  const std::vector<media::Frame> frames =
+      first_frames(request.input, request.reading, request.preload > 0 ? request.preload : 4);
+  pipeline::MeasureOptions options = request.options;
+  options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::frames);
+  if (!detector.goal().empty() && std::ranges::find(options.schedules, "auto") == options.schedules.end()) {
+    throw Error(ExitCode::usage,
+                "the goal " + detector.goal() +
+                    " does nothing: it is schedule auto that chooses by a goal, and it is not among those "
+                    "measured",
+                "leave the goal out, or name auto in --schedules");
+  }
+  options.threads = engine.threads;
+  options.in_flight = engine.schedule.in_flight;
+  options.split = engine.schedule.split;
+  options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
+  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<media::FrameSource> {
+    if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
+    return std::make_unique<LoopedFile>(request.input, request.reading, count);
+  };
+  pipeline::Measurement measurement =
+      pipeline::measure(*engine.detector, engine.devices(), frames, source, request.preload == 0, options);
+  measurement.input = request.input;
+  measurement.program = program_text();
+  measurement.machine = machine_text(engine);
+  const DetectorInfo& info = engine.detector->info();
+  measurement.variant = info.variant;
+  measurement.kernels = kernels;
+  if (work) {
+    measurement.work = *work;
+  } else {
+    measurement.work = engine.detector->count_work(frames.front().view());
+  }
+  measurement.accuracy = info.accuracy;
+  return measurement;
+}
+
+}  // namespace sightline::apps

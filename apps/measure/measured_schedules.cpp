@@ -1,0 +1,64 @@
+#include "apps/measure/measured_schedules.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace sightline::apps {
+namespace {
+
+// Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
+std::vector<std::string> every_mapping(const ProcessorEngine& engine) {
+  constexpr std::size_t kMost = 12;
+  const std::size_t count = engine.processor().stages().size();
+  if (count > kMost) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} stages have too many mappings to measure every one of them", count),
+                "name schedules, or measure one detector");
+  }
+  const pipeline::Devices devices = engine.devices();
+  const StageSet supported = devices.supported();
+  const std::vector<std::string_view> stages = stage_names(engine.processor());
+  std::vector<std::string> names;
+  for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
+    const StageSet mapping(bits);
+    if ((mapping & ~supported).any()) continue;
+    try {
+      for (const DeviceStages* device : devices) {
+        if (mapping.any()) device->check(mapping, stages);
+      }
+    } catch (const Error&) {
+      continue;  // stages that do not run there without each other
+    }
+    std::string name;
+    for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> named_mappings() {
+  std::vector<std::string> names;
+  for (const std::string_view name : pipeline::schedule_names()) {
+    if (name != "split") names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> measured_schedules(const std::string& text, const ProcessorEngine& engine,
+                                            MeasuredOf measured) {
+  if (text == "all" || text == "every") {
+    if (engine.device_stages.empty()) return {"cpu"};
+    std::vector<std::string> names = text == "all" ? named_mappings() : every_mapping(engine);
+    if (measured == MeasuredOf::frames) names.insert(names.end(), {"split", "auto"});
+    return names;
+  }
+  std::vector<std::string> names = split(text, ',');
+  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
+  return names;
+}
+
+}  // namespace sightline::apps

@@ -1,0 +1,22 @@
+#pragma once
+/// What `measure --schedules` names, whatever is measured of it.
+
+#include <string>
+#include <vector>
+
+#include "apps/common/engine.hpp"
+
+namespace sightline::apps {
+
+/// What is measured of schedules: their frames, or their stages' part in them. A stage has no place of its
+/// own under `split`, nor one that stays under `auto`.
+enum class MeasuredOf { frames, stages };
+
+/// The schedules of a list with commas. "all": all with a name that the machine can run; "every": every
+/// mapping of stages to the CPU and the device, one letter a stage (c, g). Both have `split` and `auto` among
+/// them where frames are measured and there is a device. Throws Error (usage) where none is named, and where
+/// there are too many mappings.
+std::vector<std::string> measured_schedules(const std::string& text, const ProcessorEngine& engine,
+                                            MeasuredOf measured);
+
+}  // namespace sightline::apps

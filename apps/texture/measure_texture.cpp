@@ -1,0 +1,115 @@
+// `sightline measure texture`: what counting patterns costs.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "apps/cli/choices.hpp"
+#include "apps/cli/commands.hpp"
+#include "apps/cli/stop.hpp"
+#include "apps/cli/writable.hpp"
+#include "apps/common/engine.hpp"
+#include "apps/common/media_options.hpp"
+#include "apps/texture/texture_page.hpp"
+#include "base/error.hpp"
+#include "media/reader.hpp"
+#include "texture/measurement.hpp"
+
+namespace sightline::apps {
+namespace {
+
+struct MeasureTextureArguments {
+  std::string input;
+  std::vector<std::string> operators{"grid"};
+  std::string mapping = "plain";
+  texture::MeasurementOptions options;
+  std::string device = "auto";
+  std::string json, report;
+};
+
+void print_texture_trial(const opencl::TuningTrial& trial) {
+  std::printf("%s %-90s %9s\n", trial.best ? " *" : "  ", trial.variant.c_str(),
+              trial.failure.empty() ? fmt::format("{:.3f}", 1e3 * trial.seconds).c_str() : "-");
+}
+
+int run_measure_texture(MeasureTextureArguments a, int verbosity) {
+  media::ReadOptions reading;
+  prepare_reading(a.input, reading);
+  for (const std::string& file : {a.json, a.report}) {
+    require_writable(file);
+    refuse_input(a.input, file);
+  }
+  refuse_same_outputs({a.json, a.report});
+  a.options.settings.operators.clear();
+  for (const std::string& name : a.operators)
+    a.options.settings.operators.push_back(LbpOperator::parse(name));
+  a.options.settings.mapping = *parse_lbp_mapping(a.mapping);
+  texture::check(a.options.settings);
+  std::ranges::sort(a.options.sizes);
+  pipeline::ScheduleRequest schedule;
+  schedule.devices = a.device;
+  const std::vector<opencl::ChosenDevice> devices = choose_devices(schedule);
+  media::Reader reader(a.input, reading);
+  const auto frame = reader.read();
+  if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
+  const Image<std::uint8_t> picture = to_gray(*frame);
+  a.options.stop = &stop_requested();
+  if (verbosity >= 0) a.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  a.options.report = print_texture_trial;
+  texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
+  measurement.picture = a.input;
+  std::fputs(as_text(measurement).c_str(), stdout);
+  write_if_named(a.json, [&] { return as_json(measurement); });
+  write_if_named(a.report, [&] { return texture_page(measurement); });
+  return 0;
+}
+
+}  // namespace
+
+void add_measure_texture(CLI::App& measure, Common& common) {
+  auto a = std::make_shared<MeasureTextureArguments>();
+  OptionSet options;
+  options.add("picture", &a->input, "Picture that those measured are made of, by repeating it").require();
+  options
+      .add("--operator OPERATOR", &a->operators,
+           "grid, or points and radius of a circle, as 8,1; several times for several")
+      .one_at_a_time()
+      .show_default();
+  options.add("--mapping MAPPING", &a->mapping, "How codes are put together: plain, u2, ri or riu2")
+      .one_of({"plain", "u2", "ri", "riu2"})
+      .show_default();
+  options.add("--sizes PX,...", &a->options.sizes, "Sides of the square pictures")
+      .separated_by(',')
+      .between(16, 32768)
+      .show_default();
+  options.add("--groups N", &a->options.groups, "Work-items of a work-group, for the largest of them")
+      .separated_by(',')
+      .between(1, 1024)
+      .show_default();
+  options
+      .add("--variants VARIANT,...", &a->options.variants,
+           "Variants (global, local, mapreduce, banked, serial), separated by commas: where counts are added "
+           "up "
+           "(default: all that suit the device)")
+      .separated_by(',');
+  options.add("--tune", &a->options.tune,
+              "First time all forms of the kernels for the largest of the pictures, and use the fastest from "
+              "then on");
+  options.add("--repeats N", &a->options.runs, "Runs of each, of which the fastest counts")
+      .between(1, 1000)
+      .show_default();
+  options.add("--threads N", &a->options.threads, "Threads of the CPU (default: all)").between(1, 1024);
+  options.add("--device DEVICE", &a->device, "OpenCL devices, as in detect")
+      .suggest(device_choices)
+      .show_default();
+  options.group("Output");
+  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
+  options.add("--report FILE", &a->report, "Write a page (HTML) with plots").checked_by(OutputFile());
+  add_command(measure, common, "texture",
+              "What counting local binary patterns costs: variants of the kernels, sizes of pictures and of "
+              "work-groups, with plain code and the machine's bounds beside them",
+              options, [a, &common] { return run_measure_texture(*a, common.verbosity); });
+}
+
+}  // namespace sightline::apps

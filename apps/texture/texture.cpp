@@ -1,0 +1,186 @@
+// `sightline texture`: local binary patterns of pictures of any size.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <strings.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "apps/cli/commands.hpp"
+#include "apps/cli/writable.hpp"
+#include "apps/common/media_options.hpp"
+#include "apps/texture/texture_plot.hpp"
+#include "apps/texture/texture_run.hpp"
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using texture::HistogramRecord;
+using texture::TextureRecord;
+
+struct TextureArguments {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  bool shares = false;
+  bool contrast = false;
+  int cell = 0;
+  TextureFiles files;
+  TextureOptions options{plain_defaults()};
+};
+
+bool ends_in(const std::string& name, const char* extension) {
+  return strcasecmp(fs::path(name).extension().c_str(), extension) == 0;
+}
+
+// In the format that the name says; "-" is JSON.
+std::string document(const std::string& name, const std::vector<TextureRecord>& records, bool shares) {
+  if (ends_in(name, ".csv")) return to_csv(records);
+  if (ends_in(name, ".svg")) return to_svg(records);
+  return to_json(records, shares);
+}
+
+void check_texture(const TextureArguments& a, const std::vector<std::string>& label_files, bool overwrite) {
+  if (a.inputs.empty())
+    throw Error(ExitCode::usage, "no picture is named", "write `sightline texture slide.tif`");
+  for (const std::string& input : a.inputs) require_present(input);
+  for (const std::string& output : a.outputs) {
+    if (output == "-" || ends_in(output, ".json") || ends_in(output, ".csv") || ends_in(output, ".svg"))
+      continue;
+    throw Error(ExitCode::usage, "'" + output + "' does not say what is to be written",
+                "let it end in .json, .csv or .svg; - is JSON on standard output");
+  }
+  if (a.inputs.size() > 1 && !(a.files.labels.empty() && a.files.cells.empty()))
+    throw Error(ExitCode::usage, "--labels and --cells-output are of one picture, and several are named",
+                "run them one by one");
+  if (a.files.cells == "-")
+    throw Error(ExitCode::usage, "cells do not go to standard output",
+                "name a file: --cells-output cells.npy");
+  std::vector<std::string> files = a.outputs;
+  files.push_back(a.files.cells);
+  if (!a.files.labels.empty()) {
+    files.insert(files.end(), label_files.begin(), label_files.end());
+  }
+  for (const std::string& file : files) {
+    for (const std::string& input : a.inputs) refuse_input(input, file);
+    if (!overwrite) refuse_existing(file);
+    require_writable(file);
+  }
+  refuse_same_outputs(files);
+}
+
+// Bits that a pixel's bin tells at most: 0 where all pixels have one, log2 of the bins where none is rarer
+// than another.
+double entropy(const HistogramRecord& histogram) {
+  const auto pixels = static_cast<double>(std::max<std::uint64_t>(histogram.pixels(), 1));
+  double bits = 0;
+  for (const std::uint64_t count : histogram.bins) {
+    const double share = static_cast<double>(count) / pixels;
+    if (count > 0) bits -= share * std::log2(share);
+  }
+  return bits;
+}
+
+void print_record(const TextureRecord& record) {
+  constexpr std::size_t kBars = 59;  // as many as the most common mapping has bins
+  std::printf("%s: %s pixels, %s, border %s\n", record.picture.c_str(),
+              grouped(record.histograms.front().pixels()).c_str(), to_string(record.mapping),
+              to_string(record.border));
+  for (const HistogramRecord& one : record.histograms) {
+    const auto most = std::ranges::max_element(one.bins);
+    std::printf("  %-6s %-8s |%s|\n", one.channel.c_str(), one.op.c_str(),
+                texture::bar_text(one.bins, kBars).c_str());
+    std::printf(
+        "  %15s %zu bins, %.2f bits; most in bin %td: %.1f%%", "", one.bins.size(), entropy(one),
+        most - one.bins.begin(),
+        100.0 * static_cast<double>(*most) / static_cast<double>(std::max<std::uint64_t>(one.pixels(), 1)));
+    if (one.contrast)
+      std::printf("; contrast %.2f +- %.2f, median %.2f", one.contrast->mean,
+                  std::sqrt(one.contrast->variance), one.contrast->percentiles[3]);
+    std::printf("\n");
+  }
+}
+
+int run_texture(const TextureArguments& a, const Common& common) {
+  const int verbosity = common.verbosity;
+  TextureChoice choice = a.options.choice();
+  choice.settings.contrast = a.contrast;
+  choice.settings.cell = a.cell;
+  choice.settings.labels = !a.files.labels.empty();
+  const bool to_stdout = std::ranges::find(a.outputs, "-") != a.outputs.end();
+  TextureRunner runner(a.options, choice, verbosity);
+  check_texture(a, runner.label_files(a.files.labels), common.overwrite);
+  std::vector<TextureRecord> records;
+  bool damaged = false;
+  for (const std::string& input : a.inputs) {
+    try {
+      records.push_back(runner.run(input, a.files));
+    } catch (const Error& error) {
+      // One that cannot be read does not take the others' results away.
+      if (error.code() != ExitCode::input || a.inputs.size() == 1 || a.options.is_strict()) throw;
+      spdlog::error("left out: {}", error.what());
+      damaged = true;
+      continue;
+    }
+    if (!to_stdout && (verbosity >= 0 || a.outputs.empty())) print_record(records.back());
+    damaged = report_damage(records.back()) || damaged;
+  }
+  if (records.empty()) throw Error(ExitCode::input, "no picture could be read", "the messages above say why");
+  for (const std::string& output : a.outputs) {
+    const std::string text = document(output, records, a.shares);
+    if (output == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      write_whole(output, text, "textures");
+      spdlog::info("wrote {}", output);
+    }
+  }
+  if (choice.settings.labels)
+    for (const std::string& file : runner.label_files(a.files.labels)) spdlog::info("wrote {}", file);
+  if (!a.files.cells.empty()) spdlog::info("wrote {}", a.files.cells);
+  return static_cast<int>(damaged ? ExitCode::failed : ExitCode::done);
+}
+
+}  // namespace
+
+void add_texture(CLI::App& app, Common& common) {
+  auto a = std::make_shared<TextureArguments>();
+  OptionSet options;
+  options.add("picture", &a->inputs, "Pictures: TIFF and slides of any size, and whatever FFmpeg opens");
+  options.group("Output");
+  options
+      .add(
+          "-o,--output FILE", &a->outputs,
+          "Histograms: .json, .csv or .svg (a plot); several times for several; - is JSON on standard output")
+      .checked_by(OutputFile())
+      .one_at_a_time();
+  options.add("--shares", &a->shares, "In JSON, each bin's share of the pixels, too");
+  options.add("--labels FILE", &a->files.labels,
+              "Picture of each pixel's bin, as tiled TIFF; with several operators or channels one for each, "
+              "named after them");
+  options.add("--contrast", &a->contrast,
+              "Measure the contrast, too: how much brighter than the others those neighbours are that are at "
+              "least as bright as the pixel");
+  options.add("--cells PX", &a->cell, "Histograms of cells with sides of so many pixels, too")
+      .between(1, 4096)
+      .needs("--cells-output");
+  options
+      .add("--cells-output FILE", &a->files.cells,
+           "Their histograms as NumPy array (.npy) of shape (rows, columns, bins)")
+      .checked_by(OutputFile())
+      .needs("--cells");
+  options.group("Texture");
+  a->options.add_to(options);
+  CLI::App& command =
+      add_command(app, common, "texture", "Measure texture: local binary patterns of pictures of any size",
+                  options, [a, &common] { return run_texture(*a, common); });
+  add_texture_compare(command, common);
+}
+
+}  // namespace sightline::apps

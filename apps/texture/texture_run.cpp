@@ -1,0 +1,334 @@
+#include "apps/texture/texture_run.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "apps/cli/progress.hpp"
+#include "apps/cli/stop.hpp"
+#include "apps/common/run_text.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "texture/cells_file.hpp"
+#include "texture/tiles/label_writer.hpp"
+#include "texture/tiles/tile_grid.hpp"
+#include "texture/tiles/tile_source.hpp"
+#include "texture/totals.hpp"
+
+namespace sightline::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPlanTiles = 4;              // of the picture, that schedule `auto` measures with
+constexpr std::int64_t kEnoughTiles = 64;  // tiles: to work through fewer is quicker than to measure
+
+struct TextureEngine : ProcessorEngine {
+  std::unique_ptr<texture::TextureProcessor> texture;
+  const FrameProcessor& processor() const override { return *texture; }
+};
+
+TextureEngine make_engine(const texture::TextureSettings& settings, const ScheduleArguments& schedule) {
+  TextureEngine engine;
+  engine.schedule = schedule.request;
+  engine.threads = schedule.threads;
+  engine.explain = schedule.explain;
+  engine.texture = std::make_unique<texture::TextureProcessor>(settings);
+  engine.device_stages = make_devices(engine.schedule, *engine.texture, cpu_devices_for(engine.schedule));
+  return engine;
+}
+
+// Files of labels, one a histogram; or none at all.
+class LabelFiles {
+ public:
+  LabelFiles(const std::vector<std::string>& names, const TextureChoice& choice, const tiles::TileGrid& grid)
+      : operators_(choice.settings.operators.size()) {
+    for (const std::string& name : names) {
+      const LbpOperator& op = choice.settings.operators[files_.size() % operators_];
+      const int bits = texture::bins_of(op, choice.settings.mapping) <= 256 ? 8 : 16;
+      files_.push_back({std::make_unique<tiles::LabelWriter>(name, grid.width(), grid.height(), bits), bits});
+    }
+  }
+
+  // @param output  null: the tile failed, and its labels are 0
+  void write(const tiles::Region& where, std::size_t channel, const texture::TextureOutput* output) {
+    for (std::size_t op = 0; op < operators_ && !files_.empty(); ++op) {
+      const File& file = files_[channel * operators_ + op];
+      if (file.bits == 8) {
+        put(*file.writer, where, output ? &output->operators[op].labels8 : nullptr);
+      } else {
+        put(*file.writer, where, output ? &output->operators[op].labels16 : nullptr);
+      }
+    }
+  }
+  void finish() {
+    for (const File& file : files_) file.writer->finish();
+  }
+
+ private:
+  struct File {
+    std::unique_ptr<tiles::LabelWriter> writer;
+    int bits;
+  };
+
+  template <typename T>
+  static void put(tiles::LabelWriter& writer, const tiles::Region& where, const Image<T>* labels) {
+    if (labels) return writer.write(where.x, where.y, labels->view());
+    Image<T> none(where.width, where.height);
+    for (int y = 0; y < where.height; ++y) std::fill_n(none.view().row(y), where.width, T{0});
+    writer.write(where.x, where.y, std::as_const(none).view());
+  }
+
+  std::size_t operators_;
+  std::vector<File> files_;  ///< [channel][operator]
+};
+
+// Takes the tiles' results in order.
+class TextureSink : public pipeline::Sink {
+ public:
+  TextureSink(const TextureChoice& choice, const tiles::TileGrid& grid, int tile, LabelFiles& labels,
+              texture::CellsFile* cells)
+      : grid_(grid),
+        channels_(choice.channels.size()),
+        cells_in_tile_(choice.settings.cell > 0 ? tile / choice.settings.cell : 0),
+        labels_(labels),
+        cells_(cells),
+        totals_(choice.settings, channels_) {}
+
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::int64_t index = (frame.number() - 1) / static_cast<std::int64_t>(channels_);
+    const auto channel = static_cast<std::size_t>(frame.number() - 1) % channels_;
+    const tiles::Region where = grid_.tile(index);
+    const auto* output = static_cast<const texture::TextureOutput*>(result.output.get());
+    if (result.status != FrameStatus::ok || !output) {
+      output = nullptr;
+      if (!tiles::add_damage(lost_, {where, result.message.empty() ? "not computed" : result.message}))
+        ++lost_left_out_;
+    } else {
+      totals_.add(channel, *output);
+    }
+    labels_.write(where, channel, output);
+    if (!cells_) return;
+    tile_.push_back(output ? result.output : nullptr);
+    if (channel + 1 == channels_) write_cells(index);
+  }
+
+  const texture::TextureTotals& totals() const { return totals_; }
+  const std::vector<tiles::Damage>& lost() const { return lost_; }
+  std::int64_t lost_left_out() const { return lost_left_out_; }
+
+ private:
+  // Of a tile that failed in a channel, the cells stay 0.
+  void write_cells(std::int64_t index) {
+    std::vector<const texture::TextureOutput*> outputs;
+    for (const auto& one : tile_) {
+      if (one) outputs.push_back(static_cast<const texture::TextureOutput*>(one.get()));
+    }
+    if (outputs.size() == channels_) {
+      cells_->write(index % grid_.columns() * cells_in_tile_, index / grid_.columns() * cells_in_tile_,
+                    outputs);
+    }
+    tile_.clear();
+  }
+
+  const tiles::TileGrid& grid_;
+  std::size_t channels_;
+  std::int64_t cells_in_tile_;
+  LabelFiles& labels_;
+  texture::CellsFile* cells_;
+  texture::TextureTotals totals_;
+  std::vector<tiles::Damage> lost_;
+  std::int64_t lost_left_out_ = 0;
+  std::vector<std::shared_ptr<const FrameOutput>> tile_;  ///< by channel
+};
+
+std::string describe(const std::string& name, const tiles::PictureInfo& info, const tiles::TileGrid& grid) {
+  return fmt::format("{}: {}x{}, {}, {}", name, info.width, info.height, info.format,
+                     counted(static_cast<std::int64_t>(grid.count()), "tile"));
+}
+
+}  // namespace
+
+class TextureRunner::Impl {
+ public:
+  Impl(const TextureOptions& options, const TextureChoice& choice, int verbosity)
+      : choice_(choice),
+        opening_(options.opening()),
+        tile_(options.tile(choice)),
+        strict_(options.is_strict()),
+        verbosity_(verbosity),
+        stop_(stop_requested()),
+        engine_(make_engine(choice.settings, options.schedule())),
+        pipeline_(*engine_.texture, engine_.devices(), engine_.resolve(), {engine_.threads}) {
+    engine_.check_goal();
+  }
+
+  texture::TextureRecord run(const std::string& name, const TextureFiles& files) {
+    if (!is_described_ && verbosity_ >= 0) describe_engine(engine_, pipeline_);
+    is_described_ = true;
+    const std::unique_ptr<tiles::Picture> picture = tiles::open_picture(name, opening_);
+    const tiles::PictureInfo& info = picture->info();
+    const tiles::TileGrid grid(info.width, info.height, tile_, choice_.settings.reach(), choice_.border);
+    if (grid.count() == 0) {
+      throw Error(
+          ExitCode::input,
+          fmt::format("'{}' has {}x{} pixels, all of which are at its edge", name, info.width, info.height),
+          "use another --border than skip, or operators of a smaller radius");
+    }
+    if (verbosity_ >= 0) spdlog::info("{}", describe(name, info, grid));
+    warn_of_small_cache(info, grid);
+    if (opening_.range && !info.uses_range)
+      spdlog::warn("--range has no effect on '{}': its samples have no more than 8 bits", name);
+    LabelFiles labels(files.labels.empty() ? std::vector<std::string>() : label_files(files.labels), choice_,
+                      grid);
+    std::optional<texture::CellsFile> cells;
+    if (!files.cells.empty()) {
+      const auto count = [&](std::int64_t length) {
+        return (length + choice_.settings.cell - 1) / choice_.settings.cell;
+      };
+      cells.emplace(files.cells, choice_.settings, choice_.channels.size(), count(grid.width()),
+                    count(grid.height()));
+    }
+    TextureSink sink(choice_, grid, tile_, labels, cells ? &*cells : nullptr);
+    pipeline::TileSource source(*picture, grid, source_options());
+    run_pipeline(name, source, sink, grid);
+    throw_if_stopped();
+    labels.finish();
+    if (cells) cells->finish();
+
+    texture::TextureRecord record = texture::make_record(choice_.settings, channel_names(), sink.totals());
+    record.picture = name;
+    record.page = opening_.page;
+    record.width = info.width;
+    record.height = info.height;
+    record.border = choice_.border;
+    record.left_out = choice_.border == BorderRule::skip ? grid.halo() : 0;
+    if (cells) {
+      record.cells = texture::CellsRecord{fs::path(files.cells).filename().string(), choice_.settings.cell,
+                                          cells->columns(), cells->rows(), cells->features()};
+    }
+    record.damage = source.damage();
+    record.damage_left_out = source.damage_left_out() + sink.lost_left_out();
+    for (const tiles::Damage& one : sink.lost())
+      if (!tiles::add_damage(record.damage, one)) ++record.damage_left_out;
+    return record;
+  }
+
+  std::vector<std::string> label_files(const std::string& name) const {
+    std::vector<std::string> names;
+    const bool several = choice_.channels.size() * choice_.settings.operators.size() > 1;
+    for (const std::string& channel : channel_names()) {
+      for (const LbpOperator& op : choice_.settings.operators) {
+        fs::path path = name;
+        const std::string ending = path.extension().string();
+        std::string more = choice_.settings.operators.size() > 1 ? "-" + op.name() : "";
+        if (choice_.channels.size() > 1) more += "-" + channel;
+        if (several) path.replace_filename(path.stem().string() + more + ending);
+        names.push_back(path.string());
+      }
+    }
+    return names;
+  }
+
+ private:
+  void warn_of_small_cache(const tiles::PictureInfo& info, const tiles::TileGrid& grid) const {
+    const std::int64_t bytes = tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
+    if (bytes <= static_cast<std::int64_t>(opening_.cache_bytes)) return;
+    spdlog::warn(
+        "'{}': a row of tiles needs {} MiB of decoded {} and {} MiB are kept, so they are decoded several "
+        "times; "
+        "a smaller --tile needs less",
+        info.name, bytes >> 20, info.block.width >= info.width ? "strips" : "tiles",
+        opening_.cache_bytes >> 20);
+  }
+
+  // The first device's that copies frames; others copy them from it as from any memory.
+  FrameMemory* frame_memory() const {
+    for (const DeviceStages* const device : engine_.devices()) {
+      if (FrameMemory* const memory = device->context().transfer_memory()) return memory;
+    }
+    return nullptr;
+  }
+
+  pipeline::TileSourceOptions source_options() const {
+    pipeline::TileSourceOptions options;
+    options.channels = choice_.channels;
+    options.threads = engine_.threads;
+    options.memory = frame_memory();
+    options.strict = strict_;
+    options.stop = &stop_;
+    return options;
+  }
+
+  std::vector<std::string> channel_names() const {
+    std::vector<std::string> names;
+    for (const tiles::Channel channel : choice_.channels) names.emplace_back(tiles::to_string(channel));
+    return names;
+  }
+
+  void run_pipeline(const std::string& name, media::FrameSource& tiles, pipeline::Sink& sink,
+                    const tiles::TileGrid& grid) {
+    pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
+    pipeline::RunOptions options;
+    options.stop = &stop_;
+    std::unique_ptr<pipeline::TraceSink> keeper;
+    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_))
+      keeper = engine_.keep_right(pipeline_, *planned);
+    if (keeper) options.traces.push_back(keeper.get());
+    ProgressDisplay display(verbosity_ >= 0);
+    const double pixels = static_cast<double>(grid.width()) * static_cast<double>(grid.height());
+    display.count_pixels(pixels / static_cast<double>(grid.count()) /
+                         static_cast<double>(choice_.channels.size()));
+    pipeline::Stream stream{
+        &source, name, {&sink}, [&](const pipeline::Progress& one) { display.show(one); }};
+    const pipeline::RunReport report = pipeline_.run(std::move(stream), options);
+    display.end();
+    if (verbosity_ < 0) return;
+    spdlog::debug("{} in {:.2f} s: {:.1f} Mpixel/s", counted(static_cast<std::int64_t>(grid.count()), "tile"),
+                  report.seconds, pixels / 1e6 / std::max(report.seconds, 1e-9));
+    const std::string times = verbosity_ > 0 ? stage_times_text(report, "tile") : "";
+    std::fputs(printable(times + problems_text(report), kLineEndsAndTabs).c_str(), stderr);
+  }
+
+  TextureChoice choice_;
+  tiles::OpenOptions opening_;
+  int tile_;
+  bool strict_;
+  int verbosity_;
+  const std::atomic<bool>& stop_;
+  TextureEngine engine_;
+  pipeline::Pipeline pipeline_;
+  bool is_described_ = false;
+};
+
+bool report_damage(const texture::TextureRecord& record) {
+  constexpr std::size_t kShown = 8;
+  for (std::size_t i = 0; i < std::min(record.damage.size(), kShown); ++i) {
+    const tiles::Damage& one = record.damage[i];
+    spdlog::error("'{}': {}x{} pixels at ({}, {}) could not be read and count as black: {}", record.picture,
+                  one.where.width, one.where.height, one.where.x, one.where.y, one.reason);
+  }
+  if (record.damage.size() > kShown) {
+    spdlog::error("'{}': {} more areas could not be read; JSON output lists 100", record.picture,
+                  static_cast<std::int64_t>(record.damage.size() - kShown) + record.damage_left_out);
+  }
+  return !record.damage.empty();
+}
+
+TextureRunner::TextureRunner(const TextureOptions& options, const TextureChoice& choice, int verbosity)
+    : impl_(std::make_unique<Impl>(options, choice, verbosity)) {}
+TextureRunner::~TextureRunner() = default;
+
+texture::TextureRecord TextureRunner::run(const std::string& picture, const TextureFiles& files) {
+  return impl_->run(picture, files);
+}
+
+std::vector<std::string> TextureRunner::label_files(const std::string& name) const {
+  return impl_->label_files(name);
+}
+
+}  // namespace sightline::apps

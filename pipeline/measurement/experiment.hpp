@@ -1,0 +1,107 @@
+#pragma once
+/// Implementations of one detector side by side: each searches the same pictures, one at a time.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "image/view.hpp"
+#include "pipeline/measurement/meter.hpp"
+#include "pipeline/runtime/searcher.hpp"
+
+namespace sightline::pipeline {
+
+/// One way of running the detector.
+struct Implementation {
+  std::string name;     ///< "compacted"
+  std::string buffers;  ///< where a device has a part in it: "copied" or "mapped"
+  std::string runs_on;  ///< for people: "CPU, 2 threads"
+  bool is_ours = true;  ///< must find the same as all others of ours; false: another library's
+  /// Makes what it needs besides pictures; called for every turn.
+  std::function<std::unique_ptr<Searcher>()> make;
+};
+
+struct ExperimentPicture {
+  std::string name;
+  std::string group;
+  Image<std::uint8_t> pixels;
+};
+
+struct ExperimentOptions {
+  int repeats = 20;  ///< timed runs of each implementation on each picture
+  /// Where there is a meter: how long it counts for each implementation and picture. Sensors are slow.
+  double energy_seconds = 1.5;
+  MeterOptions meters;
+  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  const std::atomic<bool>* stop = nullptr;           ///< may be null
+};
+
+/// What one implementation took for one picture.
+struct PictureTimes {
+  std::vector<double> seconds;  ///< of each run, in order
+  std::int64_t objects = 0;
+  std::optional<double> joules;  ///< a run
+
+  double mean() const;
+  double deviation() const;  ///< the sample's; 0 for one run
+};
+
+struct PictureResult {
+  std::string name;
+  std::string group;
+  Size size;
+  std::vector<PictureTimes> times;  ///< by implementation
+};
+
+/// What one implementation took for a group of pictures.
+struct GroupTimes {
+  double seconds = 0;            ///< geometric mean of the pictures' means
+  double deviation = 0;          ///< mean of the pictures' deviations, relative to their means
+  std::int64_t objects = 0;      ///< in all pictures
+  double speed_up = 0;           ///< against the baseline; 0 where there is none
+  std::optional<double> joules;  ///< a picture, geometric mean
+};
+
+struct Experiment {
+  std::string input;
+  std::string model;    ///< the detector's description
+  std::string program;  ///< version and instruction set
+  std::string machine;
+  std::string meter;                  ///< what measured the energy; empty: nothing did
+  std::string meter_note;             ///< why there is none, or what it covers
+  std::vector<std::string> left_out;  ///< implementations that could not be measured, and why
+  int repeats = 0;
+  std::vector<Implementation> implementations;
+  std::vector<PictureResult> pictures;  ///< in groups
+  /// What speed-ups are against: the first that is not ours, else the first of all.
+  std::size_t baseline = 0;
+  /// Where one of ours found something else than the first of ours: that should not be.
+  std::vector<std::string> differences;
+
+  /// In the order of the pictures.
+  std::vector<std::string> groups() const;
+  GroupTimes group_times(const std::string& group, std::size_t implementation) const;
+  /// The fastest of ours in a group.
+  std::size_t fastest(const std::string& group) const;
+};
+
+/// "compacted, mapped"
+std::string name_of(const Implementation& implementation);
+
+/// Measures the implementations, of which there must be one at least, on the pictures, which come in groups.
+///
+/// Of each picture, they take turns of up to five runs after one to warm up, so that a change of the
+/// machine's mood hits all of them alike, and only one at a time has memory for frames. Energy is counted
+/// afterwards.
+///
+/// Fills all of the experiment that the pipeline knows: not input, model, program, machine, left_out. Where
+/// `stop` was set: the pictures that are done by then, or an Error (failed) where there is none. Throws what
+/// searching does.
+Experiment run_experiment(std::vector<Implementation> implementations,
+                          const std::vector<ExperimentPicture>& pictures, const ExperimentOptions& options);
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,359 @@
+#include "pipeline/measurement/stage_alone.hpp"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+// Pieces of work that a device has before it at any time: more than it can finish before the host hands over
+// the next.
+constexpr std::size_t kAhead = 32;
+
+class CpuStage : public StageAlone {
+ public:
+  CpuStage(const FrameProcessor& processor, PictureView frame, std::size_t stage, int threads, bool fresh)
+      : processor_(processor),
+        frame_(frame),
+        stage_(stage),
+        fresh_(fresh),
+        arena_(threads),
+        workspace_(processor.make_workspace()) {
+    is_ready_ = begin();
+  }
+  bool is_ready() const { return is_ready_; }
+
+  double run(std::int64_t count) override {
+    arena_.execute([&] {
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (fresh_) begin();
+        processor_.run_stage(stage_, *workspace_);
+      }
+    });
+    return workspace_->work.take();
+  }
+  bool needs_making_ready() const override { return fresh_; }
+  double make_ready(std::int64_t count) override {
+    arena_.execute([&] {
+      for (std::int64_t i = 0; i < count; ++i) begin();
+    });
+    return workspace_->work.take();
+  }
+  FrameResult finish() override {
+    FrameResult result;
+    arena_.execute([&] {
+      for (std::size_t i = stage_ + 1; i < processor_.stages().size(); ++i)
+        processor_.run_stage(i, *workspace_);
+      processor_.take_result(*workspace_, result);
+    });
+    return result;
+  }
+
+ private:
+  bool begin() {
+    return arena_.execute([&] {
+      if (!processor_.prepare(*workspace_, frame_)) return false;
+      for (std::size_t i = 0; i < stage_; ++i) processor_.run_stage(i, *workspace_);
+      return true;
+    });
+  }
+
+  const FrameProcessor& processor_;
+  const PictureView frame_;
+  const std::size_t stage_;
+  const bool fresh_;
+  oneapi::tbb::task_arena arena_;
+  std::unique_ptr<Workspace> workspace_;
+  bool is_ready_ = false;
+};
+
+// A frame on its way over CPU and device, stopped at the stage that is wanted.
+class DeviceWork : public StageAlone {
+ public:
+  DeviceWork(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
+             const StageSet& on_device, std::size_t stage)
+      : processor_(processor),
+        device_(device),
+        frame_(frame),
+        on_device_(on_device),
+        segments_(plan_transfers(processor.stages(), on_device)),
+        workspace_(processor.make_workspace()),
+        slot_(device.make_slot()) {
+    at_ = static_cast<std::size_t>(
+        std::ranges::find_if(
+            segments_, [&](const DeviceSegment& one) { return stage >= one.first && stage < one.last; }) -
+        segments_.begin());
+  }
+  ~DeviceWork() override {
+    try {
+      wait();                          // the device must not write into what is about to go
+    } catch (const std::exception&) {  // nor does one that has failed
+    }
+  }
+
+ protected:
+  const DeviceSegment& segment() const { return segments_[at_]; }
+
+  // All that comes before the segment.
+  bool begin() {
+    wait();
+    if (!processor_.prepare(*workspace_, frame_)) return false;
+    prepare_slot();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < at_; ++i) next = whole_segment(segments_[i], next);
+    on_cpu(next, segment().first);
+    return true;
+  }
+  void prepare_slot() { device_.prepare(*slot_, *workspace_, on_device_); }
+  void bring_in() { device_.submit_inputs(*slot_, *workspace_, segment().first, segment().last); }
+  // One turn of a stage; its spans are the slot's until the next.
+  void enqueue(std::size_t stage) {
+    slot_->spans.clear();
+    device_.submit_stage(*slot_, *workspace_, stage);
+    if (!slot_->spans.empty()) ends_[stage] = slot_->spans.back().end();
+  }
+  void take_out() { device_.submit_outputs(*slot_, *workspace_); }
+
+  // What follows the segment, whose stages have all run.
+  FrameResult finish_segment() {
+    take_out();
+    wait();
+    device_.complete(*slot_, *workspace_);
+    std::size_t next = segment().last;
+    for (std::size_t i = at_ + 1; i < segments_.size(); ++i) next = whole_segment(segments_[i], next);
+    on_cpu(next, processor_.stages().size());
+    FrameResult result;
+    processor_.take_result(*workspace_, result);
+    return result;
+  }
+
+  std::vector<DeviceSpan> take_spans() { return std::exchange(slot_->spans, {}); }
+  double seconds_of(const std::vector<DeviceSpan>& spans) const {
+    double sum = 0;
+    for (const DeviceSpan& span : spans) sum += span.seconds(device_.context().name());
+    return sum;
+  }
+  // Until all that was enqueued is done.
+  void wait() {
+    wait_for(slot_->spans);
+    if (slot_->done) slot_->done.wait(device_.context().name());
+    for (opencl::Event& end : ends_) {
+      if (end) std::exchange(end, {}).wait(device_.context().name());
+    }
+  }
+  void wait_for(const std::vector<DeviceSpan>& spans) const {
+    if (!spans.empty()) spans.back().end().wait(device_.context().name());
+  }
+
+ private:
+  void on_cpu(std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) processor_.run_stage(i, *workspace_);
+  }
+  std::size_t whole_segment(const DeviceSegment& one, std::size_t next) {
+    on_cpu(next, one.first);
+    device_.submit(*slot_, *workspace_, one.first, one.last);
+    wait();
+    device_.complete(*slot_, *workspace_);
+    return one.last;
+  }
+
+  const FrameProcessor& processor_;
+  const DeviceStages& device_;
+  const PictureView frame_;
+  const StageSet on_device_;
+  const std::vector<DeviceSegment> segments_;
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<DeviceSlot> slot_;
+  std::array<opencl::Event, kMostStages> ends_;  ///< of each stage's last turn: they may be in several queues
+  std::size_t at_ = 0;                           ///< of the segments
+};
+
+class DeviceStage : public DeviceWork {
+ public:
+  DeviceStage(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
+              const StageSet& on_device, std::size_t stage, bool fresh)
+      : DeviceWork(processor, device, frame, on_device, stage), stage_(stage), fresh_(fresh) {
+    is_ready_ = ready();
+  }
+  bool is_ready() const { return is_ready_; }
+
+  double run(std::int64_t count) override {
+    double busy = 0;
+    std::deque<std::vector<DeviceSpan>> ahead;
+    const auto take_oldest = [&] {
+      wait_for(ahead.front());
+      busy += seconds_of(ahead.front());
+      ahead.pop_front();
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (fresh_) ready();
+      enqueue(stage_);
+      ahead.push_back(take_spans());
+      if (ahead.size() > (fresh_ ? 0 : kAhead)) take_oldest();
+    }
+    while (!ahead.empty()) take_oldest();
+    return busy;
+  }
+  bool needs_making_ready() const override { return fresh_; }
+  double make_ready(std::int64_t count) override {
+    for (std::int64_t i = 0; i < count; ++i) {
+      ready();
+      wait();
+    }
+    return 0;
+  }
+  FrameResult finish() override {
+    for (std::size_t i = stage_ + 1; i < segment().last; ++i) enqueue(i);
+    return finish_segment();
+  }
+
+ private:
+  bool ready() {
+    if (!begin()) return false;
+    bring_in();
+    for (std::size_t i = segment().first; i < stage_; ++i) enqueue(i);
+    return true;
+  }
+
+  const std::size_t stage_;
+  const bool fresh_;
+  bool is_ready_ = false;
+};
+
+class DeviceCopy : public DeviceWork {
+ public:
+  DeviceCopy(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
+             const StageSet& on_device, Copy copy)
+      : DeviceWork(processor, device, frame, on_device, 0), copy_(copy) {
+    is_ready_ = begin();
+    if (!is_ready_) return;
+    bring_in();
+    for (std::size_t i = segment().first; i < segment().last; ++i) enqueue(i);
+    wait();
+  }
+  bool is_ready() const { return is_ready_; }
+
+  // The host's memory is in use until a copy is complete: one after the other.
+  double run(std::int64_t count) override {
+    double busy = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      prepare_slot();
+      if (copy_ == Copy::upload) {
+        bring_in();
+      } else {
+        take_spans();
+        take_out();
+      }
+      wait();
+      busy += seconds_of(take_spans());
+    }
+    return busy;
+  }
+  bool needs_making_ready() const override { return false; }
+  double make_ready(std::int64_t) override { return 0; }
+  FrameResult finish() override {
+    prepare_slot();
+    bring_in();
+    for (std::size_t i = segment().first; i < segment().last; ++i) enqueue(i);
+    return finish_segment();
+  }
+
+ private:
+  const Copy copy_;
+  bool is_ready_ = false;
+};
+
+std::optional<FrameResult> reference_result(const FrameProcessor& processor, PictureView frame) {
+  const auto workspace = processor.make_workspace();
+  if (!run_stages(processor, *workspace, frame)) return std::nullopt;
+  FrameResult result;
+  processor.take_result(*workspace, result);
+  return result;
+}
+
+// Two turns more than a run gives it. A stage may say by an error that it has nothing left to work on.
+template <typename Make>
+bool leaves_the_same(const Make& make, const FrameResult& expected) {
+  try {
+    const auto trial = make();
+    trial->run(3);
+    return difference(trial->finish(), expected).empty();
+  } catch (const std::logic_error&) {
+    return false;
+  }
+}
+
+// As it is, where repeating it changes nothing; else with all before it done anew each time.
+template <typename Make>
+std::unique_ptr<StageAlone> repeatable(const FrameProcessor& processor, PictureView frame, std::size_t stage,
+                                       const Make& make) {
+  const std::optional<FrameResult> expected = reference_result(processor, frame);
+  if (!expected) return nullptr;
+  for (const bool fresh : {false, true}) {
+    if (leaves_the_same([&] { return make(fresh); }, *expected)) return make(fresh);
+  }
+  throw Error(ExitCode::failed,
+              "stage '" + std::string(processor.stages()[stage].name) +
+                  "' by itself leaves another result than in a run",
+              "this is a defect of a driver or of Sightline: report it");
+}
+
+bool takes(const DeviceStages& device, const StageSet& on_device, std::span<const std::string_view> names) {
+  try {
+    device.check(on_device, names);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Stages that the device takes together with this one: as many as there are, so that what it reads is made
+// there; none where it takes none.
+StageSet company_of(const FrameProcessor& processor, const DeviceStages& device, std::size_t stage) {
+  const std::vector<std::string_view> names = stage_names(processor);
+  const StageSet supported = device.supported();
+  if (!supported[stage]) return {};
+  StageSet only, up_to;
+  only.set(stage);
+  for (std::size_t i = 0; i <= stage; ++i) up_to[i] = supported[i];
+  for (const StageSet& mapping : {supported, up_to, (supported & ~up_to) | only, only}) {
+    if (takes(device, mapping, names)) return mapping;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<StageAlone> stage_on_cpu(const FrameProcessor& processor, PictureView frame,
+                                         std::size_t stage, int threads) {
+  return repeatable(processor, frame, stage, [&](bool fresh) {
+    return std::make_unique<CpuStage>(processor, frame, stage, threads, fresh);
+  });
+}
+
+std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, const DeviceStages& device,
+                                            PictureView frame, std::size_t stage) {
+  const StageSet mapping = company_of(processor, device, stage);
+  if (!device.runs_in_steps() || mapping.none()) return nullptr;
+  return repeatable(processor, frame, stage, [&](bool fresh) {
+    return std::make_unique<DeviceStage>(processor, device, frame, mapping, stage, fresh);
+  });
+}
+
+std::unique_ptr<StageAlone> copy_alone(const FrameProcessor& processor, const DeviceStages& device,
+                                       PictureView frame, Copy copy) {
+  const StageSet mapping = company_of(processor, device, 0);
+  if (!device.runs_in_steps() || mapping.none()) return nullptr;
+  auto alone = std::make_unique<DeviceCopy>(processor, device, frame, mapping, copy);
+  return alone->is_ready() ? std::move(alone) : nullptr;
+}
+
+}  // namespace sightline::pipeline

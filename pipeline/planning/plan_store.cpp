@@ -1,0 +1,129 @@
+#include "pipeline/planning/plan_store.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/json_problem.hpp"
+#include "opencl/program_cache.hpp"
+
+namespace sightline::pipeline {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageCost, cpu, work, device, upload, download)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, partitionable, threads, shared_cores, cores, decode,
+                                   turnaround)
+
+namespace {
+
+nlohmann::json to_json(const Alternative& a) {
+  return {{"name", a.schedule.name},
+          {"on_device", a.schedule.on_device.to_ulong()},
+          {"in_flight", a.schedule.in_flight},
+          {"split", a.schedule.split},
+          {"tuned", a.schedule.tuned},
+          {"devices", a.schedule.devices.to_ulong()},
+          {"shares", a.schedule.shares},
+          {"predicted_fps", a.predicted_fps},
+          {"predicted_latency", a.predicted_latency},
+          {"bound_by", a.bound_by},
+          {"predicted_joules",
+           a.predicted_joules ? nlohmann::json(*a.predicted_joules) : nlohmann::json(nullptr)},
+          {"achieved_fps", a.achieved_fps},
+          {"achieved_latency", a.achieved_latency},
+          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)},
+          {"joules_error", a.joules_error ? nlohmann::json(*a.joules_error) : nlohmann::json(nullptr)}};
+}
+
+Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
+  Alternative a;
+  a.schedule.name = json.at("name").get<std::string>();
+  a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
+  a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 1.0);
+  a.schedule.tuned = json.value("tuned", 0);
+  const auto devices = json.value("devices", 0UL);
+  if (devices >> kMostDevices != 0) throw std::runtime_error("no set of devices");
+  a.schedule.devices = DeviceSet(devices);
+  a.schedule.shares = json.value("shares", std::vector<double>());
+  const auto on_device = json.at("on_device").get<unsigned long>();
+  if (on_device >> stages != 0 || (on_device != 0 && a.schedule.split > 0))
+    throw std::runtime_error("no mapping of the processor's stages");
+  a.schedule.on_device = StageSet(on_device);
+  a.predicted_fps = json.at("predicted_fps").get<double>();
+  a.predicted_latency = json.at("predicted_latency").get<double>();
+  a.bound_by = json.at("bound_by").get<std::string>();
+  a.achieved_fps = json.at("achieved_fps").get<double>();
+  a.achieved_latency = json.at("achieved_latency").get<double>();
+  const auto number = [&](const char* name) {
+    const auto value = json.find(name);
+    return value != json.end() && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+  };
+  a.joules = number("joules");
+  a.joules_error = number("joules_error");
+  a.predicted_joules = number("predicted_joules");
+  return a;
+}
+
+}  // namespace
+
+std::filesystem::path default_plan_file() {
+  return opencl::ProgramCache::file_beside("schedules.json");
+}
+
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads, const PlanOptions& options) {
+  // Colour has more to copy than luma, and is converted by the stages.
+  const PictureView view = frame.view();
+  const std::string pixels =
+      view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour";
+  return machine_key(processor, devices, frame.size(), threads) + " | " + pixels + " | goal " +
+         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
+}
+
+std::optional<Planned> remembered_plan(const JsonStore& store, const std::string& key,
+                                       const FrameProcessor& processor, const Devices& devices,
+                                       std::optional<std::int64_t> frames_to_come) {
+  const nlohmann::json json = store.find(key);
+  if (json.is_null()) return std::nullopt;
+  try {
+    Planned planned;
+    planned.remembered = true;
+    if (json.contains("limited_to")) planned.limited_to = json.at("limited_to").get<std::int64_t>();
+    if (planned.limited_to && (!frames_to_come || *frames_to_come / kLongerRun > *planned.limited_to))
+      return std::nullopt;
+    planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
+    for (const nlohmann::json& one : json.at("alternatives"))
+      planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
+    if (json.contains("energies")) planned.energies = energies_from_json(json.at("energies"));
+    const auto fits = [&](const FrameCosts& costs) {
+      return costs.stages.size() == processor.stages().size() &&
+             costs.partitionable == processor.partitionable_stages();
+    };
+    if (planned.alternatives.empty() || planned.costs.size() != std::max<std::size_t>(devices.size(), 1) ||
+        !std::ranges::all_of(planned.costs.all(), fits))
+      return std::nullopt;
+    planned.alternatives.front().chosen = true;
+    planned.schedule = planned.alternatives.front().schedule;
+    check_schedule(planned.schedule, processor, devices);
+    return planned;
+  } catch (const std::exception& e) {
+    spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
+                 json_problem(e));
+    return std::nullopt;
+  }
+}
+
+void remember_plan(const JsonStore& store, const std::string& key, const Planned& planned) {
+  nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
+  for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
+  if (planned.limited_to) json["limited_to"] = *planned.limited_to;
+  if (planned.energies) json["energies"] = energies_as_json(*planned.energies);
+  try {
+    store.store(key, json);
+  } catch (const Error& e) {
+    spdlog::debug("{}", e.what());
+  }
+}
+
+}  // namespace sightline::pipeline

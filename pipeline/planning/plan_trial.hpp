@@ -1,0 +1,66 @@
+#pragma once
+/// Runs schedules for a moment, to see what they do. Private to the planning of schedules.
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/planning/planner.hpp"
+#include "pipeline/planning/trace_statistics.hpp"
+#include "pipeline/planning/trials_by_turns.hpp"
+
+namespace sightline::pipeline {
+
+/// So many frames by the schedule, which stays set. Throws Error (failed) where a frame fails.
+/// @param frames  are searched again and again
+/// @param trim    frames at both ends that the statistics leave out
+/// @param stop    ends it early; may be null
+TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
+                        std::int64_t count, std::size_t trim, const std::atomic<bool>* stop);
+
+inline bool is_set(const std::atomic<bool>* stop) {
+  return stop && stop->load();
+}
+
+/// What schedules do for a goal. Where the run is to end or a device is lost, nothing is tried any more: what
+/// was seen then is not what schedules do.
+class PlanTrials {
+ public:
+  /// @param energy  the meters, for the goal energy; else null
+  PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
+             const std::vector<media::Frame>& frames, const PlanOptions& options, EnergyCounter* energy)
+      : pipeline_(pipeline),
+        stages_(processor.stages().size()),
+        devices_(devices.size()),
+        frames_(frames),
+        options_(options),
+        energy_(energy) {}
+
+  bool are_spoilt() const { return is_set(options_.stop) || pipeline_.device_lost(); }
+
+  /// Twice; the better run counts, since a disturbance only ever takes time.
+  void try_one(Alternative& alternative);
+
+  /// All that have not been tried yet; for the goal energy all, by turns (trials_by_turns.hpp). Returns which
+  /// is best for the goal.
+  /// @param some    not empty
+  /// @param limits  for the goal energy
+  std::size_t try_all(std::vector<Alternative>& some, const TurnLimits& limits);
+
+ private:
+  struct Seen {
+    double fps = 0;
+    double latency = 0;  ///< median, seconds
+    std::optional<double> joules;
+  };
+  Seen run(const Alternative& alternative, double seconds);
+  std::size_t try_energy(std::vector<Alternative>& some, const TurnLimits& limits);
+
+  Pipeline& pipeline_;
+  const std::size_t stages_, devices_;  // how many
+  const std::vector<media::Frame>& frames_;
+  const PlanOptions& options_;
+  EnergyCounter* const energy_;
+};
+
+}  // namespace sightline::pipeline

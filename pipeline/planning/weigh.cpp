@@ -1,0 +1,112 @@
+#include "pipeline/planning/weigh.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace sightline::pipeline {
+
+double merit(const Alternative& a, Goal goal) {
+  const bool tried = a.achieved_fps > 0;
+  switch (goal) {
+    case Goal::latency:
+      return tried ? a.achieved_latency : a.predicted_latency;
+    case Goal::energy:
+      if (a.joules) return *a.joules;
+      return a.predicted_joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
+    default:
+      return -(tried ? a.achieved_fps : a.predicted_fps);
+  }
+}
+
+void rank(std::vector<Alternative>& alternatives, Goal goal) {
+  std::stable_sort(alternatives.begin(), alternatives.end(), [&](const Alternative& a, const Alternative& b) {
+    const bool a_tried = a.achieved_fps > 0;
+    const bool b_tried = b.achieved_fps > 0;
+    if (a_tried != b_tried) return a_tried;
+    return merit(a, goal) < merit(b, goal);
+  });
+}
+
+namespace {
+
+// All sets of stages that a device can have; of very many stages, those that one cut makes.
+std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported) {
+  constexpr std::size_t kAllOf = 12;
+  std::vector<StageSet> mappings;
+  if (stages <= kAllOf) {
+    for (std::uint32_t bits = 1; bits < 1U << stages; ++bits) {
+      const StageSet mapping(bits);
+      if ((mapping & ~supported).none()) mappings.push_back(mapping);
+    }
+    return mappings;
+  }
+  mappings.push_back(supported);
+  for (std::size_t cut = 1; cut < stages; ++cut) {
+    const StageSet head((1UL << cut) - 1);
+    for (const StageSet& part : {supported & head, supported & ~head}) {
+      if (part.any() && std::ranges::find(mappings, part) == mappings.end()) mappings.push_back(part);
+    }
+  }
+  return mappings;
+}
+
+}  // namespace
+
+std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
+                               const Devices& devices, Goal goal, int in_flight,
+                               const StageEnergies* energies) {
+  std::vector<Alternative> alternatives;
+  const auto add = [&](Schedule schedule) {
+    if (schedule.uses_device() && !is_known(costs, schedule)) return;
+    try {
+      check_schedule(schedule, processor, devices);
+    } catch (const Error&) {
+      return;
+    }
+    schedule.in_flight = in_flight > 0 ? in_flight
+                         : goal == Goal::latency
+                             ? 1
+                             : default_in_flight(schedule, costs.front().threads, devices.size());
+    Alternative a;
+    a.schedule = std::move(schedule);
+    const Bound bound = bound_of(costs, a.schedule);
+    a.predicted_fps = predicted_fps(costs, a.schedule);
+    a.predicted_latency = latency_of(costs, a.schedule);
+    a.bound_by = bound.processor;
+    if (energies)
+      a.predicted_joules =
+          predicted_joules(*energies, costs, a.schedule, 1 / std::max(a.predicted_fps, 1e-9));
+    alternatives.push_back(std::move(a));
+  };
+  add({"cpu", {}, 0, 0});
+  const auto add_for = [&](const DeviceSet& some) {
+    // With all devices, a schedule says nothing of them.
+    const DeviceSet said = some == devices.all() ? DeviceSet() : some;
+    const StageSet supported = devices.supported(some);
+    for (const StageSet& mapping : mappings_of(processor.stages().size(), supported)) {
+      Schedule schedule{mapping == supported ? "gpu" : "custom", mapping, 0, 0};
+      schedule.devices = said;
+      add(std::move(schedule));
+    }
+    for (int tenth = 1; tenth <= 9; ++tenth) {
+      Schedule schedule{"split", {}, 0, 0.1 * tenth};
+      schedule.devices = said;
+      if (some.count() == 1) add(std::move(schedule));
+    }
+    if (some.count() > 1) {
+      Schedule schedule = even_split(costs, some);
+      schedule.devices = said;
+      add(schedule);
+      schedule.split = 1;
+      add(std::move(schedule));
+    }
+  };
+  for (std::size_t device = 0; devices.size() > 1 && device < devices.size(); ++device)
+    add_for(DeviceSet(1UL << device));
+  if (!devices.empty()) add_for(devices.all());
+  rank(alternatives, goal);
+  return alternatives;
+}
+
+}  // namespace sightline::pipeline

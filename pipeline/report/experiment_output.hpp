@@ -1,0 +1,26 @@
+#pragma once
+/// Experiments for people and programs, as measurement_output.hpp puts measurements.
+
+#include <string>
+
+#include "pipeline/measurement/experiment.hpp"
+
+namespace sightline::pipeline {
+
+/// A table for each group of pictures, a line an implementation; then what was fastest, and whether all of
+/// ours found the same.
+std::string experiment_as_text(const Experiment& experiment);
+
+/// `{"input":..,"baseline":..,"implementations":[{"name":..,"buffers":..,"runs_on":..}],
+///   "groups":[{"group":..,"pictures":..,"times":[{"implementation":..,"ms":..,"speed_up":..,..}]}],
+///   "pictures":[{"picture":..,"times":[{"implementation":..,"ms":..,"runs_ms":[..],..}]}],..}`
+std::string experiment_as_json(const Experiment& experiment);
+
+/// A row for each picture and implementation, then for each group and implementation one whose column
+/// `picture` is empty: the geometric means.
+std::string experiment_as_csv(const Experiment& experiment);
+
+/// A page of HTML that needs no other file, network or script.
+std::string experiment_as_page(const Experiment& experiment);
+
+}  // namespace sightline::pipeline

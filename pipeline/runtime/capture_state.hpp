@@ -1,0 +1,83 @@
+#pragma once
+/// How a capture is doing: whether frames come, what happened where they do not, and when it is tried again.
+
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "media/stream_info.hpp"
+#include "pipeline/runtime/frame_queue.hpp"
+
+namespace sightline::pipeline {
+
+enum class CaptureState {
+  opening,    ///< for the first time; no frame yet
+  streaming,  ///< frames come
+  stalled,    ///< open, but no frame has come for too long
+  reopening,  ///< lost; it is opened again, or that is waited for
+  failed,     ///< given up
+  ended,      ///< the input was over, or the capture was stopped
+};
+std::string_view to_string(CaptureState state);
+
+struct CaptureStatus {
+  CaptureState state = CaptureState::opening;
+  std::string reason;       ///< why it is stalled, reopening or failed; else empty
+  double since_frame = 0;   ///< seconds since the last frame, or since the start where there was none
+  double next_attempt = 0;  ///< reopening: seconds until then; 0: going on
+  int reopened = 0;         ///< how often it was lost and frames came again
+  double frame_rate = 0;    ///< measured, frames/s of what was captured
+  bool paused = false;      ///< set by LiveSource
+  media::StreamInfo info;   ///< of the current opening, or the last; see `opened`
+  bool opened = false;      ///< it was open at least once
+};
+
+/// Seconds to wait before the `attempt`th attempt (from 0) to open an input again: `first`, then twice as
+/// much each time, `longest` at most.
+double reopen_pause(int attempt, double first, double longest);
+
+/// Keeps the state of a capture. The capture tells what happens; `status` works out from the time whether it
+/// stalls, so that this shows although the capture itself hangs. Times are arguments, no clock is read.
+/// Thread-safe.
+class CaptureWatch {
+ public:
+  using Time = CaptureClock::time_point;
+
+  /// @param stall_after  seconds without a frame that are a stall; three periods of a slow source are none
+  CaptureWatch(double stall_after, Time start) : stall_after_(stall_after), last_frame_(start) {}
+
+  void attempts();  ///< to open the input
+  void opened(const media::StreamInfo& info);
+  void reads(Time at);  ///< a read begins: only in it a stall is one
+  void frame(Time at);
+  void lost(const std::string& reason, Time next_attempt);
+  void failed(const std::string& reason);
+  void ended();
+
+  CaptureStatus status(Time now) const;
+  /// Of the last frame, or of the start where there was none.
+  Time last_frame() const;
+  /// Seconds from frame to frame, as measured; else as the input says; 1/25 where that is not known.
+  double period() const;
+
+ private:
+  double period_locked() const;
+  double rate_locked(Time now) const;
+
+  mutable std::mutex mutex_;
+  const double stall_after_;
+  CaptureState state_ = CaptureState::opening;
+  std::string reason_;
+  Time last_frame_;
+  std::optional<Time> reading_;  ///< since when
+  Time next_attempt_{};
+  bool reopening_ = false;  ///< no frame since the last loss
+  int reopened_ = 0;
+  std::optional<media::StreamInfo> info_;
+  std::deque<Time> arrivals_;  ///< of the current opening's last frames
+};
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,108 @@
+#pragma once
+/// Internal to the pipeline: one device, with the frames that are on it or wait for it.
+
+#include <oneapi/tbb/flow_graph.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "opencl/clock.hpp"
+#include "pipeline/runtime/device_throughput.hpp"
+#include "pipeline/runtime/slot.hpp"
+
+namespace sightline::pipeline {
+
+namespace flow = oneapi::tbb::flow;
+
+/// What moves through the graph: a frame that begins, or comes back from a device.
+struct Token {
+  static constexpr int kBegins = -1;
+  Slot* slot = nullptr;
+  int device = kBegins;  ///< that it comes from
+};
+
+using Step = flow::function_node<Token>;
+
+/// Hands frames to a device, one after the other and as many at once as keep it busy, learns of their end,
+/// and gives the device up where it fails or does not answer. Every frame handed over is answered once, by a
+/// token to the graph's step. Thread-safety: any thread.
+class DeviceLine : public Outstanding::Receiver {
+ public:
+  struct Options {
+    bool poll = false;        ///< ask for the end of work rather than be called back
+    double stall_limit = 30;  ///< seconds without an answer after which the device counts as lost
+  };
+  /// @param number   of the device, from 0; processor `number` + 1 in traces
+  /// @param on_loss  called once, when the device is given up
+  /// Everything passed must outlive the object.
+  DeviceLine(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
+             std::string name, const Options& options, flow::graph& graph, Step& step,
+             std::function<void(const std::string& error)> on_loss);
+
+  const DeviceStages& stages() const { return stages_; }
+  const std::string& name() const { return name_; }
+  bool lost() const { return lost_; }
+
+  /// Frames that have been dealt to the device and have not left it for good; and one more, or one less.
+  int load() const { return load_; }
+  void add_load(int change) { load_ += change; }
+  /// Seconds that a frame keeps the device busy, lately; 0: not known yet.
+  double seconds_a_frame() const { return seconds_; }
+
+  /// Enqueues the frame's next segment, once it is the frame's turn; a token follows.
+  void hand_over(Slot& slot);
+  /// The answer to the segment, from the step's side: takes over what the device leaves, and lets the next
+  /// frame in. An error stays in the slot's part, and the device is given up.
+  void take_back(Slot& slot);
+
+  /// Takes the device out of use; `on_loss` is told once.
+  void disable(const std::string& error);
+  /// Gives the device up where it has not answered in time. To be called now and then, by one thread.
+  void watch(const std::vector<std::unique_ptr<Slot>>& slots);
+  /// Whether the device's clock may have drifted against the host's, and the device answers.
+  bool can_set_clock(const std::vector<std::unique_ptr<Slot>>& slots) const;
+  /// Sets the device's clock against the host's: at the start of a run, and where it may have drifted. Waits
+  /// for the device.
+  void set_clock();
+
+  void device_answered(Slot& slot, bool failed) noexcept override;
+
+ private:
+  using Submit = flow::async_node<Token, Token>;
+
+  void next();
+  void submit(Slot& slot);
+  void log_spans(Slot& slot);
+  void poll(const std::stop_token& stop);
+
+  const FrameProcessor& processor_;
+  const DeviceStages& stages_;
+  const std::size_t number_;
+  const std::string name_;
+  const std::string failure_;  ///< what is said of a device that has failed
+  const Options options_;
+  const std::function<void(const std::string&)> on_loss_;
+  std::unique_ptr<Submit> submit_;
+  std::atomic<Submit::gateway_type*> gateway_{nullptr};
+  std::atomic<bool> lost_{false};
+  std::atomic<int> load_{0};
+  std::atomic<double> seconds_{0};
+  std::mutex mutex_;
+  int at_work_ = 0;  ///< frames handed to the device and not answered
+  int limit_ = 1;    ///< of these
+  DeviceThroughput throughput_;
+  std::vector<Slot*> waiting_;
+  std::vector<Slot*> polled_;  ///< those whose end the poller looks out for
+  std::condition_variable_any poll_;
+  std::unique_ptr<opencl::Queue> clock_queue_;
+  opencl::DeviceClock clock_;
+  std::jthread poller_;  ///< last: it uses the others
+};
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,42 @@
+#pragma once
+/// Internal to the pipeline: how long a frame keeps a device busy.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "pipeline/runtime/trace.hpp"
+
+namespace sightline::pipeline {
+
+/// Throughput estimator of one device: an exponentially weighted mean of what frames add to its work.
+/// Thread-safety: one thread at a time.
+class DeviceThroughput {
+ public:
+  /// @param spans  of a frame on the device, in any order: those of several queues overlap
+  void add(std::span<const Span> spans) {
+    std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end = 0;
+    for (const Span& span : spans) {
+      if (span.activity == Activity::wait) continue;
+      begin = std::min(begin, span.start);
+      end = std::max(end, span.end);
+    }
+    // Others may have run beside it.
+    const double seconds = 1e-9 * static_cast<double>(end - std::max(begin, busy_until_));
+    busy_until_ = std::max(busy_until_, end);
+    if (end <= begin || seconds <= 0) return;
+    seconds_ = seconds_ > 0 ? seconds_ + kEwmaAlpha * (seconds - seconds_) : seconds;
+  }
+
+  /// 0: not known yet.
+  double seconds_a_frame() const { return seconds_; }
+
+ private:
+  static constexpr double kEwmaAlpha = 1.0 / 8;
+  double seconds_ = 0;
+  std::int64_t busy_until_ = 0;  ///< when the last of what the device has done ended
+};
+
+}  // namespace sightline::pipeline

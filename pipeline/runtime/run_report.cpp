@@ -1,0 +1,116 @@
+#include "pipeline/runtime/run_report.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace sightline::pipeline {
+
+RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {
+  for (Account& account : accounts_) account.processors.resize(info.processors.size());
+  for (const ProcessorSetting& setting : info.settings) counts_.settings.push_back({setting, 0});
+}
+
+double RunAccounts::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void RunAccounts::add(std::size_t account, const Span& span) {
+  Account& to = accounts_[account];
+  to.seconds += 1e-9 * static_cast<double>(span.end - span.start);
+  to.work += 1e-9 * static_cast<double>(span.work);
+  if (span.processor < to.processors.size()) to.processors[span.processor] = true;
+}
+
+void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
+  ++counts_.frames;
+  counts_.skipped += result.status == FrameStatus::skipped;
+  counts_.objects += result.count();
+  const auto setting = static_cast<std::size_t>(trace.setting);
+  if (result.status == FrameStatus::ok && setting < counts_.settings.size())
+    ++counts_.settings[setting].frames;
+  if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
+    counts_.first_failure = result.message;
+    spdlog::warn("cannot search {}: {}",
+                 result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
+                 result.message);
+  }
+  const std::size_t stages = info_.stages.size();
+  for (const Span& span : trace.spans) {
+    switch (span.activity) {
+      case Activity::decode:
+        add(0, span);
+        break;
+      case Activity::run:
+        add(1 + span.stage, span);
+        break;
+      case Activity::upload:
+        add(stages + 1, span);
+        break;
+      case Activity::download:
+        add(stages + 2, span);
+        break;
+      case Activity::output:
+        add(stages + 3, span);
+        break;
+      case Activity::wait:
+        break;
+    }
+  }
+}
+
+Progress RunAccounts::progress() const {
+  return {counts_.frames, seconds(), total};
+}
+
+RunReport RunAccounts::report() const {
+  RunReport report = counts_;
+  report.seconds = seconds();
+  report.retried = retried;
+  const std::size_t stages = info_.stages.size();
+  for (std::size_t i = 0; i < accounts_.size(); ++i) {
+    const Account& account = accounts_[i];
+    const bool copy = i == stages + 1 || i == stages + 2;
+    if (copy && account.seconds == 0) continue;
+    StageTime time;
+    time.name = i == 0            ? "decode"
+                : i <= stages     ? info_.stages[i - 1]
+                : i == stages + 1 ? "upload"
+                : i == stages + 2 ? "download"
+                                  : "output";
+    for (std::size_t p = 0; p < account.processors.size(); ++p) {
+      if (!account.processors[p]) continue;
+      time.processor += (time.processor.empty() ? "" : " and ") + (p == 0 ? "CPU" : info_.processors[p]);
+    }
+    time.seconds = account.seconds;
+    time.work = account.work;
+    report.stages.push_back(std::move(time));
+  }
+  return report;
+}
+
+void RunReport::add(const RunReport& other) {
+  frames += other.frames;
+  skipped += other.skipped;
+  failed += other.failed;
+  objects += other.objects;
+  decode_errors += other.decode_errors;
+  retried += other.retried;
+  seconds += other.seconds;
+  stopped |= other.stopped;
+  for (const StageTime& stage : other.stages) {
+    const auto same = std::find_if(stages.begin(), stages.end(),
+                                   [&](const StageTime& own) { return own.name == stage.name; });
+    if (same == stages.end()) {
+      stages.push_back(stage);
+      continue;
+    }
+    same->seconds += stage.seconds;
+    same->work += stage.work;
+  }
+  const bool first = settings.empty();
+  if (first) settings = other.settings;
+  for (std::size_t i = 0; !first && i < std::min(settings.size(), other.settings.size()); ++i)
+    settings[i].frames += other.settings[i].frames;
+  if (first_failure.empty()) first_failure = other.first_failure;
+}
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,332 @@
+#include "pipeline/runtime/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames{"cpu", "gpu", "specialized", "overlap", "split"};
+constexpr double kDefaultSplit = 0.5;
+
+std::size_t stage_named(std::string_view name, const FrameProcessor& processor) {
+  const auto stages = processor.stages();
+  std::string known;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].name == name) return i;
+    known += (known.empty() ? "" : ", ") + std::string(stages[i].name);
+  }
+  throw Error(ExitCode::usage, "there is no stage '" + std::string(name) + "'", "its stages are " + known);
+}
+
+StageSet suited_stages(const FrameProcessor& processor) {
+  StageSet suited;
+  const auto stages = processor.stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) suited[i] = stages[i].suits_device;
+  return suited;
+}
+
+int tuned_value(const std::string& text, const Tunable& tunable) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > tunable.largest) {
+    throw Error(ExitCode::usage, "'" + std::string(tunable.name) + "=" + text + "' is out of range",
+                "give a number from 1 to " + std::to_string(tunable.largest));
+  }
+  return value;
+}
+
+// Of "gpu1"; -1 where it is none.
+int device_number(const std::string& where, std::size_t devices) {
+  int number = -1;
+  const char* const end = where.data() + where.size();
+  const auto [stop, error] = std::from_chars(where.data() + 3, end, number);
+  if (error != std::errc() || stop != end || number < 0) return -1;
+  if (static_cast<std::size_t>(number) >= devices) {
+    throw Error(ExitCode::usage, "there is no device '" + where + "': " + std::to_string(devices) + " in use",
+                "name them with --device, as in --device 0,1; gpu0 is the first of them");
+  }
+  return number;
+}
+
+// Applies "filter=gpu,classify=cpu".
+void apply_map(const std::string& map, const FrameProcessor& processor, std::size_t devices,
+               Schedule& schedule) {
+  std::string separated = map;  // spaces as `describe` has them will do as well
+  std::replace(separated.begin(), separated.end(), ' ', ',');
+  for (const std::string& item : split(separated, ',')) {
+    if (item.empty()) continue;
+    const std::size_t sign = item.find('=');
+    const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
+    const Tunable* const tunable = processor.tunable();
+    if (tunable && item.substr(0, sign) == tunable->name) {
+      schedule.tuned = tuned_value(where, *tunable);
+      continue;
+    }
+    const int number = where.starts_with("gpu") && where.size() > 3 ? device_number(where, devices) : -1;
+    if (where != "cpu" && where != "gpu" && where != "device" && number < 0) {
+      throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
+                  "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
+                  "whatever it is, and gpu0, gpu1, ... for the first, the second, ... of --device");
+    }
+    const std::size_t stage = stage_named(item.substr(0, sign), processor);
+    schedule.on_device[stage] = where != "cpu";
+    schedule.pinned[stage] = static_cast<std::uint8_t>(number + 1);
+  }
+  schedule.split = 0;
+  schedule.name = "custom";
+}
+
+}  // namespace
+
+std::span<const std::string_view> schedule_names() {
+  return kNames;
+}
+
+void read_schedule(const Config& config, ScheduleRequest& request) {
+  const std::string section = "schedule";
+  const std::string name = config.text(section, "name", "");
+  const std::string map = config.text(section, "map", "");
+  const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
+  const double split = config.number(section, "split", 0, 0, 0.99);
+  const std::string goal = config.text(section, "goal", "");
+  if (request.devices.empty()) request.devices = config.text(section, "devices", "");
+  if (request.buffers.empty()) request.buffers = config.text(section, "buffers", "");
+  // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say, or
+  // a goal to choose by, would contradict another schedule.
+  const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
+  if (own_mapping) {
+    request.name = name;
+    request.map = map;
+  }
+  if (own_mapping || (request.name == "split" && request.map.empty() && request.split == 0))
+    request.split = split;
+  if (request.in_flight == 0) request.in_flight = in_flight;
+  if (request.goal.empty() && (own_mapping || request.name == "auto")) request.goal = goal;
+}
+
+Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const Devices& devices,
+                        int threads) {
+  Schedule schedule;
+  schedule.name = name;
+  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+    std::string known = "auto";
+    for (const std::string_view one : kNames) known += ", " + std::string(one);
+    throw Error(ExitCode::usage, "there is no schedule '" + std::string(name) + "'", "there are: " + known);
+  }
+  if (name != "cpu" && devices.empty()) {
+    throw Error(ExitCode::usage, "schedule '" + schedule.name + "' needs an OpenCL device",
+                "name one with --device (`sightline devices` lists them), or use --schedule cpu");
+  }
+  if (name == "gpu") schedule.on_device = devices.supported();
+  if (name == "specialized" || name == "overlap") {
+    schedule.on_device = suited_stages(processor) & devices.supported();
+  }
+  if (name == "specialized") schedule.in_flight = 1;
+  if (name == "split") schedule.split = devices.size() > 1 ? 1 : kDefaultSplit;
+  if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  check_schedule(schedule, processor, devices);
+  return schedule;
+}
+
+Schedule schedule_or_mapping(const std::string& name, const FrameProcessor& processor, const Devices& devices,
+                             int threads) {
+  const bool letters =
+      name.size() == processor.stages().size() && name.find_first_not_of("cg") == std::string::npos;
+  if (!letters) return named_schedule(name, processor, devices, threads);
+  Schedule schedule;
+  schedule.name = name;
+  for (std::size_t i = 0; i < name.size(); ++i) schedule.on_device[i] = name[i] == 'g';
+  schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  check_schedule(schedule, processor, devices);
+  return schedule;
+}
+
+Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const Devices& devices,
+                 int threads) {
+  const std::string name = !request.name.empty() ? request.name : request.split > 0 ? "split" : "cpu";
+  Schedule schedule = named_schedule(name, processor, devices, threads);
+  if (!request.map.empty()) {
+    if (request.split > 0) {
+      throw Error(ExitCode::usage, "--map and --split exclude each other",
+                  "a split frame has its partitionable stages on both processors");
+    }
+    apply_map(request.map, processor, devices.size(), schedule);
+    schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  }
+  if (request.split > 0) {
+    if (name != "split") {
+      throw Error(ExitCode::usage, "--split is for --schedule split, not for '" + name + "'");
+    }
+    schedule.split = request.split;
+  }
+  if (request.in_flight > 0) schedule.in_flight = request.in_flight;
+  check_schedule(schedule, processor, devices);
+  return schedule;
+}
+
+void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices) {
+  // Several devices may have all of a frame; with one, that would be no split.
+  const bool all = schedule.split == 1 && dealt_devices(schedule, devices.size()).count() > 1;
+  if (!(schedule.split >= 0 && schedule.split < 1) && !all) {
+    throw Error(ExitCode::usage,
+                "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
+                "give --split a number between 0 and 1");
+  }
+  const Tunable* const tunable = processor.tunable();
+  if (schedule.tuned < 0 || schedule.tuned > (tunable ? tunable->largest : 0)) {
+    throw Error(ExitCode::usage, "it cannot be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
+                "leave it out");
+  }
+  if (!schedule.uses_device()) return;
+  if (devices.empty()) {
+    throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
+                "name one with --device; `sightline devices` lists them");
+  }
+  if (schedule.split > 0 && processor.partitionable_stages() == 0)
+    throw Error(ExitCode::usage, "this processor cannot split frames", "use another schedule");
+  const DeviceSet used = devices_of(schedule, devices.size());
+  if (used.none() || (used & ~devices.all()).any() || schedule.shares.size() > devices.size())
+    throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
+  const DeviceSet dealt = dealt_devices(schedule, devices.size());
+  const auto stages = processor.stages();
+  const std::vector<std::string_view> names = stage_names(processor);
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    if (!used[device]) continue;
+    // Of a frame that is dealt to it; else only the stages that are pinned to it.
+    const std::size_t to = dealt[device] ? device : devices.size();
+    const StageSet supported = devices[device].supported();
+    const StageSet wanted = device_stages(schedule, processor, device, to);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (!wanted[i] || supported[i]) continue;
+      throw Error(ExitCode::usage,
+                  "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
+                  "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
+    }
+    devices[device].check(wanted, names);
+  }
+}
+
+DeviceSet dealt_devices(const Schedule& schedule, std::size_t devices) {
+  bool dealt = schedule.split > 0;
+  for (std::size_t i = 0; i < kMostStages; ++i)
+    dealt = dealt || (schedule.on_device[i] && schedule.pinned[i] == 0);
+  if (!dealt) return {};
+  return schedule.devices.any() ? schedule.devices : DeviceSet((1UL << devices) - 1);
+}
+
+DeviceSet devices_of(const Schedule& schedule, std::size_t devices) {
+  DeviceSet all = dealt_devices(schedule, devices);
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    if (schedule.on_device[i] && schedule.pinned[i] > 0) all.set(schedule.pinned[i] - 1U);
+  }
+  return all;
+}
+
+StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor, std::size_t device,
+                       std::size_t dealt) {
+  StageSet stages;
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    const bool here = schedule.pinned[i] == 0 ? dealt == device : schedule.pinned[i] == device + 1;
+    stages[i] = schedule.on_device[i] && here;
+  }
+  for (std::size_t i = 0; schedule.split > 0 && i < processor.partitionable_stages(); ++i) stages.set(i);
+  return stages;
+}
+
+std::vector<Partition> device_partitions(const Schedule& schedule, std::size_t devices) {
+  const DeviceSet used = dealt_devices(schedule, devices);
+  std::vector<double> shares(devices, 0.0);
+  double all = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    if (used[i] && i < schedule.shares.size()) shares[i] = std::max(schedule.shares[i], 0.0);
+    all += shares[i];
+  }
+  for (std::size_t i = 0; all <= 0 && i < devices; ++i) shares[i] = used[i] ? 1.0 : 0.0;
+  all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<Partition> partitions;
+  double before = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    const double begin = schedule.split * before / all;
+    before += shares[i];
+    partitions.push_back({begin, schedule.split * before / all});
+  }
+  return partitions;
+}
+
+Schedule without_device(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices,
+                        std::size_t gone) {
+  Schedule left = schedule;
+  const Schedule none{"cpu", {}, 0, 0, schedule.tuned};
+  for (std::size_t i = 0; i < kMostStages; ++i) {
+    if (left.pinned[i] == gone + 1) left.on_device[i] = false;
+  }
+  DeviceSet dealt = dealt_devices(left, devices.size());
+  dealt.reset(gone);
+  left.devices = dealt;
+  if (gone < left.shares.size()) left.shares[gone] = 0;
+  if (dealt.none()) {  // only what is pinned elsewhere is left to devices
+    left.split = 0;
+    for (std::size_t i = 0; i < kMostStages; ++i) left.on_device[i] = left.on_device[i] && left.pinned[i] > 0;
+  }
+  if (!left.uses_device()) return none;
+  try {
+    check_schedule(left, processor, devices);
+  } catch (const Error&) {
+    return none;  // what is left does not go together
+  }
+  return left;
+}
+
+int default_in_flight(const Schedule& schedule, int threads, std::size_t devices) {
+  // One frame a thread keeps the threads busy where a stage has fewer bands than threads; one more covers
+  // decoding. With a device, one frame is on it, one queued behind, one on the CPU, one on its way in or out.
+  if (!schedule.uses_device()) return std::clamp(threads + 1, 2, 8);
+  if (schedule.split > 0) return 2;
+  return 4 * std::max(1, static_cast<int>(dealt_devices(schedule, devices).count()));
+}
+
+std::string describe(const Schedule& schedule, const FrameProcessor& processor) {
+  const std::string tuned =
+      schedule.tuned > 0 ? " " + std::string(processor.tunable()->name) + "=" + std::to_string(schedule.tuned)
+                         : "";
+  std::string which;
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
+    if (schedule.devices[i]) which += (which.empty() ? " on " : "+") + std::to_string(i);
+  }
+  if (schedule.split > 0) {
+    std::ostringstream text;
+    text.precision(2);
+    text << std::fixed << "split " << schedule.split;
+    for (std::size_t i = 0; i < schedule.shares.size(); ++i)
+      text << (i == 0 ? " (" : " : ") << schedule.shares[i] << (i + 1 == schedule.shares.size() ? ")" : "");
+    return text.str() + tuned + which;
+  }
+  std::string text;
+  const auto stages = processor.stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    text += (i == 0 ? "" : " ") + std::string(stages[i].name) + (schedule.on_device[i] ? "=gpu" : "=cpu");
+    if (schedule.on_device[i] && schedule.pinned[i] > 0) text += std::to_string(schedule.pinned[i] - 1);
+  }
+  return text + tuned + which;
+}
+
+std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages) {
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < stages; ++i) {
+    const int pinned = schedule.on_device[i] ? schedule.pinned[i] : 0;
+    if (segments.empty() || segments.back().on_device != schedule.on_device[i] ||
+        segments.back().pinned != pinned)
+      segments.push_back({schedule.on_device[i], i, i, pinned});
+    segments.back().last = i + 1;
+  }
+  return segments;
+}
+
+}  // namespace sightline::pipeline

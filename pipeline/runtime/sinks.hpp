@@ -1,0 +1,89 @@
+#pragma once
+/// The sinks that the program uses.
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "detection/result_writer.hpp"
+#include "detection/tracker.hpp"
+#include "media/contact_sheet.hpp"
+#include "media/writer.hpp"
+#include "pipeline/runtime/pipeline.hpp"
+
+namespace sightline::pipeline {
+
+/// Every frame into a detections file. The writer must outlive the sink.
+class ResultSink : public Sink {
+ public:
+  explicit ResultSink(ResultWriter& writer) : writer_(writer) {}
+  void accept(const media::Frame&, const FrameResult& result) override { writer_.write(result); }
+
+ private:
+  ResultWriter& writer_;
+};
+
+/// Every frame that has pixels, with its boxes, into a video. The writer must outlive the sink.
+class VideoSink : public Sink {
+ public:
+  VideoSink(media::Writer& writer, std::vector<std::string> labels)
+      : writer_(writer), labels_(std::move(labels)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    if (!frame.empty()) writer_.write(frame, result.objects, labels_);
+  }
+
+ private:
+  media::Writer& writer_;
+  std::vector<std::string> labels_;
+};
+
+/// A picture of the whole run. The sheet must outlive the sink.
+class ContactSheetSink : public Sink {
+ public:
+  ContactSheetSink(media::ContactSheet& sheet, std::vector<std::string> labels)
+      : sheet_(sheet), labels_(std::move(labels)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    sheet_.add(frame, result.objects, labels_);
+  }
+
+ private:
+  media::ContactSheet& sheet_;
+  std::vector<std::string> labels_;
+};
+
+/// Gives the objects of one stream identities on their way to other sinks, which must outlive it. A frame
+/// that was not searched (skipped, failed) does not count as one that misses objects; it passes on with those
+/// that are likely to be there.
+class TrackingSink : public Sink {
+ public:
+  TrackingSink(const TrackerOptions& options, std::vector<Sink*> sinks)
+      : tracker_(options), sinks_(std::move(sinks)) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    tracked_ = result;
+    tracked_.objects = result.status == FrameStatus::ok ? tracker_.update(result.time, result.objects)
+                                                        : tracker_.predict(result.time);
+    for (Sink* sink : sinks_) sink->accept(frame, tracked_);
+  }
+
+ private:
+  Tracker tracker_;
+  std::vector<Sink*> sinks_;
+  FrameResult tracked_;  // keeps its buffers from frame to frame
+};
+
+/// A sink that several streams share: it gets one frame at a time. The mutex must outlive it.
+class LockedSink : public Sink {
+ public:
+  LockedSink(std::unique_ptr<Sink> sink, std::mutex& mutex) : sink_(std::move(sink)), mutex_(mutex) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::lock_guard lock(mutex_);
+    sink_->accept(frame, result);
+  }
+
+ private:
+  std::unique_ptr<Sink> sink_;
+  std::mutex& mutex_;
+};
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,135 @@
+#pragma once
+/// Internal to the pipeline: one frame in flight.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "media/frame.hpp"
+#include "pipeline/runtime/now.hpp"
+#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/runtime/trace.hpp"
+#include "processing/device_stages.hpp"
+
+namespace sightline::pipeline {
+
+/// A schedule with what follows from it; lives as long as the pipeline.
+struct Plan {
+  Schedule schedule;
+  std::vector<Segment> segments;
+  DeviceSet dealt;                    ///< devices that frames are dealt to, or that share a split one
+  std::vector<Partition> partitions;  ///< by device, where frames are split
+};
+
+struct StreamState;
+struct Slot;
+
+/// Device work that was handed over and not answered yet. The first of answer and watchdog counts; what comes
+/// later finds it closed. Its owner may forget it (`release`) but not destroy it while a late answer can
+/// come.
+class Outstanding : public opencl::Completion {
+ public:
+  /// Told by `complete`, from any thread; must outlive the work.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    virtual void device_answered(Slot& slot, bool failed) noexcept = 0;
+  };
+
+  void open(Receiver& receiver, Slot& slot) {
+    receiver_ = &receiver;
+    slot_ = &slot;
+    since_ = kNever;
+    open_ = true;
+  }
+  /// All is handed over: the device's time runs. To be called before the slot's next `open`.
+  void start_clock() { since_ = now_ns(); }
+  void complete(bool failed) noexcept override {
+    if (close()) receiver_->device_answered(*slot_, failed);
+  }
+  /// Whether this call closed it; then no answer follows but the caller's.
+  bool close() noexcept { return open_.exchange(false); }
+  /// Nanoseconds (now_ns) since when the device has had it; none where it has not.
+  std::optional<std::int64_t> open_since() const {
+    if (!open_) return std::nullopt;  // first: `open` writes it last
+    const std::int64_t since = since_;
+    return since != kNever ? std::optional<std::int64_t>(since) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::int64_t kNever = -1;
+  std::atomic<bool> open_{false};
+  std::atomic<std::int64_t> since_{kNever};
+  Receiver* receiver_ = nullptr;
+  Slot* slot_ = nullptr;
+};
+
+/// A frame's part on one device.
+struct DevicePart {
+  std::unique_ptr<DeviceSlot> slot;      ///< made when the device first takes part
+  std::unique_ptr<Workspace> partition;  ///< of split frames: the device's
+  std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
+  std::string error;        ///< why the device's part has to be done again; empty if it has not
+  bool failed = false;      ///< the device said so
+  bool abandoned = false;   ///< the device never answered: its buffers may still be in use
+  std::int64_t ready = 0;   ///< since when the next segment could have run
+  std::vector<Span> spans;  ///< what it did
+
+  void begin() {
+    error.clear();
+    failed = false;
+    spans.clear();
+  }
+};
+
+/// The working set of one frame in flight. One task at a time, but for a split frame, whose partitions touch
+/// different members.
+struct Slot {
+  static constexpr std::size_t kNoDevice = kMostDevices;
+
+  int index = 0;
+  StreamState* stream = nullptr;
+  std::int64_t sequence = 0;  ///< of the frame in its stream's admission order, from 0
+  media::Frame frame;
+  FrameResult result;
+
+  const Plan* plan = nullptr;
+  std::size_t segment = 0;        ///< next of the plan's
+  Segment handed;                 ///< what the device that has the frame does, of one that is not split
+  std::size_t dealt = kNoDevice;  ///< the device that the frame is dealt to
+  std::unique_ptr<Workspace> workspace;  ///< in a split: the CPU's partition, then the whole
+  std::vector<DevicePart> parts;         ///< by device
+  std::atomic<int> partitions_left{0};   ///< of a split frame, the CPU's among them
+  std::string cpu_error;                 ///< why the frame failed
+
+  std::vector<Span> spans;    ///< of the CPU
+  std::int64_t admitted = 0;  ///< as FrameTrace has them
+  std::int64_t decoded = 0;
+  std::int64_t entered = 0;
+  std::int64_t ready = 0;  ///< since when the next segment could have run on the CPU
+  int slots_in_use = 0;
+  std::size_t setting = 0;  ///< of the processor's settings, from admission on
+
+  bool is_split() const { return plan->schedule.split > 0; }
+  /// The workspace that a device works in.
+  Workspace& device_workspace(std::size_t device) {
+    return is_split() ? *parts[device].partition : *workspace;
+  }
+  /// What the device that the frame is handed to has to do.
+  Segment device_segment(const FrameProcessor& processor) const {
+    return is_split() ? Segment{true, 0, processor.partitionable_stages()} : handed;
+  }
+  /// The device of a segment of the plan's.
+  std::size_t device_of(const Segment& one) const {
+    return one.pinned > 0 ? static_cast<std::size_t>(one.pinned) - 1 : dealt;
+  }
+};
+
+/// Keeps what a device that never answers may still write to until the process ends, where leak checkers can
+/// see that it is meant.
+void keep_forever(const void* object) noexcept;
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,70 @@
+#pragma once
+/// Training of cascades (P. Viola and M. Jones, "Robust Real-Time Face Detection", IJCV 57(2), 2004), as
+/// opencv_traincascade did it.
+///
+/// Stages are boosted one after the other (boosting.hpp): stumps are added until the stage passes no more
+/// than a share of its negatives while it passes nearly all objects. Each stage's negatives are windows of
+/// pictures without the object that the stages before pass, found with the detector itself.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "detectors/cascade/model.hpp"
+#include "detectors/cascade/model_xml.hpp"
+#include "detectors/cascade/training/boosting.hpp"
+#include "training/image_set.hpp"
+#include "training/progress.hpp"
+#include "training/window_samples.hpp"
+
+namespace sightline::cascade {
+
+struct TrainingOptions : training::CutOptions {
+  FeatureKind kind = FeatureKind::lbp;
+  int stages = 20;
+  StageParameters stage;
+  int objects = 10'000;     ///< positives that a stage is boosted on, at most
+  int windows = 10'000;     ///< negatives of a stage
+  double scale_step = 1.1;  ///< at which negatives are searched
+  int negative_copies = 1;  ///< of each picture without the object: the first mirrored, others enlarged
+};
+
+/// How many windows the stages before one pass.
+struct NegativeCounts {
+  std::int64_t windows = 0;   ///< of the pictures that were searched, on all scales
+  std::int64_t passed = 0;    ///< of these
+  std::int64_t pictures = 0;  ///< that were searched
+};
+
+/// What boosting made of a stage.
+struct TrainedStage {
+  std::vector<Stump> stumps;
+  float threshold = 0;       ///< as Model has it
+  double hit_rate = 0;       ///< share of the objects that came as far that it passes
+  double false_alarm = 0;    ///< the same of the negatives that it was trained on
+  NegativeCounts negatives;  ///< that these were drawn from
+};
+
+/// The model of some stages; features are those that stumps look at, one each.
+Model make_model(const FeaturePool& pool, const std::vector<TrainedStage>& stages);
+
+/// What a training gives: at least one stage.
+struct TrainedCascade {
+  Model model;
+  std::vector<TrainedStage> stages;
+  bool complete = true;  ///< false: negatives ran out, or nothing told them from the objects any more
+};
+
+/// Trains a cascade. Deterministic: same pictures in the same order, options and seed give the same cascade,
+/// stopped and resumed or not, on any number of threads. Ends early, with a warning, where too few windows of
+/// the negatives are left.
+/// @param state  folder for finished stages (made if it does not exist); training resumes from what is there
+/// when
+///               it was made with the same options and pictures
+/// Throws TrainingStopped where `report` asks to stop, and Error (input) where the pictures do not do.
+TrainedCascade train(const training::ImageSet& positives, const training::ImageSet& negatives,
+                     const TrainingOptions& options, const std::filesystem::path& state,
+                     const training::ReportProgress& report);
+
+}  // namespace sightline::cascade

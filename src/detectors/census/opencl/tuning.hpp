@@ -1,0 +1,43 @@
+#pragma once
+/// How the kernels of census cascades can be built, and which of it is fastest on a device.
+
+#include <string>
+#include <string_view>
+
+#include "detectors/census/model.hpp"
+#include "opencl/tuning.hpp"
+#include "processing/opencl/opencl_tuner.hpp"
+
+namespace sightline::census {
+
+/// How the kernels are built for a device. Every choice gives the same results.
+struct KernelTuning {
+  /// naive: a work-item takes a window through all of the scan's stages. queue: what each stage leaves of a
+  /// work-group's windows waits in local memory and is shared out among its work-items anew. What the scan
+  /// leaves is finished by a work-group a window.
+  std::string scan = "queue";
+  int tile_rows = 16;          ///< of kTileX windows each, that a work-group has
+  int group = 256;             ///< work-items of a work-group
+  int early_stages = 3;        ///< that the scan has, where nobody asks for others
+  int finish_group = 64;       ///< work-items that share a window, a power of two
+  int code_rows = 4;           ///< rows of codes that a work-item makes
+  int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
+  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
+};
+using KernelTable = opencl::SettingsTable<KernelTuning>;
+
+/// The same as data: parameters, defaults, and what the tuner tries.
+const KernelTable& tuning_table();
+/// The best for these of a named variant, one of kKernelVariants.
+KernelTuning variant_tuning(std::string_view name, const opencl::DeviceInfo& device);
+
+/// What the results of tuning a model are stored under.
+std::string tuning_problem(const Model& model);
+/// What has been stored for a device, or else the default.
+KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
+
+/// Tunes the kernels of a CensusDetector; see TuneFunction.
+TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
+
+}  // namespace sightline::census

@@ -1,0 +1,18 @@
+#pragma once
+/// Views made of others: a cascade over census codes turns with the picture, exactly.
+
+#include "detectors/census/model.hpp"
+
+namespace sightline::census {
+
+/// The view of the same object turned counterclockwise by so many quarters: windows of the turned picture
+/// give the sums that those of the picture give in the first place. The window must be square.
+/// @param weak  of the view; each is turned
+std::vector<WeakClassifier> turned(std::vector<WeakClassifier> weak, Size window, int quarters);
+
+/// The model with each view in all four positions: after those that it has, all of them turned left, upside
+/// down and turned right, called "NAME left", "NAME upside down" and "NAME right". Throws Error (usage) where
+/// the window is not square, or the views or their stages are too many.
+Model with_turned_views(const Model& model);
+
+}  // namespace sightline::census

@@ -1,0 +1,339 @@
+#include "detectors/filterbank/detector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/fingerprint.hpp"
+#include "detection/grouping.hpp"
+#include "model/size_limit.hpp"
+
+namespace sightline::filterbank {
+namespace {
+
+// By ResourceIndex.
+constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",   "responses",
+                                           "features", "candidates", "verified", "detections"};
+constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
+constexpr StageInfo kHistogramStage{"histogram", {kResponses}, {kFeatures}, true};
+constexpr StageInfo kClassifyStage{"classify", {kFeatures}, {kCandidates}};
+constexpr StageInfo kGroupStage{"group", {kVerified}, {kDetections}};
+constexpr StageInfo kStages[] = {
+    {"pyramid", {kFrameResource}, {kImages}, true}, kFilterStage, kHistogramStage, kClassifyStage,
+    {"verify", {kCandidates}, {kVerified}},         kGroupStage,
+};
+// With a network, which sees pixels of the candidates' levels. On the CPU, making a level again out of the
+// frame is done for few rows and seldom; the transfer of all levels would be done for every frame.
+constexpr StageInfo kVerifyingStages[] = {
+    {"pyramid", {kFrameResource}, {kOctaves, kImages}, true},
+    kFilterStage,
+    kHistogramStage,
+    kClassifyStage,
+    {"verify", {kFrameResource, kCandidates}, {kVerified}, false, {kOctaves, kImages}},
+    kGroupStage,
+};
+
+std::string accuracy_text(const WindowEvaluation& evaluation) {
+  char text[80];
+  std::snprintf(text, sizeof text, "misses %.1f%% at 1e-4 and %.1f%% at 1e-5 false positives a window",
+                100 * evaluation.miss_rate_at_1e4, 100 * evaluation.miss_rate_at_1e5);
+  return text;
+}
+
+// What the strongest logit could not lift over the threshold need not be verified. A little less, since
+// the final score, a sum, is rounded and may reach the threshold where the difference does not.
+double lowest_promising(const Network& network, double threshold) {
+  const double lift = network.weight * network.limit;
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
+  return threshold - lift - rounding;
+}
+
+// Of all that decides which windows pass; of the network only where it verifies.
+std::string fingerprint_of(const Model& model, bool verifies) {
+  Fingerprint all;
+  all.add(model.window.cells_x, model.window.cells_y, model.epsilon, model.classifier, model.bias,
+          model.scale);
+  all.add_all(model.dictionary.filters());
+  for (const FloatFilter& filter : model.dictionary.reference()) all.add_all(filter);
+  for (const LargeFilter& filter : model.dictionary.large()) all.add_all(filter);
+  all.add_all(model.weights);
+  if (!verifies) return all.text();
+  for (const Convolution& one : model.network.convolutions) {
+    all.add(one.size, one.stride);
+    all.add_all(one.weights);
+    all.add_all(one.bias);
+    all.add_all(one.scale);
+  }
+  for (const NetworkHead& head : model.network.box) all.add_all(head.weights);
+  all.add_all(model.network.head.weights);
+  all.add(model.network.head.bias, model.network.head.scale, model.network.weight, model.network.limit);
+  return all.text();
+}
+
+FilterbankWorkspace& own(Workspace& workspace) {
+  return static_cast<FilterbankWorkspace&>(workspace);
+}
+
+}  // namespace
+
+FilterbankDetector::FilterbankDetector(Model model, const Options& options)
+    : SlidingWindowDetector(options.max_candidates), model_(std::move(model)), options_(options) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (describes_in_float()) options_.computed_scales = 0;
+  if (describes_in_float() || model_.classifier != ClassifierKind::linear)
+    options_.rejection_margin = kInfinite;
+  const double natural = model_.object.height;
+  if (options.border < 0 || options.border % kCell != 0) {
+    throw Error(ExitCode::usage,
+                "a border of " + std::to_string(options.border) + " pixels is not whole cells",
+                "give a multiple of " + std::to_string(kCell));
+  }
+  pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);
+  verifies_ = options.verify && !model_.network.empty();
+  if (!options.refine) model_.network.box.clear();
+  if (verifies_) network_ = PackedNetwork(model_.network);
+  first_threshold_ = options.threshold;
+  if (verifies_)
+    first_threshold_ =
+        std::max(model_.network.first_stage_threshold, lowest_promising(model_.network, lowest_verified()));
+  info_.family = "filterbank";
+  info_.model = model_.label + ", " + std::to_string(model_.dictionary.size()) + " filters";
+  const Descriptor& descriptor = model_.descriptor;
+  if (!descriptor.standard()) info_.model += ", " + describe(descriptor);
+  if (verifies_) info_.model += ", a network";
+  const bool float_on_devices =
+      options_.arithmetic == Arithmetic::floating_point && descriptor.float_on_devices();
+  if (describes_in_float() && !descriptor.standard() && !float_on_devices) {
+    const std::string what =
+        "a model with another descriptor than the standard one (" + describe(descriptor) + ")";
+    info_.cpu_only = descriptor.exact() ? "the float method of " + what + " runs on the CPU only"
+                                        : what + " runs by the reference method, on the CPU only";
+  }
+  info_.labels = {model_.label};
+  info_.variant = std::to_string(model_.dictionary.size()) + " filters";
+  if (model_.evaluation) {
+    info_.accuracy = accuracy_text(*model_.evaluation);
+    info_.missed = model_.evaluation->miss_rate_at_1e5;
+    if (options_.computed_scales != 0 || options_.rejection_margin < kInfinite)
+      info_.accuracy += " (the plain method)";
+    if (!verifies_ && !model_.network.empty()) info_.accuracy += " (with its network)";
+  }
+  info_.cost_key = "filterbank, " + fingerprint_of(model_, verifies_) + ", " +
+                   std::to_string(model_.dictionary.size()) + " filters, " +
+                   std::to_string(model_.templates()) + " templates, step " +
+                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
+                   " to " + std::to_string(options.max_size) + ", border " + std::to_string(options.border) +
+                   (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
+                   (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
+                   std::to_string(options_.computed_scales) + " computed scales, margin " +
+                   std::to_string(options_.rejection_margin) +
+                   (verifies_ ? (options_.verify_all ? ", all verified from " : ", peaks verified from ") +
+                                    std::to_string(first_threshold_) + " with " +
+                                    std::to_string(model_.network.multiply_adds()) + " operations"
+                              : "") +
+                   fmt::format(", scores from {}, {} candidates, overlap {}", options_.threshold,
+                               options_.max_candidates, options_.max_overlap);
+  info_.smallest_objects = {natural * pyramid_.first_scale};
+  info_.scale_step = options.scale_step;
+  info_.threshold = options.threshold;
+
+  const std::size_t size = model_.weights_per_template();
+  for (int t = 0; t < model_.templates(); ++t) {
+    const std::span<const std::int8_t> weights(model_.weights.data() + t * size, size);
+    weights_.emplace_back(weights, model_.window, model_.bins(), model_.descriptor.pattern_bins());
+    std::int32_t energy = 0;
+    for (const int w : weights) energy += w * w;
+    template_energies_.push_back(energy);
+  }
+
+  raw_threshold_ = lowest_reaching(
+      first_threshold_, std::ceil(first_threshold_ / model_.scale - static_cast<double>(model_.bias)),
+      [&](std::int32_t raw) { return score_of(raw); });
+
+  pre_rejects_ = options_.rejection_margin < kInfinite;
+  if (!pre_rejects_) return;
+  pre_rejection_ = PreRejection(weights_[0]);
+  constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
+  constexpr double kHighest = std::numeric_limits<std::int32_t>::max();
+  const double lowest =
+      (first_threshold_ - options_.rejection_margin) / model_.scale - static_cast<double>(model_.bias);
+  rejection_threshold_ =
+      static_cast<std::int32_t>(std::clamp(std::ceil(lowest / pre_rejection_.unit()), kLowest, kHighest));
+}
+
+std::span<const std::string_view> FilterbankDetector::resources() const {
+  return kResources;
+}
+
+std::span<const StageInfo> FilterbankDetector::stages() const {
+  if (verifies_) return kVerifyingStages;
+  return kStages;
+}
+
+std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {
+  return std::make_unique<FilterbankWorkspace>();
+}
+
+bool FilterbankDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
+  FilterbankWorkspace& w = own(workspace);
+  for (InterStageBuffer* buffer : {&w.images, &w.response_map, &w.features}) buffer->bind(nullptr);
+  w.projected = w.has_images = false;
+  w.begin(
+      frame, partition, [&] { lay_out(w); }, [&] { plan_partition(w, partition); });
+  return !w.levels.empty();
+}
+
+double FilterbankDetector::score(const Level& level, int x, int y) const {
+  const std::size_t at = static_cast<std::size_t>(y) * level.grid.pitch() + x;
+  if (options_.arithmetic == Arithmetic::floating_point) return level.float_scores[at];
+  return score_of(level.scores[at]);
+}
+
+// A box is as wide as its height says; without a shift, nothing is rounded that would not be otherwise.
+Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& shift) const {
+  const double scale = level.plan.scale;
+  const Box& object = model_.object;
+  const double height = object.height + (shift.bottom - shift.top);
+  const double width = object.width * (height / object.height);
+  const double left = object.x + (shift.middle - (width - object.width) / 2);
+  return {(x * kCell - options_.border + left) * scale,
+          (y * kCell - options_.border + (object.y + shift.top)) * scale, width * scale, height * scale};
+}
+
+// What is not reported may still count for the box of what is, so that the threshold moves none (but above 2
+// or so, where the pre-rejection rises with it and spares windows that would have counted).
+double FilterbankDetector::lowest_verified() const {
+  return refines() ? options_.threshold - MergeLimits{}.max_behind : options_.threshold;
+}
+
+void FilterbankDetector::take_verdict(const NetworkSums& sums, Candidate& candidate) const {
+  const Network& network = model_.network;
+  candidate.score = network.final_score(candidate.score, sums.logit);
+  if (network.box.empty()) return;
+  const double most = model_.object.height / 3;
+  const auto shift = [&](std::size_t head) {
+    return std::clamp(network.box[head].value(sums.box[head]), -most, most);
+  };
+  candidate.shift = {shift(0), shift(1), shift(2)};
+}
+
+std::size_t FilterbankDetector::partitionable_stages() const {
+  return kVerify;
+}
+
+std::vector<WorkCount> FilterbankDetector::count_work(PictureView frame) const {
+  FilterbankWorkspace w;
+  std::int64_t windows = 0, classified = 0;
+  if (prepare(w, frame)) {
+    score_windows(w);
+    for (const Level& level : w.levels) {
+      windows += static_cast<std::int64_t>(level.windows_x) * level.windows_y;
+      if (!pre_rejects()) continue;
+      for (int y = 0; y < level.windows_y; ++y) {
+        const std::int32_t* const scores =
+            level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
+        classified += level.windows_x - std::count(scores, scores + level.windows_x, kRejected);
+      }
+    }
+  }
+  std::vector<WorkCount> counts{{"windows", windows}};
+  if (pre_rejects()) counts.push_back({"left after pre-rejection", classified});
+  counts.push_back({"left after classify", static_cast<std::int64_t>(w.candidates.size())});
+  if (verifies()) {
+    verify(w);
+    counts.push_back({"left after verify", static_cast<std::int64_t>(w.candidates.size())});
+  }
+  return counts;
+}
+
+void FilterbankDetector::score_windows(FilterbankWorkspace& workspace) const {
+  for (std::size_t stage = kPyramid; stage < kVerify; ++stage) run_stage(stage, workspace);
+}
+
+void FilterbankDetector::copy_features(const Level& level, int x, int y,
+                                       std::span<std::uint8_t> features) const {
+  const Grid& grid = level.grid;
+  std::uint8_t* next = features.data();
+  for (int by = 0; by < model_.window.blocks_y(); ++by) {
+    for (int bx = 0; bx < model_.window.blocks_x(); ++bx) {
+      const std::uint8_t* block =
+          level.features.data() + (y + by) * grid.features_row() + static_cast<std::size_t>(x + bx) * 4;
+      const auto copy = [&](int first, int count) {
+        for (int feature = first; feature < first + count; ++feature)
+          *next++ = block[static_cast<std::size_t>(feature / 4) * grid.pitch() * 4 + feature % 4];
+      };
+      for (int cell = 0; cell < kBlockCells; ++cell) copy(cell * grid.bins, model_.bins());
+      copy(kBlockCells * grid.bins, model_.descriptor.pattern_bins());
+    }
+  }
+}
+
+int default_border(const Model& model) {
+  return round_up(static_cast<int>(std::ceil(model.object.y)), kCell) + kCell;
+}
+
+namespace {
+
+std::filesystem::path model_file(const Config& config) {
+  return config.model_path("detector", "model", kDefaultModel);
+}
+
+std::uint64_t most_bytes(const Config& config) {
+  const int mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
+                            .value_or(kMaxModelSize);
+  return std::uint64_t(mebibytes) << 20;
+}
+
+}  // namespace
+
+std::vector<int> model_sizes(const Config& config) {
+  std::vector<int> sizes;
+  for (const Model& model : load_models(model_file(config), most_bytes(config)))
+    sizes.push_back(model.dictionary.size());
+  return sizes;
+}
+
+std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
+  Options options;
+  Model model =
+      load_model(model_file(config), config.optional_whole_number("detector", "filters", 1, kMaxFilters),
+                 most_bytes(config));
+  options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
+  options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
+  options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
+  options.border =
+      config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(default_border(model));
+  options.clip = config.flag("detector", "clip", true);
+  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
+                               .value_or(options.max_candidates);
+  options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
+  options.verify = config.flag("detector", "verify", true);
+  // Without the network, a model that has one gives scores that its calibration knows nothing of.
+  if (options.verify || model.network.empty()) options.calibration = model.calibration;
+  options.threshold = read_threshold(config, options.calibration, model.threshold);
+  const bool verify_all = config.flag("detector", "verify_all", false);
+  options.refine = config.flag("detector", "refine", true);
+  const std::optional<int> computed = config.optional_whole_number("detector", "computed_scales", 0, 1000);
+  const std::optional<double> margin = config.optional_number("detector", "rejection_margin", 0, 1e9);
+  if (!config.flag("detector", "exact", false)) {
+    options.computed_scales = computed.value_or(kComputedScales);
+    const bool verified = options.verify && !model.network.empty();
+    options.rejection_margin = margin.value_or(verified ? kVerifiedRejectionMargin : kRejectionMargin);
+    options.verify_all = verify_all;
+  }
+  const std::string arithmetic = config.text("detector", "arithmetic", "exact");
+  if (arithmetic == "float") {
+    options.arithmetic = Arithmetic::floating_point;
+  } else if (arithmetic != "exact") {
+    throw Error(ExitCode::usage, config.name() + ": arithmetic '" + arithmetic + "' is not known",
+                "use 'exact' or 'float'");
+  }
+  return std::make_unique<FilterbankDetector>(std::move(model), options);
+}
+
+}  // namespace sightline::filterbank

@@ -1,0 +1,49 @@
+#pragma once
+/// How the filter bank's kernels can be built, and which of it is fastest on a device.
+
+#include <string>
+
+#include "opencl/tuning.hpp"
+#include "processing/opencl/opencl_tuner.hpp"
+
+namespace sightline::filterbank {
+
+class FilterbankDetector;
+
+/// How the kernels are built for a device. Every choice gives the same results (but `racy`).
+struct KernelTuning {
+  std::string filter = "local";      ///< plain, unrolled, vector, local
+  int filter_width = 4;              ///< pixels a work-item along x: 1, 2, 4, 8, 16
+  int filter_rows = 4;               ///< along y: 1..8
+  int filter_group = 32;             ///< work-items along x
+  int filter_group_rows = 4;         ///< work-items along y
+  std::string histogram = "atomic";  ///< owner, atomic, racy (inexact)
+  int histogram_cells = 32;          ///< cells a work-group: 16 or 32; fewer where local memory is short
+  std::string normalise = "cells";   ///< blocks, cells
+  int normalise_width = 1;           ///< blocks or cells a work-item: 1, 2, 4, 8, 16
+  std::string classify = "vector";   ///< plain, unrolled, vector, local
+  std::string dot = "auto";  ///< four products' sum: ptx, khr, float, integer; auto: the device's best
+  int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
+  int classify_rows = 16;    ///< rows of windows a work-item
+  int classify_group = 32;   ///< work-items along x
+  std::string network_dot = "auto";  ///< as `dot`: ptx, khr, integer; auto: the device's best
+  int network_pixels = 8;            ///< pixels a work-item: 4, 8
+  int network_outputs = 4;           ///< of each pixel, channels: 4, 8, 16
+  int network_group = 128;           ///< work-items a window
+  friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
+};
+using KernelTable = opencl::SettingsTable<KernelTuning>;
+
+/// The same as data: parameters, defaults, and what the tuner tries.
+const KernelTable& tuning_table();
+
+/// What the results of tuning are stored under: models with equally many filters share them.
+std::string tuning_problem(int filters);
+/// What has been stored for a device, or else the default.
+KernelTuning best_tuning(const opencl::DeviceInfo& device, int filters);
+
+/// Tunes the kernels of a FilterbankDetector; see TuneFunction.
+TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
+                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
+
+}  // namespace sightline::filterbank

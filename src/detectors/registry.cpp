@@ -1,0 +1,219 @@
+#include "detectors/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "detection/adjustable_detector.hpp"
+#include "detection/combined_detector.hpp"
+#include "detection/nested_detector.hpp"
+
+// A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
+// the first that recognises it, and cascades recognise any XML.
+#define SIGHTLINE_FAMILIES(FAMILY) \
+  FAMILY(filterbank)               \
+  FAMILY(waldboost)                \
+  FAMILY(census)                   \
+  FAMILY(cascade)
+
+namespace sightline {
+
+#define SIGHTLINE_DECLARE(folder) \
+  namespace folder {              \
+  const Family& family();         \
+  }
+SIGHTLINE_FAMILIES(SIGHTLINE_DECLARE)
+#undef SIGHTLINE_DECLARE
+
+std::span<const Family* const> families() {
+#define SIGHTLINE_LIST(folder) &folder::family(),
+  static const std::array all{SIGHTLINE_FAMILIES(SIGHTLINE_LIST)};
+#undef SIGHTLINE_LIST
+  return all;
+}
+
+const Family& family_named(std::string_view name) {
+  for (const Family* family : families()) {
+    if (family->info().name == name) return *family;
+  }
+  throw std::out_of_range("there is no detector family '" + std::string(name) + "'");
+}
+
+const Family& family_of(const Config& config) {
+  const std::string name = config.text("detector", "family", families().front()->info().name);
+  std::string known;
+  for (const Family* family : families()) {
+    const FamilyInfo& info = family->info();
+    if (name == info.name) {
+      for (const RenamedKey& key : info.renamed_keys) config.accept_former("detector", key.name, key.former);
+      return *family;
+    }
+    known += (known.empty() ? "'" : ", '") + std::string(info.name) + "'";
+  }
+  throw Error(ExitCode::usage, config.name() + ": detector family '" + name + "' is not known",
+              "known are: " + known);
+}
+
+const Family* family_of_model(const std::string& model) {
+  if (model.empty()) return nullptr;
+  for (const Family* family : families()) {
+    if (family->recognises(model)) return family;
+  }
+  return nullptr;
+}
+
+namespace {
+
+constexpr const char* kInside = "inside";
+
+// Beside the family's own keys: of any detector, and of one inside another.
+constexpr const char* kOwnKeys[] = {"family", kInside};
+constexpr const char* kPart = "part";
+
+void expect_keys(const Config& config) {
+  config.expect("detector", family_of(config).info().config_keys);
+  config.expect("detector", kOwnKeys);
+}
+
+constexpr int kMaxDetectors = 16;  // each loads a model
+
+// Those inside, each with what its own section says.
+std::vector<Config> inside_of(const Config& config) {
+  return config.tables("detector", kInside);
+}
+
+int number_of_detectors(const Config& config) {
+  int number = 1;
+  for (const Config& one : inside_of(config)) number += number_of_detectors(one);
+  return number;
+}
+
+void check_inside(const Config& config) {
+  for (const Config& one : inside_of(config)) {
+    expect_keys(one);
+    one.expect("detector", std::array{kPart});
+    one.expect_all_known();
+    check_inside(one);
+  }
+}
+
+BoxPart part_of(const Config& config) {
+  const auto sides = config.optional_numbers("detector", kPart, 4, -10, 10);
+  if (!sides) return {};
+  const BoxPart part{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]};
+  if (part.left < part.right && part.top < part.bottom) return part;
+  throw Error(ExitCode::usage, config.name() + ": 'part' of [[detector.inside]] is empty",
+              "give left, top, right and bottom, in parts of the box from 0 to 1");
+}
+
+std::unique_ptr<Detector> make_nested(const Config& config);
+
+// With the detectors that the configuration has inside it.
+std::unique_ptr<Detector> nested(std::unique_ptr<Detector> detector, const Config& config) {
+  check_contract(detector->stages(), detector->resources());
+  std::vector<InsideDetector> inside;
+  for (const Config& one : inside_of(config)) inside.push_back({make_nested(one), part_of(one)});
+  if (inside.empty()) return detector;
+  return std::make_unique<NestedDetector>(std::move(detector), std::move(inside));
+}
+
+std::unique_ptr<Detector> make_nested(const Config& config) {
+  return nested(family_of(config).make(config), config);
+}
+
+// With the stages of the extensions that the configuration asks for.
+std::unique_ptr<Detector> extended(std::unique_ptr<Detector> detector, const Config& config,
+                                   std::span<const DetectorExtension> extensions) {
+  for (const DetectorExtension& extension : extensions) {
+    if (!extension.wanted(config)) continue;
+    // Of several detectors in a file with one section, those whose objects it is for.
+    if (auto further = extension.make(config, detector->info()))
+      detector = std::make_unique<ExtendedDetector>(std::move(detector), std::move(further));
+  }
+  return detector;
+}
+
+void check_config(const Config& config, std::span<const DetectorExtension> extensions) {
+  config.expect_section("schedule");  // the pipeline's, which may not be there at all
+  config.expect_section("knob");      // likewise
+  check_detector_config(config, extensions);
+}
+
+// What people know it by: how much of the model it uses, its scales, and what else it changes.
+std::string setting_name(const FamilyInfo& family, const DetectorInfo& info, const SettingChanges& changes) {
+  std::string name = info.variant;
+  const auto is_said = [&](const std::string& key) {
+    if (key == "scale_step") return true;
+    return !info.variant.empty() && std::ranges::any_of(family.variant_axes, [&](const VariantAxis& axis) {
+      return axis.option.key == key && !axis.only_kernels;
+    });
+  };
+  const auto add = [&](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
+  if (info.scale_step > 0) add(fmt::format("step {:.4g}", info.scale_step));
+  for (const auto& [key, value] : changes) {
+    if (is_said(key)) continue;
+    add(key + " " +
+        (std::holds_alternative<double>(value) ? fmt::format("{:g}", std::get<double>(value))
+                                               : std::get<std::string>(value)));
+  }
+  return name;
+}
+
+}  // namespace
+
+void check_number_of_detectors(std::span<const Config> configs) {
+  int number = 0;
+  for (const Config& config : configs) number += number_of_detectors(config);
+  if (number <= kMaxDetectors) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: {} detectors are configured, more than the limit of {}",
+                          configs.front().name(), number, kMaxDetectors),
+              "combine fewer configurations, or remove [[detector.inside]] sections");
+}
+
+void check_detector_config(const Config& config, std::span<const DetectorExtension> extensions) {
+  check_number_of_detectors({&config, 1});
+  expect_keys(config);
+  for (const DetectorExtension& extension : extensions) {
+    if (extension.wanted(config)) extension.check(config);
+  }
+  config.expect_all_known();
+  check_inside(config);
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
+  check_config(config, extensions);
+  return extended(make_nested(config), config, extensions);
+}
+
+std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
+                                        std::span<const ConfiguredSetting> settings,
+                                        std::span<const DetectorExtension> extensions) {
+  check_config(configuration, extensions);
+  const Family& family = family_of(configuration);
+  const std::string used = setting_name(family.info(), made, {});
+  std::vector<AdjustableDetector::Named> all;
+  std::size_t configured = 0;
+  for (const ConfiguredSetting& setting : settings) {
+    check_config(setting.config, extensions);
+    std::unique_ptr<Detector> detector = family.make(setting.config);
+    std::string name = setting_name(family.info(), detector->info(), setting.changes);
+    if (name == used) configured = all.size();
+    all.push_back({std::move(name), std::move(detector)});
+  }
+  return extended(nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration),
+                  configuration, extensions);
+}
+
+std::unique_ptr<Detector> make_detector(std::span<const Config> configs,
+                                        std::span<const DetectorExtension> extensions) {
+  if (configs.size() == 1) return make_detector(configs.front(), extensions);
+  std::vector<std::unique_ptr<Detector>> detectors;
+  for (const Config& config : configs) detectors.push_back(make_detector(config, extensions));
+  return std::make_unique<CombinedDetector>(std::move(detectors));
+}
+
+}  // namespace sightline

@@ -1,0 +1,78 @@
+#pragma once
+/// The WaldBoost detector: pyramid, scan, group.
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/config.hpp"
+#include "detection/pixel_windows.hpp"
+#include "detectors/waldboost/model.hpp"
+#include "detectors/waldboost/scan.hpp"
+#include "detectors/waldboost/steps.hpp"
+
+namespace sightline::waldboost {
+
+using enum PixelWindowDetector::StageIndex;
+using enum PixelWindowDetector::ResourceIndex;
+
+/// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
+inline constexpr std::array kKernelVariants = {"naive", "progressive", "queue"};
+
+struct Options : PixelWindowOptions {  // kernels: one of kKernelVariants
+  /// Of the progressive kernels, see steps.hpp: divisors, and the weak classifiers that steps come to before
+  /// they count. Empty: what follows from the model. Where one is given and no variant, these kernels run.
+  std::vector<int> shares = {}, phases = {};
+};
+using Level = PixelLevel;
+
+/// One frame in flight.
+class WaldboostWorkspace : public PixelWindowWorkspace {
+ public:
+  oneapi::tbb::enumerable_thread_specific<ScanScratch> scratch;
+};
+
+class WaldboostDetector : public PixelWindowDetector {
+ public:
+  /// Throws Error (usage) on options out of range.
+  WaldboostDetector(Model model, const Options& options);
+
+  std::unique_ptr<Workspace> make_workspace() const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::vector<WorkCount> count_work(PictureView frame) const override;
+
+  const Model& model() const { return model_; }
+  const Options& options() const { return own_options_; }
+  /// The sum from which a window is a candidate, in units of the model.
+  std::int32_t lowest_sum() const { return lowest_sum_; }
+  /// The score of a sum.
+  double score(std::int32_t sum) const { return sum * model_.unit; }
+  /// Of the progressive kernels.
+  std::vector<ProgressiveStep> steps() const {
+    return steps_for(model_, own_options_.shares, own_options_.phases);
+  }
+
+  std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const override;
+
+ private:
+  void scan(PixelWindowWorkspace& workspace) const override;
+
+  Model model_;
+  PackedModel packed_;
+  Options own_options_;
+  std::int32_t lowest_sum_ = 0;
+};
+
+/// What make_waldboost_detector reads of section [detector].
+inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_size",       "max_size",
+                                              "threshold",   "confidence", "border",         "clip",
+                                              "max_overlap", "label",      "max_candidates", "max_model_size",
+                                              "kernels",     "shares",     "phases"};
+/// Options and model from section [detector] of a configuration.
+std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
+/// The detector with its scan in plain scalar code. Throws as make_waldboost_detector does.
+std::unique_ptr<Detector> make_reference(const Config& config);
+
+}  // namespace sightline::waldboost

@@ -1,0 +1,102 @@
+#pragma once
+/// Which faces of pictures and videos become somebody's templates.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faces/gallery/face_finder.hpp"
+
+namespace sightline::gallery {
+
+/// Whose face is meant where a picture shows several.
+struct FaceChoice {
+  bool largest = false;
+  int number = 0;  ///< from left to right, from 1; 0: not said
+};
+
+/// The face of a picture that is meant, or why there is none.
+struct ChosenFace {
+  std::optional<std::size_t> face = {};  ///< an index into the faces
+  std::string problem = {};              ///< "5 faces are found"
+  std::string remedy = {};
+  bool is_doubtful = false;  ///< the faces that may be meant have too low a quality
+};
+
+/// Why a face is doubtful: "confidence 21%, below 60%"; empty where its quality is high enough.
+std::string doubt_about(const FaceTemplate& face, const FaceQuality& least);
+
+/// Faces are numbered by the middle of their box, from left to right, then from top to bottom. Doubtful ones
+/// are numbered, too, but not chosen.
+ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice,
+                       const FaceQuality& least = {});
+
+/// A face that may become a template, and where it is from.
+struct Candidate {
+  FaceTemplate face;
+  std::string source;
+};
+
+/// Keeps some of the faces of a video of any length: the sharpest of each of at most 256 stretches of equal
+/// length. Thread-safety: none.
+class Stretches {
+ public:
+  static constexpr std::size_t kMost = 256;
+
+  void add(Candidate candidate);
+  /// All that is kept, in the order in which it came.
+  std::vector<Candidate> take();
+
+ private:
+  std::vector<Candidate> kept_;  // the last one's stretch may not be over
+  std::size_t length_ = 1;       // faces in a stretch
+  std::size_t seen_ = 0;         // of the last stretch
+};
+
+/// What becomes of candidates.
+struct Selection {
+  std::vector<std::size_t> taken;  ///< indices, rising
+  std::size_t blurred = 0;         ///< left out, for these reasons
+  std::size_t others = 0;
+  std::size_t alike = 0;
+};
+
+/// Below this distance, two pictures of somebody say no more than one does: a quarter of the distance at
+/// which one pair of strangers in a thousand would be taken for the same person. 0 where the model does not
+/// know that: then only equal templates are alike.
+std::int64_t alike_distance(const FaceFinder& finder);
+
+/// Which pictures of somebody show the same person, most likely.
+struct Likeness {
+  std::vector<std::size_t> like, unlike;  ///< indices, rising
+  bool is_certain = true;  ///< false: two pictures differ, and nothing says which of them is the person's
+};
+
+/// The share of strangers that one picture's likeness to all others lets pass.
+inline constexpr double kStrangersAlike = 0.3;
+
+/// Links pictures that are nearer to each other than a stranger's would be to any of them (the distance that
+/// a share of kStrangersAlike / others of strangers reaches), and keeps those that are linked with a known
+/// one, directly or through others; where none is known, the largest group, of equal ones the first. Keeps
+/// all where there are fewer than three with the known ones, or the model knows nothing of strangers.
+Likeness sort_by_likeness(const std::vector<Candidate>& candidates,
+                          const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder);
+
+/// Of pictures that were chosen by somebody: all but those like one that is known or taken already.
+/// @param known  templates of the person so far
+Selection select_pictures(const std::vector<Candidate>& candidates,
+                          const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder);
+
+/// Of a video of one person: sharp frames that differ. Left out is
+/// - who is nearer to a stranger than to the one in the middle (the candidate with the least distance to all
+///   others): somebody else who came by, or no face;
+/// - the blurrier half;
+/// - of the rest, the sharpest is taken, then again and again the one that is least like all that is known or
+///   taken, until `most` are, or all others are alike.
+/// Ties go to the first.
+Selection select_frames(const std::vector<Candidate>& candidates,
+                        const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder,
+                        std::size_t most);
+
+}  // namespace sightline::gallery

@@ -1,0 +1,35 @@
+#pragma once
+/// How far found points are from marked ones.
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "faces/landmarks/finder.hpp"
+
+namespace sightline::landmarks {
+
+/// Distance between found and marked point, in parts of the distance between the marked eyes, by kPointNames.
+using PointErrors = std::array<double, kPoints>;
+
+PointErrors errors_of(const Points& found, const Points& marked);
+
+/// A face whose mean error is larger has failed.
+inline constexpr double kFailure = 0.1;
+
+/// The errors of many faces.
+class ErrorSummary {
+ public:
+  void add(const PointErrors& errors) { faces_.push_back(errors); }
+  std::size_t faces() const { return faces_.size(); }
+  /// Over all faces; 0 where there is none.
+  double mean() const;
+  double mean_of(int point) const;
+  /// Share of the faces whose mean over the points is larger.
+  double share_above(double error) const;
+
+ private:
+  std::vector<PointErrors> faces_;
+};
+
+}  // namespace sightline::landmarks

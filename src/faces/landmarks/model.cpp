@@ -1,0 +1,185 @@
+#include "faces/landmarks/model.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "faces/landmarks/shape.hpp"
+#include "model/header.hpp"
+
+namespace sightline::landmarks {
+namespace {
+
+constexpr std::string_view kVersion = "1";
+// Points that lie closer together say nothing about turn and size.
+constexpr std::int64_t kLeastSpread = std::int64_t{kCoordinates} * kPoints * kPoints * kUnit * kUnit;
+
+struct Problem {
+  std::string what, remedy;
+};
+
+std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
+
+Problem problem_of_sizes(const Model& model) {
+  if (model.depth < 1 || model.depth > kMaxDepth)
+    return {"trees of depth " + number(model.depth), "it must be 1 to " + number(kMaxDepth)};
+  if (model.stages < 1 || model.stages > kMaxStages)
+    return {number(model.stages) + " stages", "a model has 1 to " + number(kMaxStages)};
+  if (model.trees < 1 || std::int64_t{model.stages} * model.trees > kMaxTrees)
+    return {number(model.trees) + " trees a stage", "there may be " + number(kMaxTrees) + " in all"};
+  if (model.pixels < 1 || model.pixels > kMaxPixels)
+    return {number(model.pixels) + " pixels a stage", "a stage has 1 to " + number(kMaxPixels)};
+  return {};
+}
+
+// Their number, too, where it does not follow from the model's sizes.
+Problem problem_of_values(const Model& model) {
+  for (const std::int32_t value : model.mean) {
+    if (value < 0 || value > kPatchSide * kUnit)
+      return {"a point begins at " + number(value),
+              "it must lie in the patch: 0 to " + number(kPatchSide * kUnit)};
+  }
+  if (MeanShape(model.mean).norm() < kLeastSpread)
+    return {"the points begin in one place", "they must be a pixel or more apart"};
+  for (const PixelPlace& place : model.places) {
+    if (place.anchor >= kPoints)
+      return {"a pixel belongs to point " + number(place.anchor), "there are " + number(kPoints)};
+    if (std::max(std::abs(int{place.x}), std::abs(int{place.y})) > kPatchSide * kUnit)
+      return {"a pixel is too far from its point", "it may be " + number(kPatchSide) + " pixels away"};
+  }
+  for (const std::uint8_t shift : model.shifts) {
+    if (shift > kMaxShift) return {"a shift of " + number(shift), "it must be 0 to " + number(kMaxShift)};
+  }
+  for (const Split& split : model.splits) {
+    if (std::max(split.first, split.second) >= model.pixels)
+      return {"a tree looks at pixel " + number(std::max(split.first, split.second)),
+              "a stage has " + number(model.pixels)};
+  }
+  return {};
+}
+
+Problem problem_of(const Model& model) {
+  if (Problem problem = problem_of_sizes(model); !problem.what.empty()) return problem;
+  const std::size_t stages = static_cast<std::size_t>(model.stages);
+  const std::size_t trees = stages * static_cast<std::size_t>(model.trees);
+  if (model.places.size() != stages * static_cast<std::size_t>(model.pixels) ||
+      model.shifts.size() != stages ||
+      model.splits.size() != trees * static_cast<std::size_t>(model.nodes()) ||
+      model.leaves.size() != trees * static_cast<std::size_t>(model.leaves_of_tree()))
+    return {"an array has not as many values as the model's sizes say", "train it again"};
+  return problem_of_values(model);
+}
+
+std::string point_names() {
+  std::string names;
+  for (const std::string_view name : kPointNames) names += (names.empty() ? "" : ",") + std::string(name);
+  return names;
+}
+
+std::string patch_text() {
+  return number(kBoxPixels) + "+" + number(kPatchMargin);
+}
+
+// Lengths along the dimensions of an array of that many; 0 where there is none.
+int length(const Safetensors& file, const std::string& array, std::size_t dimension) {
+  const TensorShape& shape = file.at(array).shape;
+  return dimension < shape.size() ? static_cast<int>(std::min<std::int64_t>(shape[dimension], 1 << 30)) : 0;
+}
+
+void read_sizes(const Safetensors& file, Model& model) {
+  model.stages = length(file, "thresholds", 0);
+  model.trees = length(file, "thresholds", 1);
+  const int nodes = length(file, "thresholds", 2);
+  while (model.depth <= kMaxDepth && (1 << model.depth) - 1 < nodes) ++model.depth;
+  model.pixels = length(file, "anchors", 1);
+}
+
+void read_arrays(const Safetensors& file, Model& model) {
+  const std::int64_t stages = model.stages, trees = model.trees, nodes = model.nodes(), pixels = model.pixels;
+  const auto mean = file.array<std::int32_t>("mean", {kPoints, 2});
+  std::copy(mean.begin(), mean.end(), model.mean.begin());
+  const auto anchors = file.array<std::uint8_t>("anchors", {stages, pixels});
+  const auto offsets = file.array<std::int16_t>("offsets", {stages, pixels, 2});
+  for (std::size_t i = 0; i < anchors.size(); ++i)
+    model.places.push_back({anchors[i], offsets[2 * i], offsets[2 * i + 1]});
+  const auto compared = file.array<std::uint8_t>("pixels", {stages, trees, nodes, 2});
+  const auto thresholds = file.array<std::int8_t>("thresholds", {stages, trees, nodes});
+  for (std::size_t i = 0; i < thresholds.size(); ++i)
+    model.splits.push_back({compared[2 * i], compared[2 * i + 1], thresholds[i]});
+  const auto shifts = file.array<std::uint8_t>("shifts", {stages});
+  model.shifts.assign(shifts.begin(), shifts.end());
+  const auto leaves = file.array<std::int8_t>("leaves", {stages, trees, nodes + 1, kCoordinates});
+  model.leaves.resize(leaves.size() / kCoordinates);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    model.leaves[i / kCoordinates][i % kCoordinates] = leaves[i];
+}
+
+}  // namespace
+
+Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  return read_model(Safetensors::load(path, max_bytes), path);
+}
+
+Model read_model(const Safetensors& file, const std::filesystem::path& path) {
+  const ModelHeader header(file, path);
+  header.expect("kind", kModelKind, "choose a model of landmarks");
+  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  header.expect("points", point_names(), "train it again on these points");
+  header.expect("patch", patch_text(), "train it again, or use the program that it was made for");
+  Model model;
+  model.name = path.stem().string();
+  if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
+  read_sizes(file, model);
+  Problem problem = problem_of_sizes(model);
+  if (problem.what.empty()) {
+    read_arrays(file, model);
+    problem = problem_of(model);
+  }
+  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  return model;
+}
+
+bool looks_like_model(const std::filesystem::path& file) {
+  return safetensors_kind(file) == kModelKind;
+}
+
+void save_model(const Model& model, const std::filesystem::path& file) {
+  container_of(model).save(file);
+}
+
+Safetensors container_of(const Model& model) {
+  if (const Problem problem = problem_of(model); !problem.what.empty())
+    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  std::vector<std::uint8_t> anchors, compared;
+  std::vector<std::int16_t> offsets;
+  for (const PixelPlace& place : model.places) {
+    anchors.push_back(place.anchor);
+    offsets.insert(offsets.end(), {place.x, place.y});
+  }
+  std::vector<std::int8_t> thresholds, leaves;
+  for (const Split& split : model.splits) {
+    compared.insert(compared.end(), {split.first, split.second});
+    thresholds.push_back(split.threshold);
+  }
+  for (const Leaf& leaf : model.leaves) leaves.insert(leaves.end(), leaf.begin(), leaf.end());
+  const std::int64_t stages = model.stages, trees = model.trees, nodes = model.nodes(), pixels = model.pixels;
+  Safetensors container;
+  container.metadata = {{"kind", std::string(kModelKind)},
+                        {"version", std::string(kVersion)},
+                        {"points", point_names()},
+                        {"patch", patch_text()}};
+  if (!model.provenance.empty()) container.metadata["provenance"] = model.provenance;
+  container.set<std::int32_t>("mean", {kPoints, 2}, model.mean);
+  container.set<std::uint8_t>("anchors", {stages, pixels}, anchors);
+  container.set<std::int16_t>("offsets", {stages, pixels, 2}, offsets);
+  container.set<std::uint8_t>("pixels", {stages, trees, nodes, 2}, compared);
+  container.set<std::int8_t>("thresholds", {stages, trees, nodes}, thresholds);
+  container.set<std::uint8_t>("shifts", {stages}, model.shifts);
+  container.set<std::int8_t>("leaves", {stages, trees, nodes + 1, kCoordinates}, leaves);
+  return container;
+}
+
+}  // namespace sightline::landmarks

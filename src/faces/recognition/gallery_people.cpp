@@ -1,0 +1,172 @@
+#include "faces/recognition/gallery_people.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "base/error.hpp"
+
+namespace sightline::recognition {
+namespace {
+
+namespace fs = std::filesystem;
+using gallery::Gallery;
+
+constexpr std::chrono::milliseconds kFramePatience{0};
+constexpr std::chrono::seconds kQuiet{2};  // that another program may have a gallery locked without a warning
+
+// What is as near as that is the same person's, by what is said of distances.
+std::uint32_t limit_of(const gallery::Snapshot& known, const Recogniser& recogniser,
+                       const LimitOptions& limit) {
+  if (limit.distance) return recogniser.distance_within(*limit.distance);
+  if (!limit.false_accepts && known.threshold)
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(known.threshold->distance, 0, UINT32_MAX));
+  const double rate = limit.false_accepts.value_or(LimitOptions::kFalseAccepts);
+  const double share = rate / std::max(1.0, static_cast<double>(known.size()));
+  return distance_of_strangers(recogniser.model(), share).value_or(0);
+}
+
+std::shared_ptr<const KnownPeople> nobody(const Recogniser& recogniser) {
+  return std::make_shared<KnownPeople>(KnownPeople{TemplateSet(recogniser.format()), {}, {}, 0});
+}
+
+// Tells a file from another one that takes its place, and from itself when somebody has written into it.
+struct FileStamp {
+  dev_t device = 0;
+  ino_t node = 0;
+  off_t size = 0;
+  std::int64_t changed = 0;  // nanoseconds
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+FileStamp stamp_of(const fs::path& file) {
+  struct stat now {};
+  if (::stat(file.c_str(), &now) != 0) return {};
+  return {now.st_dev, now.st_ino, now.st_size,
+          std::int64_t{now.st_ctim.tv_sec} * 1'000'000'000 + now.st_ctim.tv_nsec};
+}
+
+// One gallery: read when it is made and, if it is followed, when people are asked for after a change.
+class FollowedGallery : public PeopleSource {
+ public:
+  FollowedGallery(fs::path file, std::shared_ptr<const Recogniser> recogniser, const LimitOptions& limit,
+                  bool follow)
+      : file_(std::move(file)), recogniser_(std::move(recogniser)), limit_(limit), follow_(follow) {
+    look(Gallery::kPatience);
+    if (!gallery_) {
+      spdlog::warn(
+          "nobody is known yet: there is no gallery '{}' (`sightline faces add --name NAME` makes it)",
+          file_.string());
+    } else if (follow) {
+      gallery_->set_patience(kFramePatience);
+    }
+  }
+
+  std::shared_ptr<const KnownPeople> current() const override {
+    const std::lock_guard lock(mutex_);
+    if (follow_) follow();
+    return people_;
+  }
+
+ private:
+  // A gallery that cannot be used names nobody: who is deleted with her gallery must not stay known.
+  void follow() const {
+    try {
+      look(kFramePatience);
+      busy_since_.reset();
+      told_.clear();
+    } catch (const Error& e) {
+      e.code() == ExitCode::failed ? wait(e.what()) : forget_all(e.what());
+    } catch (const std::exception& e) {
+      forget_all(e.what());
+    }
+  }
+
+  // Takes what is there now, if it is something else than the last time.
+  void look(std::chrono::milliseconds patience) const {
+    const FileStamp stamp = stamp_of(file_);  // before it is opened: a later change shows the next time
+    if (!gallery_ && seen_ == stamp) return;
+    looked_at_ = stamp;
+    const FileStamp before = seen_.value_or(FileStamp{});
+    if (!Gallery::is_there(file_)) {
+      if (gallery_) spdlog::warn("nobody is known: the gallery '{}' is gone", file_.string());
+      gallery_.reset();
+      people_ = nobody(*recogniser_);
+      seen_ = stamp;
+      return;
+    }
+    const bool is_other = stamp.device != before.device || stamp.node != before.node;
+    if (gallery_ && is_other)
+      spdlog::info("the gallery '{}' was replaced by another file: its people are read anew", file_.string());
+    if (gallery_ && !is_other) {
+      const bool changed = gallery_->changed();
+      if (!changed && stamp == before) return;
+      if (!changed) gallery_.reset();  // SQLite does not notice what others have written, and keeps pages
+    } else {
+      gallery_.reset();
+    }
+    if (!gallery_) gallery_.emplace(file_, Gallery::Access::read, patience);
+    people_ = load_people(*gallery_, *recogniser_, limit_);
+    seen_ = stamp;
+  }
+
+  // Another program changes the gallery, most likely: what it deletes is there until it is done.
+  void wait(const std::string& reason) const {
+    const auto now = std::chrono::steady_clock::now();
+    if (!busy_since_) busy_since_ = now;
+    if (now - *busy_since_ >= kQuiet) warn_once("people stay as they are: " + reason);
+  }
+
+  void forget_all(const std::string& reason) const {
+    gallery_.reset();
+    people_ = nobody(*recogniser_);
+    seen_ = looked_at_;
+    warn_once("nobody is known: " + reason);
+  }
+
+  void warn_once(const std::string& text) const {
+    if (told_ != text) spdlog::warn("{}", text);
+    told_ = text;
+  }
+
+  const fs::path file_;
+  const std::shared_ptr<const Recogniser> recogniser_;
+  const LimitOptions limit_;
+  const bool follow_;
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::optional<Gallery> gallery_;
+  mutable FileStamp looked_at_;
+  mutable std::optional<FileStamp> seen_;  ///< of the file that people are from, or nobody
+  mutable std::shared_ptr<const KnownPeople> people_;
+  mutable std::optional<std::chrono::steady_clock::time_point> busy_since_;
+  mutable std::string told_;
+};
+
+}  // namespace
+
+gallery::TemplateKind template_kind(const Recogniser& recogniser) {
+  return {recogniser.model().name, recogniser.hash(), recogniser.description(),
+          static_cast<std::int64_t>(recogniser.template_bytes())};
+}
+
+std::shared_ptr<const KnownPeople> load_people(Gallery& gallery, const Recogniser& recogniser,
+                                               const LimitOptions& limit) {
+  gallery.require(template_kind(recogniser));
+  const gallery::Snapshot snapshot = gallery.snapshot();
+  auto people = std::make_shared<KnownPeople>(
+      KnownPeople{TemplateSet(recogniser.format()), snapshot.owners, snapshot.names, 0});
+  for (std::size_t i = 0; i < people->owners.size(); ++i) people->templates.append(snapshot.row(i));
+  people->limit = limit_of(snapshot, recogniser, limit);
+  return people;
+}
+
+std::unique_ptr<PeopleSource> people_of(const fs::path& file, std::shared_ptr<const Recogniser> recogniser,
+                                        const LimitOptions& limit, bool follow) {
+  return std::make_unique<FollowedGallery>(file, std::move(recogniser), limit, follow);
+}
+
+}  // namespace sightline::recognition

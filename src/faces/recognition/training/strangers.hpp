@@ -1,0 +1,15 @@
+#pragma once
+/// How near templates of different people come to each other.
+
+#include <cstdint>
+#include <vector>
+
+#include "faces/recognition/model.hpp"
+
+namespace sightline::recognition {
+
+/// Distances at rates from 1e-5 to 0.3, those that enough pairs tell.
+/// @param distances  of pairs of different people; is sorted
+std::vector<StrangerRate> stranger_rates(std::vector<std::uint32_t> distances);
+
+}  // namespace sightline::recognition

@@ -1,0 +1,321 @@
+#include "processing/opencl/opencl_stages.hpp"
+
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "opencl/data.hpp"
+
+namespace sightline {
+namespace {
+
+OpenClSlotBase& own_slot(DeviceSlot& slot) {
+  return static_cast<OpenClSlotBase&>(slot);
+}
+
+template <typename Use>
+void for_each(ResourceSet set, const Use& use) {
+  for (std::size_t resource = 0; resource < kMostStages; ++resource) {
+    if (set.contains(resource)) use(resource);
+  }
+}
+
+std::string in_quotes(std::string_view name) {
+  return "'" + std::string(name) + "'";
+}
+
+// What the host hands to the segment and has use for afterwards.
+ResourceSet read_again(std::span<const StageInfo> stages, const StageSet& on_device,
+                       const DeviceSegment& segment) {
+  ResourceSet left = segment.uploads - ResourceSet{kFrameResource};
+  for (std::size_t i = segment.first; i < segment.last; ++i) left = left - stages[i].writes;
+  ResourceSet again;
+  for (std::size_t i = segment.last; i < stages.size(); ++i) {
+    if (!on_device[i]) again = again | (left & stages[i].reads);
+    left = left - stages[i].writes;
+  }
+  return again;
+}
+
+}  // namespace
+
+OpenClSlotBase::OpenClSlotBase(const OpenClStageBase& stages)
+    : queue(stages.context()), input_(stages.gray_program()) {}
+
+void OpenClSlotBase::launched(std::string_view part, opencl::Event event) {
+  if (!again_) add(DeviceSpan::Kind::stage, stage_, part, std::move(event));
+}
+
+void OpenClSlotBase::fit(opencl::Buffer& buffer, std::int64_t bytes) const {
+  const auto size = static_cast<std::size_t>(bytes);
+  if (buffer.bytes() < size) buffer = opencl::Buffer(queue.context(), size);
+}
+
+OpenClStageBase::OpenClStageBase(const FrameProcessor& processor, const opencl::Context& context,
+                                 opencl::ProgramCache* cache, std::initializer_list<std::size_t> stages)
+    : processor_(&processor),
+      context_(&context),
+      cache_(cache),
+      gray_(opencl::GrayKernels::build(context, cache)) {
+  for (const std::size_t stage : stages) supported_.set(stage);
+}
+
+void OpenClStageBase::check(const StageSet& on_device) const {
+  check(on_device, stage_names(*processor_));
+}
+
+void OpenClStageBase::check(const StageSet& on_device, std::span<const std::string_view> names) const {
+  const std::span<const StageInfo> stages = processor_->stages();
+  // The stage that last wrote a resource before `end`, and the first from `begin` on that reads it.
+  const auto writer = [&](std::size_t resource, std::size_t end) {
+    while (end > 0 && !stages[end - 1].writes.contains(resource)) --end;
+    return std::string(names[end > 0 ? end - 1 : 0]);
+  };
+  const auto reader = [&](std::size_t resource, std::size_t begin) {
+    while (begin + 1 < stages.size() && !stages[begin].reads.contains(resource)) ++begin;
+    return begin;
+  };
+  ResourceSet came_back;
+  for (const DeviceSegment& segment : plan_transfers(stages, on_device)) {
+    for_each(segment.uploads - (uploads_ - came_back), [&](std::size_t resource) {
+      const std::string to(names[reader(resource, segment.first)]);
+      const std::string from = writer(resource, segment.first);
+      throw Error(
+          ExitCode::usage,
+          "stage " + in_quotes(to) + " runs on the device only after " + in_quotes(from) + " has run there",
+          "use --map " + from + "=gpu," + to + "=gpu or --map " + to + "=cpu");
+    });
+    for_each(segment.downloads - downloads_, [&](std::size_t resource) {
+      const std::string from = writer(resource, segment.last);
+      std::size_t at = segment.last;
+      while (at < stages.size() && (on_device[at] || !stages[at].reads.contains(resource))) ++at;
+      const std::string to(names[std::min(at, stages.size() - 1)]);
+      throw Error(
+          ExitCode::usage,
+          "stage " + in_quotes(from) + " runs on the device only where " + in_quotes(to) + " does so too",
+          "use --schedule gpu or cpu");
+    });
+    came_back = came_back | segment.downloads;
+  }
+}
+
+void OpenClStageBase::plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const {
+  if (on_device == slot.on_device_ && !slot.segments_.empty()) return;
+  slot.segments_.clear();
+  for (const DeviceSegment& segment : plan_transfers(processor_->stages(), on_device))
+    slot.segments_.push_back({segment, read_again(processor_->stages(), on_device, segment)});
+  slot.on_device_ = on_device;
+}
+
+void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) const {
+  const std::span<const StageInfo> stages = processor_->stages();
+  const auto make = [&](std::size_t resource, std::size_t bytes) {
+    opencl::SharedBuffer& memory = slot.memory_[resource];
+    // Slack at the end: vectors read past the last element, on the CPU and on the device.
+    const std::size_t size = bytes + InterStageBuffer::kSlack;
+    if (memory.bytes() != size) memory.resize(slot.queue, size);
+  };
+  ResourceSet used;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    if (slot.on_device_[stage]) used = used | stages[stage].reads | stages[stage].writes;
+  }
+  for_each(used, [&](std::size_t resource) {
+    if (resource == kFrameResource) {
+      const PictureView frame = frame_of(workspace);
+      const std::size_t luma = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
+      make(resource, std::max(luma, slot.luma_bytes));
+      slot.input_.prepare(slot.queue, frame, slot.luma_stride());
+    } else if (memory_of(workspace, resource)) {
+      make(resource, call_bytes_of(slot, workspace, resource));
+    } else if (slot.list_of_[resource]) {
+      for (opencl::AppendList* list : slot.lists_) list->make(slot.queue);
+    }
+  });
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    if (slot.on_device_[stage]) call_make_scratch(slot, workspace, stage);
+  }
+}
+
+void OpenClStageBase::prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
+  OpenClSlotBase& s = own_slot(slot);
+  const PictureView frame = frame_of(workspace);
+  s.planned_.update(
+      frame.size(), partition_of(workspace), [&] { call_plan_geometry(s, workspace); },
+      [&] { call_plan_work(s, workspace); });
+  plan_mapping(s, on_device);
+  make_memory(s, workspace);
+  for (const OpenClSlotBase::Segment& segment : s.segments_) {
+    // Where the CPU hands over to the device, it writes right into memory that the device takes it from.
+    for_each(segment.uploads, [&](std::size_t resource) {
+      if (InterStageBuffer* const memory = memory_of(workspace, resource))
+        memory->bind(s.memory_[resource].host_writes());
+    });
+    for (std::size_t stage = segment.first; stage < segment.last; ++stage) {
+      for_each(processor_->stages()[stage].writes - segment.uploads, [&](std::size_t resource) {
+        if (memory_of(workspace, resource)) s.memory_[resource].to_device_unwritten();
+      });
+    }
+    for_each(segment.downloads, [&](std::size_t resource) {
+      if (opencl::AppendList* const list = s.list_of_[resource]) list->make_readable(s.queue);
+    });
+  }
+}
+
+void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& workspace,
+                                    std::size_t stage) const {
+  slot.stage_ = stage;
+  slot.stage_name_ = processor_->stages()[stage].name;
+  call_enqueue(slot, workspace, stage);
+}
+
+void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                             std::size_t last) const {
+  bring_in_all(own_slot(slot), workspace, first, last);
+  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own_slot(slot), workspace, stage);
+  submit_outputs(slot, workspace);
+}
+
+void OpenClStageBase::submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                                    std::size_t last) const {
+  bring_in_all(own_slot(slot), workspace, first, last);
+  own_slot(slot).queue.flush();
+}
+
+void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std::size_t first,
+                                   std::size_t last) const {
+  s.again_ = false;
+  s.spans.clear();
+  s.done = {};
+  const auto segment = std::find_if(s.segments_.begin(), s.segments_.end(),
+                                    [&](const DeviceSegment& one) { return one.first == first; });
+  if (segment == s.segments_.end() || segment->last != last)
+    throw std::logic_error("stages are submitted that the slot is not prepared for");
+  s.submitted_ = &*segment;
+  const PictureView frame = frame_of(workspace);
+  for_each(segment->uploads, [&](std::size_t resource) {
+    if (resource == kFrameResource) {
+      bring_in_frame(s, frame, first);
+      return;
+    }
+    bring_in(s, workspace, resource);
+    s.add(DeviceSpan::Kind::upload, first, "upload", s.memory_[resource].to_device());
+  });
+}
+
+void OpenClStageBase::submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const {
+  OpenClSlotBase& s = own_slot(slot);
+  enqueue_stage(s, workspace, stage);
+  s.queue.flush();
+}
+
+void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) const {
+  OpenClSlotBase& s = own_slot(slot);
+  const OpenClSlotBase::Segment& segment = *s.submitted_;
+  const auto add = [&](opencl::Event event) {
+    if (!event) return;
+    s.add(DeviceSpan::Kind::download, segment.last - 1, "download", event);
+    s.done = std::move(event);
+  };
+  s.done = {};
+  for_each(segment.downloads | segment.host_again, [&](std::size_t resource) {
+    InterStageBuffer* const memory = memory_of(workspace, resource);
+    if (!memory) {
+      add(call_read(s, resource));
+      return;
+    }
+    opencl::SharedBuffer& shared = s.memory_[resource];
+    add(segment.downloads.contains(resource) ? shared.to_host() : shared.to_host_unchanged());
+    memory->bind(shared.host());
+  });
+  if (!s.done) s.done = s.queue.marker();  // nothing comes back yet
+  s.queue.flush();
+}
+
+void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,
+                                     std::size_t stage) const {
+  FrameOnDevice* const shared = slot.shared_frame;
+  if (shared && shared->ready) {
+    const auto bytes = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
+    slot.add(DeviceSpan::Kind::upload, stage, "copy",
+             slot.queue.copy_after(shared->ready, *shared->luma, slot.luma(), bytes));
+    return;
+  }
+  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(upload.first));
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", upload.last);
+  opencl::Event ready = std::move(upload.last);
+  if (!frame.is_gray()) {
+    ready = slot.input_.convert(slot.queue, frame, slot.luma(), slot.luma_stride());
+    slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);
+  }
+  if (shared) *shared = {&slot.luma(), std::move(ready)};
+}
+
+// What a stage on the CPU wrote is in the device's reach already; what another device left is not.
+void OpenClStageBase::bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const {
+  InterStageBuffer& memory = *memory_of(workspace, resource);
+  opencl::SharedBuffer& shared = slot.memory_[resource];
+  if (memory.data() == shared.host()) return;
+  std::byte* const target = shared.host_writes();
+  std::memcpy(target, memory.data(), memory.bytes());
+  memory.bind(target);
+}
+
+void OpenClStageBase::complete(DeviceSlot& slot, Workspace& workspace) const {
+  OpenClSlotBase& s = own_slot(slot);
+  for_each(s.submitted_->downloads, [&](std::size_t resource) {
+    if (memory_of(workspace, resource)) return;
+    if (s.list_of_[resource]) finish_list(s, workspace, resource);
+    call_take(s, workspace, resource);
+  });
+}
+
+void OpenClStageBase::finish_list(OpenClSlotBase& slot, const Workspace& workspace,
+                                  std::size_t resource) const {
+  slot.list_of_[resource]->finish_read(slot.queue, opencl::count_windows(slot.windows),
+                                       [&](std::size_t capacity) {
+                                         for (opencl::AppendList* list : slot.lists_)
+                                           list->make(slot.queue, capacity);
+                                         slot.again_ = true;
+                                         call_refill(slot, workspace, resource);
+                                         slot.again_ = false;
+                                       });
+}
+
+void OpenClStageBase::refill_stages(OpenClSlotBase& slot, const Workspace& workspace) const {
+  bool fills = false;
+  for (std::size_t stage = slot.submitted_->first; stage < slot.submitted_->last; ++stage) {
+    for_each(processor_->stages()[stage].writes,
+             [&](std::size_t resource) { fills = fills || slot.list_of_[resource]; });
+    if (fills) enqueue_stage(slot, workspace, stage);
+  }
+}
+
+opencl::Event OpenClStageBase::read_list(OpenClSlotBase& slot, std::size_t resource) {
+  return slot.list_of_[resource]->read(slot.queue);
+}
+
+void OpenClStageBase::read_back(DeviceSlot& slot, Workspace& workspace, std::size_t resource) const {
+  OpenClSlotBase& s = own_slot(slot);
+  InterStageBuffer& memory = *memory_of(workspace, resource);
+  memory.bind(nullptr);
+  s.queue.wait(s.queue.read(s.buffer(resource), memory.data(), memory.bytes()));
+}
+
+void OpenClStageBase::run(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
+  OpenClSlotBase& s = own_slot(slot);
+  prepare(slot, workspace, on_device);
+  std::size_t stage = 0;
+  const auto run_on_cpu = [&](std::size_t end) {
+    for (; stage < end; ++stage) processor_->run_stage(stage, workspace);
+  };
+  for (const DeviceSegment& segment : s.segments_) {
+    run_on_cpu(segment.first);
+    submit(slot, workspace, segment.first, segment.last);
+    s.queue.wait(s.done);
+    complete(slot, workspace);
+    stage = segment.last;
+  }
+  run_on_cpu(processor_->stages().size());
+}
+
+}  // namespace sightline

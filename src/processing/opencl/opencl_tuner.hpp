@@ -1,0 +1,115 @@
+#pragma once
+/// Times the variants of a family's kernels on a frame, and chooses among them.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "opencl/tuning.hpp"
+#include "processing/frame_result.hpp"
+#include "processing/opencl/opencl_stages.hpp"
+
+namespace sightline {
+
+/// What one frame takes on a device.
+struct FrameTimes {
+  struct Stage {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Stage> stages;  ///< upload, then the stages' parts in their order: on the device's clock
+  double device = 0;          ///< from the start of the upload to the end of the last command
+  double host =
+      0;  ///< from handing the frame over until its result is there: transfers, the CPU's stages, waits
+};
+
+/// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
+/// device. Throws Error (input) where the frame is too small, and DeviceError.
+FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
+
+/// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.
+/// Thread-safety: one thread at a time.
+class VariantTimer {
+ public:
+  /// Seconds a frame, by DeviceSpan::name.
+  using Parts = std::map<std::string, double, std::less<>>;
+
+  /// The frames' pixels must stay valid. Throws Error (input) where one is too small.
+  VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames);
+
+  /// What each part of a frame takes: the fastest of several runs, after one to warm up; mean over the
+  /// frames.
+  /// @param variant   for people, in errors
+  /// @param is_exact  the results are compared with the CPU's: others are an Error (failed)
+  /// @param each      called with the slot after every frame's last run; may be empty
+  /// Throws DeviceError.
+  Parts time(const OpenClStageBase& stages, const std::string& variant, bool is_exact = true,
+             const std::function<void(const DeviceSlot&)>& each = {});
+
+ private:
+  const FrameProcessor& processor_;
+  std::vector<PictureView> frames_;
+  std::unique_ptr<Workspace> workspace_;
+  std::vector<FrameResult> expected_;  ///< by frame
+};
+
+/// How thoroughly kernels are tuned, and from where on.
+struct TuneOptions {
+  opencl::TuningReport report = {};  ///< told of every trial; may be empty
+  /// Instead of all variants, those that a walk downhill meets in each sweep, from the start values on.
+  bool quick = false;
+  opencl::DeviceHints hints = {};  ///< where they are from, as far as they are known
+};
+
+/// What a tuner is about.
+struct TuningProblem {
+  const FrameProcessor& processor;
+  const opencl::Context& context;
+  const opencl::TuningTable& table;
+  opencl::TuningValues start;  ///< usually start_values; the table's defaults where kernels do not take them
+  /// Stages with these values. May throw DeviceError: a variant that this device does not take.
+  std::function<std::unique_ptr<OpenClStageBase>(const opencl::TuningValues&)> make_stages;
+  /// That a frame needs, by TunedStage::span; none for stages bound by memory.
+  std::map<std::string, double, std::less<>> multiply_adds = {};
+};
+
+/// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
+/// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs
+/// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
+opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
+
+/// What a family's `tune` returns: see there.
+struct TuningOutcome {
+  std::string problem;  ///< for TuningDatabase
+  opencl::TuningValues best;
+  FrameTimes frame;  ///< with the best variants
+};
+
+/// Tunes the kernels of a detector: what most families' `tune` is.
+/// @tparam Stages    the family's stages on a device, made of (detector, context, cache, settings)
+/// @param table  of the family's settings, with which its stages are made
+/// @param name   of the problem, for TuningDatabase
+template <typename Stages, typename Settings>
+TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context, opencl::ProgramCache* cache,
+                           const opencl::SettingsTable<Settings>& table, std::string name, PictureView frame,
+                           const TuneOptions& options) {
+  const TuningProblem problem{detector, context, table, start_values(table, context.device(), options.hints),
+                              [&](const opencl::TuningValues& values) {
+                                return std::make_unique<Stages>(detector, context, cache,
+                                                                table.settings(values));
+                              }};
+  opencl::TuningValues best = tune(problem, frame, options);
+  const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
+  return {std::move(name), std::move(best), time_frame(*stages, frame)};
+}
+
+/// Every family's `tune` has this form: it tunes the kernels of one of its processors for a device. `cache`
+/// may be null. Throws as the `tune` above.
+using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
+                                   opencl::ProgramCache* cache, PictureView frame,
+                                   const TuneOptions& options);
+
+}  // namespace sightline

@@ -1,0 +1,91 @@
+#pragma once
+/// Tiles of a picture as frames.
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "image/frame_memory.hpp"
+#include "media/frame_source.hpp"
+#include "texture/tiles/picture.hpp"
+#include "texture/tiles/tile_grid.hpp"
+
+namespace sightline::pipeline {
+
+struct TileSourceOptions {
+  std::vector<tiles::Channel> channels{tiles::Channel::luma};
+  int threads = 0;  ///< that read and decode; 0: as many as the machine has
+  /// Where pixels are put as long as there is room; must outlive the source. May be null.
+  FrameMemory* memory = nullptr;
+  bool strict = false;  ///< damage is an Error (input) of `read`, at its tile's turn
+  const std::atomic<bool>* stop =
+      nullptr;  ///< ends reading once it is set, within a tile's time; may be null
+};
+
+/// Reads tiles ahead, with their halo filled by the grid's border rule, on threads of its own. Each channel
+/// of a tile is a gray frame: number 1 + tile * channels + channel. Reading ahead is bounded: two tiles a
+/// thread. Thread-safety: `read` one thread at a time; the rest any thread.
+class TileSource : public media::FrameSource {
+ public:
+  /// @param picture  must outlive it
+  TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options = {});
+  /// Waits for the tiles that are being read.
+  ~TileSource() override;
+  TileSource(const TileSource&) = delete;
+  TileSource& operator=(const TileSource&) = delete;
+
+  /// Throws Error (input) where the picture cannot be read any more, or is damaged and this is strict.
+  std::optional<media::Frame> read() override;
+  /// Damaged parts so far.
+  std::int64_t decode_errors() const override;
+  std::optional<std::int64_t> frames() const override;
+  /// Damaged parts of the tiles that `read` has returned, as rectangles (tiles::add_damage), and how many
+  /// parts are in none of these.
+  std::vector<tiles::Damage> damage() const;
+  std::int64_t damage_left_out() const;
+
+ private:
+  using Plane = std::shared_ptr<Image<std::uint8_t>>;
+  struct Tile {
+    bool done = false;
+    std::vector<Plane> planes;
+    std::vector<tiles::Damage> damage;
+    std::exception_ptr error;
+  };
+  /// Planes that frames have done with.
+  class Planes;
+
+  void read_tiles();
+  void read_tile(std::int64_t index, Tile& tile);
+  bool wait_for_tile();
+  void take_damage(Tile& tile);
+  bool stopping() const;
+  Tile& place_of(std::int64_t index) { return window_[static_cast<std::size_t>(index) % window_.size()]; }
+
+  tiles::Picture& picture_;
+  const tiles::TileGrid grid_;
+  const TileSourceOptions options_;
+  std::shared_ptr<Planes> planes_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable room_, done_;
+  bool ended_ = false;        // nothing more is to be read
+  std::int64_t next_ = 0;     // tile for the next free thread
+  std::int64_t current_ = 0;  // tile that `read` is at
+  std::vector<Tile> window_;  // of tiles from `current_` on
+  std::vector<tiles::Damage> damage_;
+  std::int64_t damage_left_out_ = 0;
+  std::set<std::tuple<std::int64_t, std::int64_t>> damaged_places_;
+
+  std::size_t channel_ = 0;           // that `read` is at
+  std::vector<std::thread> threads_;  // last: they use the others
+};
+
+}  // namespace sightline::pipeline

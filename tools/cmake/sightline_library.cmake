@@ -1,0 +1,64 @@
+# Functions that define Sightline's libraries.
+
+# What most sources include, parsed once for each part.
+set(SIGHTLINE_COMMON_HEADERS
+  <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional>
+  <limits> <map> <memory> <mutex> <optional> <set> <span> <stdexcept> <string> <string_view> <thread> <tuple> <utility>
+  <variant> <vector> <fmt/format.h> <oneapi/tbb/blocked_range.h> <oneapi/tbb/enumerable_thread_specific.h>
+  <oneapi/tbb/parallel_for.h> <oneapi/tbb/task_arena.h> <spdlog/spdlog.h>)
+
+# sightline_library(NAME): defines the library target sightline_NAME, called sightline::NAME by others. Its sources come
+# in parts.
+function(sightline_library name)
+  set(target sightline_${name})
+  add_library(${target})
+  add_library(sightline::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/sightline>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  install(TARGETS ${target} EXPORT sightline-targets)
+endfunction()
+
+# sightline_part(LIBRARY PART LEVEL LINK library... SOURCES file...): a part of sightline_LIBRARY that is compiled at
+# optimisation level -O<LEVEL> in a Release build. `LINK` lists the external libraries whose headers it includes; the
+# program links them. Files *_simd.cpp are compiled once for each instruction set by Highway and include what they say
+# themselves.
+function(sightline_part library part level)
+  cmake_parse_arguments(PARSE_ARGV 3 PART "" "" "LINK;SOURCES")
+  set(target sightline_${library}_${part})
+  add_library(${target} OBJECT ${PART_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE sightline_options sightline_dependencies ${PART_LINK})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
+  target_precompile_headers(${target} PRIVATE ${SIGHTLINE_COMMON_HEADERS})
+  # Highway picks the instruction set at run time; these say which ones are compiled. The baseline of x86-64 is v2
+  # (SSSE3, SSE4.2: every processor since 2009).
+  target_compile_definitions(${target} PRIVATE HWY_WANT_AVX3_DL HWY_WANT_SSSE3)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # The targets above AVX3_DL (bits 0 to 6: AVX3_ZEN4, AVX3_SPR, AVX10 of newer versions) add nothing that our kernels
+    # use, and each would compile every kernel once more. Their names are unknown to older versions, hence the number.
+    target_compile_definitions(${target} PRIVATE HWY_DISABLED_TARGETS=0x7F)
+    target_compile_options(${target} PRIVATE -march=x86-64-v2)
+  endif()
+  # Unity builds compile up to eight sources of one folder together, so that a new file changes its folder's units alone.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS PART_SOURCES)
+    if(IS_ABSOLUTE ${source})
+      continue()
+    endif()
+    if(source MATCHES "_simd\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
+    string(REGEX MATCH "^((detectors|faces)/[^/.]+|texture/tiles|[^/.]+)" folder ${source})
+    string(REPLACE / _ folder ${folder})
+    math(EXPR group "0${sources_of_${folder}}")
+    math(EXPR sources_of_${folder} "${group} + 1")
+    math(EXPR group "${group} / 8")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+  endforeach()
+  target_sources(sightline_${library} PRIVATE $<TARGET_OBJECTS:${target}>)
+  target_link_libraries(sightline_${library} PRIVATE ${PART_LINK})
+endfunction()
