@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sightline::fuzz {
