@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace sightline::pipeline {
 
 RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {

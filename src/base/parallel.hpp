@@ -5,22 +5,11 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
+
+#include "base/work_meter.hpp"
 
 namespace sightline {
-
-/// Adds up what threads do: one second of four busy threads is four core-seconds. Thread-safety: any thread.
-class WorkMeter {
- public:
-  void add(std::chrono::nanoseconds busy) { nanoseconds_.fetch_add(busy.count(), std::memory_order_relaxed); }
-  /// Core-seconds since the last `take`.
-  double take() { return 1e-9 * static_cast<double>(nanoseconds_.exchange(0, std::memory_order_relaxed)); }
-
- private:
-  std::atomic<std::int64_t> nanoseconds_{0};
-};
 
 /// Runs `work(i)` for every i in [0, count), in parallel on the calling TBB arena, and returns when all are
 /// done.

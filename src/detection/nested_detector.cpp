@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "detection/candidate_limit.hpp"
 
 namespace sightline {
@@ -34,10 +35,6 @@ std::string part_text(const BoxPart& part) {
 // Nearest whole pixel down or up; numbers that no frame has are cut before they become integers.
 int pixel(double value, int limit) {
   return static_cast<int>(std::clamp(value, 0.0, static_cast<double>(limit)));
-}
-
-std::chrono::nanoseconds busy_time(Workspace& workspace) {
-  return std::chrono::nanoseconds(std::llround(1e9 * workspace.work.take()));
 }
 
 bool same_object(const Box& a, const Box& b) {
@@ -209,8 +206,8 @@ std::vector<Detection> InsideSearch::search_crop(std::size_t inside, const Crop&
     const Clock::time_point start = Clock::now();
     own.work.take();
     detector.run_stage(stage, own);
-    const std::chrono::nanoseconds busy = busy_time(own);
-    w.work.add(busy.count() > 0 ? busy : Clock::now() - start);  // stages of one thread do not tell
+    if (w.work.add(own.work).count() == 0)
+      w.work.add(Clock::now() - start);  // stages of one thread do not tell
   }
   std::vector<Detection> objects = detector.take_detections(own);
   if (objects.size() > kMostInside) objects.resize(kMostInside);  // they come by falling score

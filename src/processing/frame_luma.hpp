@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.hpp"
 #include "image/gray.hpp"
 #include "image/picture_view.hpp"
 #include "processing/frame_processor.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/parallel.hpp"
+#include "base/work_meter.hpp"
 #include "image/picture_view.hpp"
 #include "processing/stage_contract.hpp"
 

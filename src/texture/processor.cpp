@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "processing/frame_result.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "texture/counting.hpp"

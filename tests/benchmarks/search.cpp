@@ -28,6 +28,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/parallel.hpp"
 #include "face_templates.hpp"
 #include "faces/recognition/opencl/search.hpp"
 #include "opencl/data.hpp"

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "detection/sliding_window.hpp"
 #include "processing/inter_stage_buffer.hpp"
 #include "processing/opencl/opencl_stages.hpp"

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "detection/detector.hpp"
 
 namespace sightline::test {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/parallel.hpp"
 #include "faces/landmarks/opencl/finder.hpp"
 
 namespace sightline::recognition {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "faces/recognition/chi_square.hpp"
 
 namespace sightline::recognition {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/parallel.hpp"
+#include "base/work_meter.hpp"
 #include "faces/recognition/search_kernels.hpp"
 #include "faces/recognition/templates.hpp"
 

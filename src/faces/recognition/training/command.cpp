@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
+#include "base/parallel.hpp"
 #include "base/text_rows.hpp"
 #include "faces/recognition/photos.hpp"
 #include "faces/recognition/search.hpp"
