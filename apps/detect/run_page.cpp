@@ -180,8 +180,7 @@ std::string run_page(const RunOnPage& run) {
   sections += pipeline::report_card(
       "Frames by setting", by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));
   sections += pipeline::report_card("Stages", stages_table(run.report));
-  return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide,
-                               {{"measurements", nlohmann::ordered_json::array()}});
+  return pipeline::report_page("Sightline: " + run.input, sections + "</article>\n", kRunGuide);
 }
 
 }  // namespace sightline::apps

@@ -134,8 +134,7 @@ std::string characterisation_page(Processors processors) {
   for (const Characteristics& p : processors)
     sections += pipeline::report_card(processor_title(p) + ": all figures", figures_table(p));
   sections += pipeline::report_card("How long it took", durations_table(processors));
-  return pipeline::report_page(title, sections + "</article>\n", kCharacterisationGuide,
-                               {{"measurements", nlohmann::ordered_json::array()}});
+  return pipeline::report_page(title, sections + "</article>\n", kCharacterisationGuide);
 }
 
 }  // namespace sightline::apps

@@ -108,8 +108,7 @@ std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> mod
       pipeline::report_card("Objects: miss rate against false positives a picture",
                             curves_as_svg(curves, FalsePositiveUnit::per_image, title)) +
       "</article>\n";
-  return pipeline::report_page(title, sections, kSweepGuide,
-                               {{"measurements", nlohmann::ordered_json::array()}});
+  return pipeline::report_page(title, sections, kSweepGuide);
 }
 
 }  // namespace sightline::apps

@@ -127,8 +127,7 @@ std::string texture_page(const TextureMeasurement& m) {
                  of_cpu(m, "increments", &CpuTimes::increments), of_cpu(m, "reading", &CpuTimes::read)}) +
               cpu_table(m));
   for (const DeviceMeasurement& device : m.devices) sections += device_sections(m, device);
-  return pipeline::report_page(title, sections + "</article>\n", kTextureGuide,
-                               {{"measurements", nlohmann::ordered_json::array()}});
+  return pipeline::report_page(title, sections + "</article>\n", kTextureGuide);
 }
 
 }  // namespace sightline::apps

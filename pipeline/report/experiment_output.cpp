@@ -283,7 +283,7 @@ std::string experiment_as_page(const Experiment& e) {
     sections += fmt::format("<p class=\"note\">{}.</p>\n", escape_markup(what));
   sections += facts(e) + "</article>\n";
   return report_page("Sightline: " + e.input, sections, kExperimentGuide,
-                     Json{{"colours", Json::object()}, {"measurements", Json::array()}});
+                     R"({"colours":{},"measurements":[]})");
 }
 
 }  // namespace sightline::pipeline

@@ -377,13 +377,13 @@ std::string report_card(const std::string& title, const std::string& content) {
 }
 
 std::string report_page(const std::string& title, const std::string& sections, const std::string& guide,
-                        const nlohmann::ordered_json& data) {
-  const std::string escaped = escape_markup(title), json = script_json(data);
+                        std::string_view data) {
+  const std::string escaped = escape_markup(title);
   return filled(report_page_file("report_page.html"), {{"title", escaped},
                                                        {"style", report_page_file("report_page.css")},
                                                        {"sections", sections},
                                                        {"guide", guide},
-                                                       {"data", json},
+                                                       {"data", data},
                                                        {"script", report_page_file("report_page.js")}});
 }
 
@@ -393,7 +393,7 @@ std::string measurements_as_page(std::span<const Measurement> measurements) {
   for (const Measurement& m : measurements) sections += section(m, colours);
   const std::string title =
       measurements.empty() ? "Sightline measurement" : "Sightline: " + subject(measurements[0]);
-  return report_page(title, sections, kMeasurementGuide, page_data(measurements, colours));
+  return report_page(title, sections, kMeasurementGuide, script_json(page_data(measurements, colours)));
 }
 
 }  // namespace sightline::pipeline

@@ -1,7 +1,6 @@
 #pragma once
 /// The page that reports are put on.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -23,8 +22,10 @@ std::string report_card(const std::string& title, const std::string& content);
 /// @param title     text
 /// @param sections  markup
 /// @param guide     markup: entries of the list that says how to read them
-/// @param data      for the script: `measurements` with a timeline for each section that has one
+/// @param data      JSON for the script, without '<': `measurements` with a timeline for each section that
+/// has
+///                  one
 std::string report_page(const std::string& title, const std::string& sections, const std::string& guide,
-                        const nlohmann::ordered_json& data);
+                        std::string_view data = R"({"measurements":[]})");
 
 }  // namespace sightline::pipeline

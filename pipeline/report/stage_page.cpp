@@ -314,8 +314,7 @@ std::string stages_as_page(const StageMeasurement& m) {
   sections += report_card("Whole schedules", wholes_html(m, m.schedules));
   sections += report_card("Every mapping of stages", wholes_html(m, m.mappings));
   sections += report_card("What was measured", facts_html(m)) + "</article>\n";
-  return report_page("Sightline: " + title, sections, kStagesGuide,
-                     {{"measurements", nlohmann::ordered_json::array()}});
+  return report_page("Sightline: " + title, sections, kStagesGuide);
 }
 
 }  // namespace sightline::pipeline

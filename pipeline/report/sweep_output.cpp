@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/markup.hpp"
 #include "pipeline/report/measurement_text.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Sweeps of kernels' settings for people and programs. Private to the outputs; see measurement_output.hpp.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "processing/opencl/kernel_sweep.hpp"

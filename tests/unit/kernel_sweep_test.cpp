@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
