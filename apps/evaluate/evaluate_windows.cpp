@@ -1,4 +1,5 @@
 // `sightline evaluate windows`: how good a model is, per window.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>

@@ -16,6 +16,7 @@
 #include "media/reader.hpp"
 #include "opencl/context.hpp"
 #include "opencl/program_cache.hpp"
+#include "processing/opencl/opencl_tuner.hpp"
 
 namespace sightline::apps {
 namespace {

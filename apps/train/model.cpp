@@ -1,4 +1,5 @@
 // `sightline model show`: what a model file holds, in words and as a picture.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <regex>

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "detection/detector.hpp"
 #include "family/counterpart.hpp"
 #include "family/model_show.hpp"
 

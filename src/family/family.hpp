@@ -14,14 +14,40 @@
 
 #include "base/config.hpp"
 #include "base/options.hpp"
-#include "detection/detector.hpp"
-#include "processing/opencl/kernel_sweep.hpp"
-#include "processing/opencl/opencl_tuner.hpp"
+
+namespace sightline::opencl {
+class Context;
+class ProgramCache;
+}  // namespace sightline::opencl
 
 namespace sightline {
 
 class Counterpart;
+class Detector;
+class FrameProcessor;
 class ModelShow;
+class PictureView;
+struct DetectorInfo;
+struct KernelSweep;
+struct SweepOptions;
+struct TuneOptions;
+struct TuningOutcome;
+
+/// Finds the fastest variants of a processor's kernels on a device (processing/opencl/opencl_tuner.hpp).
+/// `cache` may be null. Throws Error (input) where the frame is too small, Error (failed) where a variant's
+/// result is wrong, and DeviceError.
+using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
+                                   opencl::ProgramCache* cache, PictureView frame,
+                                   const TuneOptions& options);
+
+/// Times settings of a processor's kernels on a device, with frames of one size
+/// (processing/opencl/kernel_sweep.hpp). Each must give the CPU's results on every frame, or it is an Error
+/// (failed); so is being stopped. Throws Error (usage) for processors whose kernels have no such settings,
+/// Error (input) where frames are too small, and DeviceError. `cache` may be null.
+using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor,
+                                               const opencl::Context& context, opencl::ProgramCache* cache,
+                                               std::span<const PictureView> frames,
+                                               const SweepOptions& options);
 
 /// A key of section [detector] that has had another name, which goes on working.
 struct RenamedKey {

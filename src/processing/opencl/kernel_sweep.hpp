@@ -4,20 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "image/picture_view.hpp"
-
-namespace sightline::opencl {
-class Context;
-class ProgramCache;
-}  // namespace sightline::opencl
-
 namespace sightline {
-
-class FrameProcessor;
 
 /// One setting of the kernels, timed.
 struct SweepPoint {
@@ -53,15 +43,6 @@ struct SweepOptions {
   std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
-
-/// Every family's sweep has this form: it times settings of the kernels of one of its processors on a device,
-/// with frames of one size. Each must give the CPU's results on every frame, or it is an Error (failed); so
-/// is being stopped. Throws Error (usage) for processors whose kernels have no such settings, Error (input)
-/// where frames are too small, and DeviceError. `cache` may be null.
-using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor,
-                                               const opencl::Context& context, opencl::ProgramCache* cache,
-                                               std::span<const PictureView> frames,
-                                               const SweepOptions& options);
 
 /// `count` whole numbers from `lowest` to `highest`, both among them, the closer together the lower they are;
 /// all of them where there are no more.

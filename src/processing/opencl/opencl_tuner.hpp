@@ -81,7 +81,7 @@ struct TuningProblem {
 /// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
 opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
-/// What a family's `tune` returns: see there.
+/// What a family's TuneFunction returns.
 struct TuningOutcome {
   std::string problem;  ///< for TuningDatabase
   opencl::TuningValues best;
@@ -105,11 +105,5 @@ TuningOutcome tune_kernels(const auto& detector, const opencl::Context& context,
   const std::unique_ptr<OpenClStageBase> stages = problem.make_stages(best);
   return {std::move(name), std::move(best), time_frame(*stages, frame)};
 }
-
-/// Every family's `tune` has this form: it tunes the kernels of one of its processors for a device. `cache`
-/// may be null. Throws as the `tune` above.
-using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
-                                   opencl::ProgramCache* cache, PictureView frame,
-                                   const TuneOptions& options);
 
 }  // namespace sightline
