@@ -1,12 +1,11 @@
 #include "detectors/census/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "base/error.hpp"
+#include "model/check.hpp"
 #include "model/header.hpp"
 #include "model/safetensors.hpp"
 
@@ -19,33 +18,28 @@ constexpr double kSmallestUnit = 1e-30, kLargestUnit = 1e30;
 constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 
-// What keeps a model from being used, and what to do about it; the text is empty where nothing does.
-struct Problem {
-  std::string what;
-  std::string remedy;
-};
-
 std::string number(std::int64_t value) {
   return std::to_string(value);
 }
 
-Problem problem_of_weak(const Model& model) {
+void check_weak(const Model& model, const ModelCheck& check) {
+  check.count("weak classifiers", std::ssize(model.weak), kMaxWeakClassifiers);
   for (std::size_t i = 0; i < model.weak.size(); ++i) {
     const WeakClassifier& weak = model.weak[i];
-    const std::string name = "weak classifier " + std::to_string(i) + " (counted from 0) ";
+    const auto fail = [&](const std::string& problem, const std::string& remedy) {
+      check.fail("weak classifier " + std::to_string(i) + " (counted from 0) " + problem, remedy);
+    };
     if (weak.cell < 1 || weak.cell > kMostCell)
-      return {name + "compares cells of " + number(weak.cell) + " pixels a side", "they have 1 or 2"};
+      fail("compares cells of " + number(weak.cell) + " pixels a side", "they have 1 or 2");
     const int side = kCensusSide * weak.cell;
     if (weak.x + side > model.window.width || weak.y + side > model.window.height) {
-      return {name + "looks at " + number(side) + "x" + number(side) + " pixels at (" + number(weak.x) +
-                  ", " + number(weak.y) + "), which do not lie in the window",
-              "the window has " + number(model.window.width) + "x" + number(model.window.height) + " pixels"};
+      fail("looks at " + number(side) + "x" + number(side) + " pixels at (" + number(weak.x) + ", " +
+               number(weak.y) + "), which do not lie in the window",
+           "the window has " + number(model.window.width) + "x" + number(model.window.height) + " pixels");
     }
     if (weak.weight < 1 || weak.weight > kMaxWeight)
-      return {name + "has a weight out of range",
-              "it must be a whole number from 1 to " + number(kMaxWeight)};
+      fail("has a weight out of range", "it must be a whole number from 1 to " + number(kMaxWeight));
   }
-  return {};
 }
 
 // Of ends that must rise from above 0 to `last`.
@@ -59,87 +53,50 @@ bool rises(const std::vector<Part>& parts, std::size_t last) {
   return static_cast<std::size_t>(before) == last;
 }
 
-Problem problem_of_stages(const Model& model) {
-  if (model.stages.empty() || model.stages.size() > std::size_t{kMaxStages})
-    return {"there are " + std::to_string(model.stages.size()) + " stages",
-            "a model has 1 to " + number(kMaxStages)};
+void check_stages(const Model& model, const ModelCheck& check) {
+  check.count("stages", std::ssize(model.stages), kMaxStages);
   if (!rises(model.stages, model.weak.size()))
-    return {"'stage_ends' does not divide the weak classifiers into stages",
-            "ends must rise, to the number of weak classifiers"};
+    check.fail("'stage_ends' does not divide the weak classifiers into stages",
+               "ends must rise, to the number of weak classifiers");
   for (std::size_t i = 0; i < model.stages.size(); ++i) {
     const std::int32_t threshold = model.stages[i].threshold;
     if (threshold < 0 || threshold > kMaxThreshold)
-      return {"stage " + std::to_string(i) + " (counted from 0) has the threshold " + number(threshold),
-              "it must be a whole number from 0 to 2^30"};
+      check.fail("stage " + std::to_string(i) + " (counted from 0) has the threshold " + number(threshold),
+                 "it must be a whole number from 0 to 2^30");
   }
-  return {};
 }
 
-Problem problem_of_views(const Model& model) {
-  if (model.views.empty() || model.views.size() > std::size_t{kMaxViews})
-    return {"there are " + std::to_string(model.views.size()) + " views",
-            "a model has 1 to " + number(kMaxViews)};
+void check_views(const Model& model, const ModelCheck& check) {
+  check.count("views", std::ssize(model.views), kMaxViews);
   if (!rises(model.views, model.stages.size()))
-    return {"'view_ends' does not divide the stages into views", "ends must rise, to the number of stages"};
+    check.fail("'view_ends' does not divide the stages into views",
+               "ends must rise, to the number of stages");
   std::set<std::string> names;
   for (const View& view : model.views) {
     if (view.name.empty() || view.name.size() > kMaxLabel || view.name.find(',') != std::string::npos)
-      return {"a view has no usable name",
-              "it must have 1 to " + std::to_string(kMaxLabel) + " characters, no comma"};
+      check.fail("a view has no usable name",
+                 "it must have 1 to " + std::to_string(kMaxLabel) + " characters, no comma");
     if (!names.insert(view.name).second)
-      return {"two views are called '" + view.name + "'", "each has its own name"};
-    if (!(view.unit >= kSmallestUnit && view.unit <= kLargestUnit))
-      return {"'units' is out of range", "it must hold numbers above 0, up to 1e30"};
+      check.fail("two views are called '" + view.name + "'", "each has its own name");
+    check.range("'units' holds ", view.unit, kSmallestUnit, kLargestUnit);
   }
-  return {};
-}
-
-Problem problem_of_survivors(const Model& model) {
-  for (std::size_t view = 0, i = 0; view < model.views.size() && !model.survivors.empty(); ++view) {
-    float before = 1;
-    for (; i < static_cast<std::size_t>(model.views[view].end); ++i) {
-      const float share = model.survivors[i];
-      if (!(share >= 0 && share <= before)) {
-        return {"'survivors' holds " + std::to_string(share) + " at " + std::to_string(i),
-                "shares lie between 0 and 1, and none of a view is larger than the one before"};
-      }
-      before = share;
-    }
-  }
-  return {};
 }
 
 // All that a file may get wrong beside the shapes of its arrays.
-Problem problem_of(const Model& model) {
-  if (model.label.empty() || model.label.size() > kMaxLabel)
-    return {"'label' must have 1 to " + std::to_string(kMaxLabel) + " characters", ""};
-  for (const int side : {model.window.width, model.window.height}) {
-    if (side < kMinWindow || side > kMaxWindow) {
-      return {"'window' is " + number(model.window.width) + "x" + number(model.window.height),
-              "each side must be a whole number from " + number(kMinWindow) + " to " + number(kMaxWindow)};
-    }
+void check_model(const Model& model, const ModelCheck& check) {
+  check.label(model.label, kMaxLabel);
+  check.window(model.window, kMinWindow, kMaxWindow);
+  check.range("'box_scale' is ", model.box_scale, kSmallestBoxScale, kLargestBoxScale);
+  check.range("'threshold' is ", model.threshold, -kLargestThreshold, kLargestThreshold);
+  check_weak(model, check);
+  check_stages(model, check);
+  check_views(model, check);
+  if (model.survivors.empty()) return;
+  for (std::size_t view = 0, begin = 0; view < model.views.size(); ++view) {
+    const auto end = static_cast<std::size_t>(model.views[view].end);
+    check.falling_shares("survivors", std::span(model.survivors).subspan(begin, end - begin), begin);
+    begin = end;
   }
-  if (model.weak.empty() || model.weak.size() > std::size_t{kMaxWeakClassifiers}) {
-    return {"there are " + std::to_string(model.weak.size()) + " weak classifiers",
-            "a model has 1 to " + number(kMaxWeakClassifiers)};
-  }
-  if (!(model.box_scale >= kSmallestBoxScale && model.box_scale <= kLargestBoxScale))
-    return {"'box_scale' is out of range", "it must be a number between 0.25 and 4"};
-  if (!(std::abs(model.threshold) <= kLargestThreshold))
-    return {"'threshold' is out of range", "it must be a number between -1e30 and 1e30"};
-  for (const auto check : {problem_of_weak, problem_of_stages, problem_of_views, problem_of_survivors}) {
-    if (Problem problem = check(model); !problem.what.empty()) return problem;
-  }
-  return {};
-}
-
-// A side that is no whole number, or too large for any window, becomes 0, which no window has either.
-Size read_window(const ModelHeader& header) {
-  const std::vector<double> sides = header.numbers("window", 2, 'x');
-  const auto side = [](double value) {
-    return value >= 0 && value <= kMaxWindow && value == std::floor(value) ? static_cast<int>(value) : 0;
-  };
-  return {side(sides[0]), side(sides[1])};
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -213,7 +170,7 @@ Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   Model model;
   model.name = path.stem().string();
   model.label = header.text("label");
-  model.window = read_window(header);
+  model.window = read_window(header, kMinWindow, kMaxWindow);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
   model.calibration = ScoreCalibration::read(header);
   if (header.find("box_scale"))
@@ -221,8 +178,7 @@ Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
   read_weak(file, model);
   read_stages(file, header, model);
-  const Problem problem = problem_of(model);
-  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  check_model(model, ModelCheck(header));
   return model;
 }
 
@@ -233,8 +189,7 @@ bool looks_like_model(const std::filesystem::path& file) {
 void save_model(const Model& model, const std::filesystem::path& file) {
   if (!model.survivors.empty() && model.survivors.size() != model.stages.size())
     throw std::invalid_argument("survivors are by stage");
-  if (const Problem problem = problem_of(model); !problem.what.empty())
-    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  check_model(model, ModelCheck());
   const bool has_cells = model.most_cell() > 1;
   std::vector<std::uint8_t> places, codes, cells;
   std::vector<std::int16_t> weights;

@@ -1,7 +1,6 @@
 #include "detectors/waldboost/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <stdexcept>
 
@@ -10,6 +9,7 @@
 #include "detectors/waldboost/haar.hpp"
 #include "detectors/waldboost/xml.hpp"
 #include "image/lbp.hpp"
+#include "model/check.hpp"
 #include "model/header.hpp"
 #include "model/safetensors.hpp"
 #include "model/xml.hpp"
@@ -26,89 +26,56 @@ constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 constexpr std::size_t kHead = 4096;  // bytes in which an XML's first element must begin
 
-// What keeps a model from being used, and what to do about it.
-struct Problem {
-  std::string what;
-  std::string remedy;
-};
-
-std::string weak_name(std::size_t i) {
-  return "weak classifier " + std::to_string(i) + " (counted from 0)";
-}
-
-// The problem's text is empty where there is none.
-Problem problem_of(const Feature& feature, FeatureKind kind, Size window) {
+// @param fail  called with what is wrong and the remedy
+void check_feature(const Feature& feature, FeatureKind kind, Size window, const auto& fail) {
   const auto number = [](int value) { return std::to_string(value); };
   const bool is_haar = kind == FeatureKind::haar;
   if (is_haar && (feature.first >= kHaarShapes.size() || feature.second != 0)) {
-    return {"has shape " + number(feature.first) + " and " + number(feature.second),
-            "with Haar features, the shape is one of 0 to 4, and the other number 0"};
+    fail("has shape " + number(feature.first) + " and " + number(feature.second),
+         "with Haar features, the shape is one of 0 to 4, and the other number 0");
   }
   const int largest = is_haar ? kMaxWindow : kMaxBlock;
   for (const int side : {feature.block_width, feature.block_height}) {
     if (side < 1 || side > largest) {
-      return {"has blocks of " + number(feature.block_width) + "x" + number(feature.block_height) + " pixels",
-              is_haar ? "each side must be at least 1, and not larger than the window"
-                      : "each side must be 1 or " + number(kMaxBlock)};
+      fail("has blocks of " + number(feature.block_width) + "x" + number(feature.block_height) + " pixels",
+           is_haar ? "each side must be at least 1, and not larger than the window"
+                   : "each side must be 1 or " + number(kMaxBlock));
     }
   }
   const Size grid = grid_of(kind, feature);
   if (feature.x + grid.width * feature.block_width > window.width ||
       feature.y + grid.height * feature.block_height > window.height) {
-    return {"has " + number(grid.width) + "x" + number(grid.height) + " blocks of " +
-                number(feature.block_width) + "x" + number(feature.block_height) + " pixels at (" +
-                number(feature.x) + ", " + number(feature.y) + "), which do not lie in the window",
-            "the window has " + number(window.width) + "x" + number(window.height) + " pixels"};
+    fail("has " + number(grid.width) + "x" + number(grid.height) + " blocks of " +
+             number(feature.block_width) + "x" + number(feature.block_height) + " pixels at (" +
+             number(feature.x) + ", " + number(feature.y) + "), which do not lie in the window",
+         "the window has " + number(window.width) + "x" + number(window.height) + " pixels");
   }
-  if (is_haar) return {};
+  if (is_haar) return;
   const bool usable = kind == FeatureKind::lbp ? feature.first == 0 && feature.second == 0
                                                : feature.first < kBlocks && feature.second < kBlocks &&
                                                      feature.first != feature.second;
-  if (usable) return {};
-  return {"compares blocks " + number(feature.first) + " and " + number(feature.second),
-          kind == FeatureKind::lbp ? "with LBP, both must be 0"
-                                   : "with LRP and LRD, they must be two different ones of 0 to 8"};
-}
-
-Problem problem_of_survivors(const Model& model) {
-  float before = 1;
-  for (std::size_t i = 0; i < model.survivors.size(); ++i) {
-    const float share = model.survivors[i];
-    if (!(share >= 0 && share <= before)) {
-      return {"'survivors' holds " + std::to_string(share) + " at " + std::to_string(i),
-              "shares lie between 0 and 1, and none is larger than the one before"};
-    }
-    before = share;
-  }
-  return {};
+  if (usable) return;
+  fail("compares blocks " + number(feature.first) + " and " + number(feature.second),
+       kind == FeatureKind::lbp ? "with LBP, both must be 0"
+                                : "with LRP and LRD, they must be two different ones of 0 to 8");
 }
 
 // All that a file may get wrong beside the shapes of its arrays.
-Problem problem_of(const Model& model) {
-  if (model.label.empty() || model.label.size() > kMaxLabel)
-    return {"'label' must have 1 to " + std::to_string(kMaxLabel) + " characters", ""};
-  for (const int side : {model.window.width, model.window.height}) {
-    if (side < kMinWindow || side > kMaxWindow) {
-      return {"'window' is " + std::to_string(model.window.width) + "x" + std::to_string(model.window.height),
-              "each side must be a whole number from " + std::to_string(kMinWindow) + " to " +
-                  std::to_string(kMaxWindow)};
-    }
-  }
-  if (model.features.empty() || model.features.size() > std::size_t{kMaxWeakClassifiers}) {
-    return {"there are " + std::to_string(model.features.size()) + " weak classifiers",
-            "a model has 1 to " + std::to_string(kMaxWeakClassifiers)};
-  }
-  if (!(model.unit >= kSmallestUnit && model.unit <= kLargestUnit))
-    return {"'unit' is out of range", "it must be a number above 0, up to 1e30"};
-  if (!(model.box_scale >= kSmallestBoxScale && model.box_scale <= kLargestBoxScale))
-    return {"'box_scale' is out of range", "it must be a number between 0.25 and 4"};
-  if (!(std::abs(model.threshold) <= kLargestThreshold))
-    return {"'threshold' is out of range", "it must be a number between -1e30 and 1e30"};
+void check_model(const Model& model, const ModelCheck& check) {
+  check.label(model.label, kMaxLabel);
+  check.window(model.window, kMinWindow, kMaxWindow);
+  check.count("weak classifiers", std::ssize(model.features), kMaxWeakClassifiers);
+  check.range("'unit' is ", model.unit, kSmallestUnit, kLargestUnit);
+  check.range("'box_scale' is ", model.box_scale, kSmallestBoxScale, kLargestBoxScale);
+  check.range("'threshold' is ", model.threshold, -kLargestThreshold, kLargestThreshold);
   for (std::size_t i = 0; i < model.features.size(); ++i) {
-    const Problem problem = problem_of(model.features[i], model.kind, model.window);
-    if (!problem.what.empty()) return {weak_name(i) + " " + problem.what, problem.remedy};
+    check_feature(model.features[i], model.kind, model.window,
+                  [&](const std::string& problem, const std::string& remedy) {
+                    check.fail("weak classifier " + std::to_string(i) + " (counted from 0) " + problem,
+                               remedy);
+                  });
   }
-  return problem_of_survivors(model);
+  check.falling_shares("survivors", model.survivors);
 }
 
 FeatureKind read_kind(const ModelHeader& header) {
@@ -117,20 +84,6 @@ FeatureKind read_kind(const ModelHeader& header) {
     if (name == to_string(kind)) return kind;
   }
   header.fail("'feature' is '" + name + "'", "it must be 'lbp', 'lrp', 'lrd' or 'haar'");
-}
-
-// A side that is no whole number, or too large for any window, becomes 0, which no window has either.
-Size read_window(const ModelHeader& header) {
-  const std::vector<double> sides = header.numbers("window", 2, 'x');
-  const auto side = [](double value) {
-    return value >= 0 && value <= kMaxWindow && value == std::floor(value) ? static_cast<int>(value) : 0;
-  };
-  if (side(sides[0]) < kMinWindow || side(sides[1]) < kMinWindow) {
-    header.fail("'window' is '" + header.text("window") + "'", "each side must be a whole number from " +
-                                                                   std::to_string(kMinWindow) + " to " +
-                                                                   std::to_string(kMaxWindow));
-  }
-  return {side(sides[0]), side(sides[1])};
 }
 
 std::vector<Feature> read_features(const Safetensors& file) {
@@ -151,7 +104,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   header.expect("version", kVersion, "train it again, or use the program that it was made for");
   Model model;
   model.label = header.text("label");
-  model.window = read_window(header);
+  model.window = read_window(header, kMinWindow, kMaxWindow);
   model.kind = read_kind(header);
   model.unit = header.number("unit", kSmallestUnit, kLargestUnit);
   model.threshold = header.number("threshold", -kLargestThreshold, kLargestThreshold);
@@ -169,8 +122,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
     const auto survivors = file.array<float>("survivors", {count});
     model.survivors.assign(survivors.begin(), survivors.end());
   }
-  const Problem problem = problem_of(model);
-  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  check_model(model, ModelCheck(header));
   return model;
 }
 
@@ -267,8 +219,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
   if (model.responses.size() != size * kCodes || model.thresholds.size() != size ||
       (!model.survivors.empty() && model.survivors.size() != size))
     throw std::invalid_argument("a model's arrays must be of one length");
-  if (const Problem problem = problem_of(model); !problem.what.empty())
-    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  check_model(model, ModelCheck());
   std::vector<std::uint8_t> features;
   for (const Feature& f : model.features)
     features.insert(features.end(), {f.x, f.y, f.block_width, f.block_height, f.first, f.second});

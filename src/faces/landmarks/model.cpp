@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 #include "faces/landmarks/shape.hpp"
+#include "model/check.hpp"
 #include "model/header.hpp"
 
 namespace sightline::landmarks {
@@ -15,62 +15,50 @@ constexpr std::string_view kVersion = "1";
 // Points that lie closer together say nothing about turn and size.
 constexpr std::int64_t kLeastSpread = std::int64_t{kCoordinates} * kPoints * kPoints * kUnit * kUnit;
 
-struct Problem {
-  std::string what, remedy;
-};
-
 std::string number(std::int64_t value) {
   return std::to_string(value);
 }
 
-Problem problem_of_sizes(const Model& model) {
-  if (model.depth < 1 || model.depth > kMaxDepth)
-    return {"trees of depth " + number(model.depth), "it must be 1 to " + number(kMaxDepth)};
-  if (model.stages < 1 || model.stages > kMaxStages)
-    return {number(model.stages) + " stages", "a model has 1 to " + number(kMaxStages)};
+void check_sizes(const Model& model, const ModelCheck& check) {
+  check.integer("trees of depth ", model.depth, 1, kMaxDepth);
+  check.count("stages", model.stages, kMaxStages);
   if (model.trees < 1 || std::int64_t{model.stages} * model.trees > kMaxTrees)
-    return {number(model.trees) + " trees a stage", "there may be " + number(kMaxTrees) + " in all"};
-  if (model.pixels < 1 || model.pixels > kMaxPixels)
-    return {number(model.pixels) + " pixels a stage", "a stage has 1 to " + number(kMaxPixels)};
-  return {};
+    check.fail(number(model.trees) + " trees a stage", "there may be " + number(kMaxTrees) + " in all");
+  check.integer("pixels a stage: ", model.pixels, 1, kMaxPixels);
 }
 
-// Their number, too, where it does not follow from the model's sizes.
-Problem problem_of_values(const Model& model) {
+void check_values(const Model& model, const ModelCheck& check) {
   for (const std::int32_t value : model.mean) {
     if (value < 0 || value > kPatchSide * kUnit)
-      return {"a point begins at " + number(value),
-              "it must lie in the patch: 0 to " + number(kPatchSide * kUnit)};
+      check.fail("a point begins at " + number(value),
+                 "it must lie in the patch: 0 to " + number(kPatchSide * kUnit));
   }
   if (MeanShape(model.mean).norm() < kLeastSpread)
-    return {"the points begin in one place", "they must be a pixel or more apart"};
+    check.fail("the points begin in one place", "they must be a pixel or more apart");
   for (const PixelPlace& place : model.places) {
     if (place.anchor >= kPoints)
-      return {"a pixel belongs to point " + number(place.anchor), "there are " + number(kPoints)};
+      check.fail("a pixel belongs to point " + number(place.anchor), "there are " + number(kPoints));
     if (std::max(std::abs(int{place.x}), std::abs(int{place.y})) > kPatchSide * kUnit)
-      return {"a pixel is too far from its point", "it may be " + number(kPatchSide) + " pixels away"};
+      check.fail("a pixel is too far from its point", "it may be " + number(kPatchSide) + " pixels away");
   }
-  for (const std::uint8_t shift : model.shifts) {
-    if (shift > kMaxShift) return {"a shift of " + number(shift), "it must be 0 to " + number(kMaxShift)};
-  }
+  for (const std::uint8_t shift : model.shifts) check.integer("a shift of ", shift, 0, kMaxShift);
   for (const Split& split : model.splits) {
     if (std::max(split.first, split.second) >= model.pixels)
-      return {"a tree looks at pixel " + number(std::max(split.first, split.second)),
-              "a stage has " + number(model.pixels)};
+      check.fail("a tree looks at pixel " + number(std::max(split.first, split.second)),
+                 "a stage has " + number(model.pixels));
   }
-  return {};
 }
 
-Problem problem_of(const Model& model) {
-  if (Problem problem = problem_of_sizes(model); !problem.what.empty()) return problem;
+void check_model(const Model& model, const ModelCheck& check) {
+  check_sizes(model, check);
   const std::size_t stages = static_cast<std::size_t>(model.stages);
   const std::size_t trees = stages * static_cast<std::size_t>(model.trees);
   if (model.places.size() != stages * static_cast<std::size_t>(model.pixels) ||
       model.shifts.size() != stages ||
       model.splits.size() != trees * static_cast<std::size_t>(model.nodes()) ||
       model.leaves.size() != trees * static_cast<std::size_t>(model.leaves_of_tree()))
-    return {"an array has not as many values as the model's sizes say", "train it again"};
-  return problem_of_values(model);
+    check.fail("an array has not as many values as the model's sizes say", "train it again");
+  check_values(model, check);
 }
 
 std::string point_names() {
@@ -133,12 +121,10 @@ Model read_model(const Safetensors& file, const std::filesystem::path& path) {
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
   read_sizes(file, model);
-  Problem problem = problem_of_sizes(model);
-  if (problem.what.empty()) {
-    read_arrays(file, model);
-    problem = problem_of(model);
-  }
-  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  const ModelCheck check(header);
+  check_sizes(model, check);
+  read_arrays(file, model);
+  check_model(model, check);
   return model;
 }
 
@@ -151,8 +137,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
 }
 
 Safetensors container_of(const Model& model) {
-  if (const Problem problem = problem_of(model); !problem.what.empty())
-    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  check_model(model, ModelCheck());
   std::vector<std::uint8_t> anchors, compared;
   std::vector<std::int16_t> offsets;
   for (const PixelPlace& place : model.places) {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
-#include "base/error.hpp"
 #include "faces/recognition/chi_square.hpp"
+#include "model/check.hpp"
 #include "model/header.hpp"
 
 namespace sightline::recognition {
@@ -18,104 +17,88 @@ constexpr std::int64_t kChannelNumbers = 9, kCircleNumbers = 3;
 // Of the channel's numbers, where there are so many.
 constexpr std::size_t kRelativeAt = 7, kFoldedAt = 8;
 
-struct Problem {
-  std::string what, remedy;
-};
-
 template <typename Number>
 std::string number(Number value) {
   return std::to_string(value);
 }
 
-Problem problem_of_channels(const FaceModel& model) {
+void check_channels(const FaceModel& model, const ModelCheck& check) {
   const CropGeometry& eyes = model.geometry;
   if (eyes.eye_distance < 1 || eyes.eye_distance > kCropSize.width || eyes.eye_row < 0 ||
       eyes.eye_row > kCropSize.height)
-    return {
+    check.fail(
         "eyes " + number(eyes.eye_distance) + " pixels apart in row " + number(eyes.eye_row) + " of a crop",
-        "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels"};
-  if (model.channels.empty() || model.channels.size() > kMostChannels)
-    return {number(model.channels.size()) + " channels", "a model has 1 to " + number(kMostChannels)};
+        "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels");
+  check.count("channels", std::ssize(model.channels), kMostChannels);
   for (const Channel& channel : model.channels) {
     if (channel.descriptor.circles.size() > kMostCircles)
-      return {number(channel.descriptor.circles.size()) + " circles in a channel",
-              "there may be " + number(kMostCircles)};
+      check.fail(number(channel.descriptor.circles.size()) + " circles in a channel",
+                 "there may be " + number(kMostCircles));
     if (channel.descriptor.crop != kCropSize || channel.descriptor.mapping != LbpMapping::uniform)
-      return {"a channel of another crop or mapping", "it must be that of all models"};
+      check.fail("a channel of another crop or mapping", "it must be that of all models");
   }
-  try {
-    const FaceDescriptor descriptor(model.channels);
-    const int most = model.projection ? kMostCount : kLargestCount;
-    if (descriptor.largest_count() > most)
-      return {"regions with up to " + number(descriptor.largest_count()) + " counts",
-              "they may have " + number(most)};
-    if (descriptor.values() > kLargestDims)
-      return {number(descriptor.values()) + " values of all channels",
-              "there may be " + number(kLargestDims)};
-  } catch (const Error& error) {
-    return {error.what(), ""};
-  }
-  return {};
+  const FaceDescriptor descriptor = check.result_of([&] { return FaceDescriptor(model.channels); });
+  const int most = model.projection ? kMostCount : kLargestCount;
+  if (descriptor.largest_count() > most)
+    check.fail("regions with up to " + number(descriptor.largest_count()) + " counts",
+               "they may have " + number(most));
+  if (descriptor.values() > kLargestDims)
+    check.fail(number(descriptor.values()) + " values of all channels",
+               "there may be " + number(kLargestDims));
 }
 
-Problem problem_of_projection(const FaceModel& model) {
+void check_projection(const FaceModel& model, const ModelCheck& check) {
   const Projection& p = *model.projection;
   if (p.dims < 32 || p.dims > kMostTemplateDims || p.dims % 32 != 0)
-    return {number(p.dims) + " dimensions",
-            "there are 32 to " + number(kMostTemplateDims) + ", in steps of 32"};
+    check.fail(number(p.dims) + " dimensions",
+               "there are 32 to " + number(kMostTemplateDims) + ", in steps of 32");
   const int counts = FaceDescriptor(model.channels).values();
   if (p.values != counts)
-    return {"a projection of " + number(p.values) + " values", "the channels have " + number(counts)};
+    check.fail("a projection of " + number(p.values) + " values", "the channels have " + number(counts));
   const auto dims = static_cast<std::size_t>(p.dims), values = static_cast<std::size_t>(p.values);
   if (p.weights.size() != dims * values || p.bias.size() != dims || p.scale.size() != dims)
-    return {"an array of the projection has another size than it says", "train it again"};
-  if (p.length < 1 || p.length > kLongestTemplate)
-    return {"templates of length " + number(p.length), "it must be 1 to " + number(kLongestTemplate)};
+    check.fail("an array of the projection has another size than it says", "train it again");
+  check.integer("templates of length ", p.length, 1, kLongestTemplate);
   for (std::size_t d = 0; d < dims; ++d) {
     std::int64_t largest = std::abs(std::int64_t{p.bias[d]});
     for (std::size_t j = 0; j < values; ++j)
       largest += std::int64_t{255} * std::abs(int{p.weights[d * values + j]});
     if (largest >= kProjectionLimit)
-      return {"sums of dimension " + number(d) + " can reach " + number(largest),
-              "they must stay below " + number(kProjectionLimit)};
+      check.fail("sums of dimension " + number(d) + " can reach " + number(largest),
+                 "they must stay below " + number(kProjectionLimit));
   }
-  return {};
 }
 
-Problem problem_of_weights(const FaceModel& model) {
+void check_weights(const FaceModel& model, const ModelCheck& check) {
   const auto regions = static_cast<std::size_t>(FaceDescriptor(model.channels).regions());
   if (model.region_weights.size() != regions)
-    return {number(model.region_weights.size()) + " weights of regions", "there are " + number(regions)};
+    check.fail(number(model.region_weights.size()) + " weights of regions", "there are " + number(regions));
   if (std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 0; }))
-    return {"all regions have a weight of 0", "at least one must count"};
-  try {
-    const TemplateSet distances_fit(template_format(model));
-  } catch (const Error& error) {
-    return {error.what(), ""};
-  }
-  return {};
+    check.fail("all regions have a weight of 0", "at least one must count");
+  check.result_of([&] { return TemplateSet(template_format(model)); });  // distances fit
 }
 
-Problem problem_of_strangers(const std::vector<StrangerRate>& strangers) {
+void check_strangers(const std::vector<StrangerRate>& strangers, const ModelCheck& check) {
   if (strangers.size() > kMostRates)
-    return {number(strangers.size()) + " rates of strangers", "there may be " + number(kMostRates)};
+    check.fail(number(strangers.size()) + " rates of strangers", "there may be " + number(kMostRates));
   for (std::size_t i = 0; i < strangers.size(); ++i) {
     const bool is_rate = strangers[i].rate > 0 && strangers[i].rate <= 1;
     if (!is_rate || (i > 0 && (strangers[i].rate <= strangers[i - 1].rate ||
                                strangers[i].distance < strangers[i - 1].distance)))
-      return {"the rates of strangers do not rise with their distances from 0 to 1", "train it again"};
+      check.fail("the rates of strangers do not rise with their distances from 0 to 1", "train it again");
   }
-  return {};
 }
 
-Problem problem_of(const FaceModel& model) {
-  Problem problem = problem_of_channels(model);
-  if (problem.what.empty() && model.projection && !model.region_weights.empty())
-    problem = {"both a projection and weights of regions", "a model has one of them"};
-  if (problem.what.empty())
-    problem = model.projection ? problem_of_projection(model) : problem_of_weights(model);
-  if (problem.what.empty()) problem = problem_of_strangers(model.strangers);
-  return problem;
+void check_model(const FaceModel& model, const ModelCheck& check) {
+  check_channels(model, check);
+  if (model.projection && !model.region_weights.empty())
+    check.fail("both a projection and weights of regions", "a model has one of them");
+  if (model.projection) {
+    check_projection(model, check);
+  } else {
+    check_weights(model, check);
+  }
+  check_strangers(model.strangers, check);
 }
 
 // The length of an array along its first dimension, as far as it has one and it is no more than `most`.
@@ -275,18 +258,16 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
   }
   const bool is_learned = file.contains("projection");
   if (is_learned) model.projection.emplace();  // decides how large regions may be
-  Problem problem = problem_of_channels(model);
-  if (problem.what.empty()) {
-    if (is_learned) {
-      read_projection(file, header, model);
-    } else {
-      const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
-      model.region_weights.assign(weights.begin(), weights.end());
-    }
-    if (file.contains("stranger_rates")) read_strangers(file, header, model);
-    problem = problem_of(model);
+  const ModelCheck check(header);
+  check_channels(model, check);
+  if (is_learned) {
+    read_projection(file, header, model);
+  } else {
+    const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
+    model.region_weights.assign(weights.begin(), weights.end());
   }
-  if (!problem.what.empty()) header.fail(problem.what, problem.remedy);
+  if (file.contains("stranger_rates")) read_strangers(file, header, model);
+  check_model(model, check);
   return model;
 }
 
@@ -301,8 +282,7 @@ bool needs_new_version(const FaceModel& model) {
 }  // namespace
 
 Safetensors container_of(const FaceModel& model) {
-  if (const Problem problem = problem_of(model); !problem.what.empty())
-    throw std::invalid_argument(problem.what + "; " + problem.remedy);
+  check_model(model, ModelCheck());
   Safetensors container;
   const bool is_new = needs_new_version(model);
   container.metadata = {{"kind", std::string(kFaceModelKind)},
