@@ -46,7 +46,7 @@ Choices device_choices() {
 
 Choices schedule_choices() {
   Choices choices = named(pipeline::schedule_names());
-  choices.values.push_back({"auto", "measures what is best"});
+  choices.values.push_back({"auto", "measures, then takes the best"});
   return choices;
 }
 

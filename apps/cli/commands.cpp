@@ -59,7 +59,7 @@ CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
       if (option->count() == 0) continue;
       throw CLI::ValidationError(option->get_name(), "'" + command->get_name() + " " +
                                                          chosen.front()->get_name() +
-                                                         "' has no use for it; see its --help");
+                                                         "' has no such option; see its --help");
     }
   });
   return *command;

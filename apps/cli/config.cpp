@@ -32,8 +32,8 @@ struct ConfigArguments {
 
 fs::path shipped_config(const std::string& name) {
   if (name.find('/') != std::string::npos)
-    throw Error(ExitCode::usage, "'" + name + "' is not the name of a shipped configuration",
-                "`sightline config list` shows the names");
+    throw Error(ExitCode::usage, "'" + name + "' is not a shipped configuration",
+                "run `sightline config list` to see the names");
   return find_config(name.ends_with(".toml") ? fs::path(name).stem().string() : name);
 }
 
@@ -87,8 +87,8 @@ int copy_config(const ConfigArguments& a) {
 
 void add_config(CLI::App& app, Common& common) {
   auto a = std::make_shared<ConfigArguments>();
-  CLI::App& group = add_command_group(app, "config", "List, show or copy the configurations that ship");
-  add_command(group, common, "list", "List their names and what they are for", OptionSet(), list_configs);
+  CLI::App& group = add_command_group(app, "config", "List, show or copy shipped configurations");
+  add_command(group, common, "list", "List shipped configurations and their uses", OptionSet(), list_configs);
   OptionSet shown;
   shown.add("name", &a->name, "Name of a configuration, for example people")
       .suggest(config_choices)
@@ -99,7 +99,7 @@ void add_config(CLI::App& app, Common& common) {
   copied.add_all(shown);
   copied.add("file", &a->file, "File or folder to write to (default: NAME.toml in this folder)");
   copied.add("--overwrite", &a->overwrite, "Replace a file of that name");
-  add_command(group, common, "copy", "Copy a configuration to a file of your own, to change it", copied,
+  add_command(group, common, "copy", "Copy a shipped configuration to a file, to edit it", copied,
               [a] { return copy_config(*a); });
 }
 

@@ -45,7 +45,7 @@ fs::path find_config(const std::string& path_or_name) {
   if (!nearest.empty()) remedy = "did you mean '" + nearest + "'?";
   std::error_code error;
   if (fs::is_regular_file(path_or_name + ".toml", error))
-    remedy = "a file of your own is named with its ending: " + path_or_name + ".toml";
+    remedy = "name your own file with its extension: " + path_or_name + ".toml";
   throw Error(ExitCode::usage, "there is no configuration '" + path_or_name + "'", remedy);
 }
 

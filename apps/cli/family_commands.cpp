@@ -6,7 +6,8 @@ namespace sightline::apps {
 
 void refuse_family(std::string_view command, const std::string& titles, const std::string& what) {
   throw Error(ExitCode::usage,
-              "`sightline " + std::string(command) + "` is for " + titles + ", and '" + what + "' is not one",
+              "`sightline " + std::string(command) + "` is for " + titles + ", and '" + what +
+                  "' is of another family",
               "`sightline evaluate frames` and `sightline measure` take any detector");
 }
 

@@ -179,7 +179,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
 
 void add_help(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h", "Show the options that most runs need");
+  app.set_help_flag("-h", "Show the most common options");
   app.set_help_all_flag("--help", "Show all options");
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) add_help(*command);
 }

@@ -145,13 +145,13 @@ int refuse(const std::string& problem) {
     end_saying("error: out of memory\n");
   } catch (const std::system_error& error) {  // a thread of a library's
     if (error.code() == std::errc::resource_unavailable_try_again)
-      end_saying("error: no more threads can be started: out of memory, or over the limit of processes\n");
+      end_saying("error: cannot start a thread: out of memory, or the limit of processes is reached\n");
     std::fprintf(stderr, "error: unexpected: %s\n", error.what());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: unexpected: %s\n", error.what());
   } catch (...) {
   }
-  if (std::uncaught_exceptions() > 0) end_saying("error: out of memory, by all that can be told\n");
+  if (std::uncaught_exceptions() > 0) end_saying("error: probably out of memory\n");
   std::abort();
 }
 

@@ -112,7 +112,7 @@ std::string option_text(const CLI::Option& option) {
   const auto add = [&](const std::string& more) { text += "\n" + prose(sentence(more)); };
   if (const Type type = type_of(option); !is_flag && !type.check.empty()) add(check_text(type.check));
   if (!is_flag && !option.get_default_str().empty()) add("Default: " + option.get_default_str());
-  if (option.get_items_expected_max() > 1) add("Several may be given");
+  if (option.get_items_expected_max() > 1) add("May be given several times");
   if (option.get_required()) add("Required");
   if (const auto needed = option.get_needs(); !needed.empty()) add("Only with " + option_names(needed));
   if (const auto excluded = option.get_excludes(); !excluded.empty())
@@ -242,7 +242,7 @@ std::string manual_page(CLI::App& app, const CLI::App& command) {
                      "\" \"User Commands\"\n.nh\n.ad l\n";
   page += ".SH NAME\n" + escaped(name) + " \\- " + prose(heading(command.get_description())) + "\n";
   page += synopsis(command) + description(command) + commands_section(command) + options_section(command);
-  if (command.get_parent()) page += ".PP\nThe options that all commands share are in \\fBsightline\\fR(1).\n";
+  if (command.get_parent()) page += ".PP\nOptions of all commands: \\fBsightline\\fR(1).\n";
   page += examples_section(app, full_name(command, ' '));
   return page + fixed_sections(command) + see_also(app, command);
 }
@@ -255,15 +255,15 @@ std::string manual_page_names(const CLI::App& app) {
 
 void add_manual(CLI::App& app, std::function<int()>& run) {
   CLI::App* command =
-      app.add_subcommand("manual", "Write a manual page (roff), as in: sightline manual detect");
+      app.add_subcommand("manual", "Write a manual page (roff), for example: sightline manual detect");
   command->group("");
   struct Arguments {
     std::vector<std::string> words;
     bool list = false;
   };
   auto a = std::make_shared<Arguments>();
-  command->add_option("command", a->words, "Words of the subcommand (default: the program's own page)");
-  command->add_flag("--list", a->list, "Name all pages");
+  command->add_option("command", a->words, "Subcommand (default: the program's own page)");
+  command->add_flag("--list", a->list, "List all pages");
   command->callback([a, &app, &run] {
     run = [words = a->words, list = a->list, &app] {
       const std::string text = list ? manual_page_names(app) : manual_page(app, find_command(app, words));

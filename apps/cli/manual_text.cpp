@@ -11,46 +11,47 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
       {"sightline",
        {{"sightline detect street.mp4 --output boxed.mp4 --detections people.jsonl",
          "Finds the people in a video; writes the video with boxes, and the boxes as JSON lines"},
-        {"sightline live", "Shows what the first camera sees, with the people in it"},
+        {"sightline live", "Shows the picture of the first camera, with the people in it"},
         {"sightline devices --probe", "Shows the OpenCL devices and measures them"}}},
       {"sightline detect",
-       {{"sightline detect street.mp4", "Writes what is found to standard output, a JSON object a frame"},
+       {{"sightline detect street.mp4", "Writes detections to standard output, one JSON object per frame"},
         {"sightline detect photos/ --config faces --output boxed/",
          "Draws the faces into copies of pictures"},
         {"sightline detect street.mp4 --min-size 60 --threshold -0.4 --output boxed.mp4",
          "Finds smaller people, and more of them, with more false boxes"},
         {"sightline detect a.mp4 b.mp4 --together --track --output boxed/",
-         "Works on two videos at once, and follows each person through its frames"},
+         "Searches two videos at the same time, and follows each person over frames"},
         {"sightline detect street.mp4 --device gpu --schedule overlap --explain",
-         "Uses a GPU and the CPU, on several frames at a time"}}},
+         "Uses a GPU and the CPU on several frames at the same time"}}},
       {"sightline live",
-       {{"sightline live /dev/video2 --size 1280x720 --fps 30 --pixel-format mjpeg", "A certain camera"},
+       {{"sightline live /dev/video2 --size 1280x720 --fps 30 --pixel-format mjpeg",
+         "Uses this camera with this format"},
         {"sightline live rtsp://camera/stream --track --record cam-%Y%m%d-%H%M%S.mp4 --rotate 10m --keep 144",
-         "Records a network camera with what is found, a day of it, in pieces of ten minutes"},
+         "Records the last day of a network camera, with boxes, in pieces of ten minutes"},
         {"sightline live screen: --headless --detections people.jsonl",
          "Searches the screen, without a window"}}},
       {"sightline measure",
        {{"sightline measure street.mp4 --preload 16 --report report.html", "Compares all schedules"}}},
       {"sightline evaluate compare",
        {{"sightline evaluate compare a.csv b.csv --svg both.svg",
-         "Draws curves that earlier evaluations wrote with --csv"}}},
+         "Plots the curves that earlier evaluations wrote with --csv"}}},
       {"sightline evaluate frames",
        {{"sightline evaluate frames street.mp4 --truth marked.txt --min-size 60 --svg curve.svg",
-         "Draws the miss rate against false positives a frame"}}},
+         "Plots the miss rate against false positives per frame"}}},
       {"sightline evaluate windows",
        {{"sightline evaluate windows --positives crops/ --negatives scenes/ --csv curve.csv",
-         "Writes the miss rate against false positives a window"}}},
+         "Writes the miss rate against false positives per window"}}},
       {"sightline config copy",
        {{"sightline config copy people mine.toml", "Writes a configuration that `--config mine.toml` runs"}}},
       {"sightline model show",
        {{"sightline model show mine.safetensors", "Describes a model, and draws its filters"}}},
       {"sightline faces add",
-       {{"sightline faces add --name Ada", "Looks into the first camera for ten seconds"},
+       {{"sightline faces add --name Ada", "Takes pictures from the first camera for ten seconds"},
         {"sightline faces add --name Grace grace.jpg holiday.mp4 album/grace/",
-         "Takes pictures, the best frames of a video and a folder of pictures"}}},
+         "Takes a picture, the best frames of a video, and a folder of pictures"}}},
       {"sightline faces delete",
-       {{"sightline faces delete Ada", "Forgets somebody, to the last byte"},
-        {"sightline faces delete Ada --picture 3", "Forgets one picture of somebody"}}},
+       {{"sightline faces delete Ada", "Deletes and overwrites all data of a person"},
+        {"sightline faces delete Ada --picture 3", "Deletes one picture of a person"}}},
       {"sightline texture",
        {{"sightline texture slide.tif --output histogram.json --labels codes.tif",
          "Writes the histogram of a picture of any size, and a picture of its codes"},
@@ -59,17 +60,16 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
         {"sightline texture slide.tif --cells 64 --cells-output cells.npy",
          "Writes a histogram for each cell of 64x64 pixels"}}},
       {"sightline texture compare",
-       {{"sightline texture compare a.jpg b.jpg c.jpg", "How far each is from each other"}}},
+       {{"sightline texture compare a.jpg b.jpg c.jpg", "Prints the distance of each pair"}}},
       {"sightline texture nearest",
        {{"sightline texture nearest unknown.jpg --known samples/",
-         "Names the textures that are most like it; folders in samples/ give theirs to the pictures in "
-         "them"}}},
+         "Names the most similar textures; folders in samples/ give their names to the pictures in them"}}},
       {"sightline evaluate texture",
        {{"sightline evaluate texture textures/ --tiles 128",
-         "Says how often a tile is nearest to another one of its own picture"}}},
+         "Counts how often a tile is nearest to another tile of its own picture"}}},
       {"sightline devices",
        {{"sightline devices --characterise --report gpu.html",
-         "Measures the CPU and all devices, says what follows, and draws it"}}},
+         "Benchmarks the CPU and all devices, and plots the results"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };
@@ -87,27 +87,22 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
 std::vector<std::string> manual_paragraphs(const std::string& name) {
   static const std::map<std::string, std::vector<std::string>> paragraphs{
       {"sightline",
-       {"A detector is a chain of stages (pyramid, filter bank, cell histogram, classifier, a network's "
-        "verification, grouping). Each stage can run on the CPU or on an OpenCL device; a schedule says "
-        "which "
-        "runs "
-        "where and how many frames are "
-        "in "
-        "flight. The same frame gives the same boxes and scores under every schedule and on every processor.",
-        "There is a page for each command: `man sightline-detect`, or `man sightline detect`."}},
+       {"A detector is a chain of stages (pyramid, filter bank, cell histogram, classifier, verification "
+        "network, grouping). Each stage can run on the CPU or on an OpenCL device. A schedule maps stages to "
+        "processors and sets how many frames are in flight. The same frame gives the same boxes and scores "
+        "under every schedule and on every processor.",
+        "Each command has a page: `man sightline-detect`, or `man sightline detect`."}},
       {"sightline detect",
-       {"Without an output, what is found goes to standard output, one JSON object a frame. Messages go to "
-        "standard error. Ctrl-C ends the run after the frames that are being searched, and leaves whole "
-        "files."}},
+       {"Without an output option, detections go to standard output, one JSON object per frame. Messages go "
+        "to standard error. Ctrl-C ends the run after the frames in flight, and leaves complete files."}},
       {"sightline texture",
-       {"Pictures are worked on in tiles, in bounded memory; results do not depend on the tiles, nor on what "
-        "runs where. A part of a picture that cannot be read counts as black and is named in the results; "
-        "the "
-        "exit code is then 1, or, with --strict, 3 at once. Ctrl-C leaves no file behind."}},
+       {"Pictures are processed in tiles, in bounded memory. Results do not depend on the tiles or on the "
+        "processors. A part of a picture that cannot be read counts as black and is listed in the results; "
+        "the exit code is then 1. With --strict, the run ends at once with 3. Ctrl-C leaves no file "
+        "behind."}},
       {"sightline live",
-       {"What is on the screen is what happens now: capture never waits for the detector, which takes the "
-        "newest "
-        "frame. Press `h` in the window for its keys."}},
+       {"The window shows the present: capture never waits, and the detector takes the newest frame. Press "
+        "`h` in the window for its keys."}},
   };
   const auto found = paragraphs.find(name);
   return found == paragraphs.end() ? std::vector<std::string>() : found->second;
@@ -121,24 +116,21 @@ std::vector<ManualSection> manual_sections() {
         {"2", "Wrong usage"},
         {"3", "The input cannot be used"},
         {"4", "The model cannot be used"},
-        {"5", "A device that was asked for is not there"},
+        {"5", "A requested device is not there"},
         {"130, 143", "Stopped by SIGINT or SIGTERM"}},
        true},
       {"ENVIRONMENT",
-       {{"SIGHTLINE_CONFIGS", "A folder in which configurations are looked for first"},
-        {"XDG_CACHE_HOME", "Where the cache is (default: `~/.cache`)"},
-        {"XDG_DATA_HOME", "Where people are kept (default: `~/.local/share`)"},
+       {{"SIGHTLINE_CONFIGS", "Folder that is searched first for configurations"},
+        {"XDG_CACHE_HOME", "Folder of the cache (default: `~/.cache`)"},
+        {"XDG_DATA_HOME", "Folder of the gallery of people (default: `~/.local/share`)"},
         {"OCL_ICD_VENDORS", "OpenCL drivers: a folder of .icd files, or a driver's library"}}},
       {"FILES",
        {{"../share/sightline/configs/",
-         "From the program's folder on: the configurations and models that ship"},
+         "Shipped configurations and models, relative to the program's folder"},
         {"~/.local/share/sightline/faces.gallery",
-         "Who is to be recognised: names, pictures of faces and what describes them. Nobody else may read "
-         "it"},
+         "People to recognise: names, pictures of faces and their templates. Only the owner can read it"},
         {"~/.cache/sightline/",
-         "Compiled kernels, tuned forms, planned schedules, drivers that answered or failed; all is made "
-         "again "
-         "when lost"}}},
+         "Compiled kernels, tuned variants, planned schedules, tested drivers; lost files are made again"}}},
   };
 }
 

@@ -11,16 +11,16 @@
 namespace sightline::apps {
 
 Parser::Parser()
-    : app_(std::make_unique<CLI::App>(
-          "Finds objects in video in real time, on whatever processors a machine has.", "sightline")) {
+    : app_(std::make_unique<CLI::App>("Finds objects in video in real time, on CPU cores and OpenCL devices.",
+                                      "sightline")) {
   CLI::App& app = *app_;
   app.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", version_report, "Show the version, and those of the libraries");
+  app.set_version_flag("--version", version_report, "Show the versions of the program and its libraries");
   OptionSet options;
   options.add("-q,--quiet", &quiet_, "Print errors only");
-  options.add("-v,--verbose", &verbose_, "Print rates, stage times and debugging messages, too")
+  options.add("-v,--verbose", &verbose_, "Also print rates, stage times and debugging messages")
       .excludes("--quiet");
   options
       .add("--instruction-set SET", &instruction_set_,

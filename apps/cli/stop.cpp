@@ -53,7 +53,7 @@ void begin_to_finish() {
 void throw_if_stopped() {
   if (!stop_requested()) return;
   begin_to_finish();
-  throw Error(ExitCode::failed, "stopped on request before there was a result");
+  throw Error(ExitCode::failed, "stopped on request before the first result");
 }
 
 int stop_exit_code() {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 void require_writable(const std::string& file) {
   if (file.empty() || file == "-") return;
   const auto refuse = [&](const std::string& reason) {
-    throw Error(ExitCode::failed, "cannot write '" + file + "': " + reason, "choose another place for it");
+    throw Error(ExitCode::failed, "cannot write '" + file + "': " + reason, "choose another file");
   };
   std::error_code error;
   if (fs::is_directory(file, error)) refuse("it is a folder");
@@ -70,7 +70,7 @@ ResultFormat detections_format(const std::string& file, const std::string& given
   if (file.empty() || file == "-" || tells_nothing || promised == format) return format;
   const bool is_json = format == ResultFormat::coco && promised == ResultFormat::json;
   if (!is_json)
-    spdlog::warn("detections are written as {} to '{}', whose extension says otherwise", to_string(format),
+    spdlog::warn("detections are in format {} in '{}', whose extension names another one", to_string(format),
                  file);
   return format;
 }

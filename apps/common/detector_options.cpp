@@ -34,21 +34,19 @@ std::vector<KeyOption> common_options() {
   };
   std::vector<KeyOption> options{
       option("confidence", Kind::number, "--confidence CONFIDENCE",
-             "Lowest confidence that is reported (0 to 1); lower finds more. It means the same for all "
-             "calibrated "
-             "models"),
+             "Minimum confidence of a detection (0 to 1); lower finds more. It means the same for all "
+             "calibrated models"),
       option("threshold", Kind::number, "-t,--threshold SCORE",
-             "Lowest raw score that is reported, any number; lower finds more"),
+             "Minimum raw score of a detection, any number; lower finds more"),
       option("scale_step", Kind::number, "--scale-step RATIO",
              "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
       option("min_size", Kind::number, "--min-size PX",
-             "Height in pixels of the smallest object; small ones cost most"),
+             "Minimum height of an object, in pixels; smaller costs more"),
       option("max_size", Kind::number, "--max-size PX",
-             "Height in pixels of the largest object (OpenCV's maxSize)"),
+             "Maximum height of an object, in pixels (OpenCV's maxSize)"),
       option("max_candidates", Kind::whole_number, "--max-candidates N",
-             "Maximum number of windows of a frame that reach the last stages, and so of boxes; the best "
-             "ones are "
-             "kept"),
+             "Maximum number of windows per frame that reach the last stages, and so of boxes; the best ones "
+             "are kept"),
       option("max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp)};
   options.front().option.between(0, 1);
   options[5].option.between(1, kMostCandidates);
@@ -74,7 +72,8 @@ void check_relative_model(const Config& config) {
 
 void expect_one(const std::vector<Config>& configs) {
   if (configs.size() > 1)
-    throw Error(ExitCode::usage, "this is for one detector, and there are several", "name one with --config");
+    throw Error(ExitCode::usage, "this command takes one detector, and there are several",
+                "name one with --config");
 }
 
 // "Detector: filter banks, census cascades": the families that have the option.
@@ -163,8 +162,8 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   OptionSet all;
   all.group(kDetectorGroup);
   all.add("-c,--config CONFIG", &config_,
-          fmt::format("Configuration: a .toml file, or the name of one that ships ({}); several search the "
-                      "same frames: people,faces",
+          fmt::format("Configuration: a .toml file, or a shipped one ({}); several search the same frames: "
+                      "people,faces",
                       fmt::join(config_names(), ", ")))
       .suggest(config_choices)
       .show_default(default_config_);
@@ -180,9 +179,8 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   all.add("--gallery FILE", &gallery_,
           "Gallery of people to recognise, made by `sightline faces` (default: your own)");
   all.add("--false-accepts SHARE", &false_accepts_,
-          "Highest share of strangers who may be mistaken for somebody in the gallery; a lower one leaves "
-          "more "
-          "faces unknown (default: as the gallery was calibrated)")
+          "Maximum share of strangers who are mistaken for somebody in the gallery; a lower one leaves more "
+          "faces unknown (default: the gallery's calibration)")
       .between(0, 1);
   offers_schedule_ = !left_out.contains("--schedule");
   all.group("Schedule");
@@ -216,15 +214,16 @@ std::vector<Config> DetectorOptions::load_configs() const {
     for (Config& config : Config::load_each(find_config(name), "detector"))
       configs.push_back(std::move(config));
   }
-  if (configs.empty()) throw Error(ExitCode::usage, "no configuration is named", "write --config people");
+  if (configs.empty())
+    throw Error(ExitCode::usage, "--config names no configuration", "write --config people");
   if (configs.size() > 1 && !model().empty()) {
-    throw Error(ExitCode::usage, "--model is for one detector, and there are several",
-                "name one with --config, or say its model in a configuration of your own");
+    throw Error(ExitCode::usage, "--model takes one detector, and there are several",
+                "name one with --config, or write the model in a configuration of your own");
   }
   check_number_of_detectors(configs);
   if (is_enough && &family_of(configs.front()) != named) {
     throw Error(ExitCode::usage,
-                fmt::format("the model '{}' is {}, and '{}' is not for one", model(), named->info().one,
+                fmt::format("the model '{}' is {}, and '{}' takes another kind", model(), named->info().one,
                             configs.front().name()),
                 fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
@@ -252,9 +251,9 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
     const bool fits_all =
         std::string_view(setting.description.key) == "confidence";  // means the same for all
     if (configs.size() > 1 && !fits_all) {
-      throw Error(ExitCode::usage, name + " is for one detector, and there are several",
-                  fmt::format("name one with --config, or say '{} = ...' in the [[detector]] that it is for, "
-                              "in a configuration of your own",
+      throw Error(ExitCode::usage, name + " takes one detector, and there are several",
+                  fmt::format("name one with --config, or write '{} = ...' in its [[detector]], in a "
+                              "configuration of your own",
                               setting.description.key));
     }
     for (const Config& config : configs) {
@@ -315,15 +314,15 @@ bool DetectorOptions::wants_settings(const pipeline::KnobRequest& knob, std::siz
   if (!offers_knob_) return false;
   const bool has_policy = policy_of(knob).kind != pipeline::KnobPolicy::Kind::none;
   if (!knob_.power_log.empty() && knob.budget.empty())
-    throw Error(ExitCode::usage, "--power-log is for --budget", "leave it out, or say what may be used up");
+    throw Error(ExitCode::usage, "--power-log is for --budget", "leave it out, or add --budget");
   if (!has_policy && !turns_by_hand_) {
     if (knob_.settings.empty()) return false;
-    throw Error(ExitCode::usage, "--settings does nothing: nothing turns between them",
+    throw Error(ExitCode::usage, "--settings does nothing: no option changes the setting",
                 "add --hold, --budget or --battery");
   }
   if (detectors > 1 && !knob.settings.empty()) {
-    throw Error(ExitCode::usage, "settings are listed for one detector, and there are several",
-                "name one with --config, or list none");
+    throw Error(ExitCode::usage, "--settings takes one detector, and there are several",
+                "name one with --config, or leave --settings out");
   }
   return true;
 }
@@ -362,7 +361,7 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
                                             family.info().config_keys.end());
         const std::string nearest = nearest_of(key, keys);
         throw Error(ExitCode::usage,
-                    fmt::format("'{}' in the settings is no key of {}", key, family.info().title),
+                    fmt::format("'{}' in the settings is not a key of {}", key, family.info().title),
                     nearest.empty() ? fmt::format("there are: {}", fmt::join(keys, ", "))
                                     : fmt::format("did you mean '{}'?", nearest));
       }

@@ -11,9 +11,8 @@ namespace {
 
 std::string text_of(const opencl::Context& context) {
   const auto known = characterisation::remembered(context.device());
-  if (!known)
-    return context.name() + ": `sightline devices --characterise` would find out what it does best.\n";
-  std::string text = context.name() + ", as `sightline devices --characterise` found:\n";
+  if (!known) return context.name() + ": not characterised; run `sightline devices --characterise`.\n";
+  std::string text = context.name() + ", results of `sightline devices --characterise`:\n";
   for (const characterisation::Decision& decision : known->decisions) {
     if (decision.id == "transfer" || decision.id == "stage_place" || decision.id == "fill")
       text += "  - " + decision.text + "\n";

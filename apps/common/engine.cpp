@@ -59,8 +59,8 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
   const std::vector<opencl::ChosenDevice> chosen = choose_devices(schedule);
   if (cpus == CpuDevices::left_out && are_cpus(chosen)) {
     spdlog::info(
-        "OpenCL device '{}' is a CPU, which is faster by its own code: no stage runs on the device; "
-        "--schedule auto or gpu uses it",
+        "OpenCL device '{}' is a CPU, whose own code is faster: no stage runs on the device; use --schedule "
+        "auto or gpu to force it",
         chosen.front().device.name);
     return {};
   }
@@ -75,7 +75,7 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
     } catch (const opencl::DeviceError& e) {
       if (!optional) throw Error(ExitCode::device, e.what());
       spdlog::warn("{}. {}", e.what(),
-                   what == "auto" ? "The stages run on the CPU instead" : "The device is left out");
+                   what == "auto" ? "The stages run on the CPU instead" : "The device is skipped");
     }
   }
   return all;
@@ -100,8 +100,8 @@ pipeline::Schedule ProcessorEngine::resolve() const {
   } else if (!schedule.goal.empty()) {
     throw Error(ExitCode::usage,
                 "the goal " + schedule.goal +
-                    " does nothing: it is schedule auto that chooses by a goal, and another one is asked for",
-                "leave the goal out, or take --schedule auto");
+                    " does nothing: only schedule auto has a goal, and another schedule is requested",
+                "leave the goal out, or use --schedule auto");
   }
   return pipeline::resolve(request, processor(), devices(), threads > 0 ? threads : hardware_threads());
 }

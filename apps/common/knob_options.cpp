@@ -24,32 +24,29 @@ Config::Value value_of(const std::string& text) {
 }  // namespace
 
 void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
-  options.group("Accuracy against speed, while it runs");
+  options.group("Trade accuracy for speed while it runs");
   options
       .add("--hold FPS", &request.hold,
-           "Rate to hold, in frames a second: use smaller dictionaries and coarser scales while the machine "
-           "is "
-           "too slow, and more accurate settings while it has time")
+           "Frame rate to hold, in frames per second: uses faster settings while the machine is too slow, "
+           "and more accurate ones while it has time")
       .positive()
       .excludes("--budget")
       .excludes("--battery");
   options
       .add("--budget BUDGET", &request.budget,
-           "Energy budget to keep, by the machine's meters: watts (40W) or joules a frame (0.2J)")
+           "Energy budget, by the machine's meters: watts (40W) or joules per frame (0.2J)")
       .checked_by([](const std::string& text) { pipeline::parse_budget(text); })
       .free_text()
       .excludes("--battery");
   options.add("--battery", &request.battery,
-              "Save the battery: one step faster below 50% of its level, the fastest setting below 20%");
+              "Save the battery: one setting faster below 50% of its level, the fastest below 20%");
   options
       .add("--settings KEY=VALUE;...", &request.settings,
-           "Operating points, from the most accurate to the fastest: keys of [detector], for example "
-           "\"filters=50; filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser "
-           "scales)")
+           "Settings, from the most accurate to the fastest, as keys of [detector]: \"filters=50; "
+           "filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser scales)")
       .free_text();
-  options.add(
-      "--power-log FILE", &request.power_log,
-      "CSV file that an external power meter writes during the run, with columns time and watts (--budget)");
+  options.add("--power-log FILE", &request.power_log,
+              "CSV file of an external power meter, with columns time and watts (--budget)");
 }
 
 std::vector<SettingChanges> parse_settings(const std::string& text) {
@@ -62,7 +59,7 @@ std::vector<SettingChanges> parse_settings(const std::string& text) {
       const std::string key(trimmed(change.substr(0, equals)));
       const std::string value(equals == std::string::npos ? "" : trimmed(change.substr(equals + 1)));
       if (key.empty() || value.empty()) {
-        throw Error(ExitCode::usage, "'" + change + "' is no change of a setting",
+        throw Error(ExitCode::usage, "'" + change + "' is not a setting",
                     "write settings as KEY=VALUE, with commas, and semicolons between settings: "
                     "\"filters=50; filters=25,scale_step=1.2\"");
       }
@@ -78,7 +75,7 @@ std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeli
   options.policy = policy_of(engine.knob);
   if (engine.detector->run_settings().size() < 2) {
     if (options.policy.kind == pipeline::KnobPolicy::Kind::none) return nullptr;
-    throw Error(ExitCode::usage, "the detector has one setting only: there is nothing to turn",
+    throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
                 "list some with --settings");
   }
   using enum pipeline::KnobPolicy::Kind;
@@ -101,9 +98,9 @@ std::string settings_table(const FrameProcessor& processor) {
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const std::string& accuracy = settings[i].accuracy;
     text += fmt::format("  {} {:<{}}  {}\n", i == processor.configured_setting() ? '*' : ' ',
-                        settings[i].name, width, accuracy.empty() ? "no evaluation is stored" : accuracy);
+                        settings[i].name, width, accuracy.empty() ? "no stored evaluation" : accuracy);
   }
-  return text + "  * as configured\n";
+  return text + "  * configured\n";
 }
 
 std::string accuracy_text(const pipeline::RunReport& report) {
@@ -118,10 +115,9 @@ std::string accuracy_text(const pipeline::RunReport& report) {
   const auto& best = report.settings.front().setting.missed;
   if (frames == 0 || !best) return "";
   return fmt::format(
-      "accuracy by the model's stored evaluation of single windows: {:.2f}% of the objects' windows missed "
-      "at "
-      "1e-5 false positives per window on average over the frames, {:.2f}% with the most accurate setting. "
-      "In whole frames more are missed (the model's card), and scale steps are not weighed",
+      "accuracy by the model's stored evaluation per window: {:.2f}% missed on average over the frames, "
+      "{:.2f}% with the most accurate setting, at 1e-5 false positives per window. Whole frames miss more "
+      "(see the model's card); scale steps are not counted",
       100 * missed / static_cast<double>(frames), 100 * *best);
 }
 

@@ -36,9 +36,9 @@ void refuse_shared_pictures(const FileImageSet& positives, const std::string& wi
   }
   if (shared == 0) return;
   throw Error(ExitCode::usage,
-              fmt::format("{} of {} {} also in {}, '{}' for one", counted(shared, "picture"), without,
+              fmt::format("{} of {} {} also in {}, for example '{}'", counted(shared, "picture"), without,
                           shared == 1 ? "is" : "are", with, first),
-              fmt::format("name pictures without the object with {}", without));
+              fmt::format("give {} pictures without the object", without));
 }
 
 GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label) {
@@ -53,11 +53,11 @@ GroundTruth load_marks(const std::vector<std::string>& files, const std::string&
 
 std::string unlike_names(const std::string& picture, const std::string& mark) {
   const std::filesystem::path there(picture), marked(mark);
-  std::string text = fmt::format("'{}' is there, '{}' is marked", picture, mark);
+  std::string text = fmt::format("the folder has '{}', the marks have '{}'", picture, mark);
   if (there.stem() == marked.stem() && there.extension() != marked.extension()) {
-    text += "; the names' endings differ";
+    text += "; the extensions differ";
   } else if (marked.has_parent_path()) {
-    text += "; marks need the names of pictures without folders";
+    text += "; leave folders out of the marks";
   }
   return text;
 }
@@ -80,7 +80,7 @@ std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
     std::string problem = fmt::format("no box of '{}' is in a picture of {}", lists.front(), of_which);
     if (found.empty() && pictures.size() > 0 && !truth.images.empty())
       problem += ": " + unlike_names(pictures.name(0), truth.images.begin()->first);
-    throw Error(ExitCode::input, problem, "every line begins with a picture's file name, without folders");
+    throw Error(ExitCode::input, problem, "begin every line with a picture's file name, without folders");
   }
   std::erase_if(truth.images,
                 [&](const auto& one) { return one.second.empty() || found.contains(one.first); });

@@ -14,10 +14,10 @@ void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
   options.add("--encoder NAME", &writing.encoder, "Video encoder, by FFmpeg's name")
       .suggest(encoder_choices)
       .show_default();
-  options.add("--quality N", &writing.quality, "Quality of the video: 0 is best")
+  options.add("--quality N", &writing.quality, "Quality of the video; 0 is best")
       .between(0, 51)
       .show_default();
-  options.add("--preset NAME", &writing.preset, "Preset of the encoder, ultrafast to veryslow")
+  options.add("--preset NAME", &writing.preset, "Encoder preset, ultrafast to veryslow")
       .suggest(preset_choices)
       .show_default();
 }
@@ -25,7 +25,7 @@ void add_encoder_options(OptionSet& options, media::WriteOptions& writing) {
 void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
   options
       .add("--max-pixels PIXELS", &reading.max_pixels,
-           "Pixels of the largest picture that is taken: a damaged file may claim any size")
+           "Maximum pixels of a picture; a damaged file may claim any size")
       .between(1, 0x1p31)
       .show_default();
   options.add("--allow-playlists", &reading.allow_playlists,
@@ -59,7 +59,7 @@ Size parse_size(const std::string& text, const std::string& option) {
     const auto [rest, height_error] = std::from_chars(cross + 1, end, size.height);
     if (height_error == std::errc() && rest == end && size.width > 0 && size.height > 0) return size;
   }
-  throw Error(ExitCode::usage, option + " '" + text + "' is no size", "write it as 1280x720");
+  throw Error(ExitCode::usage, option + " '" + text + "' is not a size", "write it as 1280x720");
 }
 
 void require_present(const std::string& input) {
@@ -77,8 +77,8 @@ void refuse_time_options(const std::string& input, const media::ReadOptions& rea
                                                  : nullptr;
   if (!option) return;
   throw Error(ExitCode::usage,
-              std::string(option) + " does nothing for pictures, which have no time: '" + input + "'",
-              "leave it out; numbered pictures of a video are read as one by a pattern such as %06d.jpg");
+              std::string(option) + " does nothing for pictures, which have no times: '" + input + "'",
+              "leave it out, or name numbered pictures of a video by a pattern such as %06d.jpg");
 }
 
 }  // namespace sightline::apps

@@ -34,11 +34,10 @@ std::string problems_text(const pipeline::RunReport& report, const std::string& 
   std::string text;
   if (report.skipped > 0) text += counted(report.skipped, unit) + " too small to be searched\n";
   if (report.failed > 0) {
-    text +=
-        fmt::format("{} failed, the first because: {}\n", counted(report.failed, unit), report.first_failure);
+    text += fmt::format("{} failed; first reason: {}\n", counted(report.failed, unit), report.first_failure);
   }
   if (report.retried > 0) {
-    text += counted(report.retried, unit) + " searched again, because a device failed\n";
+    text += counted(report.retried, unit) + " searched again after a device failed\n";
   }
   if (report.decode_errors > report.failed) text += counted(report.decode_errors, "decode error") + '\n';
   return text;

@@ -14,37 +14,34 @@ void add_device_options(OptionSet& options, ScheduleArguments& arguments) {
       .show_default("auto");
   options
       .add("--buffers MODE", &arguments.request.buffers,
-           "Transfer of pictures and results to OpenCL devices and back: copied, mapped, or auto (mapped "
-           "where "
-           "host and device share memory)")
+           "Buffers of OpenCL devices: copied, mapped, or auto (mapped if host and device share memory)")
       .one_of({"auto", "copied", "mapped"})
       .show_default("auto");
 }
 
 void add_schedule_options(OptionSet& options, ScheduleArguments& arguments) {
   options
-      .add(
-          "--schedule SCHEDULE", &arguments.request.name,
-          "Which stage runs where: auto (measures what is best; the default with a device), cpu, gpu (all on "
-          "the device), specialized, overlap, split")
+      .add("--schedule SCHEDULE", &arguments.request.name,
+           "Mapping of stages to processors: auto (measures and takes the best; the default with a device), "
+           "cpu, gpu (all on the device), specialized, overlap, split")
       .suggest(schedule_choices);
   options
       .add("--map STAGE=PLACE,...", &arguments.request.map,
-           "Changes to the schedule, stage by stage: filter=gpu,classify=cpu (gpu is the OpenCL device)")
+           "Processors of single stages: filter=gpu,classify=cpu (gpu is the OpenCL device)")
       .free_text();
   options
       .add("--split SHARE", &arguments.request.split,
-           "Share of each frame, 0 to 1, that the device works on (--schedule split)")
+           "Share of each frame that the device searches (--schedule split)")
       .between(0.01, 0.99);
   options
       .add("--in-flight FRAMES", &arguments.request.in_flight,
-           "Frames worked on at once (default: the schedule's own)")
+           "Frames in flight (default: the schedule's own)")
       .between(1, 64);
   options
       .add("--goal GOAL", &arguments.request.goal,
            "Objective of schedule auto: throughput, latency or energy")
       .one_of({"throughput", "latency", "energy"});
-  options.add("--explain", &arguments.explain, "Show what schedule auto weighed");
+  options.add("--explain", &arguments.explain, "Show the schedules that auto compared");
   options.add("--threads N", &arguments.threads, "CPU threads (default: all)").between(1, 1024);
 }
 

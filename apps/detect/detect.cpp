@@ -54,7 +54,7 @@ void check_targets(const DetectArguments& a) {
       names.push_back(pair.target.string());
       if (media::is_same_file(pair.source.string(), pair.target.string())) {
         throw Error(ExitCode::usage, "the output '" + pair.target.string() + "' is the input",
-                    "write to another folder");
+                    "choose another folder");
       }
       if (fs::exists(pair.target, error)) replaced.push_back(pair.target.string());
     }
@@ -63,14 +63,14 @@ void check_targets(const DetectArguments& a) {
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) {
     throw Error(ExitCode::usage, "two inputs would both be written to '" + *twice + "'",
-                "run them one by one, each with an --output folder of its own");
+                "run them one by one, each with its own --output folder");
   }
   if (!a.overwrite && !replaced.empty()) {
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{} in '{}' would be replaced, '{}' for one", counted(std::ssize(replaced), "picture"),
-                    a.output, *std::min_element(replaced.begin(), replaced.end())),
-        "choose another folder, or replace them with --overwrite");
+    throw Error(ExitCode::usage,
+                fmt::format("{} in '{}' would be replaced, for example '{}'",
+                            counted(std::ssize(replaced), "picture"), a.output,
+                            *std::min_element(replaced.begin(), replaced.end())),
+                "choose another folder, or replace them with --overwrite");
   }
 }
 
@@ -78,8 +78,8 @@ void check_targets(const DetectArguments& a) {
 void check_contact_sheet(const std::string& file) {
   const std::string extension = fs::path(file).extension().string();
   if (extension.empty() || strcasecmp(extension.c_str(), ".png") == 0) return;
-  throw Error(ExitCode::usage, "the contact sheet '" + file + "' would be a PNG picture",
-              "let its name end in .png");
+  throw Error(ExitCode::usage, "--contact-sheet '" + file + "' must be a PNG picture",
+              "choose a name that ends in .png");
 }
 
 bool is_folder(const std::string& name) {
@@ -113,15 +113,16 @@ void check_output(const DetectArguments& a) {
   const bool is_file = fs::exists(a.output, error) && !is_folder(a.output);
   if (a.inputs.size() > 1 && (is_file || names_a_file(a.output))) {
     throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
-                "name a folder; each input gets a video or a picture of its own in it");
+                "name a folder; each input gets its own video or picture in it");
   }
   const std::string& input = a.inputs.front();
   if (!is_folder(input) || !names_a_file(a.output) || !media::is_picture_name(a.output)) return;
   const auto pictures = std::ssize(media::list_folder(input, a.reading.recursive).images);
   if (pictures < 2 || a.output.find('%') != std::string::npos) return;
-  throw Error(ExitCode::usage,
-              fmt::format("'{}' is one picture, and there are {} in '{}'", a.output, pictures, input),
-              "name a folder, in which each picture keeps its name");
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--output '{}' is one picture, and there are {} in '{}'", a.output, pictures, input),
+      "name a folder, in which each picture keeps its name");
 }
 
 // A folder, or a file of a single picture: animated ones are videos.
@@ -164,7 +165,7 @@ void check_detect(const DetectArguments& a) {
 ResultFormat format_of(const DetectArguments& a) {
   const ResultFormat format = detections_format(a.detections, a.format);
   if (format == ResultFormat::mot && a.inputs.size() > 1 && !a.detections.empty()) {
-    throw Error(ExitCode::usage, "the mot format holds one source only, and there are several inputs",
+    throw Error(ExitCode::usage, "the mot format holds one source, and there are several inputs",
                 "run them one by one, or choose another format");
   }
   return format;
@@ -192,12 +193,12 @@ void add_detect(CLI::App& app, Common& common) {
   options.group("Output");
   options
       .add("-o,--output FILE", &a->output,
-           "Annotated video (.mp4, .mkv, ...), picture, or folder: for several inputs, and for pictures "
-           "that keep their names")
+           "Annotated video (.mp4, .mkv, ...), picture, or folder (for several inputs, and for folders of "
+           "pictures)")
       .checked_by(OutputFile());
   options
       .add("-d,--detections FILE", &a->detections,
-           "Detections file; - is standard output, the default without any output")
+           "Detections file; - is standard output (the default without any output)")
       .checked_by(OutputFile());
   options
       .add("-f,--format FORMAT", &a->format,
@@ -210,25 +211,25 @@ void add_detect(CLI::App& app, Common& common) {
       .checked_by(OutputFile());
   options
       .add("--trace FILE", &a->trace,
-           "Trace file: what ran where and when, as Chrome trace JSON (ui.perfetto.dev, chrome://tracing)")
+           "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing)")
       .checked_by(OutputFile());
-  options
-      .add("--report FILE", &a->report,
-           "Page (HTML): rate and setting over time, stage times, and what a policy did")
+  options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
       .checked_by(OutputFile());
   add_encoder_options(options, a->writing);
-  options.add("--no-audio", &a->no_audio, "Leave the sound out");
+  options.add("--no-audio", &a->no_audio, "Drop the sound");
   options.group("Input");
-  options.add("--together", &a->together, "Work on all inputs at once; they share the processors evenly");
-  options.add(
-      "--keep-going", &a->keep_going,
-      "Continue after inputs and pictures that cannot be read whole; they are named, and the exit code is 1");
-  options.add("--recursive", &a->reading.recursive, "Read the pictures in sub-folders, too");
-  options.add("--start SECONDS", &a->reading.start, "Skip so many seconds").not_negative();
-  options.add("--duration SECONDS", &a->reading.duration, "Read so many seconds; with --loop -1, in all")
+  options.add("--together", &a->together,
+              "Search all inputs at the same time; they share the processors evenly");
+  options.add("--keep-going", &a->keep_going,
+              "Continue after damaged inputs and pictures; the log names them, and the exit code is 1");
+  options.add("--recursive", &a->reading.recursive, "Also read pictures in sub-folders");
+  options.add("--start SECONDS", &a->reading.start, "Start of the part to search, in seconds").not_negative();
+  options
+      .add("--duration SECONDS", &a->reading.duration,
+           "Length of the part to search, in seconds; with --loop -1, of all repeats together")
       .positive();
   options.add("--every N", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
-  options.add("--loop TIMES", &a->reading.loop, "Read the input so many more times; -1: for ever")
+  options.add("--loop TIMES", &a->reading.loop, "Repeats of the input; -1: without end")
       .between(-1, 1'000'000);
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);

@@ -51,9 +51,9 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
   if (knob) text += knob->summary();
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
     if (detector.family.empty()) {  // several, whose options are their own
-      text += "one detector at a time (--config) takes a smaller --min-size, which finds smaller objects\n";
+      text += "use one detector (--config) with a smaller --min-size to find smaller objects\n";
     } else {
-      text += fmt::format("a smaller --min-size finds smaller objects, a lower {} more of them\n",
+      text += fmt::format("use a smaller --min-size to find smaller objects, a lower {} to find more\n",
                           family_named(detector.family).info().option_for_more);
     }
   }
@@ -242,7 +242,7 @@ class DetectRun {
       const std::int64_t errors = input.reader.decode_errors();
       note_damage(input.stream.name, errors);
       if (errors > 0 && !input.reader.info().is_pictures) {
-        spdlog::warn("{}: {}, the last: {}", input.stream.name, counted(errors, "decode error"),
+        spdlog::warn("{}: {}; the last one: {}", input.stream.name, counted(errors, "decode error"),
                      input.reader.last_decode_error());
       }
     }

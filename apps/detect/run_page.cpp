@@ -100,7 +100,7 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     svg += report_parts::text(kTimePlotRight - 4, y(run.policy.limit) - 6, "end",
                               escape_markup(describe(run.policy)));
   }
-  return report_parts::picture(kTimePlotWidth, bottom + 34, "Frames a second over time", svg);
+  return report_parts::picture(kTimePlotWidth, bottom + 34, "Frames per second over time", svg);
 }
 
 std::string setting_plot(const RunOnPage& run, const TimeAxis& time) {
@@ -149,7 +149,7 @@ std::string stages_table(const pipeline::RunReport& report) {
   std::vector<std::vector<std::string>> rows;
   for (const pipeline::StageTime& stage : report.stages)
     rows.push_back({stage.name, fmt::format("{:.2f}", 1000 * stage.seconds / frames), stage.processor});
-  return html_table({"stage", "ms a frame", "where"}, rows);
+  return html_table({"stage", "ms per frame", "where"}, rows);
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline
 std::string run_page(const RunOnPage& run) {
   const TimeAxis time(run.history);
   const double rate = static_cast<double>(run.report.frames) / std::max(run.history.seconds, 1e-9);
-  const std::string title = fmt::format("{} frames at {:.1f} a second", run.report.frames, rate);
+  const std::string title = fmt::format("{} frames at {:.1f} per second", run.report.frames, rate);
   const std::string found =
       fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds));
   std::string sections = "<article class=\"measurement\">\n<p class=\"subject\">" +

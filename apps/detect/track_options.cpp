@@ -9,37 +9,34 @@ void TrackOptions::add_to(OptionSet& options, bool live) {
   track_names_ = live;
   options.group("Tracking");
   options.add("--track", &track_,
-              "Give objects an identity over frames: fills short gaps, leaves out what shows up for a moment "
-              "only, steadies the boxes");
+              "Follow objects over frames: bridges short gaps, suppresses flicker, smooths boxes");
   if (live) {
     options
         .add("--no-track", &no_track_,
-             "Show every frame's own answer: without it, objects that a detector names are tracked, so that "
-             "names do not flicker")
+             "Do not track recognised faces; otherwise they are tracked, so that names do not flicker")
         .excludes("--track");
   }
   options
       .add("--track-hits FRAMES", &tracker_.min_hits,
-           "Frames that must have shown an object before it is reported; 1: at once")
+           "Frames that must show an object before it is reported; 1: at once")
       .between(1, 1000)
       .show_default()
       .needs("--track");
   options
       .add("--track-gap SECONDS", &tracker_.max_gap,
-           "Seconds that an object is still reported for while it is not found; 0: not at all")
+           "Maximum gap over which an object is reported, in seconds; 0: none")
       .between(0, 60)
       .show_default()
       .needs("--track");
   options
       .add("--track-lost SECONDS", &tracker_.max_lost,
-           "Seconds after which an object that is not found loses its identity")
+           "Time without a detection after which a track ends, in seconds")
       .between(0, 60)
       .show_default()
       .needs("--track");
   options
       .add("--track-start SCORE", &tracker_.start_score,
-           "Lowest score that begins an identity: with a lower --threshold, weaker objects only continue one "
-           "(default: any)")
+           "Minimum score that starts a track; weaker objects only continue one (default: any)")
       .needs("--track");
 }
 

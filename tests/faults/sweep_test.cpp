@@ -119,7 +119,8 @@ TEST(FaultSweep, OpenclLosesNothing) {
         // 5 only where the device fails before the run begins.
         const bool begun = std::filesystem::exists(run.folder + "/o.jsonl");
         exits_with({begun || run.struck.empty() ? 0 : 5})(run);
-        EXPECT_EQ(run.outcome.err.find(" failed, the first because"), std::string::npos) << run.order << run.outcome.err;
+        EXPECT_EQ(run.outcome.err.find(" failed; first reason"), std::string::npos)
+            << run.order << run.outcome.err;
         EXPECT_EQ(run.lines, begun ? 6 : 0) << run.order;
       });
     }

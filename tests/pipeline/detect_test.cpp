@@ -433,7 +433,7 @@ TEST(Detect, NamesOfDetectionsThatPromiseAnotherFormatWarn) {
     const Outcome outcome =
         run(std::vector<std::string>{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return outcome.err.find("extension says otherwise") != std::string::npos;
+    return outcome.err.find("extension names another") != std::string::npos;
   };
   EXPECT_TRUE(warnings({"-d", folder / "out.png"}));
   EXPECT_TRUE(warnings({"-d", folder / "a.json", "-f", "csv"}));
@@ -596,8 +596,8 @@ TEST(Detect, SeveralDetectors) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     return outcome.err;
   };
-  EXPECT_THAT(refused({"--threshold", "1"}), testing::HasSubstr("--threshold is for one detector"));
-  EXPECT_THAT(refused({"--model", "haarcascade_eye"}), testing::HasSubstr("--model is for one detector"));
+  EXPECT_THAT(refused({"--threshold", "1"}), testing::HasSubstr("--threshold takes one detector"));
+  EXPECT_THAT(refused({"--model", "haarcascade_eye"}), testing::HasSubstr("--model takes one detector"));
   EXPECT_THAT(refused({"--map", "scan=gpu"}), testing::HasSubstr("there is no stage 'scan'"));
   EXPECT_THAT(run({"detect", clip, "--config", "people,nowhere"}).err,
               testing::HasSubstr("no configuration 'nowhere'"));

@@ -197,7 +197,7 @@ TEST_F(Evaluate, FramesSayWhichMarksMatchNone) {
   media::test::store(folder_ / "boxes.txt", "p.png" + box + "a.png" + box + "b.png" + box);
   EXPECT_NE(evaluate(0, "'a.png'", "boxes.txt").err.find(" 2 "), std::string::npos);
   media::test::store(folder_ / "endings.txt", "p.jpg" + box);
-  evaluate(3, "'p.png' is there, 'p.jpg' is marked", "endings.txt");
+  evaluate(3, "the folder has 'p.png', the marks have 'p.jpg'", "endings.txt");
   media::test::store(folder_ / "yolo/q.txt", std::string("0 0.5 0.5 0.2 0.4\n"));
   evaluate(3, "'q.txt'", "yolo");
   media::test::store(folder_ / "yolo/p.txt", std::string("0 0.5 0.5 0.2 0.4\n"));

@@ -425,7 +425,7 @@ TEST_F(KnobProgram, SettingsAreListedAndExplained) {
   EXPECT_THAT(bytes_of(found), HasSubstr(",\"8 filters, step 1.3\"\n"));
   EXPECT_THAT(outcome.err, HasSubstr("* 8 filters, step 1.3 "));
   EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5 "));
-  EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5, min_size 50  no evaluation is stored"));
+  EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5, min_size 50  no stored evaluation"));
 }
 
 TEST_F(KnobProgram, WrongSettingsAreRefused) {
@@ -437,15 +437,15 @@ TEST_F(KnobProgram, WrongSettingsAreRefused) {
   refused({"--budget", "40"}, "--budget: '40' is no budget; give watts, 40W, or joules a frame, 0.2J");
   refused({"--budget", ""}, "--budget: '' is no budget; give watts, 40W, or joules a frame, 0.2J");
   refused({"--hold", "5", "--budget", "40W"}, "--budget");
-  refused({"--settings", "filters=3; filters=5"}, "nothing turns between them");
-  refused({"--hold", "5", "--settings", "filters"}, "'filters' is no change of a setting");
-  refused({"--hold", "5", "--settings", "filters=8; filtres=3"}, "'filtres' in the settings is no key");
+  refused({"--settings", "filters=3; filters=5"}, "--settings does nothing");
+  refused({"--hold", "5", "--settings", "filters"}, "'filters' is not a setting");
+  refused({"--hold", "5", "--settings", "filters=8; filtres=3"}, "'filtres' in the settings");
   refused({"--hold", "5", "--settings", "filters=8; filters=4"}, "numbers of filters: 3, 5, 8");
   refused({"--hold", "5", "--settings", "filters=8; filters=8"}, "are the same");
   refused({"--hold", "5", "--settings", "filters=8; filters=few"}, "option 'filters' must be a number");
-  refused({"--hold", "5", "--settings", "filters=8"}, "one setting only");
+  refused({"--hold", "5", "--settings", "filters=8"}, "only one setting");
   refused({"--hold", "5", "--power-log", "none.csv"}, "--power-log is for --budget");
-  expect_run(static_cast<int>(ExitCode::usage), "for one detector",
+  expect_run(static_cast<int>(ExitCode::usage), "takes one detector",
              {"detect", clip_, "--config", "people,faces", "--device", "none", "--hold", "5", "--settings",
               "scale_step=1.2; scale_step=1.4"});
 }

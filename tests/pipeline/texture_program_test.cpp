@@ -299,7 +299,7 @@ TEST_F(TextureProgram, Misuse) {
   expect_run(1, "cannot write", texture + Words{"--output", "/nowhere/h.json"});
   expect_run(2, "is the input", texture + Words{"--labels", p()});
   expect_run(2, "of one picture", texture + Words{p(), "--labels", folder_ / "l.tif"});
-  expect_run(2, "'texture compare' has no use for it", {"texture", "compare", p(), p(), "--contrast"});
+  expect_run(2, "'texture compare' has no such option", {"texture", "compare", p(), p(), "--contrast"});
   expect_run(2, "--operator", {"texture", "--operator", "8,1", "compare", p(), p()});
   store_texture(folder_ / "tiny.png", {6, 40}, 3, 1);
   expect_run(3, "all of which are at its edge",
