@@ -85,8 +85,8 @@ std::vector<training::MarkedObject> marked_objects(const FileImageSet& pictures,
   std::erase_if(truth.images,
                 [&](const auto& one) { return one.second.empty() || found.contains(one.first); });
   if (!truth.images.empty())
-    spdlog::warn("{} marked picture(s) are not among {} and are left out, '{}' for one", truth.images.size(),
-                 of_which, truth.images.begin()->first);
+    spdlog::warn("{} missing in {} and skipped, for example '{}'",
+                 counted(std::ssize(truth.images), "marked picture"), of_which, truth.images.begin()->first);
   return objects;
 }
 

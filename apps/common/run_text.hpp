@@ -8,7 +8,7 @@
 
 namespace sightline::apps {
 
-/// "street.mp4: h264 768x576 yuv420p, 25 frames/s, about 795 frame(s)".
+/// "street.mp4: h264 768x576 yuv420p, 25 frames/s, about 795 frames".
 std::string describe_stream(const std::string& input, const media::StreamInfo& info);
 
 /// "ms per frame: decode 0.61, pyramid 0.80, ...", with the processors of stages elsewhere than on the CPU; a

@@ -8,6 +8,7 @@
 #include "apps/common/knob_options.hpp"
 #include "base/duration_text.hpp"
 #include "base/markup.hpp"
+#include "base/text.hpp"
 #include "pipeline/report/report_page.hpp"
 #include "pipeline/report/report_parts.hpp"
 
@@ -169,7 +170,7 @@ std::string run_page(const RunOnPage& run) {
   const double rate = static_cast<double>(run.report.frames) / std::max(run.history.seconds, 1e-9);
   const std::string title = fmt::format("{} frames at {:.1f} per second", run.report.frames, rate);
   const std::string found =
-      fmt::format("{} object(s) in {}", run.report.objects, duration_text(run.history.seconds));
+      fmt::format("{} in {}", counted(run.report.objects, "object"), duration_text(run.history.seconds));
   std::string sections = "<article class=\"measurement\">\n<p class=\"subject\">" +
                          escape_markup(run.input + ". " + run.model) + "</p>\n<h1>" + escape_markup(title) +
                          "</h1>\n<p class=\"subject\">" + escape_markup(found) + "</p>\n";

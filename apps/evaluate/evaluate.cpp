@@ -4,7 +4,7 @@
 namespace sightline::apps {
 
 void add_evaluate(CLI::App& app, Common& common) {
-  CLI::App& evaluate = add_command_group(app, "evaluate", "Measure how good a detector is");
+  CLI::App& evaluate = add_command_group(app, "evaluate", "Measure the accuracy of a detector");
   add_evaluate_windows(evaluate, common);
   add_evaluate_frames(evaluate, common);
   add_evaluate_compare(evaluate, common);

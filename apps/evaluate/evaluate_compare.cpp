@@ -26,7 +26,7 @@ StoredCurves load_all(const std::vector<std::string>& files) {
     if (more.unit != all.unit) {
       throw Error(ExitCode::input,
                   "'" + files.front() + "' and '" + files[i] +
-                      "' do not compare: one counts false positives by " + unit_name(all.unit) +
+                      "' cannot be compared: one counts false positives by " + unit_name(all.unit) +
                       ", the other by " + unit_name(more.unit),
                   "give tables of one command: `evaluate windows`, `frames`, `verify` or `identify`");
     }
@@ -80,16 +80,16 @@ int compare_decisions(const CompareArguments& a) {
     if (!holds_decisions(file)) {
       throw Error(ExitCode::input,
                   "'" + a.inputs.front() + "' and '" + file +
-                      "' do not compare: one is of decisions, the other is not",
+                      "' cannot be compared: only one is a table of decisions",
                   "give tables of one kind");
     }
     for (Decisions& one : load_decisions(file)) all.push_back(std::move(one));
   }
   check_report(a.report, all.size());
   if (!a.report.svg.empty())
-    throw Error(ExitCode::usage, "--svg shows curves, and these are tables of decisions", "leave it out");
+    throw Error(ExitCode::usage, "--svg plots curves, and these are tables of decisions", "leave it out");
   for (std::size_t i = 0; i < a.report.names.size(); ++i) all[i].name = a.report.names[i];
-  std::printf("Pictures with objects told from those without, each at its best F1:\n%s",
+  std::printf("Decisions between pictures with objects and without, each at its best F1:\n%s",
               decision_heading().c_str());
   for (const Decisions& one : all) std::printf("%s", decision_row(one.best(), one.name).c_str());
   const Decisions& best = best_of(all);
@@ -116,11 +116,10 @@ void add_evaluate_compare(CLI::App& evaluate, Common& common) {
   OptionSet options;
   options
       .add("input", &a->inputs,
-           "Tables of curves or decisions, as the other evaluations write them with --csv and --decisions")
+           "Tables of curves or decisions, from --csv and --decisions of other evaluations")
       .require();
   add_report_options(options, a->report);
-  add_command(evaluate, common, "compare",
-              "Curves of earlier evaluations beside each other, and in one picture", options,
+  add_command(evaluate, common, "compare", "Compare the curves of earlier evaluations", options,
               [a] { return run_evaluate_compare(*a); });
 }
 

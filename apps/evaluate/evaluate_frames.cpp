@@ -218,7 +218,7 @@ int label_of(const FrameArguments& a, const DetectorInfo& detector) {
   if (found != detector.labels.end()) return static_cast<int>(found - detector.labels.begin());
   std::string known;
   for (const std::string& label : detector.labels) known += (known.empty() ? "" : ", ") + label;
-  throw Error(ExitCode::usage, "the detector finds no '" + a.label + "'", "it finds: " + known);
+  throw Error(ExitCode::usage, "the detector has no label '" + a.label + "'", "it finds: " + known);
 }
 
 // Searches the frames that are marked. Returns the names of all frames that there were.
@@ -252,7 +252,7 @@ void check_names(const FrameArguments& a, const MarkedObjects& marked, const std
   }
   const media::ReadOptions& reading = a.reading;
   if (reading.start > 0 || reading.duration || reading.every > 1) return;  // the others were not looked for
-  spdlog::warn("'{}' marks {} that '{}' does not have, '{}' for one", a.truth,
+  spdlog::warn("'{}' marks {} that '{}' does not have, for example '{}'", a.truth,
                counted(std::ssize(missing), marked.by_number ? "frame" : "picture"), a.input,
                missing.front());
 }
@@ -267,7 +267,7 @@ void report_misses(const FrameArguments& a, const Engine& engine, const MarkedOb
                     !a.misses_sheet.empty());
   MissExaminer examiner(truth, scorer, label_of(a, engine.detector->info()), report);
   search(a, engine, truth, examiner);
-  std::printf("\nMissed at %g false positives per image, which is a score of %.3f:\n%s", *a.misses, threshold,
+  std::printf("\nMissed at %g false positives per image (a score of %.3f):\n%s", *a.misses, threshold,
               report.text().c_str());
   if (a.misses_sheet.empty()) return;
   report.write_sheet(a.misses_sheet);
@@ -284,13 +284,13 @@ void report_decisions(const FrameArguments& a, std::span<const PictureScore> pic
   const auto with = std::ranges::count_if(pictures, &PictureScore::has_object);
   if (!is_asked && (with == 0 || with == std::ssize(pictures))) return;
   const Decisions decisions = decide(curve_name(a), pictures);
-  std::printf("\n%lld pictures with objects told from %lld without, by the highest score in each:\n%s",
-              static_cast<long long>(with), static_cast<long long>(std::ssize(pictures) - with),
-              decision_table(decisions).c_str());
+  std::printf(
+      "\nDecisions between %lld pictures with objects and %lld without, by the highest score in each:\n%s",
+      static_cast<long long>(with), static_cast<long long>(std::ssize(pictures) - with),
+      decision_table(decisions).c_str());
   if (a.at) {
     const Decision at{*a.at, decisions.at(*a.at).counts};
-    std::printf("At the score that was asked for:\n%s%s", decision_heading().c_str(),
-                decision_row(at).c_str());
+    std::printf("At the score of --at:\n%s%s", decision_heading().c_str(), decision_row(at).c_str());
   }
   if (a.decisions.empty()) return;
   write_report(a.decisions, decisions_as_csv({&decisions, 1}));
@@ -351,10 +351,9 @@ int run_frames(FrameArguments a) {
   a.input = frames_of_sequence(a.input);
   check_report(a.report, 1);
   if (!a.misses_sheet.empty() && !a.misses)
-    throw Error(ExitCode::usage, "--misses-sheet shows what --misses finds",
-                "give --misses 0.1, for example");
+    throw Error(ExitCode::usage, "--misses-sheet needs --misses", "add for example --misses 0.1");
   if (!a.reliability.empty() && a.calibrated.empty())
-    throw Error(ExitCode::usage, "--reliability shows what --calibrate fits", "give --calibrate FILE");
+    throw Error(ExitCode::usage, "--reliability needs --calibrate", "add --calibrate FILE");
   refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet, a.decisions, a.calibrated, a.reliability});
   require_writable(a.calibrated);
   require_writable(a.reliability);
@@ -395,61 +394,58 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .require();
   options
       .add("--truth-format FORMAT", &a->truth_format,
-           "Format of the truth: mot, yolo, coco, or boxes (lines of: name x1 y1 x2 y2, and a class where "
-           "there "
-           "are several); default: recognised by the file")
+           "Format of the truth: mot, yolo, coco, or boxes (lines: name x1 y1 x2 y2, and a class if there "
+           "are several); default: recognised from the file")
       .one_of({"mot", "yolo", "coco", "boxes"});
   options
       .add("--truth-label CLASS", &a->truth_label,
            "Class of the marked objects (default: all; MOT has no classes)")
       .free_text();
-  options.add("--first-pixel N", &a->first_pixel, "1 where a MOT file counts pixels from 1")
+  options.add("--first-pixel N", &a->first_pixel, "First pixel of a MOT file: 0 or 1")
       .one_of({"0", "1"})
       .show_default();
   options
-      .add(
-          "--protocol PROTOCOL", &a->protocol,
-          "people (overlap 0.5 at a width of 0.41 x height), faces (overlap 0.4), centre (detection's centre "
-          "in the box)")
+      .add("--protocol PROTOCOL", &a->protocol,
+           "Rule for a match: people (overlap 0.5 at a width of 0.41 x height), faces (overlap 0.4), centre "
+           "(detection's centre in the box)")
       .one_of({"people", "faces", "centre"})
       .show_default();
   options.add("--unlisted-empty", &a->unlisted_empty,
-              "Frames that the truth does not list hold nothing (default: they are left out)");
-  options.add("--label LABEL", &a->label, "Label of the detector that is marked (default: its first)")
+              "Count frames that the truth does not list as empty (default: skip them)");
+  options.add("--label LABEL", &a->label, "Label of the detector that the truth marks (default: its first)")
       .free_text();
   options
       .add("--misses RATE", &a->misses,
-           "Say why objects are missed at so many false positives per image, say 0.1: by their height, what "
-           "covers them, and the frame's edge (searches all frames a second time)")
+           "Explain misses at this many false positives per image, for example 0.1: by height, occlusion and "
+           "the frame's edge (searches all frames twice)")
       .between(0, 1e6);
   options
       .add("--misses-sheet FILE", &a->misses_sheet,
-           "Picture (PNG) of the worst of these: the least covered and largest; needs --misses")
+           "Picture (PNG) of the worst misses: the least occluded and largest; needs --misses")
       .checked_by(OutputFile());
   options
       .add("--decisions FILE", &a->decisions,
-           "Write how well pictures with objects are told from those without, at every score, as a table")
+           "Table of decisions between pictures with objects and without, at every score")
       .checked_by(OutputFile());
-  options.add(
-      "--at SCORE", &a->at,
-      "Say the same at this score, too: one that was chosen on other pictures is an honest one on these");
+  options.add("--at SCORE", &a->at,
+              "Also print decisions at this score; choose it on other pictures for an unbiased result");
   options
-      .add(
-          "--calibrate FILE", &a->calibrated,
-          "Write the model to this file with a calibration, fitted to these pictures, that turns scores into "
-          "confidences from 0 to 1")
+      .add("--calibrate FILE", &a->calibrated,
+           "Model file to write, with a calibration fitted to these pictures, which turns scores into "
+           "confidences (0 to 1)")
       .checked_by(OutputFile());
   options
       .add("--reliability FILE", &a->reliability,
-           "Plot (SVG) of how far confidences hold on pictures that they were not fitted to; needs "
+           "Plot (SVG) of confidences against accuracy on pictures that they were not fitted to; needs "
            "--calibrate")
       .checked_by(OutputFile());
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);
-  add_command(evaluate, common, "frames", "Miss rate against false positives per frame, with marked objects",
-              options, [a] { return run_frames(*a); });
+  add_command(evaluate, common, "frames",
+              "Measure miss rate against false positives per frame, on marked objects", options,
+              [a] { return run_frames(*a); });
 }
 
 }  // namespace sightline::apps

@@ -160,8 +160,8 @@ int run_evaluate_landmarks(const LandmarkArguments& a) {
   const training::FileImageSet pictures = landmarks::pictures_of(faces, a.pictures);
   const landmarks::Finder finder(
       landmarks::load_model(a.model, std::uint64_t{landmarks::kMaxModelSize} << 20));
-  std::printf("%zu faces of part %s; errors in parts of the distance between the marked eyes\n", faces.size(),
-              a.part.c_str());
+  std::printf("%zu faces of part %s; errors as shares of the distance between the marked eyes\n",
+              faces.size(), a.part.c_str());
   std::printf("  %-26s %7s %7s %7s %7s  %s\n", "", "eyes", "nose", "mouth", "all", "faces above 10%");
   nlohmann::json results = nlohmann::json::array();
   const auto report = [&](const std::string& name, const Detector* detector) {
@@ -195,15 +195,13 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
   options.add("-m,--model MODEL", &a->model, "Model of `train landmarks`").require();
   options
       .add("-c,--config CONFIG", &a->configs,
-           "Pipeline of a face detector whose boxes are used, instead of the marked ones; several times: one "
-           "after "
-           "the other. Eyes that a detector inside finds are judged, too")
+           "Configuration of a face detector whose boxes replace the marked ones; may be given several "
+           "times. Also judges the eyes of a detector inside")
       .suggest(config_choices)
       .one_at_a_time();
   options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
-  add_command(evaluate, common, "landmarks",
-              "How far the points that are found in faces are from marked ones", options,
-              [a] { return run_evaluate_landmarks(*a); });
+  add_command(evaluate, common, "landmarks", "Measure the distance between found and marked points of faces",
+              options, [a] { return run_evaluate_landmarks(*a); });
 }
 
 }  // namespace sightline::apps

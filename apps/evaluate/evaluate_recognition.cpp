@@ -67,7 +67,7 @@ struct AlignedPhotos {
         landmarks::load_model(settings.points, std::uint64_t{landmarks::kMaxModelSize} << 20), pictures,
         throw_if_stopped);
     if (found.without_face > 0)
-      spdlog::warn("no face is found in {} of {} photos: their middle is taken for one", found.without_face,
+      spdlog::warn("no face is found in {} of {} photos; their middle is used instead", found.without_face,
                    different.size());
     points = std::move(found.points);
   }
@@ -242,18 +242,16 @@ void add_recognition_command(CLI::App& evaluate, Common& common, const std::stri
   OptionSet options;
   options.add("photos", &a->photos, "Folder of the photos").require();
   options.add(list_option, &a->list, list_help).require();
-  options.add(
-      "--landmarks FILE", &a->landmarks,
-      "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
-      "nose, corners of the mouth; without them, they are found as recognition itself finds them");
+  options.add("--landmarks FILE", &a->landmarks,
+              "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right "
+              "eye, nose, corners of the mouth (default: found as in recognition)");
   options
       .add("-c,--config CONFIG", &a->config,
-           "Pipeline whose detector and points find faces without --landmarks, and whose model is judged "
-           "without --model")
+           "Configuration that finds faces and points without --landmarks, and whose model is judged without "
+           "--model")
       .suggest(config_choices)
       .show_default();
-  options
-      .add("-m,--model MODEL", &a->models, "Model of `train recognition`; several times: one after the other")
+  options.add("-m,--model MODEL", &a->models, "Model of `train recognition`; may be given several times")
       .one_at_a_time();
   options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   add_report_options(options, a->report);
@@ -263,11 +261,11 @@ void add_recognition_command(CLI::App& evaluate, Common& common, const std::stri
 }  // namespace
 
 void add_evaluate_recognition(CLI::App& evaluate, Common& common) {
-  add_recognition_command(evaluate, common, "verify",
-                          "Whether two photos show one person: accuracy over pairs of faces", "--pairs FILE",
-                          "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
   add_recognition_command(
-      evaluate, common, "identify", "Who is in a photo: names given to faces of people known and unknown",
+      evaluate, common, "verify", "Measure how well pairs of photos are told apart: same person or not",
+      "--pairs FILE", "Pairs, as lines `fold photo photo same`: 1 for one person, 0 for two", run_verify);
+  add_recognition_command(
+      evaluate, common, "identify", "Measure how often faces of known and unknown people get the right name",
       "--list FILE", "Photos, as lines `gallery|probe|unknown person photo`", run_identify);
 }
 

@@ -52,12 +52,12 @@ TextureRecord describe_tile(const texture::TextureProcessor& processor, const Te
   const ImageView<std::uint8_t> view = pixels.view();
   const tiles::Channel luma = tiles::Channel::luma;
   const std::vector<tiles::Damage> damage = picture.read(where, {&luma, 1}, {&view, 1});
-  if (!damage.empty()) throw Error(ExitCode::input, "a tile cannot be read: " + damage.front().reason);
+  if (!damage.empty()) throw Error(ExitCode::input, "cannot read a tile: " + damage.front().reason);
   const auto workspace = processor.make_workspace();
   FrameResult result;
   if (!run_stages(processor, *workspace, PictureView(std::as_const(pixels).view())))
-    throw Error(ExitCode::usage, fmt::format("tiles of {} pixels are all edge", where.width),
-                "use larger ones");
+    throw Error(ExitCode::usage, fmt::format("tiles of {} pixels have no inner pixels", where.width),
+                "use larger --tiles");
   processor.take_result(*workspace, result);
   texture::TextureTotals totals(choice.settings, 1);
   totals.add(0, static_cast<const texture::TextureOutput&>(*result.output));
@@ -73,7 +73,8 @@ Tiles cut(const EvaluateTextureArguments& a, const TextureChoice& choice) {
     const std::int64_t columns = picture->info().width / a.tile;
     const std::int64_t count = columns * (picture->info().height / a.tile);
     if (count < 2)
-      throw Error(ExitCode::input, fmt::format("'{}' has no two tiles of {} pixels", file.string(), a.tile),
+      throw Error(ExitCode::input,
+                  fmt::format("'{}' has fewer than two tiles of {} pixels", file.string(), a.tile),
                   "use smaller --tiles");
     std::vector<LabelledTexture> tiles(static_cast<std::size_t>(count));
     tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
@@ -163,22 +164,21 @@ void add_evaluate_texture(CLI::App& evaluate, Common& common) {
   auto a = std::make_shared<EvaluateTextureArguments>();
   OptionSet options;
   options.add("folder", &a->folder, "Folder of pictures, each of one texture").require();
-  options.add("--tiles PX", &a->tile, "Side in pixels of the tiles into which each is cut")
+  options.add("--tiles PX", &a->tile, "Side of the tiles of a picture, in pixels")
       .between(8, 8192)
       .show_default();
-  options.add("--distance MEASURE", &a->distance, "Between histograms, as shares of the pixels")
+  options.add("--distance MEASURE", &a->distance, "Distance between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
   options.add("--known-only", &a->known_only,
-              "Look at the known tiles alone, each against the others: to choose by");
+              "Compare the known tiles alone, to choose operators or a distance");
   options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
   options.group("Texture");
   a->options.add_operators_to(options);
-  add_command(
-      evaluate, common, "texture",
-      "How well textures are told apart: the first, third, ... tile of each picture is known, and what "
-      "is nearest to the others is counted",
-      options, [a] { return run_evaluate_texture(*a); });
+  add_command(evaluate, common, "texture",
+              "Measure how well textures are told apart: the first, third, ... tile of each picture is "
+              "known, and the nearest of each other tile is counted",
+              options, [a] { return run_evaluate_texture(*a); });
 }
 
 }  // namespace sightline::apps

@@ -106,9 +106,9 @@ NamedCurve report_windows(const Contender& contender, const WindowScores& scores
 void store_windows(const Contender& contender, const WindowArguments& a, const WindowScores& scores) {
   if (scores.negatives.windows() < kFewestWindowsToStore) {
     throw Error(ExitCode::input,
-                "the evaluation was not stored: " + std::to_string(scores.negatives.windows()) +
-                    " negative windows do not show how many give false positives at 1e-5",
-                "give at least " + std::to_string(kFewestWindowsToStore) + " of them");
+                "cannot store the evaluation: " + std::to_string(scores.negatives.windows()) +
+                    " negative windows are too few for a rate of 1e-5",
+                "use at least " + std::to_string(kFewestWindowsToStore) + " of them");
   }
   char counts[128];
   std::snprintf(counts, sizeof counts, ": %zu windows with the object, %llu without, scale step %g",
@@ -161,19 +161,19 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
   OptionSet options;
   options
       .add("--positives FOLDER|LIST", &a->positives,
-           "Folder or list of pictures with one object in the middle each")
+           "Folder or list of pictures, each with one object in the middle")
       .require();
-  options.add("--folder FOLDER", &a->folder, "Where the pictures of the list are, if not beside it");
+  options.add("--folder FOLDER", &a->folder, "Folder of the pictures of a list (default: the list's folder)");
   options
       .add("--negatives FOLDER|LIST", &a->negatives,
            "Folder or list of pictures without the object; every window is scored")
       .require();
-  options.add("-c,--config CONFIG", &a->config, "Pipeline whose model is evaluated")
+  options.add("-c,--config CONFIG", &a->config, "Configuration whose model is evaluated")
       .suggest(config_choices)
       .show_default();
   options
       .add("-m,--model MODEL", &a->models,
-           "Model file instead of the configuration's; several times: a curve for each")
+           "Model file instead of the configuration's; each one given has its own curve")
       .suggest(model_choices)
       .one_at_a_time();
   add_model_size_option(options, a->max_model_size);
@@ -181,16 +181,17 @@ void add_evaluate_windows(CLI::App& evaluate, Common& common) {
       .between(1.01, 8.0)
       .show_default();
   for (const FamilyScorer& one : a->scorers) options.add_all(one.scorer->options());
-  options.add("--store", &a->store, "Keep the miss rates at 1e-4 and 1e-5 in the model file, for this size");
+  options.add("--store", &a->store, "Store the miss rates at 1e-4 and 1e-5 in the model file, for this size");
   options
       .add("--data NOTE", &a->data,
-           "With --store: what the pictures are (default: the names of list and folder)")
+           "Note about the pictures, with --store (default: the names of list and folder)")
       .needs("--store")
       .free_text();
   add_report_options(options, a->report);
-  add_command(evaluate, common, "windows",
-              "Miss rate against false positives per window (of " + titles_with(make_window_scorer) + ")",
-              options, [a] { return run_evaluate_windows(*a); });
+  add_command(
+      evaluate, common, "windows",
+      "Measure miss rate against false positives per window (of " + titles_with(make_window_scorer) + ")",
+      options, [a] { return run_evaluate_windows(*a); });
 }
 
 }  // namespace sightline::apps

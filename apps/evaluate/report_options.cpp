@@ -4,13 +4,14 @@
 
 #include "apps/cli/writable.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "pipeline/report/curve_plot.hpp"
 
 namespace sightline::apps {
 
 void add_report_options(OptionSet& options, ReportArguments& report) {
   options.group("Options");
-  options.add("--name NAME", &report.names, "Name of the curve in the reports; give one for each curve")
+  options.add("--name NAME", &report.names, "Name of the curve in the reports; one for each curve")
       .one_at_a_time()
       .free_text();
   options.add("--csv FILE", &report.csv, "Write the curve as a table").checked_by(OutputFile());
@@ -34,10 +35,10 @@ void write_reports(const ReportArguments& report, const std::vector<NamedCurve>&
 
 void check_report(const ReportArguments& report, std::size_t curves) {
   if (!report.names.empty() && report.names.size() != curves) {
-    throw Error(
-        ExitCode::usage,
-        std::to_string(report.names.size()) + " names were given for " + std::to_string(curves) + " curve(s)",
-        "give --name once for each of them, in their order, or not at all");
+    throw Error(ExitCode::usage,
+                counted(std::ssize(report.names), "name") + " for " +
+                    counted(static_cast<std::int64_t>(curves), "curve"),
+                "give --name once for each curve, in order, or not at all");
   }
   refuse_same_outputs({report.csv, report.svg});
   require_writable(report.csv);

@@ -17,15 +17,15 @@ Config recognition_config(const std::string& name) {
 
 NamedFaces make_face_detector(const Config& config) {
   if (!recognition::recognises(config)) {
-    throw Error(ExitCode::usage, "the configuration '" + config.name() + "' recognises nobody",
-                "name one that does with --config");
+    throw Error(ExitCode::usage, "configuration '" + config.name() + "' has no recognition",
+                "use --config recognise");
   }
   recognition::read_section(config);  // its keys are known
   std::unique_ptr<Detector> detector = make_detector(config);
   const std::optional<int> label = recognition::face_label_of(detector->info());
   if (!label) {
     throw Error(ExitCode::usage, "the detector of '" + config.name() + "' finds no faces",
-                "name one whose objects are labelled 'face'");
+                "use a detector with the label 'face'");
   }
   return {std::move(detector), *label};
 }

@@ -24,8 +24,7 @@ using gallery::Gallery;
 using gallery::Imported;
 
 void GalleryOption::add_to(OptionSet& options) {
-  options.add("--gallery FILE", &name,
-              "File that people are kept in (default: ~/.local/share/sightline/faces.gallery)");
+  options.add("--gallery FILE", &name, "Gallery of people (default: ~/.local/share/sightline/faces.gallery)");
 }
 
 std::filesystem::path GalleryOption::file() const {
@@ -83,10 +82,9 @@ int merge(const PeopleArguments& a) {
     const gallery::Snapshot known = gallery.snapshot();
     for (const std::string& other : a.names) {
       if (gallery.find(a.name) && gallery.find(other) && are_unlike(known, a.name, other, *finder))
-        throw Error(
-            ExitCode::usage,
-            fmt::format("'{}' and '{}' look like different people, and nothing is merged", a.name, other),
-            "compare their pictures (`sightline faces show NAME --pictures FOLDER`); --force merges them");
+        throw Error(ExitCode::usage,
+                    fmt::format("'{}' and '{}' look like different people; nothing is merged", a.name, other),
+                    "compare their pictures (`sightline faces show NAME --pictures FOLDER`), or use --force");
     }
   }
   gallery.merge(a.name, a.names);
@@ -103,16 +101,16 @@ int remove(const PeopleArguments& a) {
                                                    : fmt::format("{} people are", a.names.size()));
   } else {
     if (a.names.size() > 1)
-      throw Error(ExitCode::usage, "--picture is for one person, and there are several", "name one");
+      throw Error(ExitCode::usage, "--picture takes one person, and there are several", "name one");
     std::vector<std::size_t> places;
     for (const int number : a.pictures) places.push_back(static_cast<std::size_t>(number) - 1);
     left = gallery.remove_templates(a.names.front(), places);
     const auto person = gallery.find(a.names.front());
-    spdlog::info("'{}' {}", a.names.front(),
-                 person ? "has " + counted(person->templates, "picture") + " now"
-                        : "is deleted, who has no picture any more");
+    spdlog::info(
+        "'{}' {}", a.names.front(),
+        person ? "has " + counted(person->templates, "picture") + " now" : "is deleted: no picture is left");
   }
-  if (!left.empty()) spdlog::warn("not every byte is gone yet: {}", left);
+  if (!left.empty()) spdlog::warn("not all deleted data are overwritten yet: {}", left);
   return 0;
 }
 
@@ -120,8 +118,7 @@ int export_people(const PeopleArguments& a) {
   const Gallery gallery = a.gallery.open(Gallery::Access::read);
   std::error_code error;
   if (std::filesystem::exists(a.file, error))
-    throw Error(ExitCode::usage, "'" + a.file + "' is there already, and is not replaced",
-                "choose another name");
+    throw Error(ExitCode::usage, "'" + a.file + "' exists already", "choose another name");
   require_writable(a.file);
   Gallery made = Gallery::make_in_memory(gallery.kind());
   const Imported exported = made.import(gallery, a.names);
@@ -134,7 +131,7 @@ int import_people(const PeopleArguments& a) {
   require_present(a.file);
   std::error_code error;
   if (!std::filesystem::is_regular_file(a.file, error))
-    throw Error(ExitCode::input, "'" + a.file + "' is no file", "name one that `faces export` has written");
+    throw Error(ExitCode::input, "'" + a.file + "' is not a file", "name a file of `faces export`");
   if (std::filesystem::file_size(a.file) > Gallery::kMaxImportedBytes) {
     throw Error(ExitCode::input,
                 fmt::format("'{}' is larger than {} GiB", a.file, Gallery::kMaxImportedBytes >> 30),
@@ -168,36 +165,36 @@ void add_faces(CLI::App& app, Common& common) {
   CLI::App& faces = add_command_group(app, "faces", "Manage the people to recognise");
   add_faces_add(faces, common);
   add_faces_list(faces, common);
-  add_people_command(faces, common, "rename", "Give somebody another name", rename,
+  add_people_command(faces, common, "rename", "Change the name of a person", rename,
                      [](OptionSet& options, PeopleArguments& a) {
                        options.add("name", &a.name, "Name of the person").free_text().require();
                        options.add("new-name", &a.new_name, "The new name").free_text().require();
                      });
   add_people_command(
-      faces, common, "merge", "Make one person of several", merge,
+      faces, common, "merge", "Merge several people into one", merge,
       [](OptionSet& options, PeopleArguments& a) {
         options.add("name", &a.name, "Name of the person").free_text().require();
-        options.add("others", &a.names, "Names to merge into it, which go").free_text().require();
-        options.add("--force", &a.force, "Merge people who do not look alike, too");
+        options.add("others", &a.names, "Names to merge into it; they are removed").free_text().require();
+        options.add("--force", &a.force, "Also merge people who do not look alike");
       });
-  add_people_command(faces, common, "delete", "Forget people, or pictures of them, to the last byte", remove,
-                     [](OptionSet& options, PeopleArguments& a) {
-                       options.add("names", &a.names, "Whom to forget").free_text().require();
+  add_people_command(faces, common, "delete", "Delete people or pictures of them, and overwrite their data",
+                     remove, [](OptionSet& options, PeopleArguments& a) {
+                       options.add("names", &a.names, "Names of people to delete").free_text().require();
                        options
                            .add("--picture N", &a.pictures,
-                                "Only these pictures of one person, by their numbers in `faces show`")
+                                "Numbers of the pictures of one person to delete, as in `faces show`")
                            .separated_by(',')
                            .one_at_a_time()
                            .between(1, 1'000'000);
                      });
-  add_people_command(faces, common, "export", "Write people to a gallery of their own", export_people,
+  add_people_command(faces, common, "export", "Write people to another gallery", export_people,
                      [](OptionSet& options, PeopleArguments& a) {
-                       options.add("file", &a.file, "File to make").require();
+                       options.add("file", &a.file, "File to write").require();
                        options.add("names", &a.names, "Whom (default: everybody)").free_text();
                      });
-  add_people_command(faces, common, "import", "Take people over from another gallery", import_people,
+  add_people_command(faces, common, "import", "Add people from another gallery", import_people,
                      [](OptionSet& options, PeopleArguments& a) {
-                       options.add("file", &a.file, "Another gallery, as `faces export` writes").require();
+                       options.add("file", &a.file, "Gallery file of `faces export`").require();
                        options.add("names", &a.names, "Whom (default: everybody)").free_text();
                      });
   add_faces_calibrate(faces, common);

@@ -78,14 +78,14 @@ class Gathering {
     try {
       const auto frame = media::Reader(file, reading).read();
       throw_if_stopped();
-      if (!frame) throw Error(ExitCode::input, "'" + file + "' holds no picture");
+      if (!frame) throw Error(ExitCode::input, "'" + file + "' has no picture");
       std::vector<FaceTemplate> faces = finder_.find(frame->view());
       const ChosenFace chosen = choose_face(faces, a_.choice, least_);
       if (!chosen.face) throw Error(ExitCode::input, "'" + file + "': " + chosen.problem, chosen.remedy);
       pictures.push_back({std::move(faces[*chosen.face]), file});
     } catch (const Error& error) {
       if (is_only_one || error.code() != ExitCode::input) throw;
-      spdlog::warn("left out: {}", error.what());
+      spdlog::warn("skipped: {}", error.what());
       ++left_out;
     }
   }
@@ -97,7 +97,7 @@ class Gathering {
       reading.low_delay = true;
       if (!reading.patience) reading.patience = kCameraSeconds;
       if (!reading.duration) reading.duration = kCameraSeconds;
-      spdlog::info("look at {} for {:.0f} s, and turn your head slowly", input, *reading.duration);
+      spdlog::info("look into {} for {:.0f} s, and turn your head slowly", input, *reading.duration);
     }
     media::Reader reader(input, reading);
     ProgressDisplay display(verbosity_ >= 0);
@@ -124,20 +124,19 @@ class Gathering {
     throw_if_stopped();
     if (with_one == 0 && with_several == 0 && doubtful > 0)
       throw Error(ExitCode::input,
-                  fmt::format("only doubtful faces are found in {} of '{}'", counted(frames, "frame"), input),
-                  "let the face be seen from the front, large, sharp and in good light; --force takes them");
+                  fmt::format("all faces in {} of '{}' are doubtful", counted(frames, "frame"), input),
+                  "show the face from the front, large, sharp and in good light, or use --force");
     if (with_one == 0 && with_several == 0)
       throw Error(ExitCode::input,
                   fmt::format("no face is found in {} of '{}'", counted(frames, "frame"), input),
-                  "let the face be seen from the front, large and in good light");
+                  "show the face from the front, large and in good light");
     if (with_one == 0) {
-      throw Error(ExitCode::input, fmt::format("several faces are seen in '{}', always", input),
-                  "let one person be seen alone, or take the --largest face");
+      throw Error(ExitCode::input, fmt::format("all frames of '{}' have several faces", input),
+                  "show one person alone, or use --largest");
     }
-    if (doubtful > 0)
-      spdlog::info("{}: {} with doubtful faces are left out", input, counted(doubtful, "frame"));
+    if (doubtful > 0) spdlog::info("{}: {} with doubtful faces skipped", input, counted(doubtful, "frame"));
     if (with_several > 0)
-      spdlog::warn("{}: {} with several faces are left out; --largest takes the largest one", input,
+      spdlog::warn("{}: {} with several faces skipped; use --largest to take the largest face", input,
                    counted(with_several, "frame"));
     for (Candidate& one : stretches.take()) frames_.push_back(std::move(one));
   }
@@ -167,7 +166,7 @@ std::string left_out_text(const Selection& selection) {
   };
   add(selection.alike, "like others");
   add(selection.blurred, "less sharp");
-  add(selection.others, "of somebody else, it seems");
+  add(selection.others, "probably of somebody else");
   return text;
 }
 
@@ -188,7 +187,7 @@ void take(const std::vector<Candidate>& candidates, const Selection& selection, 
     made.push_back(as_template(candidates[i]));
   }
   if (const std::string text = left_out_text(selection); !text.empty())
-    spdlog::info("left out of the {}: {}", what, text);
+    spdlog::info("skipped of the {}: {}", what, text);
 }
 
 // Keeps the pictures that show the same person.
@@ -197,21 +196,20 @@ void leave_out_others(std::vector<Candidate>& pictures, const Templates& own, co
   const gallery::Likeness sorted = sort_by_likeness(pictures, own, finder);
   const auto count = [](const auto& some) { return counted(std::ssize(some), "picture"); };
   if (!sorted.is_certain)
-    spdlog::warn("the two pictures of '{}' look like different people; `sightline faces show` lists them",
-                 name);
+    spdlog::warn(
+        "the two pictures of '{}' look like different people; run `sightline faces show` to list them", name);
   if (own.empty() ? 2 * sorted.like.size() < pictures.size() : sorted.like.empty() && !pictures.empty()) {
     throw Error(ExitCode::input,
-                own.empty() ? fmt::format("{} look like several people: no more than {} of them look alike",
+                own.empty() ? fmt::format("{} look like several people: at most {} of them look alike",
                                           count(pictures), sorted.like.size())
                             : fmt::format("{} not look like '{}' in the gallery",
                                           pictures.size() == 1 ? "'" + pictures.front().source + "' does"
                                                                : count(pictures) + " do",
                                           name),
-                "add each person by name; --force takes them all the same");
+                "add each person by name, or use --force");
   }
   for (const std::size_t i : sorted.unlike)
-    spdlog::warn("left out: '{}' looks like somebody else; --force takes it all the same",
-                 pictures[i].source);
+    spdlog::warn("skipped: '{}' looks like somebody else; use --force to take it", pictures[i].source);
   std::vector<Candidate> kept;
   for (const std::size_t i : sorted.like) kept.push_back(std::move(pictures[i]));
   pictures = std::move(kept);
@@ -229,7 +227,7 @@ void check_frames(const std::vector<Candidate>& frames, const Templates& own, co
     }
   }
   throw Error(ExitCode::input, fmt::format("the video does not look like '{}' in the gallery", name),
-              "add the person by another name; --force takes it all the same");
+              "add the person by another name, or use --force");
 }
 
 // Somebody in the gallery who looks like what is added is most likely the same person.
@@ -247,7 +245,7 @@ void warn_of_likeness(const gallery::Snapshot& known, const std::string& name,
   }
   for (std::size_t i = 0; i < like.size(); ++i) {
     if (like[i] > 0 && known.names[i] != name)
-      spdlog::warn("'{}' looks like '{}'; if they are one, `sightline faces merge` makes one of them", name,
+      spdlog::warn("'{}' looks like '{}'; if they are one person, run `sightline faces merge`", name,
                    known.names[i]);
   }
 }
@@ -270,7 +268,7 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
     throw Error(ExitCode::input,
                 fmt::format("none of {} shows one face",
                             counted(static_cast<std::int64_t>(gathering.left_out), "picture")),
-                "see above what is wrong with each");
+                "the messages above give the reasons");
 
   gallery::Snapshot known;
   Templates own;
@@ -293,7 +291,7 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
        "frames", made);
   throw_if_stopped();
   if (made.empty()) {
-    spdlog::warn("'{}' is known by pictures like these already; nothing is added", a.name);
+    spdlog::warn("'{}' has similar pictures already; nothing is added", a.name);
     return 0;
   }
   warn_of_likeness(known, a.name, made, finder);
@@ -312,7 +310,7 @@ int add_people(const AddFacesArguments& arguments, FaceFinder& finder, int verbo
       folders.push_back(entry.path());
   }
   if (folders.empty())
-    throw Error(ExitCode::input, "'" + arguments.inputs.front() + "' has no folder for each person",
+    throw Error(ExitCode::input, "'" + arguments.inputs.front() + "' has no sub-folders of people",
                 "give the person's name with --name");
   std::ranges::sort(folders);
   int failed = 0;
@@ -363,39 +361,37 @@ void add_faces_add(CLI::App& faces, Common& common) {
   auto a = std::make_shared<Arguments>();
   AddFacesArguments& f = a->faces;
   OptionSet options;
-  options.add(
-      "input", &f.inputs,
-      "Pictures, folders of pictures, videos, or cameras (/dev/video0); the first camera unless given");
+  options.add("input", &f.inputs,
+              "Pictures, folders of pictures, videos, or cameras (/dev/video0) (default: the first camera)");
   options
       .add("-n,--name NAME", &f.name,
-           "Name of the person; somebody who is known gets more pictures (default: a folder of people, each "
-           "sub-folder named after one)")
+           "Name of a new or known person (default: the names of the input's sub-folders)")
       .free_text();
   a->gallery.add_to(options);
   options.add("--force", &f.force,
               "Also take doubtful faces, and pictures that do not look like the person's others");
-  options.group("Where several faces are seen");
-  options.add("--largest", &f.choice.largest, "Take the largest one");
-  options.add("--face N", &f.choice.number, "Take this one, counted from left to right")
+  options.group("Pictures with several faces");
+  options.add("--largest", &f.choice.largest, "Take the largest face");
+  options.add("--face N", &f.choice.number, "Face to take, counted from left to right")
       .between(1, 1000)
       .excludes("--largest");
   options.group("Videos and cameras");
-  options.add("--pictures N", &f.most, "Take so many at most").between(1, 1000).show_default();
-  options.add("--start SECONDS", &f.reading.start, "Skip so many seconds").not_negative();
+  options.add("--pictures N", &f.most, "Maximum number of pictures to take").between(1, 1000).show_default();
+  options.add("--start SECONDS", &f.reading.start, "Start of the part to read, in seconds").not_negative();
   options
       .add("--duration SECONDS", &f.reading.duration,
-           "Look for so many seconds (default: all; 10 of a camera)")
+           "Length of the part to read, in seconds (default: all; 10 of a camera)")
       .positive();
-  options.add("--every N", &f.reading.every, "Look at every n-th frame").between(1, 1'000'000).show_default();
+  options.add("--every N", &f.reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
   add_limit_options(options, f.reading);
   add_timeout_option(options, f.reading);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});
-  add_command(faces, common, "add", "Add somebody, by pictures, a video or a camera", options, [a, &common] {
+  add_command(faces, common, "add", "Add a person from pictures, a video or a camera", options, [a, &common] {
     const bool is_folder_of_people =
         a->faces.name.empty() && a->faces.inputs.size() == 1 && fs::is_directory(a->faces.inputs.front());
     if (!is_folder_of_people) {
       if (a->faces.name.empty())
-        throw Error(ExitCode::usage, "--name is required", "only a folder of people needs none");
+        throw Error(ExitCode::usage, "--name is required", "give it, or name a folder of people");
       gallery::check_name(a->faces.name);
     }
     a->faces.gallery = a->gallery.file();

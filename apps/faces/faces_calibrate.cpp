@@ -59,7 +59,7 @@ void add_faces_calibrate(CLI::App& faces, Common& common) {
   OptionSet options;
   options
       .add("--false-accepts SHARE", &a->rate,
-           "Highest share of strangers who may be mistaken for somebody in the gallery")
+           "Maximum share of strangers who are mistaken for somebody in the gallery")
       .between(1e-6, 0.5)
       .show_default();
   a->gallery.add_to(options);

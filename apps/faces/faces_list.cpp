@@ -57,7 +57,8 @@ std::optional<double> threshold_distance(const Gallery& gallery, const std::stri
   } catch (const Error&) {
     if (!config.empty()) throw;
     spdlog::info(
-        "for the distance of its threshold, name a configuration with its model, '{}', with --config",
+        "use --config with a configuration of the gallery's model, '{}', to see the distance of its "
+        "threshold",
         printable(gallery.kind().model));
     return std::nullopt;
   }
@@ -91,7 +92,7 @@ int list_json(const Gallery& gallery, const std::vector<Person>& people, std::op
 
 std::string threshold_text(const Threshold& t, std::optional<double> distance, std::int64_t people,
                            std::int64_t templates) {
-  std::string text = fmt::format("threshold{}: at most {} of strangers should be mistaken for somebody",
+  std::string text = fmt::format("threshold{}: at most {} of strangers are mistaken for somebody",
                                  distance ? fmt::format(" {:.4f}", *distance) : "", percent(t.rate));
   if (people != t.people || templates != t.templates)
     text += fmt::format("; set on {} with {} and {}: run `sightline faces calibrate` to update it",
@@ -166,20 +167,20 @@ void add_faces_list(CLI::App& faces, Common& common) {
   options.add("--json", &a->json, "As JSON, times in seconds since 1970");
   options
       .add("-c,--config CONFIG", &a->config,
-           "Pipeline with the gallery's model, for the distance of its threshold (default: " +
-               std::string(kFacesConfig) + ", where that is the one)")
+           "Configuration with the gallery's model, for the distance of its threshold (default: " +
+               std::string(kFacesConfig) + ", if it has that model)")
       .suggest(config_choices);
   a->gallery.add_to(options);
-  add_command(faces, common, "list", "Say who is known", options, [a] { return list(*a); });
+  add_command(faces, common, "list", "List the people of the gallery", options, [a] { return list(*a); });
 
   auto b = std::make_shared<ListArguments>();
   OptionSet shown;
-  shown.add("name", &b->name, "Whose pictures").free_text().require();
-  shown.add("--pictures FOLDER", &b->pictures, "Write the faces to this folder, as 1.png, 2.png, ...");
+  shown.add("name", &b->name, "Name of the person").free_text().require();
+  shown.add("--pictures FOLDER", &b->pictures, "Folder to write the faces to, as 1.png, 2.png, ...");
   shown.add("--overwrite", &common.overwrite, "Replace existing pictures");
   shown.add("--json", &b->json, "As JSON, times in seconds since 1970");
   b->gallery.add_to(shown);
-  add_command(faces, common, "show", "Say by which pictures somebody is known", shown,
+  add_command(faces, common, "show", "List the pictures of a person", shown,
               [b, &common] { return show(*b, common.overwrite); });
 }
 

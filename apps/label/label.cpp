@@ -72,10 +72,10 @@ int convert(const LabelArguments& a, LabelWork& work) {
   const GroundTruth& truth = session.truth();
   if (truth.images.empty()) {
     throw Error(ExitCode::input, "nothing is marked in '" + work.store().place().string() + "'",
-                "say where the boxes are with --boxes");
+                "name the boxes with --boxes");
   }
   if (const std::string lost = lost_in(format, truth); !lost.empty())
-    spdlog::warn("{} cannot hold {}: left out", to_string(format), lost);
+    spdlog::warn("{} cannot hold {}: skipped", to_string(format), lost);
   write_truth(place, format, truth);
   std::printf("%s\n", place.c_str());
   return 0;
@@ -90,7 +90,8 @@ int run_label(LabelArguments a) {
   label_in_window(a, work);
   return stop_exit_code();
 #else
-  throw Error(ExitCode::usage, "Sightline is built without windows", "--convert-to needs none");
+  throw Error(ExitCode::usage, "this build of Sightline has no windows",
+              "use --convert-to, which needs none");
 #endif
 }
 
@@ -122,10 +123,9 @@ void add_label(CLI::App& app, Common& common) {
            "Folders of pictures, lists of pictures (.txt), pictures, or videos, whose frames are marked")
       .require();
   options.group("Boxes");
-  options.add(
-      "-b,--boxes FILE", &a->boxes,
-      "Where boxes are read from and saved to: a list (lines of: name x1 y1 x2 y2), a COCO file (.json) or "
-      "a YOLO folder (default: boxes.txt beside the pictures)");
+  options.add("-b,--boxes FILE", &a->boxes,
+              "File of the boxes: a list (lines: name x1 y1 x2 y2), a COCO file (.json) or a YOLO folder "
+              "(default: boxes.txt beside the pictures)");
   options
       .add("-f,--format FORMAT", &a->format, "Format of the boxes: boxes, yolo, coco (default: by the name)")
       .one_of({"boxes", "yolo", "coco"});
@@ -135,30 +135,27 @@ void add_label(CLI::App& app, Common& common) {
       .separated_by(',')
       .one_at_a_time()
       .free_text();
-  options.add(
-      "--convert-to FILE", &a->convert_to,
-      "Write all boxes to this list, COCO file (.json) or YOLO folder (a name without extension), and "
-      "open no window");
-  options.add("--overwrite", &a->overwrite, "Replace what --convert-to names");
+  options.add("--convert-to FILE", &a->convert_to,
+              "File to write all boxes to, without a window: a list, COCO file (.json) or YOLO folder (a "
+              "name without extension)");
+  options.add("--overwrite", &a->overwrite, "Replace the file of --convert-to");
   options.group("Pictures");
-  options.add("--unseen", &a->only_unseen, "Show only pictures that nobody has seen yet (key u)");
+  options.add("--unseen", &a->only_unseen, "Show only unseen pictures (key u)");
   options.add("--every N", &a->pictures.reading.every, "Take every n-th frame of a video")
       .between(1, 1'000'000)
       .show_default();
-  options.add(
-      "--frames FOLDER", &a->frames,
-      "Folder that marked frames of videos are written to as pictures, for `train`, which reads no videos");
+  options.add("--frames FOLDER", &a->frames,
+              "Folder to write marked frames of videos to, as pictures for `train`");
   add_limit_options(options, a->pictures.reading);
   options.group("Window");
   options.add("--full-screen", &a->full_screen, "Fill the screen from the start");
-  options.add("--software", &a->software, "Draw on the CPU, whatever graphics card there is");
+  options.add("--software", &a->software, "Draw without the graphics card");
   a->detector.add_to(options,
                      {"--device", "--schedule", "--map", "--split", "--in-flight", "--goal", "--explain"});
-  add_command(app, common, "label", "Mark objects in pictures, in a window, to train and evaluate with",
-              options, [a] {
-                a->pictures.frames = a->frames;
-                return run_label(*a);
-              });
+  add_command(app, common, "label", "Mark objects in pictures, for training and evaluation", options, [a] {
+    a->pictures.frames = a->frames;
+    return run_label(*a);
+  });
 }
 
 }  // namespace sightline::apps

@@ -30,8 +30,8 @@ LabelPictures::LabelPictures(const Options& options, bool by_stem) : options_(op
   for (const std::string& input : options_.inputs) add_input(input);
   if (!videos_.empty() && options_.frames.empty() && (videos_.size() > 1 || !entries_.empty())) {
     throw Error(ExitCode::usage,
-                "frames of a video go by their number, and there are other pictures or videos",
-                "label one video by itself, or have frames written as pictures: --frames FOLDER");
+                "frames of a video are named by number, and there are other pictures or videos",
+                "label one video by itself, or write frames as pictures: --frames FOLDER");
   }
   if (!options_.frames.empty()) {
     if (videos_.empty())
@@ -60,9 +60,8 @@ void LabelPictures::add(Entry entry) {
   const std::string key = by_stem_ ? fs::path(entry.name).stem().string() : entry.name;
   if (!names_.insert(key).second) {
     throw Error(ExitCode::input, "two pictures are called '" + key + "'",
-                by_stem_
-                    ? "YOLO has one file of labels for both; rename one of them"
-                    : "marks go by the name of a file without its folders: label the folders one by one");
+                by_stem_ ? "YOLO has one file for both; rename one picture"
+                         : "marks have file names without folders; label the folders one by one");
   }
   entries_.push_back(std::move(entry));
 }
@@ -118,7 +117,7 @@ media::Frame LabelPictures::load_frame(const Entry& entry) const {
   const std::string input = entry.video ? videos_[*entry.video] : entry.file.string();
   media::Reader reader(input, reading);
   if (auto frame = reader.read()) return std::move(*frame);
-  throw Error(ExitCode::input, "'" + input + "' holds no picture there any more");
+  throw Error(ExitCode::input, "'" + input + "' has no such picture any more");
 }
 
 void LabelPictures::keep(std::size_t picture) {

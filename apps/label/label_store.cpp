@@ -93,7 +93,7 @@ void LabelStore::keep_former(const fs::path& file) {
   if (kept_.contains(file) || !fs::exists(file, error)) return;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
-    throw Error(ExitCode::failed, "cannot keep the former '" + file.string() + "': " + std::strerror(errno),
+    throw Error(ExitCode::failed, "cannot keep a copy of '" + file.string() + "': " + std::strerror(errno),
                 "check its permissions");
   }
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -104,7 +104,7 @@ void LabelStore::keep_former(const fs::path& file) {
 void LabelStore::save_file(const GroundTruth& truth) {
   if (time_of(place_) != written_) {
     throw Error(ExitCode::failed, "'" + place_.string() + "' was changed by another program meanwhile",
-                "move it away, and all that is marked here is written in its place");
+                "move it away; all boxes are then written in its place");
   }
   const std::string text = format_ == TruthFormat::coco ? as_coco(truth) : as_box_list(truth);
   keep_former(place_);

@@ -139,12 +139,12 @@ class Labeller {
     std::optional<std::size_t> next = session_.next(only_unseen_);
     while (!next && work_.extend()) next = session_.next(only_unseen_);
     if (next) return go_to(*next);
-    say(only_unseen_ ? "no picture after this one is left to be seen" : "this is the last picture");
+    say(only_unseen_ ? "no unseen picture after this one" : "this is the last picture");
   }
 
   void go_back() {
     if (const auto previous = session_.previous(only_unseen_)) return go_to(*previous);
-    say(only_unseen_ ? "no picture before this one is left to be seen" : "this is the first picture");
+    say(only_unseen_ ? "no unseen picture before this one" : "this is the first picture");
   }
 
   // After undoing, which may have gone to another one.
@@ -283,7 +283,7 @@ class Labeller {
         return copy();
       case LabelCommand::only_unseen:
         only_unseen_ = !only_unseen_;
-        return say(only_unseen_ ? "only pictures that are not yet seen" : "all pictures");
+        return say(only_unseen_ ? "unseen pictures only" : "all pictures");
       case LabelCommand::panels:
         has_panels_ = !has_panels_;
         return;
@@ -311,15 +311,14 @@ class Labeller {
   }
 
   void ignore() {
-    if (work_.store().format() != TruthFormat::coco)
-      return say("only COCO files can hold boxes to be ignored");
+    if (work_.store().format() != TruthFormat::coco) return say("only COCO files can hold ignored boxes");
     session_.toggle_ignore();
   }
 
   void copy() {
     const std::size_t copied = session_.copy_previous();
-    say(copied > 0 ? count_of(copied, "box", "boxes") + " of the picture before"
-                   : "the picture before has no boxes");
+    say(copied > 0 ? count_of(copied, "box", "boxes") + " of the previous picture"
+                   : "the previous picture has no boxes");
   }
 
   void travel(bool moved, const char* otherwise) {
@@ -331,7 +330,7 @@ class Labeller {
   void confirm() {
     if (pointer_.is_dragging() || session_.confirm_selected()) return;
     if (session_.proposals() > 0) return session_.select_next(1);
-    say("no proposal is left: Enter finishes the picture");
+    say("no proposal is left: Enter accepts the picture");
   }
 
   void finish_picture() {
@@ -361,7 +360,7 @@ class Labeller {
     if (!session_.changed().empty() && !is_warned_) {
       is_warned_ = true;
       return say(
-          "not saved: make room, or close once more to leave the boxes in the folder for temporary files");
+          "not saved: free some space, or close again to save the boxes in the folder for temporary files");
     }
     is_over_ = true;
   }

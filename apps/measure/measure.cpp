@@ -18,6 +18,7 @@
 #include "apps/measure/measure_stages.hpp"
 #include "apps/measure/measure_variants.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "detectors/registry.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/report/experiment_output.hpp"
@@ -101,7 +102,8 @@ int run_variants(const MeasureArguments& a, int verbosity) {
   write_if_named(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
   write_if_named(a.report, [&] { return pipeline::experiment_as_page(experiment); });
   if (stop_requested())
-    spdlog::warn("stopped: {} picture(s) are measured, the others are left out", experiment.pictures.size());
+    spdlog::warn("stopped after {}; the others are skipped",
+                 counted(std::ssize(experiment.pictures), "picture"));
   if (experiment.differences.empty()) return stop_exit_code();
   throw Error(ExitCode::failed, "implementations find different objects",
               "this is a defect of a driver or of Sightline: report it");

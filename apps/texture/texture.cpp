@@ -124,7 +124,7 @@ int run_texture(const TextureArguments& a, const Common& common) {
     } catch (const Error& error) {
       // One that cannot be read does not take the others' results away.
       if (error.code() != ExitCode::input || a.inputs.size() == 1 || a.options.is_strict()) throw;
-      spdlog::error("left out: {}", error.what());
+      spdlog::error("skipped: {}", error.what());
       damaged = true;
       continue;
     }

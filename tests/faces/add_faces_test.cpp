@@ -158,9 +158,7 @@ TEST_F(AddFaces, DoubtfulFacesAreRefused) {
     expect_error(ExitCode::input, "doubtful", [&] { add("Ada", {one}); });
     EXPECT_FALSE(fs::exists(file()));
   }
-  expect_error(ExitCode::input, "only doubtful faces", [&] {
-    add("Ada", {video({{{1, 0, 0}}, {{1, 0, 0}}})});
-  });
+  expect_error(ExitCode::input, "are doubtful", [&] { add("Ada", {video({{{1, 0, 0}}, {{1, 0, 0}}})}); });
   const std::string beside = picture("beside.png", {{2, 0, 3, 4}, {1, 7, 3, 10}});
   EXPECT_EQ(add("Ada", {beside}), 0) << "the other is not meant";
   EXPECT_THAT(looks("Ada"), ElementsAre(7));
@@ -205,14 +203,12 @@ TEST_F(AddFaces, VideoOfOnePerson) {
   EXPECT_EQ(add("Ada", {video(frames)}, three), 0);
   EXPECT_THAT(looks("Ada"), ElementsAre(0, 90, 190));
   EXPECT_THAT(log.str(), HasSubstr("1 frame with several faces"));
-  EXPECT_THAT(log.str(), HasSubstr("1 of somebody else"));
+  EXPECT_THAT(log.str(), HasSubstr("1 probably of somebody else"));
 }
 
 TEST_F(AddFaces, VideoWithoutThePersonAlone) {
   expect_error(ExitCode::input, "no face is found in 2 frames", [&] { add("Ada", {video({{}, {}})}); });
-  expect_error(ExitCode::input, "let one person be seen alone", [&] {
-    add("Ada", {video({{{1, 0}, {2, 0}}, {}})});
-  });
+  expect_error(ExitCode::input, "have several faces", [&] { add("Ada", {video({{{1, 0}, {2, 0}}, {}})}); });
 }
 
 TEST_F(AddFaces, SaysWhoLooksTheSame) {

@@ -234,7 +234,7 @@ TEST_F(Evaluate, CurvesOfEarlierEvaluationsCompare) {
   media::test::store(
       folder_ / "c.csv",
       "curve,threshold,false_positives_per_window,miss_rate,positives,windows\nc,1,0,0.5,8,10\n");
-  expect_run(3, "do not compare", command + std::vector<std::string>{folder_ / "c.csv"});
+  expect_run(3, "cannot be compared", command + std::vector<std::string>{folder_ / "c.csv"});
 }
 
 // A table of what is missed and why, and a picture of it.

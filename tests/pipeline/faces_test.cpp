@@ -73,7 +73,7 @@ TEST_F(Faces, RenameMergeAndDelete) {
   faces(0, "3 pictures now", {"merge", "Ada L.", "Grace O'Hara"});
   EXPECT_THAT(names(), ElementsAre("Ada L.", "Зоя"));
   faces(0, "1 picture now", {"delete", "Ada L.", "--picture", "1,3"});
-  faces(2, "is for one person", {"delete", "Ada L.", "Зоя", "--picture", "1"});
+  faces(2, "takes one person", {"delete", "Ada L.", "Зоя", "--picture", "1"});
   faces(2, "nobody", {"delete", "Ada L.", "Ada"});
   faces(2, "did you mean 'Ada L.'?", {"delete", "Ada L"});
   faces(0, "2 people are deleted", {"delete", "Ada L.", "Зоя"});
@@ -90,7 +90,7 @@ TEST_F(Faces, ExportAndImport) {
   faces(0, "wrote 2 people", {"export", some, "Ada", "Зоя"});
   EXPECT_EQ(fs::status(some).permissions() & (fs::perms::group_all | fs::perms::others_all), fs::perms::none);
   EXPECT_THAT(names({"--gallery", some}), ElementsAre("Ada", "Зоя"));
-  faces(2, "not replaced", {"export", some});
+  faces(2, "exists already", {"export", some});
   faces(2, "nobody", {"export", folder_ / "none.gallery", "Hedy"});
   for (const auto& entry : fs::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), Not(HasSubstr("none"))) << "nothing is left of what failed";

@@ -85,7 +85,7 @@ TEST_F(Label, RefusesWhatCannotBe) {
   fs::copy(folder_ / "in/a.png", folder_ / "more/a.png");
   expect_run(3, "two pictures are called 'a.png'", label({in, folder_ / "more"}));
   fs::rename(folder_ / "more/a.png", folder_ / "more/a.jpg");
-  expect_run(3, "one file of labels for both",
+  expect_run(3, "YOLO has one file for both",
              label({in, folder_ / "more", "--format", "yolo", "--boxes", folder_ / "labels"}));
   make_clip(folder_ / "clip.mp4", "testsrc=rate=5:duration=1:size=64x48");
   expect_run(2, "--frames FOLDER", label({in, folder_ / "clip.mp4"}));

@@ -74,16 +74,16 @@ TEST_F(SamplesProgram, MakesAFolderToTrainAndJudgeWith) {
       run(judge + std::vector<std::string>{"--decisions", folder_ / "d.csv", "--csv", folder_ / "c.csv",
                                            "--at", "0", "--name", "people"});
   ASSERT_EQ(judged.exit_code, 0) << judged.err;
-  EXPECT_NE(judged.out.find("3 pictures with objects told from 3 without"), std::string::npos) << judged.out;
-  EXPECT_NE(judged.out.find("At the score that was asked for"), std::string::npos) << judged.out;
+  EXPECT_NE(judged.out.find("3 pictures with objects and 3 without"), std::string::npos) << judged.out;
+  EXPECT_NE(judged.out.find("At the score of --at"), std::string::npos) << judged.out;
   EXPECT_NE(judged.out.find("best F1"), std::string::npos) << judged.out;
 
   const Outcome compared = expect_run(0, "", {"evaluate", "compare", folder_ / "d.csv", folder_ / "d.csv"});
   EXPECT_NE(compared.out.find("best by F1: people, from a score of"), std::string::npos) << compared.out;
   const Outcome curves = expect_run(0, "", {"evaluate", "compare", folder_ / "c.csv"});
   EXPECT_NE(curves.out.find("best F1"), std::string::npos) << curves.out;
-  expect_run(3, "do not compare", {"evaluate", "compare", folder_ / "d.csv", folder_ / "c.csv"});
-  expect_run(2, "--svg shows curves", {"evaluate", "compare", folder_ / "d.csv", "--svg", folder_ / "d.svg"});
+  expect_run(3, "cannot be compared", {"evaluate", "compare", folder_ / "d.csv", folder_ / "c.csv"});
+  expect_run(2, "--svg plots curves", {"evaluate", "compare", folder_ / "d.csv", "--svg", folder_ / "d.svg"});
 
   // With pictures of one kind alone there is nothing to tell apart.
   expect_run(3, "nothing to decide: 3 pictures with the object and 0 without",
@@ -109,7 +109,7 @@ TEST_F(SamplesProgram, BadInputsAreNamed) {
   store(folder_ / "boxes.txt", std::string());
   expect_run(3, "no box of '", command());
   store(folder_ / "boxes.txt", boxes_ + "gone.png 1 2 30 40\n");
-  expect_run(0, "1 marked picture(s) are not among the pictures and are left out, 'gone.png' for one",
+  expect_run(0, "1 marked picture missing in the pictures and skipped, for example 'gone.png'",
              command({"--copies", "0"}));
   fs::remove_all(folder_ / "out");
   store(folder_ / "boxes.txt", std::string("p1.png 25 20 65 120\n"));  // one positive trains

@@ -185,7 +185,7 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
           std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv", "--overwrite"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
   EXPECT_NE(bytes_of(folder_ / "c.csv").find("\nB,"), std::string::npos);
-  expect_run(2, "1 names were given for 2 curve", command + both + std::vector<std::string>{"--name", "A"});
+  expect_run(2, "1 name for 2 curves", command + both + std::vector<std::string>{"--name", "A"});
 }
 
 TEST_F(Study, CurvesOfAModelsSizes) {

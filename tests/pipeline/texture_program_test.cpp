@@ -210,7 +210,7 @@ TEST_F(TextureProgram, SeveralPicturesAndChannels) {
 TEST_F(TextureProgram, OneOfSeveralThatCannotBeReadIsLeftOut) {
   const std::string broken = folder_ / "broken.png", output = folder_ / "x.json";
   std::ofstream(broken) << "no picture";
-  expect_run(1, "left out: ", {"texture", broken, p(), "--output", output});
+  expect_run(1, "skipped: ", {"texture", broken, p(), "--output", output});
   EXPECT_EQ(load_json(output).at("textures").size(), 1u);
   expect_run(3, "broken.png", {"texture", broken, p(), "--strict"});
   expect_run(3, "no picture could be read", {"texture", broken, broken});
