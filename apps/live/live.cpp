@@ -36,11 +36,11 @@ void complete_input(LiveArguments& a, const Typed& typed) {
   // What is live may come later, and where it does not, the reader knows what to do about it.
   if (!a.capture.live) require_present(a.input);
   if (a.capture.live && typed.loop)
-    throw Error(ExitCode::usage, "--loop is for files, and '" + a.input + "' is none");
+    throw Error(ExitCode::usage, "--loop needs a file, and '" + a.input + "' is not one");
   if (a.capture.live && typed.pace)
-    throw Error(ExitCode::usage, "--pace is for files: '" + a.input + "' has a pace of its own");
+    throw Error(ExitCode::usage, "--pace needs a file: '" + a.input + "' has its own pace");
   if (a.capture.live && a.reading.start > 0)
-    throw Error(ExitCode::usage, "--start is for files: '" + a.input + "' begins now");
+    throw Error(ExitCode::usage, "--start needs a file: '" + a.input + "' begins now");
   a.reading.loop = typed.loop.value_or(0);
   if (!a.capture.live) a.capture.pace = typed.pace.value_or(1);
   // What is read as fast as it can be waits for the detector: else nearly all would be dropped.
@@ -53,7 +53,7 @@ void complete_outputs(LiveArguments& a, const Typed& typed) {
   a.format = detections_format(a.detections, typed.format);
   a.recording.rotation = parse_rotation(typed.rotate, "--rotate");
   if (a.recording.path.empty() && (a.recording.rotation.is_set() || a.recording.keep > 0))
-    throw Error(ExitCode::usage, "--rotate and --keep are for recordings", "name one with --record");
+    throw Error(ExitCode::usage, "--rotate and --keep need a recording", "name one with --record");
   for (const std::string* file : {&a.detections, &a.trace, &a.report}) refuse_input(a.input, *file);
   refuse_same_outputs({a.detections, a.trace, a.report});
   require_writable(a.trace);
@@ -83,7 +83,7 @@ int run_live(LiveArguments a, const Typed& typed, int verbosity) {
     run_in_window(a, verbosity);
   }
 #else
-  if (!a.headless) throw Error(ExitCode::usage, "Sightline is built without windows", "add --headless");
+  if (!a.headless) throw Error(ExitCode::usage, "this build of Sightline has no windows", "add --headless");
   run_headless(a, verbosity);
 #endif
   return stop_exit_code();
@@ -91,46 +91,47 @@ int run_live(LiveArguments a, const Typed& typed, int verbosity) {
 
 void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.add("input", &a.input,
-              "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a file; the "
-              "first camera unless given");
+              "Camera (/dev/video0), RTSP, HTTP or UDP URL, screen: (or screen::0.0+100,200), or a file "
+              "(default: the first camera)");
   options.group("Input");
   options.add("--size WxH", &typed.size, "Size of a camera's pictures, or of a part of the screen: 1280x720")
       .free_text();
-  options.add("--fps FPS", &a.reading.capture.frame_rate, "Frames a second of a camera or screen").positive();
+  options.add("--fps FPS", &a.reading.capture.frame_rate, "Frames per second of a camera or screen")
+      .positive();
   options
       .add("--pixel-format FORMAT", &a.reading.capture.pixel_format,
-           "Pixel format of a camera, as `sightline devices --cameras` lists them: mjpeg, yuyv422, ...")
+           "Pixel format of a camera, from `sightline devices --cameras`: mjpeg, yuyv422, ...")
       .free_text();
   options
       .add("--pace SPEED", &typed.pace,
-           "How fast a file is played: 1 its own pace (the default), 2 twice as fast, 0 as fast as it can be "
+           "Playback speed of a file: 1 its own pace (the default), 2 twice as fast, 0 as fast as it can be "
            "read")
       .between(0, 1000);
-  options.add("--loop TIMES", &typed.loop, "Play a file so many more times; -1: for ever")
-      .between(-1, 1'000'000);
-  options.add("--start SECONDS", &a.reading.start, "Skip so many seconds of a file").not_negative();
+  options.add("--loop TIMES", &typed.loop, "Repeats of a file; -1: without end").between(-1, 1'000'000);
+  options.add("--start SECONDS", &a.reading.start, "Start of the part of a file to play, in seconds")
+      .not_negative();
   options
       .add("--give-up-after SECONDS", &a.capture.give_up_after,
-           "End when a lost source has not come back within so many seconds (default: wait for it for ever); "
-           "the source may also be missing at the start for so long")
+           "Maximum time to wait for a lost source, or for one that is missing at the start, in seconds "
+           "(default: no limit)")
       .between(0, 1e6);
   add_limit_options(options, a.reading);
-  options.add("--duration SECONDS", &a.duration, "End after so many seconds").positive();
+  options.add("--duration SECONDS", &a.duration, "Length of the run, in seconds").positive();
 }
 
 void add_latency_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options.group("Latency");
   options
       .add("--drop POLICY", &typed.drop,
-           "Frames to drop when they come faster than they can be searched: oldest (the default: the "
-           "newest are searched), newest, none (capture waits)")
+           "Frames to drop when they come too fast: oldest (the default: the newest are searched), newest, "
+           "none (capture waits)")
       .suggest(drop_policy_choices);
-  options.add("--queue FRAMES", &a.capture.queue, "Frames that may wait to be searched")
+  options.add("--queue FRAMES", &a.capture.queue, "Maximum number of waiting frames")
       .between(1, 1000)
       .show_default();
   options.add("--every N", &a.capture.every, "Search every n-th frame").between(1, 1'000'000).show_default();
   options.add("--display-all", &a.display_all,
-              "Show every frame at once, with the boxes known last, rather than those that were searched");
+              "Show every frame at once, with the latest boxes, instead of the searched frames only");
 }
 
 void add_window_options(OptionSet& options, LiveArguments& a) {
@@ -139,12 +140,11 @@ void add_window_options(OptionSet& options, LiveArguments& a) {
   options.add("--full-screen", &a.full_screen, "Fill the screen from the start");
   options
       .add("--hud MODE", &a.hud,
-           "Statistics over the picture at the start: compact (found, frames/s, latency), full or off; key o "
-           "changes it")
+           "Statistics over the picture: compact (found, frames/s, latency), full or off; key o changes it")
       .one_of({"full", "compact", "off"})
       .show_default();
-  options.add("--software", &a.software, "Draw on the CPU, whatever graphics card there is");
-  options.add("--vsync", &a.vsync, "No tearing, for up to a refresh more latency");
+  options.add("--software", &a.software, "Draw without the graphics card");
+  options.add("--vsync", &a.vsync, "Avoid tearing, at the cost of up to one refresh of latency");
 }
 
 void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
@@ -154,9 +154,9 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
               "file is replaced");
   options
       .add("--rotate LIMIT", &typed.rotate,
-           "Begin a new recording after so long or so much: 10m, 1h, 500M, 2G, or 10m,500M")
+           "Maximum length or size of a recording before a new one starts: 10m, 1h, 500M, 2G, or 10m,500M")
       .free_text();
-  options.add("--keep N", &a.recording.keep, "Keep the last so many recordings of this run only")
+  options.add("--keep N", &a.recording.keep, "Number of recordings of this run to keep, the newest")
       .between(1, 1'000'000);
   add_encoder_options(options, a.recording.writing);
   options
@@ -165,14 +165,12 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
       .checked_by(OutputFile());
   options.add("-f,--format FORMAT", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
-  options.add("--trace FILE", &a.trace, "Trace file: what ran where and when, as Chrome trace JSON")
+  options.add("--trace FILE", &a.trace, "Trace file of all stages (Chrome trace JSON)")
       .checked_by(OutputFile());
   options
-      .add("--report FILE", &a.report,
-           "Page (HTML), at the end: rate and setting over time, stage times, and what a policy did")
+      .add("--report FILE", &a.report, "Page (HTML), at the end: rate and setting over time, and stage times")
       .checked_by(OutputFile());
-  options.add("--status SECONDS", &a.status_every, "Print a line about the run every so many seconds")
-      .positive();
+  options.add("--status SECONDS", &a.status_every, "Interval between status lines, in seconds").positive();
 }
 
 }  // namespace
@@ -190,7 +188,7 @@ void add_live(CLI::App& app, Common& common) {
   a->detector.add_knob_to(options);
   a->detector.follow_gallery();
   add_command(app, common, "live",
-              "Find objects in what a camera, a screen or a stream shows now, in a window", options,
+              "Find objects in a camera, a screen or a stream, and show them in a window", options,
               [a, typed, &common] { return run_live(*a, *typed, common.verbosity); });
 }
 

@@ -237,8 +237,8 @@ void LiveSession::finish() {
   write_if_named(a_.report,
                  [&] { return run_page(page_of(a_.input, engine_, knob_.get(), report_, history_)); });
   if (recorder_ && !recorder_->status().error.empty()) {
-    throw Error(ExitCode::failed, "the recording broke off: " + recorder_->status().error,
-                "what was recorded until then can be played");
+    throw Error(ExitCode::failed, "the recording failed: " + recorder_->status().error,
+                "the part that was recorded can be played");
   }
 }
 
@@ -264,7 +264,7 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   if (index >= names.size()) {
     plan_wanted_ = true;
     ends_ = true;  // planning needs the processors for itself
-    return "schedule auto: measuring what is best";
+    return "schedule auto: measuring the stages";
   }
   try {
     pipeline::Schedule schedule =
@@ -287,7 +287,7 @@ std::string LiveSession::choose_schedule(std::size_t index) {
 std::string LiveSession::turn_knob(int by) {
   if (!knob_) return "there is only one setting";
   // What is measured is measured with the setting that the detector is configured with.
-  if (planning_) return "schedule auto is measuring: not now";
+  if (planning_) return "schedule auto is measuring; try again later";
   return knob_->turn(by);
 }
 
@@ -351,7 +351,7 @@ std::optional<media::RecorderStatus> LiveSession::recording() const {
 }
 
 std::string LiveSession::save_picture(const pipeline::Showable& shown) {
-  if (saving_.valid()) return "still saving the picture before";
+  if (saving_.valid()) return "still saving the previous picture";
   if (shown.frame.empty()) return "there is no picture yet";
   saving_ = std::async(std::launch::async, [this, shown] {
     try {
@@ -400,12 +400,12 @@ void LiveSession::summarise(bool is_verbose) const {
   const double elapsed = std::max(seconds(), 1e-9);
   const auto rate = [&](std::int64_t frames) { return static_cast<double>(frames) / elapsed; };
   std::string text = report_.frames > report_.skipped + report_.failed ? answer_.text() : "";
-  text += fmt::format("{} captured in {} ({:.1f} a second), {} searched ({:.1f} a second)",
+  text += fmt::format("{} captured in {} ({:.1f} per second), {} searched ({:.1f} per second)",
                       counted(counts.captured, "frame"), duration_text(elapsed), rate(counts.captured),
                       report_.frames, rate(report_.frames));
   const std::string drops = drops_text(counts);
   text += fmt::format(", {} dropped{}", counts.dropped_in_all(), drops.empty() ? "" : " (" + drops + ")");
-  if (counts.left_out > 0) text += fmt::format(", {} left out by --every", counts.left_out);
+  if (counts.left_out > 0) text += fmt::format(", {} skipped by --every", counts.left_out);
   text += "\n";
   if (is_verbose && !a_.headless) {
     const std::int64_t shown = statistics_.snapshot(0, 0).shown;

@@ -178,7 +178,7 @@ class LiveWindow {
         break;
       default:
         if (session_.is_planning()) {
-          overlay_.state = "schedule auto: measuring what is best";
+          overlay_.state = "schedule auto: measuring the stages";
           overlay_.state_kind = display::StateKind::good;
         }
         break;

@@ -123,17 +123,17 @@ std::string clocks_of(Processors processors, const std::string& group) {
 }  // namespace
 
 std::string characterisation_page(Processors processors) {
-  const std::string title = "What the processors can do";
+  const std::string title = "Capabilities of the processors";
   std::string sections = "<article>\n<h1>" + title + "</h1>\n";
   for (const Characteristics& p : processors)
-    sections += pipeline::report_card(processor_title(p) + ": what follows", decisions_list(p));
+    sections += pipeline::report_card(processor_title(p) + ": conclusions", decisions_list(p));
   sections += pipeline::report_card("Caches", caches_table(processors));
   for (const std::string& group : groups_of(processors))
     sections +=
         pipeline::report_card(group + " (" + clocks_of(processors, group) + ")", plot_of(processors, group));
   for (const Characteristics& p : processors)
     sections += pipeline::report_card(processor_title(p) + ": all figures", figures_table(p));
-  sections += pipeline::report_card("How long it took", durations_table(processors));
+  sections += pipeline::report_card("Time taken", durations_table(processors));
   return pipeline::report_page(title, sections + "</article>\n", kCharacterisationGuide);
 }
 

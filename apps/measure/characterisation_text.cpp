@@ -237,7 +237,7 @@ std::string characterisation_text(const Characteristics& p) {
                              {"launch.interval", "in a row"},
                              {"launch.event", "an event alone"}},
                             "us"));
-  if (!p.decisions.empty()) screen.add("  What follows\n");
+  if (!p.decisions.empty()) screen.add("  Conclusions\n");
   for (const auto& decision : p.decisions) screen.add("   - " + wrapped(decision.text, 5, kTextWidth) + "\n");
   for (const auto& loss : p.losses) screen.row("lost: " + loss.what, loss.why);
   if (p.thorough) add_spreads(screen, p);

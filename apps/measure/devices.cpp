@@ -96,7 +96,7 @@ std::string rates_text(const media::CameraMode& mode) {
   if (mode.highest_rate > 0) return number(mode.lowest_rate) + " to " + number(mode.highest_rate);
   std::string text;
   for (const double rate : mode.frame_rates) text += (text.empty() ? "" : ", ") + number(rate);
-  return text.empty() ? "not told" : text;
+  return text.empty() ? "unknown" : text;
 }
 
 void print(const media::CameraFormat& format, std::size_t width) {
@@ -155,12 +155,12 @@ void print(const opencl::DriverReport& drivers) {
     std::printf("%s\n\n", printable(text, kLineEndsAndTabs).c_str());
   };
   for (const opencl::FailedDriver& driver : drivers.left_out)
-    say("Left out with its devices: driver " + driver.name + "; " + driver.problem + ".");
+    say("Skipped with its devices: driver " + driver.name + "; " + driver.problem + ".");
   for (const opencl::FailedDriver& driver : drivers.not_loaded)
     say("Not loaded: driver " + driver.name + "; " + driver.problem +
         ". Install what is missing, or remove the driver.");
   for (const std::filesystem::path& library : drivers.adopted)
-    say("Used although it is not registered: driver " + library.string() + ". To register it, " +
+    say("Used without registration: driver " + library.string() + ". To register it, " +
         opencl::how_to_register(library) + ".");
 }
 
@@ -179,11 +179,11 @@ int run_devices(const DevicesArguments& a, int verbosity) {
     if (!hint.empty()) {
       std::printf("%s\n", hint.c_str());
     } else if (all_work) {
-      std::printf("A GPU's driver brings one; the package pocl-opencl-icd brings one for any CPU.\n");
+      std::printf("Install a GPU's driver, or the package pocl-opencl-icd for any CPU.\n");
     }
     return 0;
   }
-  std::printf("OpenCL devices, as --device takes them:\n");
+  std::printf("OpenCL devices, by number for --device:\n");
   for (const opencl::DeviceInfo& device : devices) {
     print(device);
     if (a.probe) print(characterisation::measure_rates(opencl::Context({device, 0, ""})));
@@ -191,12 +191,10 @@ int run_devices(const DevicesArguments& a, int verbosity) {
   }
   const auto chosen = opencl::choose_device({"auto", 0}, devices);
   if (chosen) {
-    std::printf("Used unless you say otherwise: %d '%s', %s.\n", chosen->device.index,
-                chosen->device.name.c_str(), chosen->why.c_str());
+    std::printf("Default: %d '%s', %s.\n", chosen->device.index, chosen->device.name.c_str(),
+                chosen->why.c_str());
   } else {
-    std::printf(
-        "Used unless you say otherwise: none. There is no GPU, and on a CPU the SIMD stages are faster than "
-        "OpenCL's.\n");
+    std::printf("Default: none. There is no GPU, and on a CPU the SIMD stages are faster than OpenCL's.\n");
   }
   if (!hint.empty()) std::printf("%s\n", hint.c_str());
   return 0;
@@ -207,18 +205,18 @@ int run_devices(const DevicesArguments& a, int verbosity) {
 void add_devices(CLI::App& app, Common& common) {
   auto a = std::make_shared<DevicesArguments>();
   OptionSet options;
-  options.add("--probe", &a->probe, "Measure them: arithmetic, memory, copies, launches");
-  options.add("--cameras", &a->cameras, "Show the cameras instead: pixel formats, sizes, frame rates")
+  options.add("--probe", &a->probe, "Benchmark the devices: arithmetic, memory, copies, launches");
+  options.add("--cameras", &a->cameras, "List the cameras instead: pixel formats, sizes, frame rates")
       .excludes("--probe");
   options
       .add("--characterise", &a->characterise,
-           "Find out what they and the CPU can do, and what follows: caches, latencies, rates by size and "
-           "work-group, operations, counters, branches")
+           "Benchmark the CPU and the devices in depth: caches, latencies, rates by size and work-group, "
+           "operations, counters, branches")
       .excludes("--probe")
       .excludes("--cameras");
   add_characterise_options(options, "--characterise", a->characterisation);
   add_command(app, common, "devices",
-              "Show the processors of this machine and which one would be used, or its cameras", options,
+              "List the processors of this machine and the default one, or its cameras", options,
               [a, &common] { return run_devices(*a, common.verbosity); });
 }
 

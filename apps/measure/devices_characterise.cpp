@@ -55,7 +55,7 @@ void add_characterise_options(OptionSet& options, const std::string& command,
       .show_default();
   options
       .add("--thorough", &arguments.thorough,
-           "More sizes and repeats, minutes instead of seconds; shows how far repeats differ")
+           "Take minutes instead of seconds: more sizes and repeats, with their spread")
       .needs(command);
   options.add("--json FILE", &arguments.json, "Write all curves and figures as JSON")
       .checked_by(OutputFile())

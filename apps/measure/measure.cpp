@@ -64,8 +64,8 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   const Family& family = require_tool("measure --sweep", config, &Family::sweep_function);
   const Engine engine = a.detector.make();
   if (engine.device_stages.empty())
-    throw Error(ExitCode::device, "there is no OpenCL device whose kernels could be swept",
-                "see `sightline devices`; --device cpu takes a processor's driver");
+    throw Error(ExitCode::device, "there is no OpenCL device for --sweep",
+                "see `sightline devices`; --device cpu uses a CPU's OpenCL driver");
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, 4);
   std::vector<PictureView> views;
   for (const media::Frame& frame : frames) views.push_back(frame.view());
@@ -106,7 +106,7 @@ int run_variants(const MeasureArguments& a, int verbosity) {
                  counted(std::ssize(experiment.pictures), "picture"));
   if (experiment.differences.empty()) return stop_exit_code();
   throw Error(ExitCode::failed, "implementations find different objects",
-              "this is a defect of a driver or of Sightline: report it");
+              "report this defect of a driver or of Sightline");
 }
 
 int run_stages(const MeasureArguments& a, int verbosity) {
@@ -115,8 +115,8 @@ int run_stages(const MeasureArguments& a, int verbosity) {
     for (ComparedVariant& variant : variants_of(key, a.detector)) variants.push_back(std::move(variant));
   }
   if (variants.size() > 1) {
-    throw Error(ExitCode::usage, "--stages measures one detector, and several are asked for",
-                "give one value, and run it once for each");
+    throw Error(ExitCode::usage, "--stages measures one detector, and there are several",
+                "give one value, and repeat the command for each");
   }
   DetectorOptions detector = a.detector;
   for (const ComparedVariant& variant : variants) detector.set(variant.setting);
@@ -140,8 +140,7 @@ int run_stages(const MeasureArguments& a, int verbosity) {
 
 int run_measure(MeasureArguments a, int verbosity) {
   prepare_reading(a.input, a.reading);
-  if (a.input.empty())
-    throw Error(ExitCode::usage, "no video, picture or folder is named", "write `sightline measure INPUT`");
+  if (a.input.empty()) throw Error(ExitCode::usage, "there is no input", "write `sightline measure INPUT`");
   check_outputs(a);
   if (!a.variants.empty()) return run_variants(a, verbosity);
   if (a.stages) return run_stages(a, verbosity);
@@ -171,29 +170,28 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   options.group("Measurement");
   options
       .add("--schedules SCHEDULE,...", &a.schedules,
-           "all, every (all mappings of stages, and auto), or names separated by commas; with --stages, "
-           "all and every are without split and auto")
+           "Schedules to measure: all, every (all mappings of stages, and auto), or names separated by "
+           "commas; with --stages, without split and auto")
       .suggest(several_schedule_choices)
       .show_default();
   options
       .add("--repeats N", &a.repeats,
-           "Runs of each schedule, or of each variant on each picture, taken in turn; with --stages: windows "
-           "of "
-           "each row, whose range tells how sure it is")
+           "Runs of each schedule, or of each variant on each picture, by turns; with --stages: windows of "
+           "each row, whose range shows the uncertainty")
       .between(1, 1000)
       .show_default("3; 20 with --variants");
-  options.add("--frames FRAMES", &a.options.frames, "Frames a run (default: what takes about --seconds)")
+  options.add("--frames FRAMES", &a.options.frames, "Frames of a run (default: enough for about --seconds)")
       .between(10, 10'000'000);
   options
       .add("--seconds SECONDS", &a.seconds,
-           "Length of a run; with --variants: of counting energy; with --stages: of each row of its tables")
+           "Length of a run, in seconds; with --variants: of the energy measurement; with --stages: of each "
+           "row")
       .between(0.1, 36000)
       .show_default("1.5; 10 with --stages");
   options
       .add("--preload FRAMES", &a.preload,
-           "Decode so many frames beforehand and keep them in memory: the detector's own rate. With "
-           "--variants: "
-           "so many of each folder (default: all)")
+           "Frames to decode beforehand and keep in memory, for the detector's own rate. With --variants: "
+           "pictures of each folder (default: all)")
       .between(1, 10'000);
   for (ComparedKey& key : a.compared) {
     Option option = key.axis.option.option;
@@ -219,7 +217,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   options.group("Measurement");
   options
       .add("--sweep N", &a.sweep,
-           "Time settings of the device's kernels as well, a map of so many along each side; for " +
+           "Also time kernel parameters of the device, with this many values along each side of a map; for " +
                titles_with(&Family::sweep_function))
       .between(2, 41);
   std::vector<std::string> not_with_variants{"--schedules", "--frames",    "--sweep",
@@ -227,14 +225,10 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
   for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
   Option& variants = options.add(
       "--variants NAME,...", &a.variants,
-      "Instead of rates of schedules (--kernels: with each variant of the device's kernels; --sweep: with "
-      "other settings of one), times of implementations side by side, on one picture at a time. Names "
-      "separated by commas, or all: the same in another library where that is installed (opencv), plain code "
-      "(serial), SIMD on one thread (simd) and on all (cpu), each variant of the device's kernels with "
-      "copied "
-      "and with mapped buffers, and device and CPU one after the other (hybrid). Sub-folders of the input "
-      "are "
-      "groups of pictures");
+      "Implementations to time side by side, on one picture at a time, instead of schedules. Names separated "
+      "by commas, or all: another library if installed (opencv), plain code (serial), SIMD on one thread "
+      "(simd) and on all (cpu), each kernel variant of the device with copied and mapped buffers, and device "
+      "and CPU one after the other (hybrid). Sub-folders of the input are groups of pictures");
   variants.separated_by(',').suggest([] {
     Choices choices;
     choices.list = true;
@@ -242,21 +236,19 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
     return choices;
   });
   for (const std::string& other : not_with_variants) variants.excludes(other);
-  Option& stages = options.add(
-      "--stages", &a.stages,
-      "Instead of rates of schedules: time, power and joules a frame of each stage by itself, on the CPU and "
-      "on "
-      "each device that can run it, of the copies of a frame, and of the schedules cpu, gpu, specialized and "
-      "overlap (or those of --schedules) beside their stages' sum; on the input's first frame. What meters "
-      "count is kept for --goal energy");
+  Option& stages =
+      options.add("--stages", &a.stages,
+                  "Measure time, power and joules per frame of each isolated stage, on the CPU and on each "
+                  "device that can run it, of the copies of a frame, and of the schedules cpu, gpu, "
+                  "specialized and overlap (or those of --schedules) beside the sum of their stages, on the "
+                  "input's first frame. The results are stored for --goal energy");
   for (const char* other :
        {"--frames", "--preload", "--sweep", "--split", "--in-flight", "--goal", "--variants"})
     stages.excludes(other);
   options
-      .add(
-          "--exhaustive", &a.exhaustive,
-          "With --stages: all mappings of stages to CPU and device as well, with what was predicted of each; "
-          "half as long each")
+      .add("--exhaustive", &a.exhaustive,
+           "With --stages: also measure all mappings of stages to CPU and device, beside their predictions, "
+           "for half the time each")
       .needs("--stages");
   options.add("--power-log FILE", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
@@ -269,14 +261,14 @@ void add_measure(CLI::App& app, Common& common) {
   auto a = std::make_shared<MeasureArguments>();
   a->compared = compared_keys();
   OptionSet options;
-  options.add("input", &a->input, "Video, picture or folder, read again and again");
+  options.add("input", &a->input, "Video, picture or folder, read repeatedly");
   add_measurement_options(options, *a);
   options.group("Output");
   options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
   options.add("--csv FILE", &a->csv, "Write the results as CSV").checked_by(OutputFile());
   options
       .add("--report FILE", &a->report,
-           "Write a page (HTML) with the timeline; with --stages: with their joules as bars, or these alone "
+           "Write a page (HTML) with the timeline; with --stages: with joules as bars, or the bars alone "
            "(NAME.svg)")
       .checked_by(OutputFile());
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
@@ -284,7 +276,7 @@ void add_measure(CLI::App& app, Common& common) {
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());
   a->detector.add_to(options, left_out);
   CLI::App& command = add_command(app, common, "measure",
-                                  "Run schedules side by side: rates, latencies, overlap, bounds, energy",
+                                  "Measure schedules side by side: rates, latencies, overlap, bounds, energy",
                                   options, [a, &common] { return run_measure(*a, common.verbosity); });
   add_measure_texture(command, common);
 }

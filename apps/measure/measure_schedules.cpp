@@ -54,8 +54,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   if (!detector.goal().empty() && std::ranges::find(options.schedules, "auto") == options.schedules.end()) {
     throw Error(ExitCode::usage,
                 "the goal " + detector.goal() +
-                    " does nothing: it is schedule auto that chooses by a goal, and it is not among those "
-                    "measured",
+                    " does nothing: only schedule auto has a goal, and it is not among those measured",
                 "leave the goal out, or name auto in --schedules");
   }
   options.threads = engine.threads;

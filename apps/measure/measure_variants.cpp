@@ -68,7 +68,7 @@ void read_into(std::vector<ExperimentPicture>& pictures, const std::string& inpu
     if (!frame) return;
     if (pictures.size() == kMostPictures) {
       throw Error(ExitCode::usage, fmt::format("there are more than {} pictures", kMostPictures),
-                  "name fewer, or give --preload a number: so many of each folder are taken");
+                  "name fewer, or limit the pictures of each folder with --preload");
     }
     pictures.push_back({frame->name().empty() ? fmt::format("frame {}", frame->number()) : frame->name(),
                         group.empty() ? size_group(frame->size()) : group, media::to_gray(*frame)});
@@ -90,7 +90,7 @@ std::vector<ExperimentPicture> read_pictures(const VariantsRequest& request) {
       read_into(pictures, (fs::path(request.input) / folder).string(), folder, request);
     } catch (const Error& e) {
       if (e.code() != ExitCode::input) throw;
-      spdlog::warn("{}: left out", e.what());
+      spdlog::warn("{}: skipped", e.what());
     }
   }
   if (pictures.empty()) {
@@ -138,14 +138,14 @@ class Builder {
         engine_(options.make()),
         threads_(engine_.threads > 0 ? engine_.threads : hardware_threads()) {
     if (engine_.device_stages.size() > 1)
-      throw Error(ExitCode::usage, "variants are measured on one device", "name one with --device");
+      throw Error(ExitCode::usage, "--variants takes one device", "name one with --device");
     const std::vector<std::string> all = variant_names(family_.info());
     const bool every = names == std::vector<std::string>{"all"};
     for (const std::string& name : every ? all : names) {
       if (std::ranges::find(all, name) == all.end()) {
         throw Error(ExitCode::usage,
                     fmt::format("{} have no implementation '{}'", family_.info().title, name),
-                    fmt::format("there are all, {}", fmt::join(all, ", ")));
+                    fmt::format("use all, or some of {}", fmt::join(all, ", ")));
       }
       wanted_.insert(name);
     }
@@ -161,7 +161,7 @@ class Builder {
     add_device(detector);
     if (implementations.empty()) {
       throw Error(ExitCode::device,
-                  fmt::format("nothing is left to be measured: {}", fmt::join(left_out, "; ")));
+                  fmt::format("there is nothing to measure: {}", fmt::join(left_out, "; ")));
     }
   }
 
@@ -216,8 +216,8 @@ class Builder {
     if (!wants_device()) return;
     if (engine_.device_stages.empty()) {
       left_out.emplace_back(
-          "kernels: no OpenCL device is in use (`sightline devices` lists what there is; --device cpu takes "
-          "a processor's driver)");
+          "kernels: no OpenCL device is in use (`sightline devices` lists them; --device cpu uses a CPU's "
+          "OpenCL driver)");
       return;
     }
     const opencl::ChosenDevice chosen = choose_devices(engine_.schedule).front();
@@ -302,7 +302,7 @@ Experiment measure_variants(const DetectorOptions& detector, const VariantsReque
   Builder builder(detector, request.names);
   const std::vector<ExperimentPicture> pictures = read_pictures(request);
   builder.build();
-  for (const std::string& what : builder.left_out) spdlog::warn("left out: {}", what);
+  for (const std::string& what : builder.left_out) spdlog::warn("skipped: {}", what);
   Experiment experiment =
       pipeline::run_experiment(std::move(builder.implementations), pictures, request.options);
   experiment.input = request.input;

@@ -13,8 +13,7 @@ std::vector<std::string> every_mapping(const ProcessorEngine& engine) {
   constexpr std::size_t kMost = 12;
   const std::size_t count = engine.processor().stages().size();
   if (count > kMost) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} stages have too many mappings to measure every one of them", count),
+    throw Error(ExitCode::usage, fmt::format("{} stages have too many mappings to measure them all", count),
                 "name schedules, or measure one detector");
   }
   const pipeline::Devices devices = engine.devices();
@@ -57,7 +56,8 @@ std::vector<std::string> measured_schedules(const std::string& text, const Proce
     return names;
   }
   std::vector<std::string> names = split(text, ',');
-  if (names.empty()) throw Error(ExitCode::usage, "no schedule is named", "write --schedules all, or names");
+  if (names.empty())
+    throw Error(ExitCode::usage, "--schedules names no schedule", "write --schedules all, or names");
   return names;
 }
 

@@ -102,10 +102,11 @@ std::string sweep_page(const SweptOption& swept, std::span<const SweptModel> mod
           "</h1>\n<p class=\"subject\">Best by F1: {:g}. Judged on {}, {} pictures with {} objects.</p>\n",
           best.value, escape_markup(fmt::format("{}", fmt::join(judged, ", "))), best.curve.trials,
           best.curve.positives) +
-      pipeline::report_card("Pictures with objects told from those without", table(swept, models, best)) +
+      pipeline::report_card("Decisions between pictures with objects and without",
+                            table(swept, models, best)) +
       pipeline::report_card("Accuracy, precision, recall and F1, each model at its best threshold",
                             figures_svg(swept, models)) +
-      pipeline::report_card("Objects: miss rate against false positives a picture",
+      pipeline::report_card("Objects: miss rate against false positives per picture",
                             curves_as_svg(curves, FalsePositiveUnit::per_image, title)) +
       "</article>\n";
   return pipeline::report_page(title, sections, kSweepGuide);

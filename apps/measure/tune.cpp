@@ -67,13 +67,10 @@ int run_tune(TuneArguments a) {
               context.device().driver_version.c_str(), 1e-9 * peak);
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               config.number("detector", "scale_step", 1.1, 1, 8));
-  std::printf(
-      "%s\n\n",
-      a.quick
-          ? "This takes one to two minutes where the kernels have to be compiled, seconds where they have "
-            "been. Ctrl-C ends it; nothing is changed before the end."
-          : "This takes several minutes, most of it to compile kernels that have not been compiled yet; "
-            "--quick tries fewer. Ctrl-C ends it; nothing is changed before the end.");
+  std::printf("%s\n\n", a.quick ? "Tuning takes one to two minutes the first time (kernels are compiled), "
+                                  "seconds later. Press Ctrl-C to cancel without a change."
+                                : "Tuning takes several minutes the first time, most of it to compile "
+                                  "kernels; --quick tries fewer. Press Ctrl-C to cancel without a change.");
   std::fflush(stdout);
   std::printf("   %-60s %10s %10s %8s\n", "variant", "ms", "GMAC/s", "of peak");
   int trials = 0;
@@ -83,7 +80,7 @@ int run_tune(TuneArguments a) {
   if (const auto known = characterisation::remembered(context.device())) {
     options.hints = characterisation::hints_of(*known);
     if (options.hints != opencl::DeviceHints())
-      spdlog::info("starts from what `sightline devices --characterise` found");
+      spdlog::info("starting from the results of `sightline devices --characterise`");
   }
   options.report = [&](const opencl::TuningTrial& trial) {
     ++trials;
@@ -110,17 +107,16 @@ void add_tune(CLI::App& app, Common& common) {
   auto a = std::make_shared<TuneArguments>();
   OptionSet options;
   options.add("input", &a->input, "Video or picture whose first frame is used").show_default();
-  options.add("-c,--config CONFIG", &a->config, "Pipeline whose detector is tuned")
+  options.add("-c,--config CONFIG", &a->config, "Configuration whose detector is tuned")
       .suggest(config_choices)
       .show_default();
   options.add("--device DEVICE", &a->device, "OpenCL device, as in detect")
       .suggest(device_choices)
       .show_default();
   options.add("--quick", &a->quick,
-              "Try a part of the variants: walk from the start values to better ones, until none is near. "
-              "Takes one to two "
-              "minutes the first time, seconds later");
-  options.add("--dry-run", &a->dry, "Remember nothing");
+              "Try fewer variants: follow improvements from the start values. Takes one to two minutes the "
+              "first time, seconds later");
+  options.add("--dry-run", &a->dry, "Do not store the results");
   add_command(app, common, "tune",
               "Time the variants of every kernel on a device, and use the fastest from then on", options,
               [a] { return run_tune(*a); });

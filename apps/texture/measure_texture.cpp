@@ -71,36 +71,34 @@ int run_measure_texture(MeasureTextureArguments a, int verbosity) {
 void add_measure_texture(CLI::App& measure, Common& common) {
   auto a = std::make_shared<MeasureTextureArguments>();
   OptionSet options;
-  options.add("picture", &a->input, "Picture that those measured are made of, by repeating it").require();
+  options.add("picture", &a->input, "Picture that is repeated to make the measured ones").require();
   options
       .add("--operator OPERATOR", &a->operators,
-           "grid, or points and radius of a circle, as 8,1; several times for several")
+           "grid, or points and radius of a circle, such as 8,1; may be given several times")
       .one_at_a_time()
       .show_default();
-  options.add("--mapping MAPPING", &a->mapping, "How codes are put together: plain, u2, ri or riu2")
+  options.add("--mapping MAPPING", &a->mapping, "Mapping of codes to bins: plain, u2, ri or riu2")
       .one_of({"plain", "u2", "ri", "riu2"})
       .show_default();
-  options.add("--sizes PX,...", &a->options.sizes, "Sides of the square pictures")
+  options.add("--sizes PX,...", &a->options.sizes, "Sides of the square pictures, in pixels")
       .separated_by(',')
       .between(16, 32768)
       .show_default();
-  options.add("--groups N", &a->options.groups, "Work-items of a work-group, for the largest of them")
+  options.add("--groups N", &a->options.groups, "Work-group sizes to measure on the largest picture")
       .separated_by(',')
       .between(1, 1024)
       .show_default();
   options
       .add("--variants VARIANT,...", &a->options.variants,
-           "Variants (global, local, mapreduce, banked, serial), separated by commas: where counts are added "
-           "up "
-           "(default: all that suit the device)")
+           "Kernel variants (global, local, mapreduce, banked, serial), separated by commas (default: all "
+           "that suit the device)")
       .separated_by(',');
   options.add("--tune", &a->options.tune,
-              "First time all forms of the kernels for the largest of the pictures, and use the fastest from "
-              "then on");
-  options.add("--repeats N", &a->options.runs, "Runs of each, of which the fastest counts")
+              "First tune the kernels for the largest picture, and use the fastest from then on");
+  options.add("--repeats N", &a->options.runs, "Runs of each measurement; the fastest counts")
       .between(1, 1000)
       .show_default();
-  options.add("--threads N", &a->options.threads, "Threads of the CPU (default: all)").between(1, 1024);
+  options.add("--threads N", &a->options.threads, "CPU threads (default: all)").between(1, 1024);
   options.add("--device DEVICE", &a->device, "OpenCL devices, as in detect")
       .suggest(device_choices)
       .show_default();
@@ -108,8 +106,8 @@ void add_measure_texture(CLI::App& measure, Common& common) {
   options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
   options.add("--report FILE", &a->report, "Write a page (HTML) with plots").checked_by(OutputFile());
   add_command(measure, common, "texture",
-              "What counting local binary patterns costs: variants of the kernels, sizes of pictures and of "
-              "work-groups, with plain code and the machine's bounds beside them",
+              "Measure the speed of local binary patterns: kernel variants, picture and work-group sizes, "
+              "beside plain code and the machine's bounds",
               options, [a, &common] { return run_measure_texture(*a, common.verbosity); });
 }
 

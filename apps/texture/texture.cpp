@@ -53,14 +53,14 @@ void check_texture(const TextureArguments& a, const std::vector<std::string>& la
   for (const std::string& output : a.outputs) {
     if (output == "-" || ends_in(output, ".json") || ends_in(output, ".csv") || ends_in(output, ".svg"))
       continue;
-    throw Error(ExitCode::usage, "'" + output + "' does not say what is to be written",
-                "let it end in .json, .csv or .svg; - is JSON on standard output");
+    throw Error(ExitCode::usage, "'" + output + "' has no known extension",
+                "use .json, .csv or .svg, or - for JSON on standard output");
   }
   if (a.inputs.size() > 1 && !(a.files.labels.empty() && a.files.cells.empty()))
-    throw Error(ExitCode::usage, "--labels and --cells-output are of one picture, and several are named",
+    throw Error(ExitCode::usage, "--labels and --cells-output take one picture, and several are named",
                 "run them one by one");
   if (a.files.cells == "-")
-    throw Error(ExitCode::usage, "cells do not go to standard output",
+    throw Error(ExitCode::usage, "--cells-output cannot be standard output",
                 "name a file: --cells-output cells.npy");
   std::vector<std::string> files = a.outputs;
   files.push_back(a.files.cells);
@@ -131,7 +131,8 @@ int run_texture(const TextureArguments& a, const Common& common) {
     if (!to_stdout && (verbosity >= 0 || a.outputs.empty())) print_record(records.back());
     damaged = report_damage(records.back()) || damaged;
   }
-  if (records.empty()) throw Error(ExitCode::input, "no picture could be read", "the messages above say why");
+  if (records.empty())
+    throw Error(ExitCode::input, "no picture could be read", "the messages above give the reasons");
   for (const std::string& output : a.outputs) {
     const std::string text = document(output, records, a.shares);
     if (output == "-") {
@@ -152,27 +153,25 @@ int run_texture(const TextureArguments& a, const Common& common) {
 void add_texture(CLI::App& app, Common& common) {
   auto a = std::make_shared<TextureArguments>();
   OptionSet options;
-  options.add("picture", &a->inputs, "Pictures: TIFF and slides of any size, and whatever FFmpeg opens");
+  options.add("picture", &a->inputs, "Pictures: TIFF and slides of any size, and all formats of FFmpeg");
   options.group("Output");
   options
-      .add(
-          "-o,--output FILE", &a->outputs,
-          "Histograms: .json, .csv or .svg (a plot); several times for several; - is JSON on standard output")
+      .add("-o,--output FILE", &a->outputs,
+           "Histograms: .json, .csv or .svg (a plot), or - for JSON on standard output; may be given several "
+           "times")
       .checked_by(OutputFile())
       .one_at_a_time();
-  options.add("--shares", &a->shares, "In JSON, each bin's share of the pixels, too");
+  options.add("--shares", &a->shares, "Also write each bin's share of the pixels to JSON");
   options.add("--labels FILE", &a->files.labels,
-              "Picture of each pixel's bin, as tiled TIFF; with several operators or channels one for each, "
-              "named after them");
+              "Picture of each pixel's bin, as tiled TIFF; one for each operator or channel, named after it");
   options.add("--contrast", &a->contrast,
-              "Measure the contrast, too: how much brighter than the others those neighbours are that are at "
-              "least as bright as the pixel");
-  options.add("--cells PX", &a->cell, "Histograms of cells with sides of so many pixels, too")
+              "Also measure the contrast between the brighter neighbours of a pixel and the darker ones");
+  options.add("--cells PX", &a->cell, "Side of square cells, each with histograms of its own, in pixels")
       .between(1, 4096)
       .needs("--cells-output");
   options
       .add("--cells-output FILE", &a->files.cells,
-           "Their histograms as NumPy array (.npy) of shape (rows, columns, bins)")
+           "Histograms of the cells, as NumPy array (.npy) of shape (rows, columns, bins)")
       .checked_by(OutputFile())
       .needs("--cells");
   options.group("Texture");

@@ -74,8 +74,8 @@ int run_compare(const DistanceArguments& a, int verbosity) {
   const auto lists = load_textures({a.textures}, a.options, verbosity);
   const std::vector<NamedTexture>& all = lists.front();
   if (all.size() < 2)
-    throw Error(ExitCode::usage, "there is one texture only",
-                "name two pictures or more, or a folder of them");
+    throw Error(ExitCode::usage, "there is only one texture",
+                "name at least two pictures, or a folder of them");
   std::vector<std::vector<double>> distances(all.size(), std::vector<double>(all.size()));
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
@@ -103,7 +103,8 @@ int run_nearest(const DistanceArguments& a, int verbosity) {
   require_writable(a.json);
   const auto lists = load_textures({a.textures, a.known}, a.options, verbosity);
   const std::vector<NamedTexture>& known = lists[1];
-  if (known.empty()) throw Error(ExitCode::input, "no texture is known", "name some with --known");
+  if (known.empty())
+    throw Error(ExitCode::input, "--known has no texture", "name pictures or a folder with --known");
   std::vector<TextureRecord> records;
   for (const NamedTexture& one : known) records.push_back(one.record);
   Json results = Json::array();
@@ -127,7 +128,7 @@ int run_nearest(const DistanceArguments& a, int verbosity) {
 }
 
 void add_distance(OptionSet& options, DistanceArguments& a) {
-  options.add("--distance MEASURE", &a.distance, "Between histograms, as shares of the pixels")
+  options.add("--distance MEASURE", &a.distance, "Distance between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
   options.add("--json FILE", &a.json, "Write the distances as JSON; - is standard output")
@@ -145,20 +146,22 @@ void add_texture_compare(CLI::App& texture, Common& common) {
   add_distance(options, *compare);
   options.group("Texture");
   compare->options.add_to(options);
-  add_command(texture, common, "compare", "How far textures are from each other", options,
+  add_command(texture, common, "compare", "Print the distances between textures", options,
               [compare, &common] { return run_compare(*compare, common.verbosity); });
 
   auto nearest = std::make_shared<DistanceArguments>();
   OptionSet more;
   more.add("query", &nearest->textures, kTextureHelp).require();
   more.add("--known PICTURE|FOLDER", &nearest->known,
-           "Pictures of known textures; a folder's folders give their names to the pictures in them")
+           "Pictures of known textures; sub-folders give their names to their pictures")
       .require();
-  more.add("--count N", &nearest->count, "How many of the nearest are named").between(1, 1000).show_default();
+  more.add("--count N", &nearest->count, "Number of nearest textures to print")
+      .between(1, 1000)
+      .show_default();
   add_distance(more, *nearest);
   more.group("Texture");
   nearest->options.add_to(more);
-  add_command(texture, common, "nearest", "Which of some known textures is the nearest", more,
+  add_command(texture, common, "nearest", "Find the nearest known texture", more,
               [nearest, &common] { return run_nearest(*nearest, common.verbosity); });
 }
 

@@ -38,7 +38,7 @@ std::vector<tiles::Channel> parse_channels(const std::string& text) {
       throw Error(ExitCode::usage, "the channel '" + name + "' is named twice");
     channels.push_back(*found);
   }
-  if (channels.empty()) throw Error(ExitCode::usage, "no channel is named", "write --channels luma");
+  if (channels.empty()) throw Error(ExitCode::usage, "--channels names no channel", "write --channels luma");
   return channels;
 }
 
@@ -52,8 +52,8 @@ std::pair<double, double> parse_range(const std::string& text) {
         std::isfinite(range.first) && std::isfinite(range.second))
       return range;
   }
-  throw Error(ExitCode::usage, "--range '" + text + "' is no range",
-              "write the values of black and white, as 0,4095");
+  throw Error(ExitCode::usage, "--range '" + text + "' is not a range",
+              "write the values of black and white, for example 0,4095");
 }
 
 }  // namespace
@@ -70,24 +70,25 @@ void TextureOptions::add_operators_to(OptionSet& options) {
   std::string usual;
   for (const std::string& one : defaults_.operators) usual += (usual.empty() ? "" : " and ") + one;
   options
-      .add(
-          "--operator OPERATOR", &operators_,
-          "Neighbours of a pixel: grid (the 3x3 pixels, clockwise from the upper left), or points and radius "
-          "of a circle, as 8,1 or 16,2.5; several times: each has a histogram of its own")
+      .add("--operator OPERATOR", &operators_,
+           "Neighbours of a pixel: grid (the 3x3 pixels, clockwise from the upper left), or points and "
+           "radius of a circle, such as 8,1 or 16,2.5; each one given has its own histogram")
       .one_at_a_time()
       .free_text()
       .show_default(usual);
   options
       .add("--mapping MAPPING", &mapping_,
-           "Bins: plain (a bin a code), u2 (uniform codes, and one bin for all others), ri (whatever way it "
-           "is turned), riu2 (both)")
+           "Mapping of codes to bins: plain (one bin per code), u2 (uniform codes, and one bin for all "
+           "others), ri (rotation invariant), riu2 (both)")
       .one_of({"plain", "u2", "ri", "riu2"})
       .show_default(to_string(defaults_.mapping));
 }
 
 void TextureOptions::add_to(OptionSet& options) {
   add_operators_to(options);
-  options.add("--channels CHANNELS", &channels_, "luma, rgb, or some of luma,red,green,blue: each by itself")
+  options
+      .add("--channels CHANNELS", &channels_,
+           "Channels: luma, rgb, or some of luma,red,green,blue, each by itself")
       .free_text()
       .show_default("luma");
   options
@@ -102,16 +103,15 @@ void TextureOptions::add_to(OptionSet& options) {
       .show_default();
   options
       .add("--range LOW,HIGH", &range_,
-           "Values of black and white, as 0,4095: for samples of more than 8 bits, which are spread over 256 "
-           "gray levels")
+           "Values of black and white, for example 0,4095, for samples of more than 8 bits, which are scaled "
+           "to 256 gray levels")
       .free_text();
   options
-      .add("--tile PX", &tile_,
-           "Side in pixels of the tiles in which the picture is worked on (default: 2048, or a multiple of "
-           "--cells near it); changes no result")
+      .add(
+          "--tile PX", &tile_,
+          "Side of the tiles, in pixels (default: 2048, or a multiple of --cells near it); changes no result")
       .between(kSmallestTile, kLargestTile);
-  options.add("--strict", &strict_,
-              "Stop where a picture or a part of it cannot be read, instead of going on");
+  options.add("--strict", &strict_, "Stop at a picture or a part of it that cannot be read");
   options.group("Schedule");
   add_device_options(options, schedule_);
   add_schedule_options(options, schedule_);

@@ -118,7 +118,7 @@ std::string texture_page(const TextureMeasurement& m) {
   const std::string title = "Counting patterns";
   std::string sections =
       "<article>\n<h1>" + title + "</h1>\n<p class=\"subject\">" +
-      escape_markup(m.texture + ". Pictures cut from " + m.picture + ".") + "</p>\n" +
+      escape_markup(m.texture + ". Pictures made from " + m.picture + ".") + "</p>\n" +
       pipeline::report_card(
           "CPU",
           chart("Times on the CPU over size", "side of the picture, pixels",

@@ -174,10 +174,9 @@ class TextureRunner::Impl {
     const tiles::PictureInfo& info = picture->info();
     const tiles::TileGrid grid(info.width, info.height, tile_, choice_.settings.reach(), choice_.border);
     if (grid.count() == 0) {
-      throw Error(
-          ExitCode::input,
-          fmt::format("'{}' has {}x{} pixels, all of which are at its edge", name, info.width, info.height),
-          "use another --border than skip, or operators of a smaller radius");
+      throw Error(ExitCode::input,
+                  fmt::format("'{}' has {}x{} pixels, all at its edge", name, info.width, info.height),
+                  "use another --border, or operators of a smaller radius");
     }
     if (verbosity_ >= 0) spdlog::info("{}", describe(name, info, grid));
     warn_of_small_cache(info, grid);
@@ -239,9 +238,8 @@ class TextureRunner::Impl {
     const std::int64_t bytes = tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
     if (bytes <= static_cast<std::int64_t>(opening_.cache_bytes)) return;
     spdlog::warn(
-        "'{}': a row of tiles needs {} MiB of decoded {} and {} MiB are kept, so they are decoded several "
-        "times; "
-        "a smaller --tile needs less",
+        "'{}': a row of tiles needs {} MiB of decoded {}, and {} MiB are kept, so decoding is repeated; use "
+        "a smaller --tile",
         info.name, bytes >> 20, info.block.width >= info.width ? "strips" : "tiles",
         opening_.cache_bytes >> 20);
   }
@@ -309,11 +307,11 @@ bool report_damage(const texture::TextureRecord& record) {
   constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(record.damage.size(), kShown); ++i) {
     const tiles::Damage& one = record.damage[i];
-    spdlog::error("'{}': {}x{} pixels at ({}, {}) could not be read and count as black: {}", record.picture,
+    spdlog::error("'{}': cannot read {}x{} pixels at ({}, {}), which count as black: {}", record.picture,
                   one.where.width, one.where.height, one.where.x, one.where.y, one.reason);
   }
   if (record.damage.size() > kShown) {
-    spdlog::error("'{}': {} more areas could not be read; JSON output lists 100", record.picture,
+    spdlog::error("'{}': cannot read {} more areas; JSON output lists 100", record.picture,
                   static_cast<std::int64_t>(record.damage.size() - kShown) + record.damage_left_out);
   }
   return !record.damage.empty();

@@ -104,7 +104,7 @@ void add_model(CLI::App& app, Common& common) {
     OptionSet own = show->options();
     a->families.push_back({family, std::move(show), std::move(own)});
   }
-  options.add("file", &a->model, "Model file, or the name of one that ships (people): " + files)
+  options.add("file", &a->model, "Model file, or the name of a shipped model (people): " + files)
       .suggest(model_choices)
       .require();
   add_model_size_option(options, a->max_size);
@@ -115,9 +115,9 @@ void add_model(CLI::App& app, Common& common) {
       options.add(std::move(option));
     }
   }
-  CLI::App& group = add_command_group(app, "model", "Look into a model file");
-  a->command = &add_command(group, common, "show", "Describe a model; --picture draws what it has learned",
-                            options, [a] { return show_model(*a); });
+  CLI::App& group = add_command_group(app, "model", "Describe a model file");
+  a->command = &add_command(group, common, "show", "Describe a model; --picture draws its features", options,
+                            [a] { return show_model(*a); });
 }
 
 }  // namespace sightline::apps

@@ -100,8 +100,8 @@ class Sheet {
     if (scene_count() == 0) return;
     const auto shown = static_cast<std::size_t>(scene_count()),
                all = static_cast<std::size_t>(options_.scenes);
-    heading("Scenes to test with", fmt::format("{}, and {} without objects",
-                                               some_of_text(shown, all, "scene"), options_.empty_scenes));
+    heading("Test scenes", fmt::format("{}, and {} without objects", some_of_text(shown, all, "scene"),
+                                       options_.empty_scenes));
     for (int i = 0; i < scene_count(); ++i) {
       const training::Scene scene = samples_.scene(i);
       const GrayView pixels = scene.pixels.view();

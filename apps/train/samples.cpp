@@ -50,8 +50,8 @@ SampleFolderOptions checked(const SampleArguments& a) {
   options.samples.mask = a.mask == "box" ? training::Mask::box : training::Mask::ellipse;
   options.empty_scenes = a.empty_scenes.value_or(options.scenes);
   if (options.scenes + options.empty_scenes > 0 && a.backgrounds.empty())
-    throw Error(ExitCode::usage, "scenes are made of backgrounds",
-                "give pictures without the object with --backgrounds");
+    throw Error(ExitCode::usage, "--scenes needs backgrounds",
+                "name pictures without the object with --backgrounds");
   return options;
 }
 
@@ -64,9 +64,8 @@ void check_folder(const fs::path& folder, bool replace) {
                 "choose another name, or replace it with --overwrite");
   }
   if (!fs::exists(folder / kSummary, error)) {
-    throw Error(ExitCode::failed,
-                "'" + folder.string() + "' is no folder that `samples` has made, and is not replaced",
-                "choose another one");
+    throw Error(ExitCode::failed, "'" + folder.string() + "' was not made by `samples` and is not replaced",
+                "choose another folder");
   }
 }
 
@@ -118,59 +117,64 @@ int run_samples(const SampleArguments& a, int verbosity) {
 }
 
 void add_variation_options(OptionSet& options, training::VariationBounds& b) {
-  options.group("How copies vary (each within its bounds, 0: not)");
-  options.add("--turn-x DEGREES", &b.turn_x, "Nodding, degrees up and down").between(0, 60).show_default();
-  options.add("--turn-y DEGREES", &b.turn_y, "Looking to the side, degrees").between(0, 60).show_default();
-  options.add("--turn-z DEGREES", &b.turn_z, "Tilting in the picture, degrees")
+  options.group("Variation of copies (bounds; 0: none)");
+  options.add("--turn-x DEGREES", &b.turn_x, "Maximum nodding of a copy, in degrees up and down")
+      .between(0, 60)
+      .show_default();
+  options.add("--turn-y DEGREES", &b.turn_y, "Maximum turn of a copy to the side, in degrees")
+      .between(0, 60)
+      .show_default();
+  options.add("--turn-z DEGREES", &b.turn_z, "Maximum rotation of a copy in the picture, in degrees")
       .between(0, 180)
       .show_default();
-  options.add("--zoom RATIO", &b.zoom, "Larger or smaller, in parts of its size")
+  options.add("--zoom RATIO", &b.zoom, "Maximum change of size, as a share of the size")
       .between(0, 1)
       .show_default();
-  options.add("--shift RATIO", &b.shift, "Off the middle, in parts of its height")
+  options.add("--shift RATIO", &b.shift, "Maximum shift from the middle, as a share of the height")
       .between(0, 0.5)
       .show_default();
-  options.add("--contrast FACTOR", &b.contrast, "More or less, 1: up to twice or half of it")
+  options.add("--contrast FACTOR", &b.contrast, "Maximum change of contrast; 1: between half and twice")
       .between(0, 4)
       .show_default();
-  options.add("--brightness LEVELS", &b.brightness, "Brighter or darker, levels of 255")
+  options.add("--brightness LEVELS", &b.brightness, "Maximum change of brightness, in levels of 255")
       .between(0, 255)
       .show_default();
-  options.add("--gamma EXPONENT", &b.gamma, "Exponent, 1: from a half to 2").between(0, 4).show_default();
-  options
-      .add("--gradient FACTOR", &b.gradient,
-           "Light from one side: so much more on its edge than in the middle, 1: twice")
+  options.add("--gamma EXPONENT", &b.gamma, "Maximum change of gamma; 1: exponents from 0.5 to 2")
+      .between(0, 4)
+      .show_default();
+  options.add("--gradient FACTOR", &b.gradient, "Maximum light from one side, edge against middle; 1: twice")
       .between(0, 1)
       .show_default();
-  options.add("--blur PX", &b.blur, "Pixels of a Gaussian's standard deviation")
+  options.add("--blur PX", &b.blur, "Maximum blur: standard deviation of a Gaussian, in pixels")
       .between(0, 20)
       .show_default();
-  options.add("--noise LEVELS", &b.noise, "Levels of a Gaussian's standard deviation")
+  options.add("--noise LEVELS", &b.noise, "Maximum noise: standard deviation of a Gaussian, in levels")
       .between(0, 100)
       .show_default();
-  options.add("--mirror", &b.mirror, "Every other copy is mirrored (not for what has a left and a right)");
+  options.add("--mirror", &b.mirror, "Mirror every other copy (not for objects with a left and a right)");
 }
 
 void add_scene_options(OptionSet& options, SampleArguments& a) {
-  options.group("Scenes to test with");
-  options.add("--scenes N", &a.samples.scenes, "Pictures with objects, made of what is for testing alone")
+  options.group("Test scenes");
+  options.add("--scenes N", &a.samples.scenes, "Number of pictures with objects, made of test pictures alone")
       .between(0, 100'000)
       .show_default();
-  options.add("--empty-scenes N", &a.empty_scenes, "The same without objects (default: as many)")
+  options.add("--empty-scenes N", &a.empty_scenes, "Number of pictures without objects (default: as many)")
       .between(0, 100'000);
   options
       .add("--scene-side PX", &a.samples.scene.longest_side,
-           "Longest side at most, pixels: larger backgrounds are reduced")
+           "Maximum side of a scene, in pixels; larger backgrounds are reduced")
       .between(64, 8192)
       .show_default();
-  options.add("--scene-objects N", &a.samples.scene.most_objects, "Objects in one, at most")
+  options.add("--scene-objects N", &a.samples.scene.most_objects, "Maximum number of objects in a scene")
       .between(1, 100)
       .show_default();
-  options.add("--smallest PX", &a.samples.scene.smallest, "Height of an object, pixels")
+  options.add("--smallest PX", &a.samples.scene.smallest, "Minimum height of an object, in pixels")
       .between(8, 4096)
       .show_default();
   options
-      .add("--largest RATIO", &a.samples.scene.largest, "Height of an object, in parts of the shorter side")
+      .add("--largest RATIO", &a.samples.scene.largest,
+           "Maximum height of an object, as a share of the scene's shorter side")
       .between(0.01, 1)
       .show_default();
 }
@@ -181,55 +185,50 @@ void add_samples(CLI::App& app, Common& common) {
   auto a = std::make_shared<SampleArguments>();
   SampleFolderOptions& s = a->samples;
   OptionSet options;
-  options.add("pictures", &a->pictures, "Folders or lists of pictures in which objects are marked").require();
-  options.add("--boxes FILE", &a->boxes, "Where the objects are, as lines `name x1 y1 x2 y2` or COCO (.json)")
+  options.add("pictures", &a->pictures, "Folders or lists of pictures with marked objects").require();
+  options.add("--boxes FILE", &a->boxes, "Marks of the objects, as lines `name x1 y1 x2 y2` or COCO (.json)")
       .require();
-  options.add("--boxes-label CLASS", &a->label, "Class of --boxes to take objects of (default: all)")
-      .free_text();
-  options.add("--folder FOLDER", &a->folder, "Where the pictures of a list are, if not beside it");
-  options.add("-o,--output FOLDER", &a->output, "Folder to make").require();
-  options.add("--overwrite", &a->replace, "Replace a folder of that name that this command has made")
-      .alias("--replace");
+  options.add("--boxes-label CLASS", &a->label, "Class of the objects in --boxes (default: all)").free_text();
+  options.add("--folder FOLDER", &a->folder, "Folder of the pictures of a list (default: the list's folder)");
+  options.add("-o,--output FOLDER", &a->output, "Folder to write").require();
+  options.add("--overwrite", &a->replace, "Replace an earlier folder of this command").alias("--replace");
   options.add("--backgrounds FOLDER|LIST", &a->backgrounds,
               "Folders or lists of pictures without the object, into which copies are pasted");
-  options.add("--copies N", &s.copies, "Copies of each object, beside itself")
+  options.add("--copies N", &s.copies, "Number of copies of each object, besides itself")
       .between(0, 10'000)
       .show_default();
   options
-      .add("--size WxH", &a->size,
-           "Width and height of the object in a crop, pixels; the shape is that of the window to train, as "
-           "in 48x96")
+      .add(
+          "--size WxH", &a->size,
+          "Width and height of the object in a crop, in pixels, with the shape of the window to train: 48x96")
       .separated_by('x')
       .show_default(fmt::format("{}x{}", s.crop.object.width, s.crop.object.height));
-  options.add("--margin RATIO", &s.crop.margin, "Margin of a crop around the object, in parts of its sides")
+  options.add("--margin RATIO", &s.crop.margin, "Margin of a crop around the object, as a share of its sides")
       .between(0, 4)
       .show_default();
   options
       .add("--test-share SHARE", &s.test_share,
-           "Share of the pictures and backgrounds that are for testing: none of them is in a crop for "
-           "training")
+           "Share of the pictures and backgrounds for testing; none of them is in a crop for training")
       .between(0, 1)
       .show_default();
-  options.add("--seed N", &s.samples.seed, "Same seed, same samples").show_default();
+  options.add("--seed N", &s.samples.seed, "Seed of the random numbers").show_default();
   add_variation_options(options, s.samples.bounds);
-  options.group("How they are pasted");
-  options
-      .add("--pasted SHARE", &s.crop.pasted,
-           "Share of the copies with another background, where there are --backgrounds")
+  options.group("Pasting");
+  options.add("--pasted SHARE", &s.crop.pasted, "Share of the copies that are pasted into --backgrounds")
       .between(0, 1)
       .show_default();
   options
-      .add("--mask SHAPE", &a->mask, "Pixels of the object: the ellipse in the marked box, or all of the box")
+      .add("--mask SHAPE", &a->mask, "Shape of the object: the ellipse in the marked box, or the whole box")
       .one_of({"ellipse", "box"})
       .show_default();
   options
       .add("--mask-edge RATIO", &s.samples.mask_edge,
-           "Width over which it fades into the background, in parts of the object's height")
+           "Width of the soft edge, as a share of the object's height")
       .between(0, 1)
       .show_default();
   add_scene_options(options, *a);
-  add_command(app, common, "samples", "Make many pictures of few marked objects, to train and to test with",
-              options, [a, &common] { return run_samples(*a, common.verbosity); });
+  add_command(app, common, "samples", "Make training and test pictures from few marked objects", options,
+              [a, &common] { return run_samples(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -65,8 +65,8 @@ int run_training(const std::string& output, const std::string& next_command, Tra
     line.end();
   } catch (const training::TrainingStopped&) {
     line.end();
-    spdlog::warn(keeps_steps ? "stopped; run the same command again to go on from the last finished step"
-                             : "stopped; the same command begins anew");
+    spdlog::warn(keeps_steps ? "stopped; run the same command again to resume from the last finished step"
+                             : "stopped; the same command starts again from the beginning");
     return stop_exit_code();
   }
   std::printf("%s\n", output.c_str());
@@ -111,8 +111,7 @@ int run_train(const StandaloneArguments& a, int verbosity) {
   if (keeps_steps) {
     spdlog::info("finished steps are kept in {}", state);
   } else if (!a.state.empty()) {
-    throw Error(ExitCode::usage, "--state: what is trained like this is done in one go, and keeps no steps",
-                "leave it out");
+    throw Error(ExitCode::usage, "--state does nothing: this training has no steps to keep", "leave it out");
   }
   TrainingLine line(verbosity >= 0);
   const std::string next = a.trainer->judging_command(a.output);
@@ -128,17 +127,16 @@ void add_trainer(CLI::App& train, Common& common, const Family& family, std::uni
   OptionSet options;
   options
       .add("--positives FOLDER|LIST", &a->positives,
-           "Folders or lists of pictures with one object in the middle each")
+           "Folders or lists of pictures, each with one object in the middle")
       .require();
   options.add("--negatives FOLDER|LIST", &a->negatives, "Folders or lists of pictures without the object")
       .require();
-  options.add("--folder FOLDER", &a->folder, "Where the pictures of a list are, if not beside it");
+  options.add("--folder FOLDER", &a->folder, "Folder of the pictures of a list (default: the list's folder)");
   if (a->trainer->margin()) {
-    options.add(
-        "--boxes FILE", &a->boxes,
-        "Where the objects are in the pictures of --positives, as lines `name x1 y1 x2 y2` or COCO (.json): "
-        "they are cut out with what is around them");
-    options.add("--boxes-label CLASS", &a->label, "Class of --boxes to take objects of (default: all)")
+    options.add("--boxes FILE", &a->boxes,
+                "Marks of the objects in --positives, as lines `name x1 y1 x2 y2` or COCO (.json); crops "
+                "include their surroundings");
+    options.add("--boxes-label CLASS", &a->label, "Class of the objects in --boxes (default: all)")
         .free_text()
         .needs("--boxes");
   }

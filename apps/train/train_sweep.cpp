@@ -37,8 +37,8 @@ std::vector<double> values_of(const SweepArguments& a, const SweptOption& swept)
     double value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
     if (error != std::errc() || (next != end && *next != ',')) {
-      throw Error(ExitCode::usage, fmt::format("--sweep '{}' is no list of numbers", a.values),
-                  "give all, or for example 0.4,0.5,0.6");
+      throw Error(ExitCode::usage, fmt::format("--sweep '{}' is not a list of numbers", a.values),
+                  "use all, or for example 0.4,0.5,0.6");
     }
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
     if (next == end) return values;
@@ -96,7 +96,7 @@ void write_json(const fs::path& file, const SweptOption& swept, std::span<const 
 void print_sweep(const SweptOption& swept, std::span<const SweptModel> models, const SweptModel& best) {
   const std::string name = swept.name.substr(2);
   std::printf(
-      "Pictures with objects told from those without, each model at its best F1; and objects:\n%*s %s",
+      "Decisions between pictures with objects and without, each model at its best F1; and objects:\n%*s %s",
       static_cast<int>(name.size()), name.c_str(), decision_heading().c_str());
   for (const SweptModel& model : models) {
     const std::string note = fmt::format("objects' F1 {:.3f}  {}{}", model.objects_f1(), model.file,
@@ -120,10 +120,9 @@ void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArgume
   options.group("Sweep");
   options
       .add("--sweep VALUE,...", &a.values,
-           fmt::format(
-               "Train a model for each of these values of {}, as in 0.4,0.5,0.6, or all: {:g} to {:g}. They "
-               "lie beside OUTPUT as NAME-VALUE, and the best by F1 is OUTPUT",
-               swept.name, swept.values.front(), swept.values.back()))
+           fmt::format("Values of {} to train a model for, such as 0.4,0.5,0.6, or all: {:g} to {:g}. Models "
+                       "are written beside OUTPUT as NAME-VALUE, and the best by F1 is OUTPUT",
+                       swept.name, swept.values.front(), swept.values.back()))
       .free_text()
       .needs("--judge");
   options
@@ -132,17 +131,15 @@ void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArgume
       .needs("--judge-boxes")
       .needs("--sweep");
   options.add("--judge-boxes FILE", &a.boxes,
-              "Where the objects are in these, as lines `name x1 y1 x2 y2`; other pictures hold none");
+              "Marks of the objects in --judge, as lines `name x1 y1 x2 y2`; other pictures have none");
   options
       .add("--judge-protocol PROTOCOL", &a.protocol,
-           "When an object is found: people, faces (overlap 0.4) or centre, as of evaluate frames")
+           "Rule for a match: people, faces (overlap 0.4) or centre, as in evaluate frames")
       .one_of({"people", "faces", "centre"})
       .show_default();
-  options.add("--csv FILE", &a.csv, "Write the judgement as a table")
-      .checked_by(OutputFile())
-      .needs("--sweep");
-  options.add("--json FILE", &a.json, "Write it as JSON").checked_by(OutputFile()).needs("--sweep");
-  options.add("--page FILE", &a.page, "Write it as a page (HTML) with curves")
+  options.add("--csv FILE", &a.csv, "Write the results as a table").checked_by(OutputFile()).needs("--sweep");
+  options.add("--json FILE", &a.json, "Write the results as JSON").checked_by(OutputFile()).needs("--sweep");
+  options.add("--page FILE", &a.page, "Write the results as a page (HTML) with curves")
       .checked_by(OutputFile())
       .needs("--sweep");
 }

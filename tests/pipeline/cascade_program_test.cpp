@@ -211,9 +211,9 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
       expect_run(0, "", measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
   EXPECT_NE(some.out.find("compacted, copied"), std::string::npos) << some.out;
   EXPECT_EQ(some.out.find("mapped"), std::string::npos) << some.out;
-  expect_run(0, "left out: kernels: no OpenCL device",
+  expect_run(0, "skipped: kernels: no OpenCL device",
              measure({"--variants", "cpu,naive", "--device", "none"}));
-  expect_run(5, "nothing is left", measure({"--variants", "naive", "--device", "none"}));
+  expect_run(5, "nothing to measure", measure({"--variants", "naive", "--device", "none"}));
   expect_run(2, "cascades have no implementation 'fast'", measure({"--variants", "fast"}));
   expect_run(2, "--kernels", measure({"--variants", "all", "--kernels", "naive"}));
 }

@@ -207,7 +207,7 @@ TEST(CommandLine, SaysWhatNumbersMayBe) {
   expect_run(2, "--start: -1 is not a finite number of 0 or more", {"detect", "a", "--start", "-1"});
   expect_run(2, "--duration: 0 is not a finite number above 0", {"detect", "a", "--duration", "0"});
   expect_run(2, "--duration: inf is not a finite number above 0", {"live", "--duration", "inf"});
-  expect_run(2, "--duration: 'soon' is not a finite number above 0 (end after so many seconds)",
+  expect_run(2, "--duration: 'soon' is not a finite number above 0 (length of the run",
              {"live", "--duration", "soon"});
   const std::string threads = " is not a whole number from 1 to 1024 (CPU threads)\nRun with --help";
   expect_run(2, "--threads: 'many'" + threads, {"detect", "a", "--threads", "many"});

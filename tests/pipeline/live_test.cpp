@@ -102,9 +102,8 @@ TEST(Live, NothingIsLostWhereCaptureWaits) {
 }
 
 TEST(Live, EveryNthFrame) {
-  const Outcome outcome =
-      expect_run(0, "6 left out by --every",
-                 live(moving_clip(320, 240, 9), {"--pace", "0", "--every", "3"}) + kHeadless);
+  const Outcome outcome = expect_run(
+      0, "6 skipped by --every", live(moving_clip(320, 240, 9), {"--pace", "0", "--every", "3"}) + kHeadless);
   EXPECT_EQ(account_of(outcome.err).detected, 3);
 }
 
@@ -174,8 +173,8 @@ TEST(Live, WrongUsage) {
   expect_run(kUsage, "oldest", live(clip, {"--drop", "all", "--headless"}));
   expect_run(kUsage, "--record", live(clip, {"--rotate", "10m", "--headless"}));
   expect_run(kUsage, "--rotate", live(clip, {"--record", "x.mp4", "--rotate", "10q", "--headless"}));
-  expect_run(kUsage, "--pace is for files", live("http://127.0.0.1:1/x", {"--pace", "2", "--headless"}));
-  expect_run(kUsage, "--loop is for files", live("rtsp://127.0.0.1:1/x", {"--loop", "2", "--headless"}));
+  expect_run(kUsage, "--pace needs a file", live("http://127.0.0.1:1/x", {"--pace", "2", "--headless"}));
+  expect_run(kUsage, "--loop needs a file", live("rtsp://127.0.0.1:1/x", {"--loop", "2", "--headless"}));
   expect_run(kInput, "cannot open", live("/nowhere/clip.mp4", {"--headless"}));
   if (!fs::exists("/dev/video0")) {
     expect_run(kInput, "no camera", {"live", "--headless"});

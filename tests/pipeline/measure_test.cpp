@@ -408,7 +408,7 @@ TEST_F(MeasureTest, ScheduleMistakes) {
 TEST_F(MeasureTest, SchedulesOfStagesAreNamedAsOthersAre) {
   for (const std::vector<std::string>& what : std::vector<std::vector<std::string>>{{}, {"--stages"}}) {
     const std::vector<std::string> options = kCpuOnly + what + std::vector<std::string>{"--schedules"};
-    expect_usage_error("no schedule is named", measure(options + std::vector<std::string>{""}));
+    expect_usage_error("names no schedule", measure(options + std::vector<std::string>{""}));
     expect_usage_error("there is no schedule 'fast'", measure(options + std::vector<std::string>{"fast"}));
     expect_run(0, "", measure(options + std::vector<std::string>{"every"}));
   }
@@ -485,7 +485,7 @@ TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
 TEST_F(MeasureTest, SweepsNothingWhereThereIsNothing) {
   expect_usage_error("for WaldBoost detectors", measure({"--sweep", "2", "--config", "people"}));
   expect_usage_error("--sweep", measure(kWaldboost + std::vector<std::string>{"--sweep", "1"}));
-  expect_run(5, "no OpenCL device whose kernels",
+  expect_run(5, "no OpenCL device for --sweep",
              measure(kWaldboost + kCpuOnly + std::vector<std::string>{"--sweep", "2"}));
 }
 

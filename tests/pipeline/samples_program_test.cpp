@@ -97,7 +97,7 @@ TEST_F(SamplesProgram, ReplacesItsOwnFoldersOnly) {
   expect_run(0, "training: 6 objects, 18 crops", command({"--copies", "2", "--overwrite"}));
   EXPECT_EQ(left_over(), 0);
   fs::remove(folder_ / "out/samples.json");
-  expect_run(1, "is no folder that `samples` has made", command({"--replace"}));
+  expect_run(1, "was not made by `samples`", command({"--replace"}));
   EXPECT_TRUE(fs::exists(folder_ / "out/sheet.png"));
 }
 
@@ -115,7 +115,7 @@ TEST_F(SamplesProgram, BadInputsAreNamed) {
   store(folder_ / "boxes.txt", std::string("p1.png 25 20 65 120\n"));  // one positive trains
   expect_run(0, "training: 1 objects, 2 crops", command({"--copies", "1"}));
   fs::remove_all(folder_ / "out");
-  expect_run(2, "scenes are made of backgrounds", command({"--scenes", "2"}));
+  expect_run(2, "--scenes needs backgrounds", command({"--scenes", "2"}));
   expect_run(3, "0 objects and 1 backgrounds",
              command({"--scenes", "2", "--backgrounds", folder_ / "backgrounds"}));
   expect_run(2, "--size 48 is no size", command({"--size", "48"}));

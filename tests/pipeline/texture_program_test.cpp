@@ -175,7 +175,7 @@ TEST_F(TextureProgram, DamagedPartsAreNamedAndTheRestIsDone) {
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 200, '\xff');
   store(folder_ / "d.tif", bytes);
   const std::vector<std::string> command{"texture", folder_ / "d.tif", "--output", folder_ / "h.json"};
-  const Outcome outcome = expect_run(1, "could not be read and count as black", command);
+  const Outcome outcome = expect_run(1, "count as black", command);
   const Json record = load_json(folder_ / "h.json").at("textures").at(0);
   ASSERT_FALSE(record.at("damage").empty());
   EXPECT_EQ(record.at("damage")[0].at("width"), 64);
@@ -239,7 +239,7 @@ TEST_F(TextureProgram, ComparesPicturesAndResults) {
   EXPECT_GT(mixed.at("distances")[0][2].get<double>(), 0);
   expect_run(2, "were computed with the same operators",
              {"texture", "compare", folder_ / "p.json", p(), "--mapping", "u2"});
-  expect_run(2, "there is one texture only", {"texture", "compare", p()});
+  expect_run(2, "only one texture", {"texture", "compare", p()});
 }
 
 TEST_F(TextureProgram, NearestIsNamedByItsFolder) {
@@ -293,16 +293,16 @@ TEST_F(TextureProgram, Misuse) {
   expect_run(2, "--cells-output", texture + Words{"--cells", "32"});
   expect_run(2, "of 7 points", texture + Words{"--operator", "7,1"});
   expect_run(2, "'yellow'", texture + Words{"--channels", "red,yellow"});
-  expect_run(2, "'5' is no range", texture + Words{"--range", "5"});
-  expect_run(2, "end in .json, .csv or .svg", texture + Words{"--output", folder_ / "h.xml"});
+  expect_run(2, "'5' is not a range", texture + Words{"--range", "5"});
+  expect_run(2, "use .json, .csv or .svg", texture + Words{"--output", folder_ / "h.xml"});
   expect_run(2, "two outputs", texture + Words{"--output", folder_ / "h.csv", "--output", folder_ / "h.csv"});
   expect_run(1, "cannot write", texture + Words{"--output", "/nowhere/h.json"});
   expect_run(2, "is the input", texture + Words{"--labels", p()});
-  expect_run(2, "of one picture", texture + Words{p(), "--labels", folder_ / "l.tif"});
+  expect_run(2, "take one picture", texture + Words{p(), "--labels", folder_ / "l.tif"});
   expect_run(2, "'texture compare' has no such option", {"texture", "compare", p(), p(), "--contrast"});
   expect_run(2, "--operator", {"texture", "--operator", "8,1", "compare", p(), p()});
   store_texture(folder_ / "tiny.png", {6, 40}, 3, 1);
-  expect_run(3, "all of which are at its edge",
+  expect_run(3, "all at its edge",
              {"texture", folder_ / "tiny.png", "--operator", "8,3", "--border", "skip"});
   EXPECT_FALSE(fs::exists(folder_ / "c.npy"));
 }

@@ -129,7 +129,7 @@ TEST_F(TrainCascade, Misuse) {
   const std::string boxes = folder_ / "boxes.txt", judge = folder_ / "judge";
   expect_run(2, "is no size", train("m.xml", {"--window", "4x4"}));
   expect_run(2, "more than --memory 1", train("m.xml", {"--features", "haar", "--memory", "1"}));
-  expect_run(2, "no list of numbers",
+  expect_run(2, "not a list of numbers",
              train("m.xml", {"--sweep", "0.3,x", "--judge", judge, "--judge-boxes", boxes}));
   expect_run(2, "is no share", train("m.xml", {"--sweep", "1.5", "--judge", judge, "--judge-boxes", boxes}));
   expect_run(2, "--judge", train("m.xml", {"--sweep", "0.3"}));
