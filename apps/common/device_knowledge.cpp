@@ -5,6 +5,7 @@
 #include "characterisation/decisions.hpp"
 #include "characterisation/record.hpp"
 #include "characterisation/transfer_model.hpp"
+#include "opencl/context.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -32,7 +33,7 @@ std::vector<pipeline::TransferModel> known_transfers(
     const std::vector<std::unique_ptr<DeviceStages>>& devices) {
   std::vector<pipeline::TransferModel> models;
   for (const auto& stages : devices) {
-    const opencl::Context& context = stages->context();
+    const opencl::Context& context = opencl::context_of(stages->device());
     const auto known = context.maps_buffers() ? std::nullopt : characterisation::remembered(context.device());
     models.push_back(known ? pipeline::transfer_model(*known) : pipeline::TransferModel());
   }
@@ -41,7 +42,7 @@ std::vector<pipeline::TransferModel> known_transfers(
 
 std::string known_text(const std::vector<std::unique_ptr<DeviceStages>>& devices) {
   std::string text;
-  for (const auto& stages : devices) text += text_of(stages->context());
+  for (const auto& stages : devices) text += text_of(opencl::context_of(stages->device()));
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include "pipeline/measurement/measure_stages.hpp"
 #include "pipeline/planning/adaptive.hpp"
 #include "pipeline/planning/energy_watch.hpp"
+#include "processing/opencl/shared_device.hpp"
 
 namespace sightline::apps {
 
@@ -67,9 +68,9 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
   std::vector<std::unique_ptr<DeviceStages>> all;
   for (const opencl::ChosenDevice& device : chosen) {
     try {
-      auto stages = processor.make_device_stages(device);
+      auto stages = make_device_stages(processor, device);
       if (!stages) continue;
-      spdlog::info("OpenCL device {}: {}, driver {} ({})", device.device.index, stages->context().name(),
+      spdlog::info("OpenCL device {}: {}, driver {} ({})", device.device.index, stages->device().name(),
                    device.device.driver_version, device.why);
       all.push_back(std::move(stages));
     } catch (const opencl::DeviceError& e) {

@@ -41,7 +41,7 @@ void print_value(const char* key, const std::string& value) {
 }
 
 void print(const opencl::DeviceInfo& d) {
-  std::printf("%3d  %s (%s)\n", d.index, d.name.c_str(), opencl::to_string(d.type));
+  std::printf("%3d  %s (%s)\n", d.index, d.name.c_str(), to_string(d.type));
   print_value("platform", d.platform);
   print_value("version, driver", d.version + ", " + d.driver_version);
   print_value("compute units",

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "detectors/registry.hpp"
+#include "opencl/context.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/report/experiment_output.hpp"
 #include "pipeline/report/measurement_output.hpp"
@@ -76,8 +77,8 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("sweep of {}", what); };
   // Of detectors in others, the outermost.
   const std::unique_ptr<Detector> detector = family.make(config);
-  return (*family.sweep_function())(*detector, engine.device_stages.front()->context(), &cache, views,
-                                    options);
+  return (*family.sweep_function())(*detector, opencl::context_of(engine.device_stages.front()->device()),
+                                    &cache, views, options);
 }
 
 // No output replaces the input or another output.

@@ -270,9 +270,8 @@ class Builder {
       pipeline::Schedule schedule =
           pipeline::named_schedule(schedule_name, *detector, runner.stages.get(), threads_);
       schedule.tuned = tuned;
-      add(name, buffers,
-          fmt::format("{}, driver {}", device->context.name(), device->context.device().driver_version),
-          runner, schedule, threads_);
+      add(name, buffers, fmt::format("{}, driver {}", device->name(), device->info().driver_version), runner,
+          schedule, threads_);
     } catch (const std::exception& e) {  // a variant that this device does not take
       left_out.push_back(fmt::format("{}, {}: {}", name, buffers, e.what()));
     }
@@ -323,7 +322,7 @@ std::string machine_text(const Engine& engine) {
       fmt::format("{}, {} of {} threads", cpu_name(),
                   engine.threads > 0 ? engine.threads : hardware_threads(), hardware_threads());
   for (const auto& stages : engine.device_stages) {
-    const opencl::DeviceInfo& device = stages->context().device();
+    const DeviceInfo& device = stages->device().info();
     text += fmt::format("; {}, driver {}", device.name, device.driver_version);
   }
   return text;

@@ -247,7 +247,7 @@ class TextureRunner::Impl {
   // The first device's that copies frames; others copy them from it as from any memory.
   FrameMemory* frame_memory() const {
     for (const DeviceStages* const device : engine_.devices()) {
-      if (FrameMemory* const memory = device->context().transfer_memory()) return memory;
+      if (FrameMemory* const memory = device->device().frame_memory()) return memory;
     }
     return nullptr;
   }

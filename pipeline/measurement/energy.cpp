@@ -42,7 +42,7 @@ bool Energy::sees_cpu() const {
   return std::ranges::any_of(meters_, [](const auto& meter) { return pipeline::sees_cpu(*meter); });
 }
 
-bool Energy::sees_device(const opencl::DeviceInfo& device) const {
+bool Energy::sees_device(const DeviceInfo& device) const {
   return std::ranges::any_of(meters_,
                              [&](const auto& meter) { return pipeline::sees_device(*meter, device); });
 }

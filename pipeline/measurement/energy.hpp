@@ -34,7 +34,7 @@ class Energy : public EnergyCounter {
   bool is_quick() const override;
   /// Whether the CPU's cores, or a device, are among what the meters see.
   bool sees_cpu() const;
-  bool sees_device(const opencl::DeviceInfo& device) const;
+  bool sees_device(const DeviceInfo& device) const;
 
   void start() override;
   void stop() override;

@@ -38,7 +38,7 @@ class RowMeasurer {
     result_.seen.push_back(energy.sees_cpu());
     for (std::size_t i = 0; i < devices.size(); ++i) {
       result_.processors.push_back(devices.name(i));
-      result_.seen.push_back(energy.sees_device(devices[i].context().device()));
+      result_.seen.push_back(energy.sees_device(devices[i].device().info()));
     }
   }
 

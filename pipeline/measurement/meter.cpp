@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "opencl/device.hpp"
 #include "pipeline/measurement/meter_kinds.hpp"
+#include "processing/device.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -195,7 +195,7 @@ bool sees_all(const Meter& meter) {
 }
 
 // A card's meter is named after the card (NVML) or after its driver (hwmon).
-bool is_meter_of(const Meter& meter, const opencl::DeviceInfo& device) {
+bool is_meter_of(const Meter& meter, const DeviceInfo& device) {
   if (meter.name().starts_with("NVML")) return device.is_nvidia();
   const auto made_by = [&](const char* maker) { return device.vendor.find(maker) != std::string::npos; };
   if (meter.name().starts_with("hwmon amdgpu")) return made_by("AMD") || made_by("Advanced Micro Devices");
@@ -209,11 +209,11 @@ bool sees_cpu(const Meter& meter) {
   return meter.sees() == Seen::cpu || sees_all(meter);
 }
 
-bool sees_device(const Meter& meter, const opencl::DeviceInfo& device) {
+bool sees_device(const Meter& meter, const DeviceInfo& device) {
   if (sees_all(meter)) return true;
-  if (device.type == opencl::DeviceType::cpu) return meter.sees() == Seen::cpu;
+  if (device.type == DeviceType::cpu) return meter.sees() == Seen::cpu;
   if (meter.sees() == Seen::gpu) return is_meter_of(meter, device);
-  return meter.sees() == Seen::cpu && device.type == opencl::DeviceType::gpu && device.unified_memory &&
+  return meter.sees() == Seen::cpu && device.type == DeviceType::gpu && device.unified_memory &&
          !device.is_nvidia();
 }
 

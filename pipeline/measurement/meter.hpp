@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace sightline::opencl {
+namespace sightline {
 struct DeviceInfo;
 }
 
@@ -119,7 +119,7 @@ bool is_processor_meter(const Meter& meter);
 bool sees_cpu(const Meter& meter);
 /// Whether it sees an OpenCL device at work: a CPU device with the cores, a GPU by its own meter or, where it
 /// shares the CPU's memory, with the package that it is built into.
-bool sees_device(const Meter& meter, const opencl::DeviceInfo& device);
+bool sees_device(const Meter& meter, const DeviceInfo& device);
 
 /// Energy in joules between two moments (seconds since 1970-01-01 UTC) from the samples of a power log, by
 /// trapezoid integration with linear interpolation at both ends.

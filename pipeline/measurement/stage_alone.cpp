@@ -138,19 +138,19 @@ class DeviceWork : public StageAlone {
   std::vector<DeviceSpan> take_spans() { return std::exchange(slot_->spans, {}); }
   double seconds_of(const std::vector<DeviceSpan>& spans) const {
     double sum = 0;
-    for (const DeviceSpan& span : spans) sum += span.seconds(device_.context().name());
+    for (const DeviceSpan& span : spans) sum += span.seconds(device_.device().name());
     return sum;
   }
   // Until all that was enqueued is done.
   void wait() {
     wait_for(slot_->spans);
-    if (slot_->done) slot_->done.wait(device_.context().name());
-    for (opencl::Event& end : ends_) {
-      if (end) std::exchange(end, {}).wait(device_.context().name());
+    if (slot_->done) slot_->done.wait(device_.device().name());
+    for (DeviceEvent& end : ends_) {
+      if (end) std::exchange(end, {}).wait(device_.device().name());
     }
   }
   void wait_for(const std::vector<DeviceSpan>& spans) const {
-    if (!spans.empty()) spans.back().end().wait(device_.context().name());
+    if (!spans.empty()) spans.back().end().wait(device_.device().name());
   }
 
  private:
@@ -172,8 +172,8 @@ class DeviceWork : public StageAlone {
   const std::vector<DeviceSegment> segments_;
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<DeviceSlot> slot_;
-  std::array<opencl::Event, kMostStages> ends_;  ///< of each stage's last turn: they may be in several queues
-  std::size_t at_ = 0;                           ///< of the segments
+  std::array<DeviceEvent, kMostStages> ends_;  ///< of each stage's last turn: they may be in several queues
+  std::size_t at_ = 0;                         ///< of the segments
 };
 
 class DeviceStage : public DeviceWork {

@@ -45,8 +45,8 @@ bool calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
                       const std::vector<media::Frame>& frames, const TransferModel& transfers,
                       const std::atomic<bool>* stop, const Deadline& deadline) {
   const std::size_t count = processor.stages().size();
-  const opencl::DeviceInfo& info = devices[device].context().device();
-  if (info.type == opencl::DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
+  const DeviceInfo& info = devices[device].device().info();
+  if (info.type == DeviceType::cpu && pipeline.threads() + info.compute_units > costs.cores)
     costs.shared_cores = info.compute_units;
 
   // All on the device; then the device first and the CPU after, and the other way round, at every stage: each

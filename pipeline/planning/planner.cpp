@@ -9,7 +9,6 @@
 #include "base/hardware.hpp"
 #include "base/json_store.hpp"
 #include "base/median.hpp"
-#include "opencl/tuning.hpp"
 #include "pipeline/planning/plan_store.hpp"
 #include "pipeline/planning/plan_trial.hpp"
 #include "pipeline/planning/weigh.hpp"
@@ -66,10 +65,9 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
   for (const DeviceStages* device : devices) {
-    const opencl::DeviceInfo& info = device->context().device();
+    const DeviceInfo& info = device->device().info();
     key += " | " + info.platform + " | " + info.name + " | " + info.driver_version + " | " +
-           (device->context().maps_buffers() ? "mapped" : "copied") + " buffers, kernels as tuned " +
-           opencl::tuning_state(info);
+           device->device().configuration();
   }
   return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
          std::to_string(size.height);

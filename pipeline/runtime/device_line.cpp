@@ -37,13 +37,13 @@ DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stag
     submit(*token.slot);
   });
   flow::make_edge(*submit_, step);
-  const bool unified = stages_.context().device().unified_memory;
+  const bool unified = stages_.device().info().unified_memory;
   // Where copies are needed, those of one frame overlap with the kernels of another.
   limit_ = unified ? 1 : 6;
   waiting_.reserve(64);
   polled_.reserve(64);
   try {
-    clock_queue_ = std::make_unique<opencl::Queue>(stages_.context());
+    clock_queue_ = stages_.device().make_queue();
   } catch (const std::exception& e) {
     disable(e.what());
   }
@@ -170,13 +170,13 @@ void DeviceLine::poll(const std::stop_token& stop) {
       if (!poll_.wait(lock, stop, [&] { return !polled_.empty(); })) return;
       for (std::size_t i = 0; i < polled_.size();) {
         DevicePart& part = polled_[i]->parts[number_];
-        const opencl::Event::State state = part.slot->done.state();
-        if (state == opencl::Event::State::running) {
+        const DeviceEvent::State state = part.slot->done.state();
+        if (state == DeviceEvent::State::running) {
           ++i;
           continue;
         }
         polled_.erase(polled_.begin() + static_cast<std::ptrdiff_t>(i));
-        part.outstanding->complete(state == opencl::Event::State::failed);
+        part.outstanding->complete(state == DeviceEvent::State::failed);
       }
     }
     std::this_thread::sleep_for(kInterval);
@@ -194,7 +194,7 @@ void DeviceLine::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
     auto next = std::make_unique<Outstanding>();
     std::string stage = "a copy";
     for (const DeviceSpan& span : part.slot->spans) {
-      if (span.end().state() == opencl::Event::State::complete) continue;
+      if (span.end().state() == DeviceEvent::State::complete) continue;
       if (span.kind == DeviceSpan::Kind::stage)
         stage = "stage '" + std::string(processor_.stages()[span.stage].name) + "'";
       break;

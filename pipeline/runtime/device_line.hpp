@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "opencl/clock.hpp"
 #include "pipeline/runtime/device_throughput.hpp"
 #include "pipeline/runtime/slot.hpp"
 
@@ -100,8 +99,8 @@ class DeviceLine : public Outstanding::Receiver {
   std::vector<Slot*> waiting_;
   std::vector<Slot*> polled_;  ///< those whose end the poller looks out for
   std::condition_variable_any poll_;
-  std::unique_ptr<opencl::Queue> clock_queue_;
-  opencl::DeviceClock clock_;
+  std::unique_ptr<DeviceQueue> clock_queue_;
+  DeviceClock clock_;
   std::jthread poller_;  ///< last: it uses the others
 };
 

@@ -26,8 +26,8 @@ StageSet Devices::supported(const DeviceSet& some) const {
 }
 
 std::string Devices::name(std::size_t device) const {
-  const std::string& name = stages_[device]->context().name();
-  const auto has_name = [&](const DeviceStages* one) { return one->context().name() == name; };
+  const std::string& name = stages_[device]->device().name();
+  const auto has_name = [&](const DeviceStages* one) { return one->device().name() == name; };
   if (std::ranges::count_if(stages_, has_name) < 2) return name;
   const auto before =
       std::count_if(stages_.begin(), stages_.begin() + static_cast<std::ptrdiff_t>(device), has_name);

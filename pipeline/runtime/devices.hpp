@@ -1,5 +1,5 @@
 #pragma once
-/// The OpenCL devices that a pipeline runs stages on.
+/// The devices that a pipeline runs stages on.
 
 #include <bitset>
 #include <cstddef>

@@ -44,7 +44,7 @@ struct ScheduleRequest {
   double split = 0;   ///< 0: the schedule's own
   std::string goal;   ///< of `auto`: throughput (also where empty), latency or energy
   std::string devices = {};  ///< as `--device` takes them; empty: auto
-  std::string buffers = {};  ///< as opencl::parse_buffer_use takes them; empty: auto
+  std::string buffers = {};  ///< "auto", "copied" or "mapped"; empty: auto
 };
 
 /// Names of the schedules, in the order of presentation, without `auto`.

@@ -34,7 +34,7 @@ class ProcessorSearcher : public Searcher {
     for (const Segment& segment : segments_of(schedule_, processor_.stages().size())) {
       if (segment.on_device) {
         device_->submit(*slot_, w, segment.first, segment.last);
-        slot_->done.wait(device_->context().name());
+        slot_->done.wait(device_->device().name());
         device_->complete(*slot_, w);
         continue;
       }

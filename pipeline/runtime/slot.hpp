@@ -30,7 +30,7 @@ struct Slot;
 /// Device work that was handed over and not answered yet. The first of answer and watchdog counts; what comes
 /// later finds it closed. Its owner may forget it (`release`) but not destroy it while a late answer can
 /// come.
-class Outstanding : public opencl::Completion {
+class Outstanding : public Completion {
  public:
   /// Told by `complete`, from any thread; must outlive the work.
   class Receiver {

@@ -23,7 +23,7 @@ enum class Activity : std::uint8_t {
 };
 
 /// A span of time of one frame. Times are nanoseconds of std::chrono::steady_clock; those of a device are
-/// mapped to it (opencl/clock.hpp).
+/// mapped to it (DeviceClock).
 struct Span {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;      ///< of the processor; meaningless for decode and output

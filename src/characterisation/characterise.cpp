@@ -110,7 +110,7 @@ Characteristics characterise_device(const opencl::ChosenDevice& chosen, opencl::
   result.name = chosen.device.name;
   result.platform = chosen.device.platform;
   result.driver = chosen.device.driver_version;
-  result.type = opencl::to_string(chosen.device.type);
+  result.type = to_string(chosen.device.type);
   result.compute_units = chosen.device.compute_units;
   result.thorough = options.length == Length::thorough;
   try {

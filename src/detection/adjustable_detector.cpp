@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline {
@@ -113,7 +112,7 @@ class AdjustableDetector::AdjustableSlot : public DeviceSlot {
 // Each setting's stages with its own workspaces and slots, all on the same device.
 class AdjustableDetector::AdjustableStages : public DeviceStages {
  public:
-  AdjustableStages(const AdjustableDetector& detector, std::shared_ptr<opencl::OpenedDevice> device)
+  AdjustableStages(const AdjustableDetector& detector, std::shared_ptr<ComputeDevice> device)
       : device_(std::move(device)) {
     supported_.set();
     for (const auto& one : detector.detectors_) {
@@ -122,7 +121,7 @@ class AdjustableDetector::AdjustableStages : public DeviceStages {
     }
   }
 
-  const opencl::Context& context() const override { return device_->context; }
+  const ComputeDevice& device() const override { return *device_; }
   StageSet supported() const override { return supported_; }
   void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
     for (const auto& one : own_) one->check(on_device, names);
@@ -157,13 +156,13 @@ class AdjustableDetector::AdjustableStages : public DeviceStages {
   }
 
  private:
-  std::shared_ptr<opencl::OpenedDevice> device_;
+  std::shared_ptr<ComputeDevice> device_;
   std::vector<std::unique_ptr<DeviceStages>> own_;  ///< by setting
   StageSet supported_;
 };
 
 std::unique_ptr<DeviceStages> AdjustableDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
+    std::shared_ptr<ComputeDevice> device) const {
   auto stages = std::make_unique<AdjustableStages>(*this, std::move(device));
   return stages->supported().any() ? std::move(stages) : nullptr;
 }

@@ -43,7 +43,7 @@ class AdjustableDetector : public Detector {
   std::span<const ProcessorSetting> run_settings() const override { return settings_; }
   std::size_t configured_setting() const override { return configured_; }
   /// Stages run on the device where they can with every setting; null where none can.
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override {
     return configured().count_work(frame);
   }

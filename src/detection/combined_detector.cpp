@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline {
@@ -225,19 +224,19 @@ std::vector<Detection> CombinedDetector::take_detections(Workspace& workspace) c
 
 class CombinedDetector::CombinedSlot : public DeviceSlot {
  public:
-  explicit CombinedSlot(const opencl::Context& context) : queue(context) {}
-  FrameOnDevice frame;
+  explicit CombinedSlot(const ComputeDevice& device) : queue(device.make_queue()) {}
+  SharedFrameUpload frame;
   std::vector<std::unique_ptr<DeviceSlot>> own;  ///< by detector; null where it has no stages there
-  opencl::Queue queue;                           ///< in which the ends of all come together
+  std::unique_ptr<DeviceQueue> queue;            ///< in which the ends of all come together
   std::size_t first = 0;                         ///< stages of the last `submit`
   std::size_t last = 0;
-  std::vector<opencl::Event> ends;  ///< of the detectors' parts
+  std::vector<DeviceEvent> ends;  ///< of the detectors' parts
 };
 
 // Each detector's stages with its own workspace and slot, all on the same device.
 class CombinedDetector::CombinedStages : public DeviceStages {
  public:
-  CombinedStages(const CombinedDetector& detector, std::shared_ptr<opencl::OpenedDevice> device)
+  CombinedStages(const CombinedDetector& detector, std::shared_ptr<ComputeDevice> device)
       : detector_(detector), device_(std::move(device)) {
     for (const auto& one : detector.detectors_) own_.push_back(one->make_stages_on(device_));
     for (std::size_t i = 0; i < detector.places_.size(); ++i) {
@@ -246,7 +245,7 @@ class CombinedDetector::CombinedStages : public DeviceStages {
     }
   }
 
-  const opencl::Context& context() const override { return device_->context; }
+  const ComputeDevice& device() const override { return *device_; }
   StageSet supported() const override { return supported_; }
   bool any() const { return supported_.any(); }
 
@@ -277,7 +276,7 @@ class CombinedDetector::CombinedStages : public DeviceStages {
   }
 
   std::unique_ptr<DeviceSlot> make_slot() const override {
-    auto slot = std::make_unique<CombinedSlot>(device_->context);
+    auto slot = std::make_unique<CombinedSlot>(*device_);
     for (const auto& one : own_) {
       slot->own.push_back(one ? one->make_slot() : nullptr);
       if (one) slot->own.back()->shared_frame = &slot->frame;
@@ -310,7 +309,7 @@ class CombinedDetector::CombinedStages : public DeviceStages {
       }
     });
     join_ends(s);
-    s.queue.flush();
+    s.queue->flush();
   }
 
   void complete(DeviceSlot& slot, Workspace& workspace) const override {
@@ -354,12 +353,12 @@ class CombinedDetector::CombinedStages : public DeviceStages {
       tell(s, i);
     });
     join_ends(s);
-    s.queue.flush();
+    s.queue->flush();
   }
 
  private:
   static void join_ends(CombinedSlot& slot) {
-    slot.done = slot.ends.size() == 1 ? slot.ends.front() : slot.queue.marker_after(slot.ends);
+    slot.done = slot.ends.size() == 1 ? slot.ends.front() : slot.queue->marker_after(slot.ends);
   }
 
   // What one detector has just enqueued, in the words of all.
@@ -402,13 +401,12 @@ class CombinedDetector::CombinedStages : public DeviceStages {
   }
 
   const CombinedDetector& detector_;
-  std::shared_ptr<opencl::OpenedDevice> device_;
+  std::shared_ptr<ComputeDevice> device_;
   std::vector<std::unique_ptr<DeviceStages>> own_;  ///< by detector; null where it has none
   StageSet supported_;
 };
 
-std::unique_ptr<DeviceStages> CombinedDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
+std::unique_ptr<DeviceStages> CombinedDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
   auto stages = std::make_unique<CombinedStages>(*this, std::move(device));
   return stages->any() ? std::move(stages) : nullptr;
 }

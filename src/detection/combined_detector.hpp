@@ -43,7 +43,7 @@ class CombinedDetector : public Detector, public NamingDetector {
   std::size_t configured_setting() const override { return configured_; }
   /// Of the first detector that has one.
   const Tunable* tunable() const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
   /// Those of all detectors.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline {
@@ -105,7 +104,7 @@ std::vector<Detection> ExtendedDetector::take_detections(Workspace& workspace) c
 
 class ExtendedDetector::PairSlot : public DeviceSlot {
  public:
-  FrameOnDevice frame;
+  SharedFrameUpload frame;
   std::unique_ptr<DeviceSlot> outer, further;  ///< null where there are no stages
   bool is_further = false;                     ///< whose stages the last `submit` was of
 };
@@ -113,7 +112,7 @@ class ExtendedDetector::PairSlot : public DeviceSlot {
 // The stages of both, each with its own workspace and slot.
 class ExtendedDetector::PairStages : public DeviceStages {
  public:
-  PairStages(const ExtendedDetector& detector, std::shared_ptr<opencl::OpenedDevice> device)
+  PairStages(const ExtendedDetector& detector, std::shared_ptr<ComputeDevice> device)
       : detector_(detector),
         device_(std::move(device)),
         first_(detector.outer_->stages().size()),
@@ -125,7 +124,7 @@ class ExtendedDetector::PairStages : public DeviceStages {
     }
   }
 
-  const opencl::Context& context() const override { return device_->context; }
+  const ComputeDevice& device() const override { return *device_; }
   StageSet supported() const override { return supported_; }
   bool any() const { return supported_.any(); }
 
@@ -154,7 +153,7 @@ class ExtendedDetector::PairStages : public DeviceStages {
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
     auto& s = static_cast<PairSlot&>(slot);
     auto& w = static_cast<PairWorkspace&>(workspace);
-    FrameOnDevice& frame = slot.shared_frame ? *slot.shared_frame : s.frame;
+    SharedFrameUpload& frame = slot.shared_frame ? *slot.shared_frame : s.frame;
     if (!slot.shared_frame) frame = {};
     for (DeviceSlot* one : {s.outer.get(), s.further.get()}) {
       if (one) one->shared_frame = &frame;
@@ -238,14 +237,13 @@ class ExtendedDetector::PairStages : public DeviceStages {
   StageSet further_part(const StageSet& all) const { return all >> first_; }
 
   const ExtendedDetector& detector_;
-  std::shared_ptr<opencl::OpenedDevice> device_;
+  std::shared_ptr<ComputeDevice> device_;
   std::size_t first_;  ///< stage of the further ones
   std::unique_ptr<DeviceStages> outer_, further_;
   StageSet supported_;
 };
 
-std::unique_ptr<DeviceStages> ExtendedDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
+std::unique_ptr<DeviceStages> ExtendedDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
   auto stages = std::make_unique<PairStages>(*this, std::move(device));
   return stages->any() ? std::move(stages) : nullptr;
 }

@@ -59,7 +59,7 @@ class ExtendedDetector : public Detector, public NamingDetector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return outer_->partitionable_stages(); }
   void merge(Workspace& workspace, Workspace& other) const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override { return outer_->count_work(frame); }
   const Tunable* tunable() const override { return outer_->tunable(); }
   std::span<const ProcessorSetting> run_settings() const override { return outer_->run_settings(); }

@@ -41,7 +41,7 @@ void check_detector_config(const Config& config, std::span<const DetectorExtensi
 /// of the first (NestedDetector); their key `part` = [left, top, right, bottom] says in which part of them.
 /// @param extensions  stages that other sections may ask for; they run behind the detector's
 /// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model
-/// cannot be used. For its stages on a device, see Detector::make_device_stages.
+/// cannot be used. For its stages on a device, see FrameProcessor::make_stages_on.
 std::unique_ptr<Detector> make_detector(const Config& config,
                                         std::span<const DetectorExtension> extensions = {});
 /// One of the settings that a run turns between.

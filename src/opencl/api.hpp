@@ -42,7 +42,6 @@ using OwnedQueue = Owned<cl_command_queue, clReleaseCommandQueue>;
 using OwnedMemory = Owned<cl_mem, clReleaseMemObject>;
 using OwnedProgram = Owned<cl_program, clReleaseProgram>;
 using OwnedKernel = Owned<cl_kernel, clReleaseKernel>;
-using OwnedEvent = Owned<cl_event, clReleaseEvent>;
 using OwnedSubDevice = Owned<cl_device_id, clReleaseDevice>;
 
 }  // namespace sightline::opencl

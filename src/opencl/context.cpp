@@ -1,31 +1,44 @@
 #include "opencl/context.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/fault.hpp"
 #include "base/text.hpp"
 #include "opencl/error.hpp"
+#include "opencl/tuning.hpp"
 
 namespace sightline::opencl {
 
-Event::Event(const Event& other) : handle_(other.get()) {
-  if (handle_) clRetainEvent(handle_.get());
-}
+namespace {
 
-Event& Event::operator=(const Event& other) {
-  if (this != &other) *this = Event(other);
-  return *this;
-}
+class EventOps final : public DeviceEventOps {
+ public:
+  void retain(void* handle) const noexcept override { clRetainEvent(event(handle)); }
+  void release(void* handle) const noexcept override { clReleaseEvent(event(handle)); }
+  Event::Times times(void* handle, const std::string& device) const override;
+  void on_complete(void* handle, Completion& completion, const std::string& device) const override;
+  Event::State state(void* handle) const override;
+  void wait(void* handle, const std::string& device) const override {
+    const cl_event one = event(handle);
+    check(clWaitForEvents(1, &one), "clWaitForEvents", device);
+  }
 
-Event::Times Event::times(const std::string& device) const {
-  Times times;
+ private:
+  static cl_event event(void* handle) { return static_cast<cl_event>(handle); }
+};
+
+constexpr EventOps kEventOps{};
+
+Event::Times EventOps::times(void* handle, const std::string& device) const {
+  Event::Times times;
   const auto read = [&](cl_profiling_info what, std::uint64_t& value) {
     cl_ulong ns = 0;
-    cl_int code = clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr);
+    cl_int code = clGetEventProfilingInfo(event(handle), what, sizeof ns, &ns, nullptr);
     if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {  // some drivers have the times later than the end
-      const cl_event event = handle_.get();
-      clWaitForEvents(1, &event);
-      code = clGetEventProfilingInfo(handle_.get(), what, sizeof ns, &ns, nullptr);
+      const cl_event one = event(handle);
+      clWaitForEvents(1, &one);
+      code = clGetEventProfilingInfo(one, what, sizeof ns, &ns, nullptr);
     }
     check(code, "clGetEventProfilingInfo", device);
     value = ns;
@@ -37,29 +50,35 @@ Event::Times Event::times(const std::string& device) const {
   return times;
 }
 
-void Event::on_complete(Completion& completion, const std::string& device) const {
+void EventOps::on_complete(void* handle, Completion& completion, const std::string& device) const {
   const auto tell = [](cl_event, cl_int status, void* user) {
     static_cast<Completion*>(user)->complete(status < 0);
   };
   // A failure that a test orders comes before the call: after it, the driver would call all the same, and the
   // caller, told otherwise, need not keep `completion` for it.
   check(CL_SUCCESS, "clSetEventCallback", device);
-  const cl_int code = clSetEventCallback(handle_.get(), CL_COMPLETE, tell, &completion);
+  const cl_int code = clSetEventCallback(event(handle), CL_COMPLETE, tell, &completion);
   if (code != CL_SUCCESS) throw DeviceError(code, "clSetEventCallback", device);
 }
 
-Event::State Event::state() const {
+Event::State EventOps::state(void* handle) const {
   cl_int status = CL_QUEUED;
   const cl_int code =
-      clGetEventInfo(handle_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  if (code != CL_SUCCESS || status < 0) return State::failed;
-  if (fault::strikes(fault::Kind::opencl, "clGetEventInfo")) return State::failed;
-  return status == CL_COMPLETE ? State::complete : State::running;
+      clGetEventInfo(event(handle), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  if (code != CL_SUCCESS || status < 0) return Event::State::failed;
+  if (fault::strikes(fault::Kind::opencl, "clGetEventInfo")) return Event::State::failed;
+  return status == CL_COMPLETE ? Event::State::complete : Event::State::running;
 }
 
-void Event::wait(const std::string& device) const {
-  const cl_event handle = handle_.get();
-  check(clWaitForEvents(1, &handle), "clWaitForEvents", device);
+}  // namespace
+
+Event event_of(cl_event handle) noexcept {
+  return {handle, kEventOps};
+}
+
+cl_event handle_of(const Event& event) {
+  if (event && event.ops() != &kEventOps) throw std::logic_error("not an event of OpenCL's");
+  return static_cast<cl_event>(event.handle());
 }
 
 Context::Context(const ChosenDevice& chosen)
@@ -96,6 +115,21 @@ Context::Context(const ChosenDevice& chosen)
   if (!maps_buffers_) transfer_memory_ = std::make_unique<TransferMemory>(*this);
 }
 
+std::unique_ptr<DeviceQueue> Context::make_queue() const {
+  return std::make_unique<Queue>(*this);
+}
+
+std::string Context::configuration() const {
+  return std::string(maps_buffers_ ? "mapped" : "copied") + " buffers, kernels as tuned " +
+         tuning_state(device_);
+}
+
+const Context& context_of(const ComputeDevice& device) {
+  const auto* const context = dynamic_cast<const Context*>(&device);
+  if (!context) throw std::logic_error("not an OpenCL device");
+  return *context;
+}
+
 Buffer::Buffer(const Context& context, std::size_t bytes, Access access)
     : bytes_(std::max<std::size_t>(bytes, 1)) {
   cl_int code = CL_SUCCESS;
@@ -114,7 +148,7 @@ Event Queue::write(const Buffer& buffer, const void* source, std::size_t bytes, 
   cl_event event = nullptr;
   const cl_int code =
       clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, source, 0, nullptr, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueWriteBuffer", context_->name());
   return result;
 }
@@ -128,7 +162,7 @@ Event Queue::read(const Buffer& buffer, void* target, std::size_t bytes, std::si
   cl_event event = nullptr;
   const cl_int code =
       clEnqueueReadBuffer(queue_.get(), buffer.get(), CL_FALSE, offset, bytes, target, 0, nullptr, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueReadBuffer", context_->name());
   return result;
 }
@@ -137,7 +171,7 @@ Event Queue::fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes) 
   cl_event event = nullptr;
   const cl_int code =
       clEnqueueFillBuffer(queue_.get(), buffer.get(), &value, sizeof value, 0, bytes, 0, nullptr, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueFillBuffer", context_->name());
   return result;
 }
@@ -155,7 +189,7 @@ Queue::Mapped Queue::map_for_reading(const Buffer& buffer) {
   cl_event event = nullptr;
   void* const mapped = clEnqueueMapBuffer(queue_.get(), buffer.get(), CL_FALSE, CL_MAP_READ, 0,
                                           buffer.bytes(), 0, nullptr, &event, &code);
-  Event owned(event);  // also where the check below throws
+  Event owned = event_of(event);  // also where the check below throws
   check(code, "clEnqueueMapBuffer", context_->name());
   return {static_cast<std::byte*>(mapped), std::move(owned)};
 }
@@ -163,7 +197,7 @@ Queue::Mapped Queue::map_for_reading(const Buffer& buffer) {
 Event Queue::unmap(const Buffer& buffer, void* mapped) {
   cl_event event = nullptr;
   const cl_int code = clEnqueueUnmapMemObject(queue_.get(), buffer.get(), mapped, 0, nullptr, &event);
-  Event owned(event);  // also where the check below throws
+  Event owned = event_of(event);  // also where the check below throws
   check(code, "clEnqueueUnmapMemObject", context_->name());
   return owned;
 }
@@ -171,27 +205,27 @@ Event Queue::unmap(const Buffer& buffer, void* mapped) {
 Event Queue::marker() {
   cl_event event = nullptr;
   const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueMarkerWithWaitList", context_->name());
   return result;
 }
 
 Event Queue::copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes) {
-  const cl_event after = other.get();
+  const cl_event after = handle_of(other);
   cl_event event = nullptr;
   const cl_int code = clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), 0, 0, bytes, 1, &after, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueCopyBuffer", context_->name());
   return result;
 }
 
 Event Queue::marker_after(std::span<const Event> others) {
   awaited_.clear();
-  for (const Event& other : others) awaited_.push_back(other.get());
+  for (const Event& other : others) awaited_.push_back(handle_of(other));
   cl_event event = nullptr;
   const cl_int code = clEnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(awaited_.size()),
                                                   awaited_.empty() ? nullptr : awaited_.data(), &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueMarkerWithWaitList", context_->name());
   return result;
 }
@@ -201,10 +235,6 @@ void Queue::flush() {
 }
 void Queue::finish() {
   check(clFinish(queue_.get()), "clFinish", context_->name());
-}
-
-void Queue::wait(const Event& event) {
-  event.wait(context_->name());
 }
 
 StagingBuffer::StagingBuffer(Queue& queue, std::size_t bytes)

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,53 +11,19 @@
 #include "opencl/api.hpp"
 #include "opencl/device.hpp"
 #include "opencl/transfer_memory.hpp"
+#include "processing/device.hpp"
 
 namespace sightline::opencl {
 
-/// Is told the end of a command. Must live until then.
-class Completion {
- public:
-  virtual ~Completion() = default;
-  /// Called from a thread of the driver's: must return quickly and make no OpenCL calls.
-  virtual void complete(bool failed) noexcept = 0;
-};
+using Event = DeviceEvent;
 
-/// Something the device was asked to do. Owned handle; cheap to move and to copy.
-/// Thread-safety: as for the handle: any thread may wait.
-class Event {
- public:
-  Event() = default;
-  explicit Event(cl_event handle) : handle_(handle) {}
-  Event(const Event& other);
-  Event& operator=(const Event& other);
-  Event(Event&&) noexcept = default;
-  Event& operator=(Event&&) noexcept = default;
-  ~Event() = default;
-  cl_event get() const { return handle_.get(); }
-  explicit operator bool() const { return static_cast<bool>(handle_); }
-
-  /// Device times in nanoseconds on the device's clock; valid once complete, on queues with profiling.
-  struct Times {
-    std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
-  };
-  /// Throws DeviceError.
-  Times times(const std::string& device) const;
-
-  /// Calls `completion.complete` once, from a thread of the driver's, when the command is done or has failed.
-  /// The queue must be flushed, or it may never be called. Throws DeviceError.
-  void on_complete(Completion& completion, const std::string& device) const;
-  enum class State { running, complete, failed };
-  /// How far the command is. Never waits.
-  State state() const;
-  /// Waits for the command, whose queue must be flushed. Throws DeviceError where it failed.
-  void wait(const std::string& device) const;
-
- private:
-  OwnedEvent handle_;
-};
+/// Takes over the reference. Null: no command.
+Event event_of(cl_event handle) noexcept;
+/// The handle of an event of OpenCL's. Throws std::logic_error for events of other devices.
+cl_event handle_of(const Event& event);
 
 /// A device with a context of its own. Immutable but for `mark_dead`; any thread.
-class Context {
+class Context : public ComputeDevice {
  public:
   /// Opens a device, or a sub-device of it. Throws DeviceError, or Error (device) where it cannot be
   /// partitioned.
@@ -67,7 +32,10 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const DeviceInfo& device() const { return device_; }
-  const std::string& name() const { return device_.name; }
+  const sightline::DeviceInfo& info() const final { return device_; }
+  std::unique_ptr<DeviceQueue> make_queue() const final;
+  FrameMemory* frame_memory() const final { return transfer_memory_.get(); }
+  std::string configuration() const final;
   /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
   bool maps_buffers() const { return maps_buffers_; }
   /// Memory for frames that the device then copies by itself; null where buffers are mapped: there nothing is
@@ -84,6 +52,9 @@ class Context {
   OwnedContext context_;
   std::unique_ptr<TransferMemory> transfer_memory_;
 };
+
+/// Throws std::logic_error for a device that is not OpenCL's.
+const Context& context_of(const ComputeDevice& device);
 
 /// Memory of the device. Host and device share it where the device has unified memory; see Queue for how it
 /// is filled.
@@ -106,11 +77,12 @@ class StagingBuffer;
 
 /// An in-order queue with profiling. Commands run one after the other; nothing waits for the host unless
 /// asked. Thread-safety: one thread at a time.
-class Queue {
+class Queue : public DeviceQueue {
  public:
   explicit Queue(const Context& context);
   cl_command_queue get() const { return queue_.get(); }
   const Context& context() const { return *context_; }
+  const std::string& device_name() const final { return context_->name(); }
 
   /// Copies host memory to a buffer. The source may be reused once the event is complete.
   Event write(const Buffer& buffer, const void* source, std::size_t bytes, std::size_t offset = 0);
@@ -139,16 +111,10 @@ class Queue {
   std::byte* map_for_writing(const Buffer& buffer);
   Event unmap(const Buffer& buffer, void* mapped);
 
-  /// A command that does nothing: complete when all before it are.
-  Event marker();
-  /// The same once other queues' commands of this context are complete; they must be flushed.
-  Event marker_after(std::span<const Event> others);
-  /// Hands everything to the device. Without it, an event may never complete.
-  void flush();
-  /// Waits for everything.
-  void finish();
-  /// Waits for one event. Throws DeviceError where the command failed.
-  void wait(const Event& event);
+  Event marker() final;
+  Event marker_after(std::span<const Event> others) final;
+  void flush() final;
+  void finish() final;
 
  private:
   const Context* context_;

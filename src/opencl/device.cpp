@@ -105,20 +105,6 @@ std::string names_of(const std::vector<DeviceInfo>& devices) {
 
 }  // namespace
 
-const char* to_string(DeviceType type) {
-  switch (type) {
-    case DeviceType::cpu:
-      return "CPU";
-    case DeviceType::gpu:
-      return "GPU";
-    case DeviceType::accelerator:
-      return "accelerator";
-    case DeviceType::other:
-      break;
-  }
-  return "other";
-}
-
 std::vector<DeviceInfo> list_devices() {
   driver_report();
   return list_devices_unchecked();

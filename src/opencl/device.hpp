@@ -6,25 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "processing/device.hpp"
+
 namespace sightline::opencl {
 
-enum class DeviceType { cpu, gpu, accelerator, other };
+using sightline::DeviceType;
 
-/// "CPU", "GPU", ...
-const char* to_string(DeviceType type);
-
-/// What a device is and can do. A plain value; 0 or empty means unknown or unsupported.
-struct DeviceInfo {
+/// What a device can do besides. A plain value; 0 or empty means unknown or unsupported.
+struct DeviceInfo : sightline::DeviceInfo {
   int index = 0;  ///< as `--device` takes it
-  std::string platform;
-  std::string name;
-  std::string vendor;
-  std::string version;  ///< OpenCL version of the device
-  std::string driver_version;
-  DeviceType type = DeviceType::other;
-  int compute_units = 0;
   int clock_mhz = 0;
-  std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
   std::uint64_t local_memory_bytes = 0;   ///< a work-group
   bool local_memory_is_ordinary = false;  ///< local memory is main memory: tiling into it gains nothing
@@ -32,15 +23,11 @@ struct DeviceInfo {
   std::uint64_t largest_work_group = 0;
   int preferred_float_width = 0;  ///< vector width that kernels should be written in
   int native_float_width = 0;
-  bool unified_memory = false;  ///< host and device share memory: see BufferUse
   bool integer_dot_product = false;
   bool correctly_rounded_divide_sqrt = false;  ///< needed for results equal to the CPU's
   std::uint64_t timer_resolution_ns = 0;
   bool compiler_available = false;
   std::string extensions;
-
-  /// Whether kernels may have NVIDIA's own instructions in them (PTX).
-  bool is_nvidia() const { return vendor.find("NVIDIA") != std::string::npos; }
 
   /// OpenCL's handles of the platform and the device; valid for the life of the process.
   void* platform_handle = nullptr;

@@ -1,19 +1,25 @@
 #pragma once
 /// A device in use, for all that run on it together.
 
+#include <memory>
+
 #include "opencl/context.hpp"
 #include "opencl/program_cache.hpp"
 
 namespace sightline::opencl {
 
 /// A device's context with the user's cache of programs. Thread-safety: as for both.
-struct OpenedDevice {
+struct OpenedDevice final : Context {
   /// Throws as Context does.
   explicit OpenedDevice(const ChosenDevice& chosen)
-      : context(chosen), cache(ProgramCache::default_folder()) {}
+      : Context(chosen), cache(ProgramCache::default_folder()) {}
 
-  Context context;
   ProgramCache cache;
 };
+
+/// Null where it is another kind of device.
+inline std::shared_ptr<OpenedDevice> opened_from(const std::shared_ptr<ComputeDevice>& device) {
+  return std::dynamic_pointer_cast<OpenedDevice>(device);
+}
 
 }  // namespace sightline::opencl

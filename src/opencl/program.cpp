@@ -140,7 +140,7 @@ Event Kernel::enqueue(Queue& queue, const Range& range) const {
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   const cl_int code = clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(),
                                              local, 0, nullptr, &event);
-  Event result(event);  // owned before anything throws
+  Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
   return result;
 }

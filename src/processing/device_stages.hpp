@@ -1,5 +1,5 @@
 #pragma once
-/// A frame processor's stages on an OpenCL device, as the pipeline drives them.
+/// A frame processor's stages on a device, as the pipeline drives them.
 
 #include <cstddef>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opencl/context.hpp"
+#include "processing/device.hpp"
 #include "processing/frame_processor.hpp"
 
 namespace sightline {
@@ -23,22 +23,16 @@ struct DeviceSpan {
   Kind kind = Kind::stage;
   std::size_t stage = 0;  ///< of the processor: the one that runs, or that the copy is for
   std::string_view name;  ///< of the part, for people
-  opencl::Event first;
-  opencl::Event last;  ///< empty where there is one command
+  DeviceEvent first;
+  DeviceEvent last;  ///< empty where there is one command
 
-  const opencl::Event& end() const { return last ? last : first; }
+  const DeviceEvent& end() const { return last ? last : first; }
   /// From the start of the first command to the end of the last. Throws DeviceError.
   double seconds(const std::string& device) const;
 };
 
 /// From the start of one command to the end of another, on the device's clock. Throws DeviceError.
-double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device);
-
-/// A frame's luma on a device, for slots that work on the same frame there: the first of them brings it in.
-struct FrameOnDevice {
-  const opencl::Buffer* luma = nullptr;  ///< of the slot that brought it in
-  opencl::Event ready;                   ///< when it is there; empty: nobody has yet
-};
+double seconds_between(const DeviceEvent& first, const DeviceEvent& last, const std::string& device);
 
 /// One frame in flight on a device: its queue and buffers. Made by DeviceStages. One thread at a time.
 class DeviceSlot {
@@ -49,13 +43,13 @@ class DeviceSlot {
   virtual ~DeviceSlot() = default;
 
   /// Appends a command to the span of that name, if that is the last one, or begins a span.
-  void add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, opencl::Event event);
+  void add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, DeviceEvent event);
 
   std::vector<DeviceSpan> spans;  ///< of the last `submit`, in the order of the device
-  opencl::Event done;             ///< of the last `submit`
+  DeviceEvent done;               ///< of the last `submit`
   /// What other slots share with this one, all of them on the same device; null: nothing. To be emptied
   /// before a frame is prepared, and flushed after every `submit`.
-  FrameOnDevice* shared_frame = nullptr;
+  SharedFrameUpload* shared_frame = nullptr;
 };
 
 /// Thread-safety: immutable after construction; slots are independent.
@@ -66,7 +60,7 @@ class DeviceStages {
   DeviceStages& operator=(const DeviceStages&) = delete;
   virtual ~DeviceStages() = default;
 
-  virtual const opencl::Context& context() const = 0;
+  virtual const ComputeDevice& device() const = 0;
   /// The stages that can run on the device.
   virtual StageSet supported() const = 0;
   /// Throws Error (usage) where the stages can each run on the device, but not in this combination.

@@ -2,17 +2,12 @@
 
 #include <stdexcept>
 
-#include "opencl/opened_device.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline {
 
-std::unique_ptr<DeviceStages> FrameProcessor::make_device_stages(const opencl::ChosenDevice& device) const {
-  return make_stages_on(std::make_shared<opencl::OpenedDevice>(device));
-}
-
 std::unique_ptr<DeviceStages> FrameProcessor::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> /*device*/) const {
+    std::shared_ptr<ComputeDevice> /*device*/) const {
   return nullptr;
 }
 
@@ -26,11 +21,11 @@ double DeviceSpan::seconds(const std::string& device) const {
   return seconds_between(first, end(), device);
 }
 
-double seconds_between(const opencl::Event& first, const opencl::Event& last, const std::string& device) {
+double seconds_between(const DeviceEvent& first, const DeviceEvent& last, const std::string& device) {
   return 1e-9 * static_cast<double>(last.times(device).ended - first.times(device).started);
 }
 
-void DeviceSlot::add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, opencl::Event event) {
+void DeviceSlot::add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, DeviceEvent event) {
   if (spans.empty() || spans.back().name != name) {
     spans.push_back({kind, stage, name, std::move(event), {}});
   } else {

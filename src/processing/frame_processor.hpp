@@ -14,13 +14,9 @@
 #include "image/picture_view.hpp"
 #include "processing/stage_contract.hpp"
 
-namespace sightline::opencl {
-struct ChosenDevice;
-struct OpenedDevice;
-}  // namespace sightline::opencl
-
 namespace sightline {
 
+class ComputeDevice;
 class DeviceStages;
 struct FrameResult;
 
@@ -129,11 +125,9 @@ class FrameProcessor {
   /// The number of the one that the processor is configured with.
   virtual std::size_t configured_setting() const { return 0; }
 
-  /// The processor's stages on an OpenCL device; null where the family has none. The processor must outlive
-  /// them. Throws DeviceError where the device cannot be opened or does not take the kernels.
-  std::unique_ptr<DeviceStages> make_device_stages(const opencl::ChosenDevice& device) const;
-  /// The same on a device that others may share, for a family to write. Throws DeviceError.
-  virtual std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const;
+  /// The processor's stages on a device, which others may share; null where it has none for this kind of
+  /// device. The processor must outlive them. Throws DeviceError where the device does not take the kernels.
+  virtual std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const;
 
   /// What a frame's work comes down to, in the order in which it becomes less; empty where the family does
   /// not count. Searches the frame on the CPU, several times where it must: for people, not for every frame.

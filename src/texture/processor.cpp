@@ -312,10 +312,11 @@ void TextureProcessor::collect(TextureWorkspace& w) const {
   w.output = std::move(output);
 }
 
-std::unique_ptr<DeviceStages> TextureProcessor::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
-  return std::make_unique<StagesOnDevice<TextureStages>>(*this, device,
-                                                         best_tuning(device->context.device(), settings_));
+std::unique_ptr<DeviceStages> TextureProcessor::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  return std::make_unique<StagesOnDevice<TextureStages>>(*this, opened,
+                                                         best_tuning(opened->device(), settings_));
 }
 
 void TextureProcessor::take_result(Workspace& workspace, FrameResult& result) const {

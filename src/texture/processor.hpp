@@ -57,7 +57,7 @@ class TextureProcessor : public FrameProcessor {
   std::unique_ptr<Workspace> make_workspace() const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   void take_result(Workspace& workspace, FrameResult& result) const override;
 
  private:

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "detectors/waldboost/opencl/stages.hpp"
 #include "kernels/opencl_test.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/cascade.hpp"
 #include "support/waldboost.hpp"
 
@@ -369,7 +370,7 @@ TEST_F(WaldboostOpenCl, StepsThatAreGivenMeanProgressiveKernels) {
   options.shares = {4, 4};
   const auto variant = [&] {
     const WaldboostDetector detector(model_, options);
-    const auto stages = detector.make_device_stages({devices_[0], 0, ""});
+    const auto stages = make_device_stages(detector, {devices_[0], 0, ""});
     return dynamic_cast<const OpenClStages&>(*stages).tuning();
   };
   EXPECT_EQ(variant().scan, "progressive");

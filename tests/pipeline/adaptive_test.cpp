@@ -90,11 +90,6 @@ std::vector<Span> spans_of(const FrameCosts& costs, const Schedule& schedule, st
 
 class AdaptiveRun : public ::testing::Test {
  protected:
-  void SetUp() override {
-    chosen_ = FakeStages::find_device();
-    if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to name a device";
-  }
-
   // Begins a run under `home`; without one, under what the costs promise most for.
   void start(StageSet supported, std::size_t partitionable, std::optional<Schedule> home = {},
              Goal goal = Goal::throughput) {
@@ -104,8 +99,7 @@ class AdaptiveRun : public ::testing::Test {
     pipeline_.reset();
     goal_ = goal;
     detector_.partitionable = partitionable;
-    device_ =
-        std::make_unique<FakeStages>(*chosen_, supported, [](int) { return Fate{Fate::Kind::refused}; });
+    device_ = std::make_unique<FakeStages>(supported, [](int) { return Fate{Fate::Kind::refused}; });
     Planned planned;
     planned.costs = costs_ = made_up_costs(partitionable);
     planned.schedule = home_ = home ? *home : best_for({});
@@ -157,7 +151,6 @@ class AdaptiveRun : public ::testing::Test {
   int switches() const { return adaptive_->switches(); }
 
   FakeDetector detector_;
-  std::optional<opencl::ChosenDevice> chosen_;
   std::unique_ptr<FakeStages> device_;
   FrameCosts costs_;
   Schedule home_;
@@ -502,7 +495,7 @@ TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
   using namespace std::chrono_literals;
   for (const std::size_t streams : {1, 3}) {
     detector_.partitionable = 0;
-    const FakeStages device(*chosen_, StageSet(3), [](int index) {
+    const FakeStages device(StageSet(3), [](int index) {
       return Fate{Fate::Kind::done, 100us * (index % 4)};
     });
     Planned planned;

@@ -4,6 +4,7 @@
 #include "detectors/cascade/detector.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/waldboost/detector.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/same_boxes.hpp"
@@ -37,7 +38,7 @@ TEST_F(CombinedSchedules, AllFindTheSame) {
   std::vector<std::unique_ptr<DeviceStages>> stages;
   for (const opencl::DeviceInfo& device : opencl::list_devices()) {
     if (!stages.empty() || !device.correctly_rounded_divide_sqrt || !device.compiler_available) continue;
-    for (int i = 0; i < 2; ++i) stages.push_back(detector_->make_device_stages({device, 0, "", {}}));
+    for (int i = 0; i < 2; ++i) stages.push_back(make_device_stages(*detector_, {device, 0, "", {}}));
   }
   if (stages.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
   const Devices one(stages.front().get());

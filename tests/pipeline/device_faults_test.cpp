@@ -12,6 +12,7 @@
 
 #include "detectors/filterbank/detector.hpp"
 #include "opencl/error.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 #include "support/log_capture.hpp"
 #include "support/pipeline.hpp"
@@ -71,7 +72,7 @@ class DeviceFaults : public ::testing::Test {
     options.threshold = -10;
     return options;
   }
-  std::unique_ptr<DeviceStages> make_stages() const { return detector_.make_device_stages(*chosen_); }
+  std::unique_ptr<DeviceStages> make_stages() const { return make_device_stages(detector_, *chosen_); }
 
   // Named ones, one in which the frame goes to and fro, and one in which it is on the device twice.
   std::vector<Schedule> schedules(const DeviceStages& stages) const {

@@ -18,6 +18,7 @@
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/runtime/now.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/log_capture.hpp"
@@ -111,7 +112,7 @@ TEST_F(KnobSchedules, EachFrameIsFoundByItsSettingUnderEverySchedule) {
   std::unique_ptr<DeviceStages> stages;
   for (const opencl::DeviceInfo& device : opencl::list_devices()) {
     if (!stages && device.correctly_rounded_divide_sqrt && device.compiler_available)
-      stages = detector_.make_device_stages({device, 0, "", {}});
+      stages = make_device_stages(detector_, {device, 0, "", {}});
   }
   if (!stages) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
   const Devices devices(stages.get());

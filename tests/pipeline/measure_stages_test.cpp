@@ -15,6 +15,7 @@
 #include "pipeline/measurement/stage_alone.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/report/stage_output.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/counted_energy.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
@@ -78,7 +79,7 @@ TEST_F(StagesAlone, LeaveOnADeviceWhatTheyLeaveInARun) {
   for (const opencl::BufferUse buffers : {opencl::BufferUse::mapped, opencl::BufferUse::copied}) {
     opencl::ChosenDevice device = *chosen;
     device.buffers = buffers;
-    const auto stages = detector_.make_device_stages(device);
+    const auto stages = make_device_stages(detector_, device);
     ASSERT_TRUE(stages);
     const FrameResult expected = result_of_run(detector_, picture_.view());
     for (std::size_t stage = 0; stage < detector_.stages().size(); ++stage) {

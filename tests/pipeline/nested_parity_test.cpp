@@ -6,6 +6,7 @@
 #include "detection/nested_detector.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "detectors/filterbank/detector.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
 
@@ -64,7 +65,7 @@ class NestedParity : public testing::Test {
     ASSERT_GT(inner_, 20);
     for (const opencl::DeviceInfo& device : opencl::list_devices()) {
       if (device.correctly_rounded_divide_sqrt && device.compiler_available && !device_)
-        device_ = detector_.make_device_stages(opencl::ChosenDevice{device, 0, "test"});
+        device_ = make_device_stages(detector_, opencl::ChosenDevice{device, 0, "test"});
     }
   }
 

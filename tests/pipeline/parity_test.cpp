@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "detectors/filterbank/detector.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 #include "support/pipeline.hpp"
 
@@ -73,7 +74,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
     ASSERT_GT(objects_, 50u);
     for (const opencl::DeviceInfo& device : opencl::list_devices()) {
       if (device.correctly_rounded_divide_sqrt && device.compiler_available && !device_)
-        device_ = detector_.make_device_stages(opencl::ChosenDevice{device, 0, "test"});
+        device_ = make_device_stages(detector_, opencl::ChosenDevice{device, 0, "test"});
     }
   }
 

@@ -11,6 +11,7 @@
 #include "faces/recognition/gallery_people.hpp"
 #include "faces/recognition/identification.hpp"
 #include "kernels/landmarks_model.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/patience.hpp"
@@ -232,7 +233,7 @@ TEST_P(Recognition, IsTheSameUnderEverySchedule) {
   std::unique_ptr<DeviceStages> device;
   for (const opencl::DeviceInfo& one : opencl::list_devices()) {
     if (one.correctly_rounded_divide_sqrt && one.compiler_available && !device)
-      device = detector.make_device_stages(opencl::ChosenDevice{one, 0, "test"});
+      device = make_device_stages(detector, opencl::ChosenDevice{one, 0, "test"});
   }
   const auto expect_same = [&](const Schedule& schedule, DeviceStages* on) {
     SCOPED_TRACE(describe(schedule, detector));

@@ -40,7 +40,7 @@ class Stages : public DeviceStages {
  public:
   explicit Stages(const std::string& supported) : supported_(supported) {}
   std::optional<StageSet> refused;
-  const opencl::Context& context() const override { throw std::logic_error("no context"); }
+  const ComputeDevice& device() const override { throw std::logic_error("no device"); }
   StageSet supported() const override { return supported_; }
   void check(const StageSet& on_device, std::span<const std::string_view>) const override {
     if (refused == on_device) throw Error(ExitCode::usage, "not in this combination");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "detectors/waldboost/detector.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
 #include "support/same_boxes.hpp"
@@ -24,15 +25,11 @@ using Kind = Fate::Kind;
 
 class SeveralFakeDevices : public testing::Test {
  protected:
-  void SetUp() override {
-    chosen_ = FakeStages::find_device();
-    if (!chosen_) GTEST_SKIP() << "there is no OpenCL platform here to make events with";
-    detector_.partitionable = 1;
-  }
+  void SetUp() override { detector_.partitionable = 1; }
   // The frames that each has had are counted.
   void add_device(std::function<Fate(int)> decide) {
     auto& count = counts_.emplace_back(std::make_unique<std::atomic<int>>(0));
-    devices_.push_back(std::make_unique<FakeStages>(*chosen_, StageSet(3), [decide, &n = *count](int index) {
+    devices_.push_back(std::make_unique<FakeStages>(StageSet(3), [decide, &n = *count](int index) {
       ++n;
       return decide(index);
     }));
@@ -63,7 +60,6 @@ class SeveralFakeDevices : public testing::Test {
   }
 
   FakeDetector detector_;
-  std::optional<opencl::ChosenDevice> chosen_;
   std::vector<std::unique_ptr<std::atomic<int>>> counts_;
   std::vector<std::unique_ptr<FakeStages>> devices_;
   Schedule left_;  ///< when the last run was over
@@ -154,9 +150,9 @@ class SeveralDevices : public test::SameBoxes {
       if (!stages_.empty() || !device.correctly_rounded_divide_sqrt || !device.compiler_available) continue;
       // Twice the same where it has no parts: two contexts know nothing of each other.
       const int units = device.type == opencl::DeviceType::cpu && device.compute_units > 1 ? 1 : 0;
-      stages_.push_back(detector_->make_device_stages({device, units, "", {}}));
+      stages_.push_back(make_device_stages(*detector_, {device, units, "", {}}));
       const std::vector<int> before = units > 0 ? std::vector<int>{units} : std::vector<int>{};
-      stages_.push_back(detector_->make_device_stages({device, units, "", before}));
+      stages_.push_back(make_device_stages(*detector_, {device, units, "", before}));
     }
     if (stages_.empty()) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
   }

@@ -7,6 +7,7 @@
 #include "model/safetensors.hpp"
 #include "opencl/device.hpp"
 #include "processing/device_stages.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 #include "support/media.hpp"
 #include "support/network.hpp"
@@ -77,7 +78,7 @@ TEST_F(Study, DevicesRefuseOtherDescriptors) {
                                                 {});
   EXPECT_NE(error_of(ExitCode::usage,
                      [&] {
-                       detector.make_device_stages({devices[0], 0, "the first"});
+                       make_device_stages(detector, {devices[0], 0, "the first"});
                      })
                 .find("on the CPU only"),
             std::string::npos);

@@ -154,7 +154,7 @@ class CountedStages : public DeviceStages {
   CountedStages(const CountedProcessor& processor, const opencl::ChosenDevice& device)
       : processor_(processor), context_(device) {}
 
-  const opencl::Context& context() const override { return context_; }
+  const ComputeDevice& device() const override { return context_; }
   StageSet supported() const override { return StageSet(0b011); }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<Slot>(context_); }
   void prepare(DeviceSlot&, Workspace&, const StageSet&) const override {}

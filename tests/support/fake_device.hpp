@@ -1,6 +1,6 @@
 #pragma once
-// A device that does as the test says: FakeDetector's stages, run by a thread of its own, whose ends are
-// OpenCL user events. Only the context is real.
+// A device that does as the test says: FakeDetector's stages, run by a thread of its own, with events that
+// the test ends. It has memory of its own, so that several frames are on it at once.
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
-#include "opencl/error.hpp"
+#include "base/error.hpp"
+#include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {
@@ -25,13 +25,109 @@ struct Fate {
   enum class Kind {
     done,        ///< after `delay`
     done_early,  ///< before `submit` returns
-    fails,       ///< after `delay`, on the device; PoCL 3.1 then calls nobody back
+    fails,       ///< after `delay`, on the device
     spoilt,      ///< `complete` throws
     refused,     ///< `submit` throws
     no_answer,   ///< not within the test's patience; answered late
   };
   Kind kind = Kind::done;
   std::chrono::microseconds delay{0};
+};
+
+/// The end of a command. It lives until the last DeviceEvent is gone.
+class FakeEvent {
+ public:
+  static DeviceEvent make() { return {new FakeEvent, Ops::instance()}; }
+  /// Ends the event's command, which must not have ended.
+  static void end(const DeviceEvent& event, bool fails = false) {
+    auto& own = *static_cast<FakeEvent*>(event.handle());
+    Completion* told = nullptr;
+    {
+      const std::lock_guard lock(own.mutex_);
+      own.ended_ = now_ns();
+      own.state_ = fails ? DeviceEvent::State::failed : DeviceEvent::State::complete;
+      told = own.completion_;
+      own.changed_.notify_all();
+    }
+    if (told) told->complete(fails);
+  }
+
+ private:
+  class Ops final : public DeviceEventOps {
+   public:
+    static const Ops& instance() {
+      static const Ops ops;
+      return ops;
+    }
+    void retain(void* handle) const noexcept override { ++own(handle).references_; }
+    void release(void* handle) const noexcept override {
+      if (--own(handle).references_ == 0) delete &own(handle);
+    }
+    DeviceEvent::Times times(void* handle, const std::string&) const override {
+      const std::lock_guard lock(own(handle).mutex_);
+      const auto begun = static_cast<std::uint64_t>(own(handle).begun_);
+      return {begun, begun, begun, static_cast<std::uint64_t>(own(handle).ended_)};
+    }
+    void on_complete(void* handle, Completion& completion, const std::string&) const override {
+      DeviceEvent::State state{};
+      {
+        const std::lock_guard lock(own(handle).mutex_);
+        state = own(handle).state_;
+        if (state == DeviceEvent::State::running) own(handle).completion_ = &completion;
+      }
+      if (state != DeviceEvent::State::running) completion.complete(state == DeviceEvent::State::failed);
+    }
+    DeviceEvent::State state(void* handle) const override {
+      const std::lock_guard lock(own(handle).mutex_);
+      return own(handle).state_;
+    }
+    void wait(void* handle, const std::string& device) const override {
+      std::unique_lock lock(own(handle).mutex_);
+      own(handle).changed_.wait(lock, [&] { return own(handle).state_ != DeviceEvent::State::running; });
+      if (own(handle).state_ == DeviceEvent::State::failed) throw Error(ExitCode::failed, device + " failed");
+    }
+
+   private:
+    static FakeEvent& own(void* handle) { return *static_cast<FakeEvent*>(handle); }
+  };
+
+  std::atomic<int> references_{1};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  DeviceEvent::State state_ = DeviceEvent::State::running;
+  Completion* completion_ = nullptr;
+  std::int64_t begun_ = now_ns();
+  std::int64_t ended_ = 0;
+};
+
+class FakeQueue : public DeviceQueue {
+ public:
+  explicit FakeQueue(const std::string& device) : device_(device) {}
+  const std::string& device_name() const override { return device_; }
+  DeviceEvent marker() override {
+    DeviceEvent event = FakeEvent::make();
+    FakeEvent::end(event);
+    return event;
+  }
+  DeviceEvent marker_after(std::span<const DeviceEvent> others) override {
+    for (const DeviceEvent& other : others) wait(other);
+    return marker();
+  }
+  void flush() override {}
+  void finish() override {}
+
+ private:
+  const std::string& device_;
+};
+
+class FakeDevice : public ComputeDevice {
+ public:
+  FakeDevice() { info_.name = "fake device"; }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<DeviceQueue> make_queue() const override { return std::make_unique<FakeQueue>(name()); }
+
+ private:
+  DeviceInfo info_;
 };
 
 class FakeDeviceSlot : public DeviceSlot {
@@ -43,8 +139,8 @@ class FakeDeviceSlot : public DeviceSlot {
 class FakeStages : public DeviceStages {
  public:
   /// @param decide  the fate of each piece of work by the frame's value; called from any thread
-  FakeStages(const opencl::ChosenDevice& device, StageSet supported, std::function<Fate(int index)> decide)
-      : context_(device), supported_(supported), decide_(std::move(decide)), worker_([this] { work(); }) {}
+  FakeStages(StageSet supported, std::function<Fate(int index)> decide)
+      : supported_(supported), decide_(std::move(decide)), worker_([this] { work(); }) {}
   ~FakeStages() override {
     answer_late();
     {
@@ -55,16 +151,7 @@ class FakeStages : public DeviceStages {
     worker_.join();
   }
 
-  /// The chosen device, taken for one with memory of its own, so that several frames are on it at once.
-  static std::optional<opencl::ChosenDevice> find_device() {
-    for (opencl::DeviceInfo device : opencl::list_devices()) {
-      device.unified_memory = false;
-      return opencl::ChosenDevice{device, 0, "test"};
-    }
-    return std::nullopt;
-  }
-
-  const opencl::Context& context() const override { return context_; }
+  const ComputeDevice& device() const override { return device_; }
   StageSet supported() const override { return supported_; }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<FakeDeviceSlot>(); }
   void prepare(DeviceSlot& slot, Workspace&, const StageSet&) const override {
@@ -80,11 +167,9 @@ class FakeStages : public DeviceStages {
     own.spoilt = fate.kind == Fate::Kind::spoilt;
     if (fate.kind == Fate::Kind::refused) {
       own.busy = false;
-      throw opencl::DeviceError(-5, "submit", context_.name());
+      throw Error(ExitCode::failed, "submit failed");
     }
-    cl_int code = CL_SUCCESS;
-    const opencl::Event event(clCreateUserEvent(context_.get(), &code));
-    opencl::check(code, "clCreateUserEvent", context_.name());
+    const DeviceEvent event = FakeEvent::make();
     own.done = event;
     own.spans.clear();
     count(+1);
@@ -92,7 +177,7 @@ class FakeStages : public DeviceStages {
       if (!fails) work.stages_done = static_cast<int>(last);
       own.busy = false;
       count(-1);
-      clSetUserEventStatus(event.get(), fails ? -5 : CL_COMPLETE);
+      FakeEvent::end(event, fails);
     };
     switch (fate.kind) {
       case Fate::Kind::done_early:
@@ -114,17 +199,17 @@ class FakeStages : public DeviceStages {
   }
   void complete(DeviceSlot& slot, Workspace&) const override {
     EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "completed while the device works with it";
-    if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw opencl::DeviceError(-5, "complete", context_.name());
+    if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw Error(ExitCode::failed, "complete failed");
   }
 
   /// Answers all that had no answer.
   void answer_late() const {
-    std::vector<opencl::Event> events;
+    std::vector<DeviceEvent> events;
     {
       const std::lock_guard lock(mutex_);
       events.swap(unanswered_);
     }
-    for (const opencl::Event& event : events) clSetUserEventStatus(event.get(), CL_COMPLETE);
+    for (const DeviceEvent& event : events) FakeEvent::end(event);
   }
   int most_at_once() const { return most_; }
 
@@ -153,14 +238,14 @@ class FakeStages : public DeviceStages {
     }
   }
 
-  opencl::Context context_;
+  FakeDevice device_;
   StageSet supported_;
   std::function<Fate(int)> decide_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   mutable std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> due_;
   bool stop_ = false;
-  mutable std::vector<opencl::Event> unanswered_;
+  mutable std::vector<DeviceEvent> unanswered_;
   mutable int now_ = 0;
   mutable int most_ = 0;
   std::thread worker_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/planning/planner.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/cascade.hpp"
 #include "support/pipeline.hpp"
 
@@ -32,7 +33,7 @@ class SameBoxes : public testing::Test {
   std::unique_ptr<DeviceStages> make_stages() const {
     for (const opencl::DeviceInfo& device : opencl::list_devices()) {
       if (device.correctly_rounded_divide_sqrt && device.compiler_available)
-        return detector_->make_device_stages({device, 0, "", {}});
+        return make_device_stages(*detector_, {device, 0, "", {}});
     }
     return nullptr;
   }

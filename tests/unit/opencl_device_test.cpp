@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "opencl/clock.hpp"
 #include "opencl/context.hpp"
 #include "opencl/error.hpp"
 #include "opencl/program.hpp"

@@ -16,6 +16,7 @@
 #include "opencl/tuning.hpp"
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/runtime/sources.hpp"
+#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
@@ -87,7 +88,7 @@ class PlannerWithDevice : public PlannerTest {
   void SetUp() override {
     for (const opencl::DeviceInfo& info : opencl::list_devices()) {
       if (!info.correctly_rounded_divide_sqrt || !info.compiler_available) continue;
-      device_ = detector_.make_device_stages({info, 0, "test"});
+      device_ = make_device_stages(detector_, {info, 0, "test"});
       break;
     }
     if (!device_) GTEST_SKIP() << "there is no usable OpenCL device here";
@@ -365,21 +366,22 @@ TEST_F(PlannerTest, RemembersByPixelFormat) {
 
 TEST_F(PlannerWithDevice, NamesBuffersAndTuning) {
   const auto key_with = [&](opencl::BufferUse buffers) {
-    const auto stages = detector_.make_device_stages({device_->context().device(), 0, "test", {}, buffers});
+    const auto stages = make_device_stages(
+        detector_, {opencl::context_of(device_->device()).device(), 0, "test", {}, buffers});
     return machine_key(detector_, stages.get(), {90, 80}, 1);
   };
   const std::string copied = key_with(opencl::BufferUse::copied);
   EXPECT_NE(copied, key_with(opencl::BufferUse::mapped));
   EXPECT_EQ(copied, key_with(opencl::BufferUse::copied));
   const opencl::TuningDatabase tuned(opencl::TuningDatabase::default_file());
-  opencl::DeviceInfo other = device_->context().device();
+  opencl::DeviceInfo other = opencl::context_of(device_->device()).device();
   other.name += " II";
   tuned.store(other, "some model", {{"width", 8}});
   EXPECT_EQ(copied, key_with(opencl::BufferUse::copied));
-  tuned.store(device_->context().device(), "some model", {{"width", 8}});
+  tuned.store(opencl::context_of(device_->device()).device(), "some model", {{"width", 8}});
   const std::string once = key_with(opencl::BufferUse::copied);
   EXPECT_NE(once, copied);
-  tuned.store(device_->context().device(), "some model", {{"width", 4}});
+  tuned.store(opencl::context_of(device_->device()).device(), "some model", {{"width", 4}});
   EXPECT_NE(key_with(opencl::BufferUse::copied), once);
 }
 

@@ -89,7 +89,7 @@ class CascadeDetector : public SlidingWindowDetector {
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return kGroup; }
   const Tunable* tunable() const override { return &tunable_; }
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
   const Model& model() const { return model_; }

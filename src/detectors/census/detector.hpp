@@ -42,7 +42,7 @@ class CensusDetector : public PixelWindowDetector {
   std::unique_ptr<Workspace> make_workspace() const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   const Tunable* tunable() const override { return &tunable_; }
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
   const Model& model() const { return model_; }

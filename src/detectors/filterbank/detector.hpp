@@ -10,7 +10,6 @@
 #include "detectors/filterbank/model.hpp"
 #include "detectors/filterbank/options.hpp"
 #include "detectors/filterbank/workspace.hpp"
-#include "opencl/device.hpp"
 
 namespace sightline::filterbank {
 
@@ -22,7 +21,7 @@ class FilterbankDetector : public SlidingWindowDetector {
   std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override;

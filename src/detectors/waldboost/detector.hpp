@@ -40,7 +40,7 @@ class WaldboostDetector : public PixelWindowDetector {
   WaldboostDetector(Model model, const Options& options);
 
   std::unique_ptr<Workspace> make_workspace() const override;
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
 
   const Model& model() const { return model_; }

@@ -65,7 +65,7 @@ class FaceIdentification : public ObjectProcessor {
   std::vector<Detection> take_objects(Workspace& workspace) const override;
   void extend(DetectorInfo& info) override;
   std::shared_ptr<const KnownNames> known_names() const override { return people_; }
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
   const Recogniser& recogniser() const { return *recogniser_; }
 

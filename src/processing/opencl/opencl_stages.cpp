@@ -232,11 +232,12 @@ void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) con
 
 void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,
                                      std::size_t stage) const {
-  FrameOnDevice* const shared = slot.shared_frame;
+  SharedFrameUpload* const shared = slot.shared_frame;
   if (shared && shared->ready) {
     const auto bytes = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
     slot.add(DeviceSpan::Kind::upload, stage, "copy",
-             slot.queue.copy_after(shared->ready, *shared->luma, slot.luma(), bytes));
+             slot.queue.copy_after(shared->ready, *static_cast<const opencl::Buffer*>(shared->luma),
+                                   slot.luma(), bytes));
     return;
   }
   opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());

@@ -30,7 +30,7 @@
 ///     };
 ///
 /// The slot (OpenClSlotBase) has the kernels, since a kernel's arguments are state, and what only the device
-/// works with. `StagesOnDevice` (shared_device.hpp) then makes FrameProcessor::make_stages_on one line.
+/// works with. `StagesOnDevice` (shared_device.hpp) makes FrameProcessor::make_stages_on short.
 
 #include <array>
 #include <cstddef>
@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "opencl/candidate_list.hpp"
+#include "opencl/context.hpp"
 #include "opencl/frame_input.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
@@ -121,7 +122,8 @@ class OpenClSlotBase : public DeviceSlot {
 /// Stages of a frame processor on one device. Thread-safety: as DeviceStages.
 class OpenClStageBase : public DeviceStages {
  public:
-  const opencl::Context& context() const final { return *context_; }
+  const ComputeDevice& device() const final { return *context_; }
+  const opencl::Context& context() const { return *context_; }
   StageSet supported() const final { return supported_; }
   /// Refuses mappings in which a resource would have to cross that cannot.
   void check(const StageSet& on_device, std::span<const std::string_view> names) const override;

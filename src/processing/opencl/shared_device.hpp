@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "opencl/opened_device.hpp"
+#include "processing/device_stages.hpp"
 
 namespace sightline {
 
 struct SharedDevice {
-  std::shared_ptr<opencl::OpenedDevice> device;
+  std::shared_ptr<opencl::OpenedDevice> opened;
 };
 
 /// `Stages` with the device that they run on, which others may share. The processor must outlive the object.
@@ -20,9 +21,15 @@ class StagesOnDevice : private SharedDevice, public Stages {
  public:
   /// @param more  what the stages' constructor takes after processor, context and cache
   /// Throws what building the stages does.
-  StagesOnDevice(const auto& processor, std::shared_ptr<opencl::OpenedDevice> opened, const auto&... more)
-      : SharedDevice{std::move(opened)},
-        Stages(processor, SharedDevice::device->context, &SharedDevice::device->cache, more...) {}
+  StagesOnDevice(const auto& processor, std::shared_ptr<opencl::OpenedDevice> device, const auto&... more)
+      : SharedDevice{std::move(device)}, Stages(processor, *opened, &opened->cache, more...) {}
 };
+
+/// Opens a device for the processor's stages; null where the processor has none. Throws as opencl::Context
+/// and FrameProcessor::make_stages_on.
+inline std::unique_ptr<DeviceStages> make_device_stages(const FrameProcessor& processor,
+                                                        const opencl::ChosenDevice& device) {
+  return processor.make_stages_on(std::make_shared<opencl::OpenedDevice>(device));
+}
 
 }  // namespace sightline

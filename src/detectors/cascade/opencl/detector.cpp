@@ -5,12 +5,13 @@
 
 namespace sightline::cascade {
 
-std::unique_ptr<DeviceStages> CascadeDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
+std::unique_ptr<DeviceStages> CascadeDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
   const KernelTuning tuning = options_.kernels.empty()
-                                  ? best_tuning(device->context.device(), model_)
-                                  : variant_tuning(options_.kernels, device->context.device(), model_.kind);
-  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, device, tuning);
+                                  ? best_tuning(opened->device(), model_)
+                                  : variant_tuning(options_.kernels, opened->device(), model_.kind);
+  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened, tuning);
 }
 
 }  // namespace sightline::cascade

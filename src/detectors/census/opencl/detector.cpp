@@ -5,11 +5,12 @@
 
 namespace sightline::census {
 
-std::unique_ptr<DeviceStages> CensusDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
-  const KernelTuning tuning = kernels().empty() ? best_tuning(device->context.device(), model_)
-                                                : variant_tuning(kernels(), device->context.device());
-  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, device, tuning);
+std::unique_ptr<DeviceStages> CensusDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  const KernelTuning tuning =
+      kernels().empty() ? best_tuning(opened->device(), model_) : variant_tuning(kernels(), opened->device());
+  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened, tuning);
 }
 
 }  // namespace sightline::census

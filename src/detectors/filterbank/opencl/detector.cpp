@@ -5,9 +5,11 @@
 namespace sightline::filterbank {
 
 std::unique_ptr<DeviceStages> FilterbankDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
+    std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
   return std::make_unique<StagesOnDevice<OpenClStages>>(
-      *this, device, best_tuning(device->context.device(), model_.dictionary.size()));
+      *this, opened, best_tuning(opened->device(), model_.dictionary.size()));
 }
 
 }  // namespace sightline::filterbank

@@ -77,8 +77,10 @@ void FaceStages::take(FaceSlot& slot, FaceWorkspace& workspace, std::size_t /*re
 }
 
 std::unique_ptr<DeviceStages> FaceIdentification::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
-  return std::make_unique<StagesOnDevice<FaceStages>>(*this, std::move(device));
+    std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  return std::make_unique<StagesOnDevice<FaceStages>>(*this, opened);
 }
 
 }  // namespace sightline::recognition

@@ -38,7 +38,7 @@ struct BrightDetector : SlidingWindowDetector {
   std::unique_ptr<Workspace> make_workspace() const override {
     return std::make_unique<SlidingWindowWorkspace>();
   }
-  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<opencl::OpenedDevice> device) const override;
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
   bool prepare(Workspace& w, PictureView frame, Partition partition) const override {
     static_cast<SlidingWindowWorkspace&>(w).begin(
@@ -105,9 +105,10 @@ struct BrightStages : OpenClStagesOf<SlidingWindowWorkspace, BrightSlot> {
   const opencl::Program code;
 };
 
-std::unique_ptr<DeviceStages> BrightDetector::make_stages_on(
-    std::shared_ptr<opencl::OpenedDevice> device) const {
-  return std::make_unique<StagesOnDevice<BrightStages>>(*this, std::move(device));
+std::unique_ptr<DeviceStages> BrightDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  return std::make_unique<StagesOnDevice<BrightStages>>(*this, opened);
 }
 
 // --- what the program's commands offer: `model show`, `train bright`

@@ -1,8 +1,8 @@
-#include "opencl/clock.hpp"
+#include "processing/device.hpp"
 
 #include <limits>
 
-namespace sightline::opencl {
+namespace sightline {
 namespace {
 
 std::int64_t host_ns(DeviceClock::HostTime time) {
@@ -11,19 +11,57 @@ std::int64_t host_ns(DeviceClock::HostTime time) {
 
 }  // namespace
 
-void DeviceClock::synchronise(Queue& queue) {
+const char* to_string(DeviceType type) {
+  switch (type) {
+    case DeviceType::cpu:
+      return "CPU";
+    case DeviceType::gpu:
+      return "GPU";
+    case DeviceType::accelerator:
+      return "accelerator";
+    case DeviceType::other:
+      break;
+  }
+  return "other";
+}
+
+DeviceEvent::DeviceEvent(const DeviceEvent& other) : handle_(other.handle_), ops_(other.ops_) {
+  if (handle_) ops_->retain(handle_);
+}
+
+DeviceEvent::~DeviceEvent() {
+  if (handle_) ops_->release(handle_);
+}
+
+DeviceEvent::Times DeviceEvent::times(const std::string& device) const {
+  return ops_->times(handle_, device);
+}
+
+void DeviceEvent::on_complete(Completion& completion, const std::string& device) const {
+  ops_->on_complete(handle_, completion, device);
+}
+
+DeviceEvent::State DeviceEvent::state() const {
+  return ops_->state(handle_);
+}
+
+void DeviceEvent::wait(const std::string& device) const {
+  ops_->wait(handle_, device);
+}
+
+void DeviceClock::synchronise(DeviceQueue& queue) {
   constexpr int kTries = 8;
   queue.finish();
   std::int64_t best_offset = 0;
   std::int64_t best_span = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < kTries; ++i) {
     const std::int64_t before = host_ns(std::chrono::steady_clock::now());
-    const Event marker = queue.marker();
+    const DeviceEvent marker = queue.marker();
     queue.wait(marker);
     const std::int64_t after = host_ns(std::chrono::steady_clock::now());
     if (after - before >= best_span) continue;
     best_span = after - before;
-    const auto ended = static_cast<std::int64_t>(marker.times(queue.context().name()).ended);
+    const auto ended = static_cast<std::int64_t>(marker.times(queue.device_name()).ended);
     best_offset = before + (after - before) / 2 - ended;
   }
   const std::lock_guard lock(mutex_);
@@ -48,4 +86,4 @@ std::chrono::nanoseconds DeviceClock::uncertainty() const {
   return std::chrono::nanoseconds(uncertainty_ns_);
 }
 
-}  // namespace sightline::opencl
+}  // namespace sightline
