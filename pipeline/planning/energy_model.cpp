@@ -8,7 +8,6 @@
 
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -162,7 +161,7 @@ StageEnergies energies_from_json(const nlohmann::json& json) {
 }
 
 std::filesystem::path default_energy_file() {
-  return opencl::ProgramCache::file_beside("stage_energies.json");
+  return cache_file("stage_energies.json");
 }
 
 std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, const std::string& key,

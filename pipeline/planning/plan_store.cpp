@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::pipeline {
 
@@ -68,7 +67,7 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
 }  // namespace
 
 std::filesystem::path default_plan_file() {
-  return opencl::ProgramCache::file_beside("schedules.json");
+  return cache_file("schedules.json");
 }
 
 std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,

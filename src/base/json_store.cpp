@@ -1,5 +1,6 @@
 #include "base/json_store.hpp"
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -26,6 +27,14 @@ nlohmann::json read_json(const fs::path& file) {
 }
 
 }  // namespace
+
+fs::path cache_file(const char* name) {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return fs::path(cache) / "sightline" / name;
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "sightline" / name;
+  return {};
+}
 
 nlohmann::json JsonStore::find(const std::string& key) const {
   if (file_.empty()) return nullptr;

@@ -9,6 +9,10 @@
 
 namespace sightline {
 
+/// A file of the user's cache folder, $XDG_CACHE_HOME/sightline or ~/.cache/sightline; empty where neither is
+/// known.
+std::filesystem::path cache_file(const char* name);
+
 /// A file that cannot be read counts as empty. Bytes that are no UTF-8 are replaced; under such a key nothing
 /// is found again. Thread-safety: `store` replaces the file in one step; the last of several writers wins,
 /// and what others stored meanwhile may be lost.

@@ -11,7 +11,6 @@
 #include "base/json_store.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
-#include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
 
 namespace sightline::characterisation {
@@ -215,7 +214,7 @@ std::vector<Characteristics> load_record(const std::filesystem::path& file) {
 }
 
 std::filesystem::path default_characteristics_file() {
-  return opencl::ProgramCache::file_beside("characteristics.json");
+  return cache_file("characteristics.json");
 }
 
 void remember(const opencl::DeviceInfo& device, const Characteristics& processor,

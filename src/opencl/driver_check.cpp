@@ -13,7 +13,6 @@
 #include "base/error.hpp"
 #include "opencl/api.hpp"
 #include "opencl/device.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -229,7 +228,7 @@ DriverReport check_and_load() {
 }  // namespace
 
 fs::path driver_memory_file() {
-  return ProgramCache::file_beside("drivers.json");
+  return cache_file("drivers.json");
 }
 
 std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonStore& memory,

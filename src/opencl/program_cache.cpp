@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/fnv.hpp"
+#include "base/json_store.hpp"
 
 namespace sightline::opencl {
 namespace fs = std::filesystem;
@@ -37,16 +37,7 @@ ProgramCache::ProgramCache(fs::path folder, std::uint64_t limit_bytes)
     : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
 fs::path ProgramCache::default_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
-    return fs::path(cache) / "sightline" / "kernels";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return fs::path(home) / ".cache" / "sightline" / "kernels";
-  return {};
-}
-
-fs::path ProgramCache::file_beside(const char* name) {
-  const fs::path kernels = default_folder();
-  return kernels.empty() ? kernels : kernels.parent_path() / name;
+  return cache_file("kernels");
 }
 
 std::string ProgramCache::key(const DeviceInfo& device, const std::string& source,

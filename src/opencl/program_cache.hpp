@@ -24,8 +24,6 @@ class ProgramCache {
 
   /// $XDG_CACHE_HOME/sightline/kernels, or ~/.cache/...; empty where neither is known.
   static std::filesystem::path default_folder();
-  /// A file beside that folder, for what else is remembered; empty where there is none.
-  static std::filesystem::path file_beside(const char* name);
 
   static std::string key(const DeviceInfo& device, const std::string& source, const std::string& options);
 

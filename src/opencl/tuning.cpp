@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
-#include "opencl/program_cache.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -152,7 +151,7 @@ std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValu
 }
 
 std::filesystem::path TuningDatabase::default_file() {
-  return ProgramCache::file_beside("tuning.json");
+  return cache_file("tuning.json");
 }
 
 std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const std::string& problem,
