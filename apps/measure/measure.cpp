@@ -20,8 +20,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "detectors/registry.hpp"
-#include "opencl/context.hpp"
-#include "opencl/program_cache.hpp"
 #include "pipeline/report/experiment_output.hpp"
 #include "pipeline/report/measurement_output.hpp"
 #include "pipeline/report/stage_output.hpp"
@@ -70,15 +68,13 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   const std::vector<media::Frame> frames = first_frames(a.input, a.reading, 4);
   std::vector<PictureView> views;
   for (const media::Frame& frame : frames) views.push_back(frame.view());
-  opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
   SweepOptions options;
   options.values = a.sweep;
   options.stop = &stop_requested();
   if (verbosity >= 0) options.progress = [](const std::string& what) { spdlog::info("sweep of {}", what); };
   // Of detectors in others, the outermost.
   const std::unique_ptr<Detector> detector = family.make(config);
-  return (*family.sweep_function())(*detector, opencl::context_of(engine.device_stages.front()->device()),
-                                    &cache, views, options);
+  return (*family.sweep_function())(*detector, engine.device_stages.front()->device(), views, options);
 }
 
 // No output replaces the input or another output.

@@ -14,8 +14,7 @@
 #include "characterisation/probe.hpp"
 #include "characterisation/record.hpp"
 #include "media/reader.hpp"
-#include "opencl/context.hpp"
-#include "opencl/program_cache.hpp"
+#include "opencl/opened_device.hpp"
 #include "processing/opencl/opencl_tuner.hpp"
 
 namespace sightline::apps {
@@ -55,16 +54,15 @@ int run_tune(TuneArguments a) {
   if (!chosen && a.device == "auto" && !devices.empty()) chosen = opencl::choose_device({"0", 0}, devices);
   if (!chosen)
     throw Error(ExitCode::device, "there is no OpenCL device to tune for", "see `sightline devices`");
-  const opencl::Context context(*chosen);
+  const opencl::OpenedDevice device(*chosen);
   const auto detector = family.make(config);
-  opencl::ProgramCache cache(opencl::ProgramCache::default_folder());
   media::Reader reader(a.input, reading);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no frame");
 
-  const double peak = characterisation::measure_multiply_adds(context);
-  std::printf("%s, driver %s: %.0f G float multiply-adds/s\n", context.name().c_str(),
-              context.device().driver_version.c_str(), 1e-9 * peak);
+  const double peak = characterisation::measure_multiply_adds(device);
+  std::printf("%s, driver %s: %.0f G float multiply-adds/s\n", device.name().c_str(),
+              device.device().driver_version.c_str(), 1e-9 * peak);
   std::printf("frame %dx%d, scale step %g\n\n", frame->size().width, frame->size().height,
               config.number("detector", "scale_step", 1.1, 1, 8));
   std::printf("%s\n\n", a.quick ? "Tuning takes one to two minutes the first time (kernels are compiled), "
@@ -77,7 +75,7 @@ int run_tune(TuneArguments a) {
   const auto start = std::chrono::steady_clock::now();
   TuneOptions options;
   options.quick = a.quick;
-  if (const auto known = characterisation::remembered(context.device())) {
+  if (const auto known = characterisation::remembered(device.device())) {
     options.hints = characterisation::hints_of(*known);
     if (options.hints != opencl::DeviceHints())
       spdlog::info("starting from the results of `sightline devices --characterise`");
@@ -86,7 +84,7 @@ int run_tune(TuneArguments a) {
     ++trials;
     print_trial(trial, peak);
   };
-  const TuningOutcome outcome = (*family.tune_function())(*detector, context, &cache, frame->view(), options);
+  const TuningOutcome outcome = (*family.tune_function())(*detector, device, frame->view(), options);
   std::printf("\n%d variants in %.1f s.\n", trials,
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   std::printf("\nA whole frame with the best variants:");
@@ -96,7 +94,7 @@ int run_tune(TuneArguments a) {
               1e3 * outcome.frame.device, 1e3 * outcome.frame.host);
   if (a.dry) return 0;
   const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
-  database.store(context.device(), outcome.problem, outcome.best);
+  database.store(device.device(), outcome.problem, outcome.best);
   std::printf("\nThe variants marked * are used from now on (%s).\n", database.file().string().c_str());
   return 0;
 }

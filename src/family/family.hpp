@@ -15,13 +15,9 @@
 #include "base/config.hpp"
 #include "base/options.hpp"
 
-namespace sightline::opencl {
-class Context;
-class ProgramCache;
-}  // namespace sightline::opencl
-
 namespace sightline {
 
+class ComputeDevice;
 class Counterpart;
 class Detector;
 class FrameProcessor;
@@ -34,18 +30,16 @@ struct TuneOptions;
 struct TuningOutcome;
 
 /// Finds the fastest variants of a processor's kernels on a device (processing/opencl/opencl_tuner.hpp).
-/// `cache` may be null. Throws Error (input) where the frame is too small, Error (failed) where a variant's
-/// result is wrong, and DeviceError.
-using TuneFunction = TuningOutcome(const FrameProcessor& processor, const opencl::Context& context,
-                                   opencl::ProgramCache* cache, PictureView frame,
-                                   const TuneOptions& options);
+/// Throws Error (input) where the frame is too small, Error (failed) where a variant's result is wrong, and
+/// DeviceError.
+using TuneFunction = TuningOutcome(const FrameProcessor& processor, const ComputeDevice& device,
+                                   PictureView frame, const TuneOptions& options);
 
 /// Times settings of a processor's kernels on a device, with frames of one size
 /// (processing/opencl/kernel_sweep.hpp). Each must give the CPU's results on every frame, or it is an Error
 /// (failed); so is being stopped. Throws Error (usage) for processors whose kernels have no such settings,
-/// Error (input) where frames are too small, and DeviceError. `cache` may be null.
-using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor,
-                                               const opencl::Context& context, opencl::ProgramCache* cache,
+/// Error (input) where frames are too small, and DeviceError.
+using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor, const ComputeDevice& device,
                                                std::span<const PictureView> frames,
                                                const SweepOptions& options);
 

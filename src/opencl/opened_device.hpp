@@ -14,10 +14,14 @@ struct OpenedDevice final : Context {
   explicit OpenedDevice(const ChosenDevice& chosen)
       : Context(chosen), cache(ProgramCache::default_folder()) {}
 
-  ProgramCache cache;
+  mutable ProgramCache cache;
 };
 
-/// Null where it is another kind of device.
+/// Throws std::bad_cast for another kind of device.
+inline const OpenedDevice& opened_from(const ComputeDevice& device) {
+  return dynamic_cast<const OpenedDevice&>(device);
+}
+/// Null for another kind of device.
 inline std::shared_ptr<OpenedDevice> opened_from(const std::shared_ptr<ComputeDevice>& device) {
   return std::dynamic_pointer_cast<OpenedDevice>(device);
 }

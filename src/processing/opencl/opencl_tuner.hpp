@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "opencl/opened_device.hpp"
 #include "opencl/tuning.hpp"
 #include "processing/frame_result.hpp"
 #include "processing/opencl/opencl_stages.hpp"

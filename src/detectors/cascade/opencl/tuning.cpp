@@ -114,10 +114,11 @@ KernelTuning best_tuning(const DeviceInfo& device, const Model& model) {
   return tuning_table(model.kind).best(device, tuning_problem(model));
 }
 
-TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
+TuningOutcome tune(const FrameProcessor& processor, const ComputeDevice& device, PictureView frame,
+                   const TuneOptions& options) {
+  const opencl::OpenedDevice& opened = opencl::opened_from(device);
   const auto& detector = static_cast<const CascadeDetector&>(processor);
-  return tune_kernels<OpenClStages>(detector, context, cache, tuning_table(detector.model().kind),
+  return tune_kernels<OpenClStages>(detector, opened, &opened.cache, tuning_table(detector.model().kind),
                                     tuning_problem(detector.model()), frame, options);
 }
 

@@ -46,7 +46,7 @@ std::string tuning_problem(const Model& model);
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
 
 /// Tunes the kernels of a CascadeDetector; see TuneFunction.
-TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
+TuningOutcome tune(const FrameProcessor& detector, const ComputeDevice& device, PictureView frame,
+                   const TuneOptions& options);
 
 }  // namespace sightline::cascade

@@ -157,14 +157,15 @@ KernelTuning best_tuning(const DeviceInfo& device, int filters) {
   return tuning_table().best(device, tuning_problem(filters));
 }
 
-TuningOutcome tune(const FrameProcessor& processor, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options) {
+TuningOutcome tune(const FrameProcessor& processor, const ComputeDevice& device, PictureView frame,
+                   const TuneOptions& options) {
+  const opencl::OpenedDevice& opened = opencl::opened_from(device);
   const auto& detector = static_cast<const FilterbankDetector&>(processor);
   const Model& model = detector.model();
   TuningTable table = tuning_table();
-  TuningProblem problem{processor, context, table, start_values(table, context.device(), options.hints),
+  TuningProblem problem{processor, opened, table, start_values(table, opened.device(), options.hints),
                         [&](const TuningValues& values) {
-                          return std::make_unique<OpenClStages>(detector, context, cache,
+                          return std::make_unique<OpenClStages>(detector, opened, &opened.cache,
                                                                 tuning_table().settings(values));
                         }};
   if (!problem.make_stages(problem.start)->supported()[kVerify]) table.stages.pop_back();  // the network's

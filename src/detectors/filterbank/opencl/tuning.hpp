@@ -43,7 +43,7 @@ std::string tuning_problem(int filters);
 KernelTuning best_tuning(const opencl::DeviceInfo& device, int filters);
 
 /// Tunes the kernels of a FilterbankDetector; see TuneFunction.
-TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
+TuningOutcome tune(const FrameProcessor& detector, const ComputeDevice& device, PictureView frame,
+                   const TuneOptions& options);
 
 }  // namespace sightline::filterbank

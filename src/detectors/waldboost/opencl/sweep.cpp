@@ -143,10 +143,11 @@ class Sweeper {
 
 }  // namespace
 
-std::vector<KernelSweep> sweep(const FrameProcessor& processor, const opencl::Context& context,
-                               opencl::ProgramCache* cache, std::span<const PictureView> frames,
-                               const SweepOptions& options) {
-  return Sweeper(static_cast<const WaldboostDetector&>(processor), context, cache, frames, options).run();
+std::vector<KernelSweep> sweep(const FrameProcessor& processor, const ComputeDevice& device,
+                               std::span<const PictureView> frames, const SweepOptions& options) {
+  const opencl::OpenedDevice& opened = opencl::opened_from(device);
+  return Sweeper(static_cast<const WaldboostDetector&>(processor), opened, &opened.cache, frames, options)
+      .run();
 }
 
 }  // namespace sightline::waldboost

@@ -53,12 +53,11 @@ std::string tuning_problem(const Model& model);
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
 
 /// Times the progressive scan of a WaldboostDetector by phases and by shares; see SweepFunction.
-std::vector<KernelSweep> sweep(const FrameProcessor& detector, const opencl::Context& context,
-                               opencl::ProgramCache* cache, std::span<const PictureView> frames,
-                               const SweepOptions& options);
+std::vector<KernelSweep> sweep(const FrameProcessor& detector, const ComputeDevice& device,
+                               std::span<const PictureView> frames, const SweepOptions& options);
 
 /// Tunes the kernels of a WaldboostDetector; see TuneFunction.
-TuningOutcome tune(const FrameProcessor& detector, const opencl::Context& context,
-                   opencl::ProgramCache* cache, PictureView frame, const TuneOptions& options);
+TuningOutcome tune(const FrameProcessor& detector, const ComputeDevice& device, PictureView frame,
+                   const TuneOptions& options);
 
 }  // namespace sightline::waldboost
