@@ -62,3 +62,12 @@ function(sightline_part library part level)
   target_sources(sightline_${library} PRIVATE $<TARGET_OBJECTS:${target}>)
   target_link_libraries(sightline_${library} PRIVATE ${PART_LINK})
 endfunction()
+
+# sightline_public_headers(FOLDER header...): installs headers of the current folder, as <sightline/FOLDER/header>. All
+# others are internal.
+function(sightline_public_headers folder)
+  foreach(header IN LISTS ARGN)
+    cmake_path(GET header PARENT_PATH parent)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sightline/${folder}/${parent})
+  endforeach()
+endfunction()
