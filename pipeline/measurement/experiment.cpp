@@ -44,7 +44,8 @@ class Experimenter {
       if (!measure(picture, result)) break;
       result_.pictures.push_back(std::move(result));
     }
-    if (result_.pictures.empty()) throw Error(ExitCode::failed, "stopped before one picture was measured");
+    if (result_.pictures.empty())
+      throw Error(ExitCode::failed, "stopped before the first picture was measured");
     return std::move(result_);
   }
 
@@ -114,7 +115,7 @@ class Experimenter {
     }
     const std::string what = difference(found, *expected_);
     if (what.empty() || !differs_.insert({i, picture.group + picture.name}).second) return;
-    result_.differences.push_back(fmt::format("{} finds something else in {} than {}: {}", name_of(one),
+    result_.differences.push_back(fmt::format("{} finds other objects in {} than {}: {}", name_of(one),
                                               picture.name, name_of(result_.implementations[first_]), what));
   }
 

@@ -55,7 +55,7 @@ class Measurer {
     for (const std::string& name : options_.schedules) {  // a wrong name is told before anything is measured
       if (name != "auto") schedule_of(name);
     }
-    say("measuring each stage alone");
+    say("measuring isolated stages");
     costs_ = calibrate(pipeline_, processor_, devices_, frames_, options_.stop);
     if (pipeline_.device_lost()) throw Error(ExitCode::failed, "a device failed during the calibration");
     if (result_.decoding) {
@@ -232,9 +232,9 @@ class Measurer {
     const std::string what = difference(a, b);
     if (what.empty()) return;
     throw Error(ExitCode::failed,
-                fmt::format("schedule {} finds something else in frame {} than the schedules before: {}",
+                fmt::format("schedule {} finds other objects in frame {} than earlier schedules: {}",
                             subject.schedule.name, frame + 1, what),
-                "this is a defect of a driver or of Sightline: report it");
+                "report this defect of a driver or of Sightline");
   }
 
   // Names of devices, joined.

@@ -88,8 +88,8 @@ class RowMeasurer {
 
   void add(AloneRow row, std::size_t at, StageAlone* alone, const std::string& what) {
     if (!alone) {
-      if (at == 0) throw Error(ExitCode::input, "the frame is too small for anything to be found");
-      result_.left_out.push_back(what + ": it cannot be had by itself");
+      if (at == 0) throw Error(ExitCode::input, "the frame is too small to find anything");
+      result_.left_out.push_back(what + ": it cannot be isolated");
       return;
     }
     Measured measured;
@@ -227,8 +227,8 @@ class WholeMeasurer {
     check_run();
     if (!results_.different().empty()) {
       throw Error(ExitCode::failed,
-                  "a schedule finds something else than those before: " + results_.different(),
-                  "this is a defect of a driver or of Sightline: report it");
+                  "a schedule finds other objects than earlier ones: " + results_.different(),
+                  "report this defect of a driver or of Sightline");
     }
     statistics.trim(static_cast<std::size_t>(std::min<std::int64_t>(2 * in_flight, count / 4)));
     if (row) {
@@ -297,7 +297,7 @@ StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& 
   if (schedules.empty() && !options.exhaustive) return result;
 
   WholeMeasurer whole(processor, devices, frame, options, energy, result);
-  say("each stage's time, one frame at a time");
+  say("stage times, one frame at a time");
   whole.calibrate_costs();
   for (const Schedule& schedule : schedules) {
     say("schedule " + schedule.name);

@@ -58,7 +58,7 @@ void find_batteries(const MeterOptions& options, Meters& meters) {
         fs::exists(supply / "current_now", ignored) && fs::exists(supply / "voltage_now", ignored);
     if (!has_power && !has_current) continue;
     meters.push_back(make_sampled_meter(
-        {"battery " + supply.filename().string(), "the whole machine, as far as this battery feeds it",
+        {"battery " + supply.filename().string(), "the part of the machine that this battery powers",
          Sensor::Kind::power, [supply, has_power] { return watts_of(supply, has_power); }, Seen::machine},
         options));
   }

@@ -50,8 +50,8 @@ void add(const fs::path& chip, const std::string& quantity, int channel, Sensor:
   const fs::path file = chip / (sensor + (average ? "_average" : "_input"));
   meters.push_back(make_sampled_meter(
       {"hwmon " + chip_name + (label.empty() ? "" : " " + label),
-       "what the sensor " + sensor + " of the chip " + chip_name + " (" + chip.filename().string() + ") sees",
-       kind, [file] { return number_of(file) * 1e-6; }, seen_by(chip_name)},
+       "the sensor " + sensor + " of the chip " + chip_name + " (" + chip.filename().string() + ")", kind,
+       [file] { return number_of(file) * 1e-6; }, seen_by(chip_name)},
       options));
 }
 

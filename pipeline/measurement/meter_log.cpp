@@ -103,7 +103,7 @@ class LogReader {
       if (!next_line()) return std::nullopt;
     } while (trimmed(line_).empty());
     const std::vector<std::string_view> cells = split_at_commas(line_);
-    if (cells.size() != columns_) fail_line("does not have as many cells as the header line");
+    if (cells.size() != columns_) fail_line("has another number of cells than the header line");
     std::optional<double> time = parse_number(cells[time_column_]);
     if (!time) time = parse_iso_time(std::string(cells[time_column_]));
     if (!time) fail_line("has no time in seconds or ISO 8601");
@@ -116,7 +116,7 @@ class LogReader {
     throw Error(ExitCode::input, "the power log " + path_.string() + " " + problem);
   }
   [[noreturn]] void fail_line(const std::string& problem) const {
-    fail("is wrong in line " + std::to_string(line_number_) + ", which " + problem);
+    fail("has an error in line " + std::to_string(line_number_) + ": it " + problem);
   }
 
  private:
@@ -194,13 +194,13 @@ std::optional<double> integrate(const fs::path& path, double from, double to, do
   throw Error(ExitCode::input,
               "the power log " + path.string() +
                   (last ? " ends " + text_of(to - *last) + " before the run did" : " has no samples"),
-              "the logger must run from before the run until after it");
+              "start the logger before the run and stop it afterwards");
 }
 
 class LogMeter : public Meter {
  public:
   LogMeter(const MeterOptions& options)
-      : Meter("log " + options.log.string(), "what the external meter sees", Seen::machine),
+      : Meter("log " + options.log.string(), "the external meter's circuit", Seen::machine),
         options_(options) {
     LogReader header(options.log);  // a wrong one should show before the run, not after it
   }

@@ -29,8 +29,7 @@ void add_parts(const fs::path& package, Meter& meter, const MeterOptions& option
     if (!zone.filename().string().starts_with(package.filename().string() + ":")) continue;
     const std::string name = line_of(zone / "name").value_or("");
     if (name != "core" && name != "uncore") continue;
-    const char* const covers =
-        name == "core" ? "the processor's cores" : "what is on the processor besides its cores";
+    const char* const covers = name == "core" ? "the processor's cores" : "the processor without its cores";
     auto part = meter_of(zone, name, covers, Seen::cpu, options);
     if (part && part->usable()) meter.add_part(std::move(part));
   }

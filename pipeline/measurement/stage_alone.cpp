@@ -302,8 +302,8 @@ std::unique_ptr<StageAlone> repeatable(const FrameProcessor& processor, PictureV
   }
   throw Error(ExitCode::failed,
               "stage '" + std::string(processor.stages()[stage].name) +
-                  "' by itself leaves another result than in a run",
-              "this is a defect of a driver or of Sightline: report it");
+                  "' in isolation gives another result than in a run",
+              "report this defect of a driver or of Sightline");
 }
 
 bool takes(const DeviceStages& device, const StageSet& on_device, std::span<const std::string_view> names) {

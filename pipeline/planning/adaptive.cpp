@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "pipeline/runtime/now.hpp"
 
 namespace sightline::pipeline {
@@ -56,7 +57,7 @@ void Adaptive::close_window(std::int64_t now) {
     case PlanWatch::Advice::keep:
       return;
     case PlanWatch::Advice::plan_is_back:
-      spdlog::info("auto: tried again, and as planned: {}", describe(home_, processor_));
+      spdlog::info("auto: the plan is back to its predicted speed: {}", describe(home_, processor_));
       return;
     case PlanWatch::Advice::try_plan:
       switch_to(home_, now);
@@ -79,20 +80,20 @@ void Adaptive::replan(std::int64_t now) {
                           ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)
                           : best.predicted_fps / std::max(predicted_fps(costs, current_), 1e-9);
   const std::string seen =
-      fmt::format("the CPU takes {:.2g} times and the device {:.2g} times what was planned", cpu, device);
+      fmt::format("the CPU takes {:.2g} times and the device {:.2g} times as long as planned", cpu, device);
   if (gain < kWorthwhile || best.schedule == current_) {
     spdlog::debug("auto: {}; no other mapping is better", seen);
     watch_.accept();
     return;
   }
-  spdlog::info("auto: {}: now {}, {} frame(s) in flight", seen, describe(best.schedule, processor_),
-               best.schedule.in_flight);
+  spdlog::info("auto: {}: now {}, {} in flight", seen, describe(best.schedule, processor_),
+               counted(best.schedule.in_flight, "frame"));
   switch_to(best.schedule, now);
 }
 
 void Adaptive::go_home(std::int64_t now) {
   if (current_ != home_) {
-    spdlog::info("auto: the processors are as planned again: {}", describe(home_, processor_));
+    spdlog::info("auto: the processors are back to their planned speed: {}", describe(home_, processor_));
     switch_to(home_, now);
   }
   watch_.returned();

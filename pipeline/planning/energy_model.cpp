@@ -172,9 +172,9 @@ std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, 
   try {
     StageEnergies energies = energies_from_json(json);
     if (fits(energies, stages, processors)) return energies;
-    spdlog::warn("{}: an entry does not fit the stages; their energy is measured anew", file.string());
+    spdlog::warn("{}: an entry does not match the stages; measuring their energy again", file.string());
   } catch (const nlohmann::json::exception& e) {
-    spdlog::warn("{}: an entry is not understood ({}); the stages' energy is measured anew", file.string(),
+    spdlog::warn("{}: cannot read an entry ({}); measuring the stages' energy again", file.string(),
                  json_problem(e));
   }
   return std::nullopt;

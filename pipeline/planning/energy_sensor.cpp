@@ -10,9 +10,9 @@ EnergySensor::EnergySensor(std::shared_ptr<EnergyCounter> energy, std::chrono::m
     : energy_(std::move(energy)), interval_(interval) {
   if (!energy_ || energy_->empty()) {
     throw Error(ExitCode::usage,
-                "a budget needs a meter, and there is none that can be read" +
+                "--budget needs an energy meter, and none can be read" +
                     (!energy_ || energy_->note().empty() ? "" : " (" + energy_->note() + ")"),
-                "RAPL usually needs root; --power-log takes what an external meter writes");
+                "run as root (RAPL), or use --power-log with an external meter");
   }
   thread_ = std::thread([this] { measure(); });
 }

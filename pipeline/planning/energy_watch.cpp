@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -66,7 +67,7 @@ void EnergyWatch::begin(const TraceInfo& info) {
   try {
     energy_->start();
   } catch (const Error& e) {
-    spdlog::warn("the plan is not watched for its energy: {}", e.what());
+    spdlog::warn("cannot watch the energy of the plan: {}", e.what());
     works_ = false;
   }
 }
@@ -88,7 +89,7 @@ void EnergyWatch::accept(const FrameTrace& trace) {
     if (window_.frames > kWindowFrames && trace.delivered - window_.from >= kWindowTime)
       close_window(trace.delivered);
   } catch (const Error& e) {
-    spdlog::warn("the plan is no longer watched for its energy: {}", e.what());
+    spdlog::warn("cannot watch the energy of the plan any longer: {}", e.what());
     works_ = false;
   }
 }
@@ -109,7 +110,7 @@ void EnergyWatch::close_window(std::int64_t now) {
   } else if (advice == PlanWatch::Advice::try_plan) {
     switch_to(planned_.schedule, now);
   } else if (advice == PlanWatch::Advice::plan_is_back) {
-    spdlog::info("auto: tried again, and as frugal as planned: {}", describe(current_, processor_));
+    spdlog::info("auto: the plan is back to its predicted energy: {}", describe(current_, processor_));
   }
 }
 
@@ -119,23 +120,22 @@ void EnergyWatch::replan(std::int64_t now, const EnergySeen& seen) {
   double running = 0, best_joules = 0;
   const auto best =
       more_frugal(seen, costs, planned_, current_, processor_, devices_, in_flight_, &running, &best_joules);
-  const std::string what =
-      fmt::format("a frame takes {:.3g} mJ, {:.2g} times what it took when this was planned",
-                  1e3 * seen.joules, watch_.scales()[kJoules]);
+  const std::string what = fmt::format("a frame takes {:.3g} mJ, {:.2g} times as much as planned",
+                                       1e3 * seen.joules, watch_.scales()[kJoules]);
   if (!best) {
-    spdlog::debug("auto: {}; no other mapping takes a tenth less", what);
+    spdlog::debug("auto: {}; no other mapping takes 10% less", what);
     watch_.accept();
     return;
   }
-  spdlog::info(
-      "auto: {}: now {}, {} frame(s) in flight, of which {:.3g} mJ a frame are expected instead of {:.3g}",
-      what, describe(*best, processor_), best->in_flight, 1e3 * best_joules, 1e3 * running);
+  spdlog::info("auto: {}: now {}, {} in flight; predicted: {:.3g} mJ per frame instead of {:.3g}", what,
+               describe(*best, processor_), counted(best->in_flight, "frame"), 1e3 * best_joules,
+               1e3 * running);
   switch_to(*best, now);
 }
 
 void EnergyWatch::go_home(std::int64_t now) {
   if (current_ != planned_.schedule) {
-    spdlog::info("auto: a frame takes what was planned again: {}", describe(planned_.schedule, processor_));
+    spdlog::info("auto: a frame takes the planned energy again: {}", describe(planned_.schedule, processor_));
     switch_to(planned_.schedule, now);
   }
   watch_.returned();

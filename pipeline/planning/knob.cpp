@@ -97,11 +97,10 @@ Knob::Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions opti
   const KnobPolicy::Kind kind = options_.policy.kind;
   if (kind == power || kind == energy) {
     energy_ = std::make_unique<EnergySensor>(options_.energy, options_.energy_interval);
-    spdlog::info("knob: {}, by {}", describe(options_.policy), energy_->name());
+    spdlog::info("setting: {}, measured by {}", describe(options_.policy), energy_->name());
   }
   if (kind == battery && !(options_.battery && options_.battery())) {
-    throw Error(ExitCode::device, "there is no battery whose level could be followed",
-                "use --hold or --budget, or no policy at all");
+    throw Error(ExitCode::device, "there is no battery", "use --hold or --budget instead of --battery");
   }
 }
 
@@ -134,7 +133,7 @@ void Knob::accept(const FrameTrace& trace) {
     }
   } catch (const std::exception& e) {
     failed_ = true;
-    spdlog::warn("knob: {}. The setting stays {}", e.what(), name(pipeline_.setting()));
+    spdlog::warn("setting: {}; it stays {}", e.what(), name(pipeline_.setting()));
   }
 }
 
@@ -155,7 +154,8 @@ void Knob::judge_rate(const FrameTrace& trace) {
     if (!said_rests_ && !options_.source_rate) {
       said_rests_ = true;
       spdlog::info(
-          "knob: {}, and the search is idle {:.0f}% of the time: a faster setting would not raise the rate",
+          "setting: {}, and the detector is idle {:.0f}% of the time; a faster setting would not raise the "
+          "rate",
           limited_by_, 100 * seen->resting);
     }
   }
@@ -171,7 +171,7 @@ void Knob::judge_energy(std::int64_t now) {
   const bool a_frame = options_.policy.kind == KnobPolicy::Kind::energy;
   if (a_frame && reading->frames == 0) return;
   const double used = reading->joules / (a_frame ? static_cast<double>(reading->frames) : reading->seconds);
-  judge(now, used / options_.policy.limit, fmt::format("{:.3g} {}", used, a_frame ? "J a frame" : "W"));
+  judge(now, used / options_.policy.limit, fmt::format("{:.3g} {}", used, a_frame ? "J per frame" : "W"));
 }
 
 void Knob::judge_battery(std::int64_t now) {
@@ -193,12 +193,12 @@ void Knob::judge(std::int64_t now, double load, const std::string& seen) {
     turn_to(*setting, seen);
   } else if (load > kHeld && logic_.setting() + 1 == count_of(processor_) && !said_too_much_) {
     said_too_much_ = true;
-    spdlog::warn("knob: {} is not kept by the fastest setting: {}", describe(options_.policy), seen);
+    spdlog::warn("setting: the fastest setting does not keep '{}': {}", describe(options_.policy), seen);
   }
 }
 
 void Knob::turn_to(std::size_t setting, const std::string& why) {
-  spdlog::info("knob: {}; now {} ({})", why, name(setting), describe(options_.policy));
+  spdlog::info("setting: {}; now {} ({})", why, name(setting), describe(options_.policy));
   pipeline_.set_setting(setting);
   ++turns_;
   capacity_.begin_anew(in_flight_);
@@ -222,8 +222,7 @@ std::string Knob::turn(int by) {
 
 std::string Knob::follow_policy() {
   const std::lock_guard lock(mutex_);
-  if (options_.policy.kind == KnobPolicy::Kind::none)
-    return "there is no policy to follow: see --hold, --budget and --battery";
+  if (options_.policy.kind == KnobPolicy::Kind::none) return "no policy: see --hold, --budget and --battery";
   if (failed_) return "the policy has ended: its sensor failed";
   by_hand_ = false;
   logic_.start_at(pipeline_.setting());

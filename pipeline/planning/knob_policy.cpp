@@ -24,8 +24,8 @@ KnobPolicy parse_budget(const std::string& text) {
   if (fault == std::errc() && policy.kind != KnobPolicy::Kind::none && std::isfinite(policy.limit) &&
       policy.limit > 0)
     return policy;
-  throw Error(ExitCode::usage, "'" + text + "' is no budget",
-              "give watts, 40W, or joules a frame, 0.2J; both above 0");
+  throw Error(ExitCode::usage, "'" + text + "' is not a budget",
+              "use watts (40W) or joules per frame (0.2J), above 0");
 }
 
 void read_knob(const Config& config, KnobRequest& request) {
@@ -43,8 +43,7 @@ void read_knob(const Config& config, KnobRequest& request) {
 
 KnobPolicy policy_of(const KnobRequest& request) {
   if (int{request.hold.has_value()} + int{!request.budget.empty()} + int{request.battery} > 1) {
-    throw Error(ExitCode::usage, "a run follows one of a rate to hold, a budget and a battery",
-                "name one of them");
+    throw Error(ExitCode::usage, "--hold, --budget and --battery exclude each other", "use one of them");
   }
   if (!request.budget.empty()) return parse_budget(request.budget);
   if (request.battery) return {KnobPolicy::Kind::battery, 0};
@@ -65,7 +64,7 @@ std::string describe(const KnobPolicy& policy) {
     case KnobPolicy::Kind::power:
       return fmt::format("no more than {:g} W", policy.limit);
     case KnobPolicy::Kind::energy:
-      return fmt::format("no more than {:g} J a frame", policy.limit);
+      return fmt::format("no more than {:g} J per frame", policy.limit);
     case KnobPolicy::Kind::battery:
       return "battery";
   }

@@ -107,7 +107,7 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
     check_schedule(planned.schedule, processor, devices);
     return planned;
   } catch (const std::exception& e) {
-    spdlog::warn("{}: an entry is not understood ({}); the stages are measured anew", store.file().string(),
+    spdlog::warn("{}: cannot read an entry ({}); measuring the stages again", store.file().string(),
                  json_problem(e));
     return std::nullopt;
   }

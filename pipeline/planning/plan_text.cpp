@@ -31,17 +31,17 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
         energy ? fmt::format(" {:>12} {:>15}", millijoules(a.predicted_joules), measured(a)) : "",
         a.bound_by);
   }
-  text += planned.remembered ? "Rates are frames/s; remembered from an earlier run on this machine.\n"
-                             : "Rates are frames/s; * is what runs.\n";
+  text += planned.remembered ? "Rates are frames/s, stored by an earlier run on this machine.\n"
+                             : "Rates are frames/s; * is the chosen schedule.\n";
   if (std::ranges::any_of(planned.alternatives,
                           [](const Alternative& a) { return a.joules_error.has_value(); }))
-    text += "Measured joules are means of trials by turns; ± is what they leave open, 19 times out of 20.\n";
+    text += "Measured joules are means of trials by turns; ± is their 95% confidence interval.\n";
   return text + energy_remark(planned);
 }
 
 std::string energy_remark(const Planned& planned) {
   if (!planned.energies) return {};
-  std::string text = fmt::format("Energy is what {} counts", planned.energies->meter);
+  std::string text = fmt::format("Energy is measured by {}", planned.energies->meter);
   if (planned.energies->sees_all()) return text + ".\n";
   std::string unseen;
   for (std::size_t i = 0; i < planned.energies->seen.size(); ++i) {
@@ -49,7 +49,7 @@ std::string energy_remark(const Planned& planned) {
     unseen += unseen.empty() ? "" : " and ";
     unseen += i == 0 ? "the CPU" : fmt::format("device {}", i - 1);
   }
-  return text + fmt::format(": what {} takes is not seen by any meter, and not weighed.\n", unseen);
+  return text + fmt::format(": no meter sees the energy of {}, which is not counted.\n", unseen);
 }
 
 }  // namespace sightline::pipeline

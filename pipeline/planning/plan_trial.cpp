@@ -99,8 +99,8 @@ std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, const TurnLim
     const bool by_prediction = std::isinf(limits.worth);
     spdlog::info("auto: {} {} cannot be told apart by their energy; of these, {}", result.tied.size(),
                  by_prediction ? "schedules" : "numbers of frames in flight",
-                 by_prediction ? "the one is taken that was predicted to need least"
-                               : fmt::format("the fewest are taken that are within {:.0f}% of the least",
+                 by_prediction ? "auto takes the one with the lowest prediction"
+                               : fmt::format("auto takes the fewest within {:.0f}% of the least",
                                              100 * (limits.worth - 1)));
   }
   return result.best.value_or(0);

@@ -160,12 +160,13 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
   auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
                                 devices.size() + 1);
   if (stored || !options.measure_energies) return stored;
-  spdlog::info("auto: measures what each stage takes on each processor, {:g} s each; it is remembered",
-               options.energy_seconds);
+  spdlog::info(
+      "auto: measuring the energy of each stage on each processor, {:g} s each; the results are stored",
+      options.energy_seconds);
   try {
     stored = options.measure_energies(frame, options.energy_seconds);
   } catch (const Error& e) {
-    if (!is_set(options.stop)) spdlog::warn("the stages' energy is not known: {}", e.what());
+    if (!is_set(options.stop)) spdlog::warn("cannot measure the stages' energy: {}", e.what());
     return std::nullopt;
   }
   try {
@@ -190,8 +191,8 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
 
 void check_goal(Goal goal, const EnergyCounter* energy) {
   if (goal != Goal::energy || (energy && energy->is_quick())) return;
-  throw Error(ExitCode::usage, "--goal energy needs a meter, and there is none that can be read",
-              "RAPL usually needs root; choose --goal throughput or latency");
+  throw Error(ExitCode::usage, "--goal energy needs an energy meter, and none can be read",
+              "run as root (RAPL), or use --goal throughput or latency");
 }
 
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
@@ -223,8 +224,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   if (!is_calibrated) leave_unshared(planned.alternatives, devices);
   if (energy) {
     spdlog::info(
-        "auto: tries the best schedules by turns until their energy can be told apart, {:.0f} s at most, and "
-        "variants of the best",
+        "auto: comparing the energy of the best schedules by turns, for at most {:.0f} s, then variants of "
+        "the best",
         options.energy_trials * options.energy_trial_seconds);
   }
   PlanTrials trials(pipeline, processor, devices, frames, options, energy);

@@ -58,7 +58,7 @@ std::vector<std::string> findings(const Experiment& e) {
   if (!e.differences.empty()) return e.differences;
   const auto ours = std::ranges::count(e.implementations, true, &Implementation::is_ours);
   if (ours < 2) return {};
-  return {fmt::format("all {} of Sightline's found the same objects, to the last bit", ours)};
+  return {fmt::format("all {} variants of Sightline found the same objects, to the bit", ours)};
 }
 
 std::string group_table(const Experiment& e, const std::string& group) {
@@ -142,7 +142,7 @@ std::string facts(const Experiment& e) {
   fact("Energy",
        (e.meter.empty() ? "no meter" : e.meter) + (e.meter_note.empty() ? "" : ": " + e.meter_note));
   for (const Implementation& one : e.implementations) fact(name_of(one), one.runs_on);
-  for (const std::string& what : e.left_out) fact("Left out", what);
+  for (const std::string& what : e.left_out) fact("Skipped", what);
   return text + "</dl>\n</section>\n";
 }
 
@@ -174,7 +174,7 @@ std::string experiment_as_text(const Experiment& e) {
     }
   }
   for (const auto& [names, where] : places) text += fmt::format("{}: {}\n", names, where);
-  for (const std::string& what : e.left_out) text += fmt::format("left out: {}\n", what);
+  for (const std::string& what : e.left_out) text += fmt::format("skipped: {}\n", what);
   if (!e.meter_note.empty()) text += fmt::format("energy: {}\n", e.meter_note);
   for (const std::string& what : findings(e)) text += what + '\n';
   return text;

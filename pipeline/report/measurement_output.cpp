@@ -45,7 +45,7 @@ std::string schedule_table(const Measurement& measurement) {
   }
   std::string text = aligned(rows);
   text += fmt::format("\nbusy: {}\n", fmt::join(processors.all(), " / "));
-  text += "bound: what the slowest processor would allow, from times measured alone; share: of it, reached\n";
+  text += "bound: rate of the slowest processor, from isolated stage times; share: rate reached / bound\n";
   if (const std::string remark = bound_remark(measurement); !remark.empty()) text += remark + "\n";
   return text;
 }
@@ -311,8 +311,7 @@ std::string bound_remark(const Measurement& measurement) {
   const auto exceeds = [](const ScheduleResult& s) { return s.bound_fps > 0 && s.bound_share >= 1.005; };
   if (std::ranges::none_of(measurement.schedules, exceeds)) return "";
   return "The bound is an estimate from frames that ran one at a time. A share above 100% means that frames "
-         "in "
-         "flight together need less processor time each: caches stay warm, and clocks rise under load.";
+         "in flight need less processor time each: caches stay warm, and clocks rise under load.";
 }
 
 std::string verdict(const Measurement& measurement) {
@@ -321,7 +320,7 @@ std::string verdict(const Measurement& measurement) {
   const ScheduleResult& best = measurement.schedules[*number];
   std::string text = fmt::format("best: {} with {} frames/s", best.schedule, rate(best.fps_median));
   if (best.bound_fps > 0)
-    text += fmt::format(", {} of what {} allows", whole_percent(best.bound_share), best.bound_by);
+    text += fmt::format(", {} of the bound of {}", whole_percent(best.bound_share), best.bound_by);
   const ScheduleResult* next = runner_up(measurement);
   if (!next || next->fps_median <= 0) return text;
   text += fmt::format("; {:.2f} times {}", best.fps_median / next->fps_median, next->schedule);

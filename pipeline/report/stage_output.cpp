@@ -103,9 +103,9 @@ std::string whole_table(const StageMeasurement& m) {
 std::string explanation(const StageMeasurement& m) {
   if (m.meter.empty()) return {};
   return fmt::format(
-      "idle: {} W over the time of a frame; stages: what the schedule's stages and copies take above idle\n"
-      "when they run alone, added up; rest: what the whole takes besides (handing over, waiting threads,\n"
-      "the output), or less than the sum (below 0: what is awake for one stage serves another, too)\n",
+      "idle: {} W over the time of a frame; stages: sum of the isolated stages and copies above idle;\nrest: "
+      "the difference to the whole (hand-over, waiting threads, output), below 0 if stages share\nwhat is "
+      "awake\n",
       figures(m.idle_watts));
 }
 
@@ -119,7 +119,7 @@ std::string mapping_table(const StageMeasurement& m) {
                     spread_text(row.joules, m.repeats),
                     row.predicted_joules ? millijoules(*row.predicted_joules) : "-"});
   }
-  return aligned(rows) + fmt::format("\na letter a stage ({}): g on the device, c on the CPU\n", stages);
+  return aligned(rows) + fmt::format("\none letter per stage ({}): g on the device, c on the CPU\n", stages);
 }
 
 std::string percent_less(double less, double more) {
@@ -170,7 +170,7 @@ std::vector<std::string> comparisons(const StageMeasurement& m, const std::vecto
 std::vector<std::string> remarks(const StageMeasurement& m) {
   std::vector<std::string> lines;
   if (m.meter.empty()) {
-    lines.push_back("no energy: " + (m.meter_note.empty() ? "there is no meter" : m.meter_note));
+    lines.push_back("no energy measured: " + (m.meter_note.empty() ? "there is no meter" : m.meter_note));
   } else {
     lines.push_back(fmt::format("energy: {} ({})", m.meter, m.meter_note));
   }
@@ -180,26 +180,24 @@ std::vector<std::string> remarks(const StageMeasurement& m) {
       unseen.push_back(fmt::format("{} ({})", letter_of(i), m.processors[i]));
   }
   if (!unseen.empty()) {
-    lines.push_back(
-        fmt::format("no meter sees {}: the energy of work there is not known, and is in no figure here",
-                    fmt::join(unseen, ", ")));
+    lines.push_back(fmt::format("no meter sees {}: its energy is unknown and in no figure here",
+                                fmt::join(unseen, ", ")));
   }
   if (const double error = idle_error(m); error > kTellingIdle * m.idle_watts) {
     lines.push_back(
-        fmt::format("idle power is known to within {} W ({} before, {} after): joules above idle may be off "
-                    "by that over a frame",
+        fmt::format("idle power is known within {} W ({} before, {} after); joules above idle have this "
+                    "error over a frame",
                     figures(error), figures(m.idle_before->watts), figures(m.idle_after->watts)));
   }
   if (!m.part_names.empty()) {
-    lines.push_back(fmt::format("{}: within the meters' figures, above idle, in mJ a frame",
+    lines.push_back(fmt::format("{}: part of the meters' figures, above idle, in mJ per frame",
                                 fmt::join(m.part_names, ", ")));
   }
   if (std::ranges::any_of(m.rows, &AloneRow::made_ready))
     lines.push_back(
-        "+: this stage changes what it works on, so all before it was done anew each time, measured by "
-        "itself, "
-        "and taken off");
-  for (const std::string& what : m.left_out) lines.push_back("left out: " + what);
+        "+: this stage changes its input, so all stages before it are repeated each time, measured "
+        "separately and subtracted");
+  for (const std::string& what : m.left_out) lines.push_back("skipped: " + what);
   return lines;
 }
 

@@ -28,7 +28,7 @@ DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stag
       stages_(stages),
       number_(number),
       name_(std::move(name)),
-      failure_("'" + name_ + "' failed while it worked on a frame"),
+      failure_("'" + name_ + "' failed during a frame"),
       options_(options),
       on_loss_(std::move(on_loss)) {
   submit_ = std::make_unique<Submit>(graph, flow::serial, [this](Token token, Submit::gateway_type& gateway) {

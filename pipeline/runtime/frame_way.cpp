@@ -63,7 +63,7 @@ void Pipeline::Impl::search(Slot& slot) {
   slot.workspace->setting = static_cast<int>(slot.setting);
   if (!processor_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     slot.result.status = FrameStatus::skipped;
-    slot.result.message = "the frame is smaller than the smallest object that is searched for";
+    slot.result.message = "the frame is smaller than the smallest object";
     finish(slot);
     return;
   }

@@ -37,8 +37,7 @@ LiveOptions checked(LiveOptions options) {
   if (options.queue < 1) refuse("the queue for the detector must hold at least 1 frame");
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
   if (!(options.pace >= 0 && options.pace <= 1000)) refuse("the pace of a file must be from 0 to 1000");
-  if (options.pace > 0 && options.live)
-    refuse("only a file can be played at its own pace: a live input has one");
+  if (options.pace > 0 && options.live) refuse("--pace needs a file: a live input has its own pace");
   if (!is_time(options.stall_after) || options.stall_after == 0)
     refuse("the time after which a capture counts as stalled must be above 0 s");
   if (!is_time(options.reopen_after))
@@ -254,13 +253,13 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
       const double silence = seconds_of(now - watch_.last_frame());
       throw Error(ExitCode::input,
                   fmt::format("no frame from '{}' for {:.1f} s ({})", options_.name, silence, reason),
-                  "check its power, cable and network, or wait longer for it to come back");
+                  "check its power, cable and network, or use a longer --give-up-after");
     }
     next = std::min(next, last_attempt);
   }
   watch_.lost(reason, next);
   if (attempt_++ == 0) {
-    spdlog::warn("'{}' is {}: {}; it is opened again", options_.name, number_ > 0 ? "lost" : "not there yet",
+    spdlog::warn("'{}' is {}: {}; retrying", options_.name, number_ > 0 ? "lost" : "not available yet",
                  reason);
   }
   return queue_.sleep_until(next);
@@ -268,8 +267,7 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
 
 std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
                                       LiveOptions options) {
-  if (read.every != 1)
-    throw Error(ExitCode::usage, "a live source leaves frames out itself: its reader must not");
+  if (read.every != 1) throw Error(ExitCode::usage, "a live source skips frames itself: its reader must not");
   if (options.name.empty()) options.name = input;
   media::ReadOptions own = read;
   own.low_delay = options.live;

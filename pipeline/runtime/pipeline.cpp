@@ -192,10 +192,10 @@ void Pipeline::Impl::lose_device(std::size_t device, const std::string& error) {
     changed_.notify_all();
   }
   if (others) {
-    spdlog::warn("{}. The device '{}' is disabled: the others search this frame and all that follow", error,
+    spdlog::warn("{}. The device '{}' is disabled: the others search this frame and all later ones", error,
                  devices_.name(device));
   } else {
-    spdlog::warn("{}. The device is disabled: this frame and all that follow are searched on the CPU", error);
+    spdlog::warn("{}. The device is disabled: the CPU searches this frame and all later ones", error);
   }
 }
 

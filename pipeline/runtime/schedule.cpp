@@ -37,7 +37,7 @@ int tuned_value(const std::string& text, const Tunable& tunable) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > tunable.largest) {
     throw Error(ExitCode::usage, "'" + std::string(tunable.name) + "=" + text + "' is out of range",
-                "give a number from 1 to " + std::to_string(tunable.largest));
+                "use a number from 1 to " + std::to_string(tunable.largest));
   }
   return value;
 }
@@ -50,7 +50,7 @@ int device_number(const std::string& where, std::size_t devices) {
   if (error != std::errc() || stop != end || number < 0) return -1;
   if (static_cast<std::size_t>(number) >= devices) {
     throw Error(ExitCode::usage, "there is no device '" + where + "': " + std::to_string(devices) + " in use",
-                "name them with --device, as in --device 0,1; gpu0 is the first of them");
+                "name devices with --device, for example --device 0,1; gpu0 is the first of them");
   }
   return number;
 }
@@ -72,8 +72,8 @@ void apply_map(const std::string& map, const FrameProcessor& processor, std::siz
     const int number = where.starts_with("gpu") && where.size() > 3 ? device_number(where, devices) : -1;
     if (where != "cpu" && where != "gpu" && where != "device" && number < 0) {
       throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
-                  "write STAGE=cpu or STAGE=gpu, separated by commas; gpu stands for the OpenCL device, "
-                  "whatever it is, and gpu0, gpu1, ... for the first, the second, ... of --device");
+                  "write STAGE=cpu or STAGE=gpu, separated by commas; gpu is the OpenCL device, and gpu0, "
+                  "gpu1, ... are the first, the second, ... of --device");
     }
     const std::size_t stage = stage_named(item.substr(0, sign), processor);
     schedule.on_device[stage] = where != "cpu";
@@ -162,7 +162,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
   }
   if (request.split > 0) {
     if (name != "split") {
-      throw Error(ExitCode::usage, "--split is for --schedule split, not for '" + name + "'");
+      throw Error(ExitCode::usage, "--split needs --schedule split, not '" + name + "'");
     }
     schedule.split = request.split;
   }
@@ -177,11 +177,12 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
   if (!(schedule.split >= 0 && schedule.split < 1) && !all) {
     throw Error(ExitCode::usage,
                 "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
-                "give --split a number between 0 and 1");
+                "use a --split between 0 and 1");
   }
   const Tunable* const tunable = processor.tunable();
   if (schedule.tuned < 0 || schedule.tuned > (tunable ? tunable->largest : 0)) {
-    throw Error(ExitCode::usage, "it cannot be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
+    throw Error(ExitCode::usage,
+                "no stage can be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
                 "leave it out");
   }
   if (!schedule.uses_device()) return;

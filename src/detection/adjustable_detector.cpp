@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void differ(const std::string& name, const std::string& other, const std::string& how) {
   throw Error(ExitCode::usage, "settings '" + other + "' and '" + name + "' " + how,
-              "a run turns between settings that differ in speed and accuracy alone");
+              "use settings that differ in speed and accuracy alone");
 }
 
 // Schedules, transfers and results are the same for all frames, whatever their setting.
@@ -24,7 +24,7 @@ void check_alike(const Detector& one, const Detector& other, const std::string& 
       one.partitionable_stages() != other.partitionable_stages()) {
     differ(name, other_name, "have different stages");
   }
-  if (one.info().labels != other.info().labels) differ(name, other_name, "find different things");
+  if (one.info().labels != other.info().labels) differ(name, other_name, "have different labels");
   const Tunable* const tuned = one.tunable();
   const Tunable* const other_tuned = other.tunable();
   if ((tuned != nullptr) != (other_tuned != nullptr) ||

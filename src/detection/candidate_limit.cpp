@@ -7,7 +7,7 @@ namespace sightline {
 void CandidateLimit::tell(std::size_t found) const {
   if (told_.exchange(true)) return;
   spdlog::warn(
-      "{} windows of a frame are left to be grouped: only the best {} are, in this and in other such frames "
+      "{} windows of a frame reach the grouping, which takes only the best {} of this and later frames "
       "(--max-candidates)",
       found, most_);
 }

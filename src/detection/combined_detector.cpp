@@ -79,7 +79,7 @@ CombinedDetector::CombinedDetector(std::vector<std::unique_ptr<Detector>> detect
     throw Error(ExitCode::usage,
                 std::to_string(detectors_.size()) + " detectors have too many stages together (" +
                     std::to_string(count) + " of " + std::to_string(kMostStages) + ")",
-                "search with fewer at a time");
+                "use fewer detectors");
   }
 
   // Those that divide frames, then the rest, then each detector's last.
@@ -269,7 +269,7 @@ class CombinedDetector::CombinedStages : public DeviceStages {
         throw Error(
             ExitCode::usage,
             "stage '" + std::string(names[i]) + "' cannot run on the device apart from the stage before it",
-            "give both to the CPU, or all stages between them to the device");
+            "map both to the CPU, or all stages between them to the device");
       }
       run[which] = piece;
     }

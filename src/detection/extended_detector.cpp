@@ -35,9 +35,9 @@ ExtendedDetector::ExtendedDetector(std::unique_ptr<Detector> outer, std::unique_
   resources_.insert(resources_.end(), names.begin() + static_cast<std::ptrdiff_t>(own), names.end());
   if (first.size() + behind.size() > kMostStages || resources_.size() > kMostStages) {
     throw Error(ExitCode::usage,
-                "a detector and what works on its objects have too many stages together (" +
+                "a detector and its further stages have too many stages together (" +
                     std::to_string(first.size() + behind.size()) + " of " + std::to_string(kMostStages) + ")",
-                "leave some of it out");
+                "use fewer of them");
   }
   // Objects are what the detector's last stage leaves.
   const auto here = [&](ResourceSet set) {
@@ -135,7 +135,7 @@ class ExtendedDetector::PairStages : public DeviceStages {
       const auto name = [&](std::size_t stage) { return std::string(names[stage]); };
       throw Error(ExitCode::usage,
                   "stage '" + name(first_) + "' cannot run on the device right behind '" + name(first_ - 1) +
-                      "', whose objects come by way of the host",
+                      "', whose objects are on the host",
                   "use --map " + name(first_) + "=cpu");
     }
   }

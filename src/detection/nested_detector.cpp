@@ -147,8 +147,8 @@ class InsideSearch : public ObjectProcessor {
 InsideSearch::InsideSearch(std::vector<InsideDetector> inside) : inside_(std::move(inside)) {
   for (const auto& [detector, part] : inside_) {
     if (!(part.left < part.right && part.top < part.bottom))
-      throw Error(ExitCode::usage, "the part of a box that is searched inside is empty",
-                  "give left, top, right and bottom in this order, from 0 (left, top) to 1 (right, bottom)");
+      throw Error(ExitCode::usage, "the part of a box to search is empty",
+                  "write left, top, right and bottom in this order, from 0 (left, top) to 1 (right, bottom)");
   }
 }
 

@@ -158,7 +158,7 @@ void ResultWriter::Output::fail(int error) {
   // Who closes the pipe has seen enough (`| head`): no failure.
   if (error == EPIPE && !is_own_) throw Error(ExitCode::done, "'" + name_ + "' was closed");
   throw Error(ExitCode::failed, "cannot write results to '" + name_ + "': " + std::strerror(error),
-              error == ENOSPC ? "free some space or write elsewhere" : "");
+              error == ENOSPC ? "free some space or choose another folder" : "");
 }
 
 std::unique_ptr<ResultWriter> ResultWriter::open(const std::filesystem::path& path, ResultFormat format,

@@ -184,10 +184,9 @@ class Mot final : public ResultWriter::Format {
   std::string frame(const FrameResult& result) override {
     if (!source_) source_ = result.source;
     if (*source_ != result.source) {
-      throw Error(
-          ExitCode::usage,
-          "the mot format holds one source only, and '" + result.source + "' follows '" + *source_ + "'",
-          "write a file for each source or choose another format");
+      throw Error(ExitCode::usage,
+                  "the mot format holds one source, and '" + result.source + "' follows '" + *source_ + "'",
+                  "write one file per source, or choose another format");
     }
     std::string rows;
     for (const auto& object : result.objects) {

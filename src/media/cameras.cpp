@@ -190,9 +190,7 @@ std::vector<CameraFormat> list_formats(const Device& device) {
 std::string opening_problem(int code) {
   const std::string reason = std::string("cannot be opened (") + std::strerror(code) + ")";
   if (code == EACCES || code == EPERM)
-    return reason +
-           ": users of cameras must be in the group video: sudo usermod -aG video $USER, then log in "
-           "again";
+    return reason + ": join the group video: sudo usermod -aG video $USER, then log in again";
   if (code == EBUSY) return reason + ": another program is using it";
   return reason;
 }
@@ -219,7 +217,7 @@ std::optional<Camera> look_at(VideoDevices& devices, const std::string& path) {
   camera.driver = array_text(facts.driver);
   camera.bus = array_text(facts.bus_info);
   if (!captures) {
-    camera.problem = "delivers its planes apart (multi-planar V4L2), which FFmpeg cannot read";
+    camera.problem = "delivers separate planes (multi-planar V4L2), which FFmpeg cannot read";
     return camera;
   }
   if (!(can & V4L2_CAP_STREAMING)) camera.problem = "cannot stream, which FFmpeg needs";
@@ -248,7 +246,7 @@ Camera first_camera(VideoDevices& devices) {
     problems += (problems.empty() ? "" : "; ") + camera.path + " " + camera.problem;
   }
   if (problems.empty()) throw Error(ExitCode::input, "there is no camera", no_camera_advice());
-  throw Error(ExitCode::input, "there is no camera that can be used: " + problems);
+  throw Error(ExitCode::input, "no camera can be used: " + problems);
 }
 
 Camera first_camera() {
@@ -257,9 +255,8 @@ Camera first_camera() {
 }
 
 std::string no_camera_advice() {
-  return "plug one in (it then is /dev/video0 or the like; a container must be given it, as with docker run "
-         "--device /dev/video0), or name another input: a URL (rtsp://...), a file, or screen: for this "
-         "screen";
+  return "plug one in (for example /dev/video0; give it to a container with docker run --device "
+         "/dev/video0), or name another input: a URL (rtsp://...), a file, or screen: for this screen";
 }
 
 }  // namespace sightline::media

@@ -23,17 +23,17 @@ void load_capture(const std::string& input, const std::string& library) {
     throw Error(ExitCode::input, "cannot open '" + input + "': " + problem, remedy);
   };
   if (library.empty()) {
-    refuse("Sightline is built without capture devices and generators",
+    refuse("this build of Sightline has no capture devices and generators",
            "build it with -DSIGHTLINE_CAPTURE=ON");
   }
   // Its parts refer to each other by address: it is never unloaded. Opening it again costs nothing.
   void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!handle) {
-    refuse(dlerror(), "capture devices and generators need it; on Debian, libavdevice59 brings it");
+    refuse(dlerror(), "install libavdevice (libavdevice59 on Debian 12) for capture devices and generators");
   }
   using Register = void (*)();
   const auto register_all = reinterpret_cast<Register>(dlsym(handle, "avdevice_register_all"));
-  if (!register_all) refuse("'" + library + "' is no libavdevice", "");
+  if (!register_all) refuse("'" + library + "' is not libavdevice", "");
   register_all();
 }
 

@@ -25,13 +25,13 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
   const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
   if (!codec || codec->type != AVMEDIA_TYPE_VIDEO)
     throw Error(ExitCode::usage, "there is no video encoder named '" + name + "'",
-                "`ffmpeg -encoders` lists what this FFmpeg has; libx264 is the default");
+                "`ffmpeg -encoders` lists the encoders; libx264 is the default");
   // image2 claims to hold anything, but the extension decides what readers expect.
   const bool images = (container.flags & AVFMT_NOFILE) && std::string_view(container.name) == "image2";
   if ((container.flags & AVFMT_NOFILE) && !images)
     throw Error(ExitCode::usage,
-                "'" + path + "' (" + container.name + ") would be a set of files, which is not written here",
-                "let the name end in .mp4 or .mkv");
+                "'" + path + "' (" + container.name + ") is a set of files, which is not supported",
+                "choose a name that ends in .mp4 or .mkv");
   // Below 0: the container does not say. Raw streams, which have no times, are of one codec.
   const int holds = avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL);
   const bool is_raw = (container.flags & AVFMT_NOTIMESTAMPS) && container.video_codec != codec->id;
@@ -40,8 +40,7 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
   const AVCodec* own = avcodec_find_encoder(id);
   if (images && own && own->id == codec->id) return codec;
   if (name != WriteOptions().encoder || !own)
-    throw Error(ExitCode::usage,
-                "'" + path + "' (" + container.name + ") cannot hold what " + name + " encodes",
+    throw Error(ExitCode::usage, "'" + path + "' (" + container.name + ") cannot hold the output of " + name,
                 "choose another encoder, or write to .mp4 or .mkv");
   return own;
 }
@@ -119,7 +118,7 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name +
                     " needs hardware or a driver that was not found (" + error_text(result) + ")",
-                "leave out --encoder: libx264 runs everywhere");
+                "leave out --encoder; libx264 runs everywhere");
   if (result < 0)
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name + " cannot be set up for " +

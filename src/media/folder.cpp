@@ -65,7 +65,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 std::vector<fs::path> images_of(const std::string& folder, FolderContents contents) {
   if (!contents.images.empty()) return std::move(contents.images);
   throw Error(ExitCode::input, "there are no images in the folder '" + folder + "'",
-              contents.folders > 0 ? "--recursive looks into its sub-folders, too"
+              contents.folders > 0 ? "use --recursive to read its sub-folders"
                                    : "images are recognised by their file name's extension, such as .jpg");
 }
 
@@ -156,8 +156,8 @@ std::string why_unreadable(const fs::path& image) {
       return {};
     case fs::file_type::not_found: {
       const fs::path target = fs::read_symlink(image, error);
-      return error ? "it is not there any more"
-                   : "its link leads to '" + target.string() + "', which is not there";
+      return error ? "it does not exist any more"
+                   : "its link leads to '" + target.string() + "', which does not exist";
     }
     case fs::file_type::fifo:
       return "it is a named pipe, not a file";
@@ -219,7 +219,7 @@ class Folder final : public Source {
     }
     failure_.emplace(ExitCode::input, problem,
                      options_.deliver_damaged ? "use --keep-going to continue with the other pictures"
-                                              : "repair it, or take it out of the folder");
+                                              : "repair it, or remove it from the folder");
     if (!options_.deliver_damaged) throw Error(*failure_);
     return frame;
   }
@@ -255,7 +255,7 @@ class Folder final : public Source {
       spdlog::info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
                    contents.other_files == 1 ? "has" : "have");
     if (contents.folders > 0)
-      spdlog::info("{}: skipped {} (--recursive looks into them)", folder,
+      spdlog::info("{}: skipped {} (use --recursive to read them)", folder,
                    counted(contents.folders, "sub-folder"));
     if (contents.known_folders > 0)
       spdlog::info("{}: skipped {} to folders that are read already", folder,

@@ -47,8 +47,7 @@ bool has_colour(const AVFrame& palette) {
 void require_levels(const AVFrame& picture) {
   if (!has_exact_rgb(picture))
     throw Error(ExitCode::input,
-                "a range of samples is for gray and for red, green and blue, not for pixel "
-                "format " +
+                "a range of samples needs gray or red, green and blue, not pixel format " +
                     std::string(av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture.format))),
                 "leave out the range");
 }

@@ -13,7 +13,7 @@ namespace {
 void require(int result, const char* step) {
   if (result < 0 || fault::strikes(fault::Kind::encode, "png"))
     throw Error(ExitCode::failed,
-                std::string("a picture cannot be encoded as PNG (") + step + ": " + error_text(result) + ")");
+                std::string("cannot encode a picture as PNG (") + step + ": " + error_text(result) + ")");
 }
 
 }  // namespace

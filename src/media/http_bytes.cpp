@@ -97,7 +97,7 @@ class HttpBytes final : public ByteSource {
     if (status_ == 404) return fail(AVERROR_HTTP_NOT_FOUND, "HTTP 404: there is no such page");
     if (status_ == 401 || status_ == 403)
       return fail(AVERROR_HTTP_UNAUTHORIZED,
-                  "HTTP " + std::to_string(status_) + ": user or password is refused");
+                  "HTTP " + std::to_string(status_) + ": the server refuses the user or password");
     if (status_ < 200 || status_ >= 300)
       return fail(AVERROR_HTTP_OTHER_4XX, "the server answered HTTP " + std::to_string(status_));
     if (offset > 0 && status_ != 206) return fail(AVERROR(ESPIPE), "the server does not seek");
@@ -185,10 +185,10 @@ class HttpBytes final : public ByteSource {
   }
 
   int follow(const std::string& location, int redirects) {
-    if (redirects == kMostRedirects) return fail(AVERROR(ELOOP), "the server redirects again and again");
+    if (redirects == kMostRedirects) return fail(AVERROR(ELOOP), "the server redirects too often");
     if (host_of(location) != origin_->host || origin_->host.empty())
       return fail(AVERROR(EPERM),
-                  "the server redirects to another host (" + location + "); give that URL instead");
+                  "the server redirects to another host (" + location + "); use that URL instead");
     if (part_of(url_, CURLUPART_SCHEME) == "https" && part_of(location, CURLUPART_SCHEME) != "https")
       return fail(AVERROR(EPERM), "the server redirects from HTTPS to HTTP");
     url_ = location;

@@ -21,11 +21,11 @@ void write_picture(const std::string& path, const Frame& frame, std::span<const 
 
 std::string save_picture(const std::string& pattern, const Frame& frame, std::span<const Detection> objects,
                          std::span<const std::string> labels) {
-  if (frame.empty()) throw Error(ExitCode::input, "there is no frame to save a picture of");
+  if (frame.empty()) throw Error(ExitCode::input, "there is no frame to save");
   FileNames names(pattern, kPicturePattern, false);
   if (!is_picture_name(names.example()))
     throw Error(ExitCode::usage, "'" + pattern + "' is not the name of a picture",
-                "let it end in .png or .jpg");
+                "choose a name that ends in .png or .jpg");
   StreamInfo info;
   info.color = color_tags(*frame.picture());
   const AVRational aspect = frame.picture()->sample_aspect_ratio;

@@ -24,10 +24,10 @@ void check(const ReadOptions& options) {
     refuse("the start of reading must be 0 s or later");
   if (options.duration && !(*options.duration > 0)) refuse("the duration of reading must be above 0 s");
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
-  if (options.loop < -1) refuse("the number of loops must be -1 (for ever), 0 or more");
+  if (options.loop < -1) refuse("the number of loops must be -1 (without end), 0 or more");
   if (options.threads < 0) refuse("the number of decoder threads must be 0 (automatic) or more");
   if (const double patience = options.patience.value_or(0); !(patience >= 0) || !std::isfinite(patience))
-    refuse("the patience without data must be 0 s (no limit) or more");
+    refuse("the time-out without data must be 0 s (no limit) or more");
   if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");
 }
 
@@ -40,7 +40,7 @@ void check(const CaptureOptions& capture, const std::string& input) {
     throw Error(ExitCode::usage, "the frame rate to capture must be above 0");
   const InputKind kind = kind_of(input);
   const auto refuse = [&](const char* what, const char* who) {
-    throw Error(ExitCode::usage, "'" + redacted(input) + "' cannot be asked for a " + what,
+    throw Error(ExitCode::usage, "'" + redacted(input) + "' has no choice of " + what,
                 std::string("only ") + who + " can");
   };
   if (kind != InputKind::camera && !capture.pixel_format.empty()) refuse("pixel format", "cameras");
@@ -127,14 +127,14 @@ struct Reader::Impl {
     if (options_.start > 0 && (seen_any_ || past_end || errors_.total() == 0))
       throw Error(ExitCode::input,
                   "'" + shown_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
-                  "start earlier");
+                  "use an earlier --start");
     if (is_live(input_))
       throw Error(ExitCode::input, "'" + shown_ + "' ended before its first frame" +
                                        (errors_.last().empty() ? "" : " (" + errors_.last() + ")"));
     throw Error(ExitCode::input,
                 "no frame could be decoded from '" + shown_ + "'" +
                     (errors_.last().empty() ? "" : " (" + errors_.last() + ")"),
-                input_ == "-" ? "MP4 files must have their index in front to be piped"
+                input_ == "-" ? "use MP4 files with their index in front, or MPEG-TS or Matroska"
                               : "the file is damaged or incomplete; check it with a player");
   }
 
@@ -235,7 +235,7 @@ void DecodeErrors::add(const std::string& reason) {
   if (++in_a_row_ >= kMaxInARow)
     throw Error(
         ExitCode::input,
-        std::to_string(kMaxInARow) + " decode errors in a row in '" + input_ + "' (the last: " + reason + ")",
+        std::to_string(kMaxInARow) + " consecutive decode errors in '" + input_ + "' (last: " + reason + ")",
         "the input is damaged from here on");
 }
 
@@ -245,7 +245,7 @@ void check_picture_size(std::int64_t width, std::int64_t height, const std::stri
   throw Error(ExitCode::input,
               "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" + name +
                   "' is larger than the limit of " + std::to_string(max_pixels) + " pixels",
-              "give a larger --max-pixels if it is meant to be so large");
+              "use a larger --max-pixels if this size is right");
 }
 
 std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context) {

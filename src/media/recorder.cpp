@@ -53,7 +53,7 @@ struct Recorder::Impl {
     if (video_.size.width <= 0 || video_.size.height <= 0) video_.size = {640, 480};  // for the check only
     if (is_picture_name(names_.example()))
       throw Error(ExitCode::usage, "'" + options_.path + "' is the name of a picture, not of a recording",
-                  "let it end in .mp4 or .mkv");
+                  "choose a name that ends in .mp4 or .mkv");
     check_writing(names_.example(), video_, options_.writing);
     thread_ = std::thread([this] { run(); });
   }
@@ -64,7 +64,7 @@ struct Recorder::Impl {
     const std::lock_guard starting(starting_);
     {
       const std::lock_guard lock(mutex_);
-      if (closing_) throw Error(ExitCode::failed, "the recorder has finished: no more can be recorded");
+      if (closing_) throw Error(ExitCode::failed, "the recorder has finished and takes no more frames");
       if (status_.recording) return;
     }
     std::string file = names_.reserve();  // may take its time, and `offer` must not wait for it
@@ -208,7 +208,7 @@ struct Recorder::Impl {
       return true;
     } catch (const Error& error) {
       if (error.code() == ExitCode::input && !std::exchange(warned_, true))
-        spdlog::warn("a frame is left out of the recording: {}", error.what());
+        spdlog::warn("the recording skips a frame: {}", error.what());
       if (error.code() != ExitCode::input) fail(order, error.what());
     } catch (const std::exception& error) {
       fail(order, error.what());

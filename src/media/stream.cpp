@@ -117,7 +117,7 @@ class Stream final : public Source {
     if (best < 0) input_.refuse_unsupported(AVERROR_INVALIDDATA);
     if (best < 0)
       throw Error(ExitCode::input, "'" + name_ + "' has no video stream",
-                  context.nb_streams > 0 ? "it may be sound only" : "");
+                  context.nb_streams > 0 ? "it may have sound only" : "");
     video_ = context.streams[best];
     if (options_.keep_audio) {
       const int audio = av_find_best_stream(&context, AVMEDIA_TYPE_AUDIO, -1, best, nullptr, 0);
@@ -140,10 +140,10 @@ class Stream final : public Source {
     const bool is_network = input_.kind() == InputKind::network;
     throw Error(
         ExitCode::input,
-        "'" + name_ + "' has its index behind its pictures" +
+        "'" + name_ + "' has its index at the end" +
             (is_network ? ", and the server sends no parts of a file (byte ranges)"
-                        : ", and what is piped cannot be read twice"),
-        std::string(is_network ? "download it first" : "give the file itself") +
+                        : ", and a pipe cannot be read twice"),
+        std::string(is_network ? "download it first" : "name the file itself") +
             ", or move the index to the front: ffmpeg -i in.mp4 -c copy -movflags +faststart out.mp4");
   }
 
@@ -306,8 +306,8 @@ class Stream final : public Source {
     // H.264's decoder goes on without such a picture and says nothing of it.
     while (without_memory_ > 0) note_error(AVERROR(ENOMEM));
     if (const int code = std::exchange(read_failure_, 0))
-      throw Error(ExitCode::input, "'" + name_ + "' cannot be read any further (" + error_text(code) + ")",
-                  "check the disk or the connection it comes from; the frames before are processed");
+      throw Error(ExitCode::input, "'" + name_ + "' cannot be read further (" + error_text(code) + ")",
+                  "check the disk or the connection; earlier frames are processed");
     if (is_unsupported_ && !any_time_) input_.refuse_unsupported(AVERROR_PATCHWELCOME);
     if (!input_.stopped() && is_cut_short()) errors_.add("the file ends before its last frame");
     return nullptr;

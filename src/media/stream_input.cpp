@@ -66,7 +66,7 @@ std::string display_of(const std::string& input) {
   const char* display = std::getenv("DISPLAY");
   if (!display || !*display)
     throw Error(ExitCode::input, "there is no screen to capture: DISPLAY is not set",
-                "name the X server's display, as in screen::0");
+                "name the X server's display, for example screen::0");
   return display + rest;
 }
 
@@ -239,7 +239,7 @@ void StreamInput::hold() {
     if (content.size() > kMostHeld)
       throw Error(ExitCode::input,
                   "'" + input_ + "' is a picture of more than " + std::to_string(kMostHeld >> 20) +
-                      " MiB, and cannot be read in parts",
+                      " MiB from a pipe or server",
                   "store it in a file first");
   }
   io_ = std::make_unique<Io>(*this, open_content(std::move(content)));
@@ -266,7 +266,7 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
     if (!is_hls || (kind_ != InputKind::file && !origin_))
       throw Error(
           ExitCode::input, problem,
-          "give the files or streams themselves; HLS playlists may also come from a file or HTTP server");
+          "name the files or streams themselves; HLS playlists may also come from a file or HTTP server");
     if (!options.allow_playlists)
       throw Error(ExitCode::input, problem, "if you trust it, add --allow-playlists");
     is_playlist_ = true;
@@ -486,7 +486,7 @@ std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, 
   if (!is_playlist_ || (!is_open_ && ++references_ > kMostReferences)) return nullptr;
   const auto stop = [this] { return gives_up(); };
   const auto refuse = [&]() -> std::unique_ptr<ByteSource> {
-    problem_ = "it names '" + redacted(url) + "', which is not of its own folder or host";
+    problem_ = "it names '" + redacted(url) + "', which is outside its own folder or host";
     return nullptr;
   };
   if (kind_ == InputKind::network) {
@@ -598,7 +598,7 @@ void StreamInput::refuse_unsupported(int code) {
     throw Error(ExitCode::input, "'" + input_ + "' is " + found->kind + ", which is not supported",
                 found->remedy);
   if (code == AVERROR_PATCHWELCOME)
-    throw Error(ExitCode::input, "'" + input_ + "' is of a kind that this FFmpeg does not support",
+    throw Error(ExitCode::input, "'" + input_ + "' has a format that this FFmpeg does not support",
                 "convert it, for instance to PNG or H.264");
 }
 
@@ -609,14 +609,14 @@ void StreamInput::fail(int code) {
     throw Error(ExitCode::input, "opening '" + input_ + "' took longer than " +
                                      std::to_string(kLongestOpening.count()) + " s");
   if (work_limit_ && work_limit_->is_passed())
-    throw Error(ExitCode::input, work_limit_->problem(), "the file is damaged or made to do so");
+    throw Error(ExitCode::input, work_limit_->problem(), "the file is damaged or malicious");
   if (!problem_.empty()) throw Error(ExitCode::input, "cannot open '" + input_ + "': " + problem_);
   refuse_unsupported(code);
   const std::string reason = " (" + error_text(code) + ")";
   switch (kind_) {
     case InputKind::standard_input:
-      throw Error(ExitCode::input, "standard input is not a video that can be read" + reason,
-                  "MP4 files must have their index in front to be piped; MPEG-TS and Matroska can always be");
+      throw Error(ExitCode::input, "standard input is not a readable video" + reason,
+                  "use MP4 files with their index in front, or MPEG-TS or Matroska");
     case InputKind::generator:
       throw Error(ExitCode::input, "cannot set up the generator '" + input_ + "'" + reason,
                   "check the filter graph, for instance lavfi:testsrc=size=640x480:rate=25");
@@ -626,7 +626,7 @@ void StreamInput::fail(int code) {
       throw Error(ExitCode::input, "cannot capture '" + input_ + "'" + reason,
                   code == AVERROR(EINVAL)
                       ? "the part must lie on the screen, and one at an offset needs a size (--size 640x480)"
-                      : "check that an X server runs there (echo $DISPLAY) and lets you in");
+                      : "check that an X server runs there (echo $DISPLAY) and gives you access");
     case InputKind::network:
     case InputKind::file:
       break;
@@ -647,8 +647,8 @@ void StreamInput::fail_camera(int code) const {
   if (code == AVERROR(ENOENT) || code == AVERROR(ENODEV) || code == AVERROR(ENXIO))
     remedy = "check that it is plugged in; `sightline devices --cameras` lists the cameras that are";
   if (code == AVERROR(EACCES) || code == AVERROR(EPERM))
-    remedy = "users of cameras must be in the group video: sudo usermod -aG video $USER, then log in again";
-  if (code == AVERROR(EBUSY)) remedy = "another program is using it";
+    remedy = "join the group video: sudo usermod -aG video $USER, then log in again";
+  if (code == AVERROR(EBUSY)) remedy = "close the other program that is using it";
   throw Error(ExitCode::input, "cannot open the camera '" + input_ + "' (" + error_text(code) + ")", remedy);
 }
 

@@ -47,7 +47,7 @@ std::optional<Unsupported> unsupported_iso_picture(std::string_view text) {
   if (std::ranges::find(kBrands, brand) == std::end(kBrands)) return std::nullopt;
   for (const std::string_view item : {"grid", "iovl"}) {
     if (text.find(item) != std::string_view::npos)
-      return Unsupported{"an AVIF or HEIC picture that is put together of several",
+      return Unsupported{"an AVIF or HEIC picture of several tiles",
                          "convert it: avifdec in.avif out.png, or heif-convert in.heic out.png"};
   }
   if (text.find("hvc1") == std::string_view::npos) return std::nullopt;

@@ -31,7 +31,7 @@ std::string resolve(const std::string& path, const WriteOptions& options) {
     if (path.starts_with(prefix)) return resolve(path.substr(prefix.size()), options);
   if (path.empty()) throw Error(ExitCode::usage, "the name of the output is empty");
   if (!options.input.empty() && is_same_file(path, options.input))
-    throw Error(ExitCode::usage, "the output '" + path + "' is the input", "write to another file");
+    throw Error(ExitCode::usage, "the output '" + path + "' is the input", "choose another file");
   std::error_code error;
   if (!path.ends_with('/') && !fs::is_directory(path, error)) return path;
   fs::create_directories(path, error);
@@ -48,8 +48,8 @@ const AVOutputFormat& container_for(const std::string& path) {
   start_ffmpeg();
   const AVOutputFormat* container = av_guess_format(nullptr, path.c_str(), nullptr);
   if (!container)
-    throw Error(ExitCode::usage, "the type of '" + path + "' cannot be told by its name",
-                "let it end in .mp4 or .mkv");
+    throw Error(ExitCode::usage, "the type of '" + path + "' cannot be recognised from its name",
+                "choose a name that ends in .mp4 or .mkv");
   return *container;
 }
 
@@ -141,7 +141,7 @@ struct Writer::Impl {
     }
     if (result < 0) {
       throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(result) + ")",
-                  "check that the folder exists and may be written to");
+                  "check that the folder exists and is writable");
     }
     if (!file_) return;
     io_.emplace(file_->descriptor(), FileIo::Access::write);
@@ -179,9 +179,9 @@ struct Writer::Impl {
       settle(false);
       if (is_refusal(result))
         throw Error(ExitCode::usage,
-                    "'" + path_ + "' (" + output_->oformat->name + ") cannot hold what " +
-                        encoder_.context().codec->name + " encodes (" + error_text(result) + ")",
-                    "let the name end in .mp4 or .mkv");
+                    "'" + path_ + "' (" + output_->oformat->name + ") cannot hold the output of " +
+                        encoder_.context().codec->name + " (" + error_text(result) + ")",
+                    "choose a name that ends in .mp4 or .mkv");
       fail(result);
     }
     // Muxers whose head comes later switch off the filters that sound out of MPEG streams needs.
@@ -206,7 +206,7 @@ struct Writer::Impl {
 
   void write(const Frame& frame, std::span<const Detection> objects, std::span<const std::string> labels) {
     if (closed_ || failed_)
-      throw Error(ExitCode::failed, "'" + path_ + "' is closed: no more can be written");
+      throw Error(ExitCode::failed, "'" + path_ + "' is closed and takes no more frames");
     if (frame.empty()) return;
     if (single_picture_ && frames_ > 0) {
       failed_ = true;

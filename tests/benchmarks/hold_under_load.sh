@@ -19,7 +19,7 @@ run() { # NAME [options]
   echo "$name (load average before: $(cut -d' ' -f1 /proc/loadavg))"
   busy &
   timeout --foreground -s INT 40 "$program" detect "$video" --loop -1 -d /dev/null --report "$folder/$name.html" "$@" \
-    2>&1 | tr '\r' '\n' | grep -a -E 'knob:|frames? in|frames by setting|accuracy by|kept within|^error' || true
+    2>&1 | tr '\r' '\n' | grep -a -E 'setting:|frames? in|frames by setting|accuracy by|kept within|^error' || true
   wait
 }
 

@@ -110,7 +110,7 @@ TEST_F(EnergyWatchTest, PowerOfOthersMakesFastBetterThanFrugal) {
   run_for(6);
   ASSERT_EQ(watch_->switches(), 1);
   EXPECT_EQ(running(), "first=gpu second=cpu");
-  EXPECT_THAT(log_.str(), HasSubstr("times what it took when this was planned"));
+  EXPECT_THAT(log_.str(), HasSubstr("times as much as planned"));
   EXPECT_THAT(log_.str(), HasSubstr("now first=gpu second=cpu"));
   energy_.set_idle(kIdle);
   run_for(9);
@@ -141,7 +141,7 @@ TEST_F(EnergyWatchTest, AMeterThatFailsEndsIt) {
   energy_.set_idle(65);
   run_for(30);
   EXPECT_EQ(watch_->switches(), 0);
-  EXPECT_THAT(log_.str(), HasSubstr("no longer watched for its energy"));
+  EXPECT_THAT(log_.str(), HasSubstr("cannot watch the energy"));
 }
 
 TEST_F(EnergyWatchTest, IsNothingWithoutTheStagesEnergy) {

@@ -225,7 +225,7 @@ TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
   file(30, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second are read, and searched with any";
   EXPECT_THAT(log_.str(),
-              HasSubstr("the source delivers 10.0 frames/s, and the search is idle 40% of the time"));
+              HasSubstr("the source delivers 10.0 frames/s, and the detector is idle 40% of the time"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
   EXPECT_THAT(knob_->summary(), HasSubstr("the search had time left"));
   start({KnobPolicy::Kind::hold, 20}, 2);
@@ -261,9 +261,9 @@ TEST_F(KnobRun, SaysOnceWhatNoSettingHolds) {
   frames(30, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
   const std::string log = log_.str();
-  const auto first = log.find("is not kept by the fastest setting");
+  const auto first = log.find("the fastest setting does not keep");
   ASSERT_NE(first, std::string::npos) << log;
-  EXPECT_EQ(log.find("is not kept", first + 1), std::string::npos) << log;
+  EXPECT_EQ(log.find("does not keep", first + 1), std::string::npos) << log;
 }
 
 TEST_F(KnobRun, FollowsABattery) {
@@ -327,7 +327,7 @@ TEST_F(KnobRun, StaysWithinABudget) {
                        [&] {
                          start({KnobPolicy::Kind::power, 40});
                        }),
-              HasSubstr("needs a meter"));
+              HasSubstr("needs an energy meter"));
 }
 
 TEST_F(KnobRun, AMeterThatFailsEndsThePolicyAlone) {
@@ -435,8 +435,8 @@ TEST_F(KnobProgram, WrongSettingsAreRefused) {
   };
   refused({"--hold", "0"}, "--hold");
   refused({"--hold", "1e7"}, "no more than 1000000 frames a second");
-  refused({"--budget", "40"}, "--budget: '40' is no budget; give watts, 40W, or joules a frame, 0.2J");
-  refused({"--budget", ""}, "--budget: '' is no budget; give watts, 40W, or joules a frame, 0.2J");
+  refused({"--budget", "40"}, "--budget: '40' is not a budget");
+  refused({"--budget", ""}, "--budget: '' is not a budget");
   refused({"--hold", "5", "--budget", "40W"}, "--budget");
   refused({"--settings", "filters=3; filters=5"}, "--settings does nothing");
   refused({"--hold", "5", "--settings", "filters"}, "'filters' is not a setting");

@@ -149,12 +149,12 @@ TEST_F(Limits, AThresholdThatEveryWindowReaches) {
   const std::vector<std::string> command{"detect",      clip,    "--device",    "none",      "-d", "-",
                                          "--threshold", "-1000", "--no-verify", "--filters", "12"};
   const std::vector<std::string> smaller{"--min-size", "48"};
-  const Outcome all = expect_run(0, "only the best 20000 are", command + smaller);
+  const Outcome all = expect_run(0, "only the best 20000 of", command + smaller);
   expect_memory(all, 1'000'000);
   // Once, not for each frame.
-  EXPECT_EQ(all.err.find("to be grouped"), all.err.rfind("to be grouped"));
+  EXPECT_EQ(all.err.find("reach the grouping"), all.err.rfind("reach the grouping"));
 
-  const Outcome few = expect_run(0, "only the best 40 are",
+  const Outcome few = expect_run(0, "only the best 40 of",
                                  command + smaller + std::vector<std::string>{"--max-candidates", "40"});
   const std::vector<Json> all_lines = parse_lines(all.out), few_lines = parse_lines(few.out);
   ASSERT_EQ(all_lines.size(), 2u);
@@ -182,7 +182,7 @@ TEST_F(Limits, Pixels) {
   expect_run(0, "", {"detect", clip, "--max-pixels", "76800"});
   expect_run(
       3,
-      "320x240 pixels in '" + clip + "' is larger than the limit of 76799 pixels; give a larger --max-pixels",
+      "320x240 pixels in '" + clip + "' is larger than the limit of 76799 pixels; use a larger --max-pixels",
       {"detect", clip, "--max-pixels", "76799"});
   expect_run(3, "--max-pixels", {"live", clip, "--headless", "--max-pixels", "76799"});
   expect_run(3, "--max-pixels", {"measure", clip, "--max-pixels", "76799", "--device", "none"});

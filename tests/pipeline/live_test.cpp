@@ -194,7 +194,7 @@ TEST(Live, ScheduleAutoEndsWhereNoFrameEverComes) {
   Program program(live(url, {"--schedule", "auto", "--give-up-after", "0.3"}) + kHeadless);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, kInput) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("not there yet"));
+  EXPECT_THAT(outcome.err, HasSubstr("not available yet"));
   EXPECT_THAT(outcome.err, HasSubstr("no frame from"));
 }
 

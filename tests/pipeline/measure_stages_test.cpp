@@ -223,7 +223,7 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     EXPECT_NEAR(best.joules.value(), expected + 5 / best.achieved_fps, 0.3 * expected);
     EXPECT_NEAR(best.predicted_joules.value(), expected + 5 / best.predicted_fps, 0.05 * expected);
     EXPECT_THAT(explain(planned, processor), HasSubstr("mJ predicted"));
-    EXPECT_THAT(explain(planned, processor), HasSubstr("Energy is what RAPL package-0 counts.\n"));
+    EXPECT_THAT(explain(planned, processor), HasSubstr("Energy is measured by RAPL package-0.\n"));
     const Planned again = plan_schedule(pipeline, processor, &stages, {frame_of(40)}, asked);
     EXPECT_TRUE(again.remembered);
     EXPECT_EQ(again.schedule, planned.schedule);
@@ -269,9 +269,8 @@ TEST(EnergyRemark, SaysWhatNoMeterSees) {
   planned.energies.emplace();
   planned.energies->meter = "NVML card";
   planned.energies->seen = {false, true};
-  EXPECT_EQ(
-      energy_remark(planned),
-      "Energy is what NVML card counts: what the CPU takes is not seen by any meter, and not weighed.\n");
+  EXPECT_EQ(energy_remark(planned),
+            "Energy is measured by NVML card: no meter sees the energy of the CPU, which is not counted.\n");
 }
 
 TEST_F(MeasureStages, WithoutAMeterThereAreTimes) {
@@ -289,7 +288,7 @@ TEST_F(MeasureStages, WithoutAMeterThereAreTimes) {
   }
   const std::string text = stages_as_text(m);
   EXPECT_THAT(text, HasSubstr("no meter"));
-  EXPECT_THAT(text, HasSubstr("no energy: there is no meter"));
+  EXPECT_THAT(text, HasSubstr("no energy measured: there is no meter"));
   EXPECT_THAT(stages_as_svg(m), HasSubstr("Time of a frame"));
 }
 

@@ -120,7 +120,7 @@ TEST_F(MeasureTest, StagesAloneWithAPowerLog) {
                                                       "--json", folder_ / "s.json", "--csv",
                                                       folder_ / "s.csv", "--report", folder_ / "s.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("what the external meter sees"));
+  EXPECT_THAT(outcome.out, HasSubstr("the external meter's circuit"));
   const Json json = Json::parse(bytes_of(folder_ / "s.json"));
   EXPECT_NEAR(json.at("idle_before").at("watts").get<double>(), 50, 0.5);
   std::vector<std::string> names;
@@ -442,13 +442,13 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
     if (std::filesystem::exists(place, error) && !std::filesystem::is_empty(place, error))
       GTEST_SKIP() << "there may be a meter here";
   }
-  const Outcome outcome =
-      expect_run(2, "needs a meter", detect({"--device", "none", "--schedule", "auto", "--goal", "energy"}));
+  const Outcome outcome = expect_run(2, "needs an energy meter",
+                                     detect({"--device", "none", "--schedule", "auto", "--goal", "energy"}));
   EXPECT_THAT(outcome.err, HasSubstr("--goal throughput or latency"));
   // Nothing of what was there is lost to it.
   const std::filesystem::path found = folder_ / "found.jsonl";
   std::ofstream(found) << "kept\n";
-  expect_run(2, "needs a meter",
+  expect_run(2, "needs an energy meter",
              detect({"--device", "none", "--goal", "energy", "--detections", found.string(), "--overwrite"}));
   EXPECT_EQ(bytes_of(found), "kept\n");
 }

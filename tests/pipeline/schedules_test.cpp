@@ -155,7 +155,7 @@ TEST_F(Schedules, MapsThatCannotBe) {
 TEST_F(Schedules, Splits) {
   EXPECT_EQ(mapping({"split", "", 0, 0.7, ""}), "split 0.70");
   EXPECT_EQ(mapping({"", "", 0, 0.25, ""}), "split 0.25");
-  EXPECT_THAT(refusal({"gpu", "", 0, 0.5, ""}, &device), HasSubstr("--split is for --schedule split"));
+  EXPECT_THAT(refusal({"gpu", "", 0, 0.5, ""}, &device), HasSubstr("--split needs --schedule split"));
   for (const double share : {1.0, 1.5, 7.0})
     EXPECT_THAT(refusal({"split", "", 0, share, ""}, &device), HasSubstr("between 0 and 1")) << share;
   Schedule schedule = named_schedule("split", detector, &device, 4);

@@ -121,7 +121,7 @@ TEST_F(SeveralFakeDevices, WhenAllHaveFailedTheCpuGoesOn) {
     });
   expect_all(all_on_device(12), 80);
   EXPECT_FALSE(left_.uses_device());
-  EXPECT_THAT(log_.str(), HasSubstr("are searched on the CPU"));
+  EXPECT_THAT(log_.str(), HasSubstr("the CPU searches this frame"));
 }
 
 TEST_F(SeveralFakeDevices, OnePinnedThatFailsLeavesItsStagesToTheCpu) {

@@ -91,7 +91,7 @@ TEST(AdjustableDetector, RefusesSettingsThatDifferInMore) {
   other_label.label = "car";
   EXPECT_THAT(
       refused({"cars", std::make_unique<filterbank::FilterbankDetector>(other_label, filterbank::Options())}),
-      HasSubstr("find different things"));
+      HasSubstr("have different labels"));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(Experiments, OursMustFindTheSameAndOthersNeedNot) {
                                       some_pictures(), quick(6));
   EXPECT_EQ(e.baseline, 0u);
   ASSERT_EQ(e.differences.size(), 2u) << "once a picture";
-  EXPECT_THAT(e.differences[0], HasSubstr("y finds something else in a than x"));
+  EXPECT_THAT(e.differences[0], HasSubstr("y finds other objects in a than x"));
   EXPECT_THAT(experiment_as_text(e), HasSubstr(e.differences[1]));
   EXPECT_THAT(experiment_as_text(e), Not(HasSubstr("found the same")));
   EXPECT_THAT(experiment_as_page(e), HasSubstr(e.differences[0]));

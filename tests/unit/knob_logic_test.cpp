@@ -189,7 +189,7 @@ TEST(KnobPolicy, IsReadAndSaid) {
   for (const char* text : {"40", "W", "0W", "-1J", "40WW", "40 kW", "infW", "nanJ", "forty", "1,5W"}) {
     request.budget = text;
     EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { policy_of(request); }),
-                HasSubstr("no budget"))
+                HasSubstr("not a budget"))
         << text;
   }
   request.budget = "1W";

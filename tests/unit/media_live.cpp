@@ -131,9 +131,9 @@ TEST(MediaLive, OnlyDevicesAreAsked) {
   for (const std::string& input :
        {dir / "a.mkv", dir / "images", dir / "images/%06d.png", std::string("lavfi:testsrc"),
         std::string("-"), std::string("http://127.0.0.1:1/")}) {
-    refuse(input, "cannot be asked for a size", size);
-    refuse(input, "cannot be asked for a frame rate", rate);
-    refuse(input, "cannot be asked for a pixel format", format);
+    refuse(input, "has no choice of size", size);
+    refuse(input, "has no choice of frame rate", rate);
+    refuse(input, "has no choice of pixel format", format);
   }
   refuse("screen:", "pixel format", format);
   refuse("screen:", "width and a height", [](CaptureOptions& o) { o.size = {640, 0}; });

@@ -65,10 +65,10 @@ StageMeasurement card_measurement() {
 TEST(StageOutput, SaysHowSureTheIdlePowerIs) {
   StageMeasurement m = card_measurement();
   EXPECT_DOUBLE_EQ(idle_error(m), 5);
-  EXPECT_THAT(stages_as_text(m), HasSubstr("idle power is known to within 5.00 W (80.0 before, 90.0 after)"));
+  EXPECT_THAT(stages_as_text(m), HasSubstr("idle power is known within 5.00 W (80.0 before, 90.0 after)"));
   m.idle_before = m.idle_after = made_up_power(85);
   EXPECT_DOUBLE_EQ(idle_error(m), 1) << "half of what it scattered by";
-  EXPECT_THAT(stages_as_text(m), testing::Not(HasSubstr("known to within")));
+  EXPECT_THAT(stages_as_text(m), testing::Not(HasSubstr("is known within")));
   m.idle_before->lowest = 75;
   m.idle_before->highest = 97;
   EXPECT_DOUBLE_EQ(idle_error(m), 11) << "both alike, but what was before scattered";
