@@ -10,11 +10,11 @@
 
 namespace sightline::pipeline {
 
-/// What an interval took.
+/// Energy of an interval.
 struct EnergyReading {
   double joules = 0;           ///< of all meters
   std::vector<double> meters;  ///< of each
-  std::vector<double> parts;   ///< of what some of them tell apart, which is within their figures
+  std::vector<double> parts;   ///< of parts that some meters report, included in their figures
 };
 
 /// The log where one is given; else the meters of processors where there are any, else any one: the ranges of
@@ -28,7 +28,7 @@ class Energy : public EnergyCounter {
   bool empty() const override { return meters_.empty(); }
   const std::string& name() const override { return name_; }
   const std::string& note() const override { return note_; }
-  /// Of each meter, and of each part ("RAPL core"), in the order of a reading.
+  /// Names of the meters and of their parts ("RAPL core"), in the order of a reading.
   const std::vector<std::string>& meter_names() const { return meter_names_; }
   const std::vector<std::string>& part_names() const { return part_names_; }
   bool is_quick() const override;
@@ -39,7 +39,7 @@ class Energy : public EnergyCounter {
   void start() override;
   void stop() override;
   double joules() override;
-  /// Of the interval, as `joules`, by meter and part.
+  /// Energy of the interval, as `joules`, by meter and part.
   EnergyReading reading();
 
  private:

@@ -18,7 +18,7 @@ namespace sightline::pipeline {
 /// One way of running the detector.
 struct Implementation {
   std::string name;     ///< "compacted"
-  std::string buffers;  ///< where a device has a part in it: "copied" or "mapped"
+  std::string buffers;  ///< "copied" or "mapped", with a device
   std::string runs_on;  ///< for people: "CPU, 2 threads"
   bool is_ours = true;  ///< must find the same as all others of ours; false: another library's
   /// Makes what it needs besides pictures; called for every turn.
@@ -33,14 +33,14 @@ struct ExperimentPicture {
 
 struct ExperimentOptions {
   int repeats = 20;  ///< timed runs of each implementation on each picture
-  /// Where there is a meter: how long it counts for each implementation and picture. Sensors are slow.
+  /// Time for which a meter counts for each implementation and picture. Sensors are slow.
   double energy_seconds = 1.5;
   MeterOptions meters;
-  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 
-/// What one implementation took for one picture.
+/// Times of one implementation for one picture.
 struct PictureTimes {
   std::vector<double> seconds;  ///< of each run, in order
   std::int64_t objects = 0;
@@ -57,7 +57,7 @@ struct PictureResult {
   std::vector<PictureTimes> times;  ///< by implementation
 };
 
-/// What one implementation took for a group of pictures.
+/// Times of one implementation for a group of pictures.
 struct GroupTimes {
   double seconds = 0;            ///< geometric mean of the pictures' means
   double deviation = 0;          ///< mean of the pictures' deviations, relative to their means
@@ -71,15 +71,15 @@ struct Experiment {
   std::string model;    ///< the detector's description
   std::string program;  ///< version and instruction set
   std::string machine;
-  std::string meter;                  ///< what measured the energy; empty: nothing did
+  std::string meter;                  ///< energy meter; empty: none
   std::string meter_note;             ///< why there is none, or what it covers
   std::vector<std::string> left_out;  ///< implementations that could not be measured, and why
   int repeats = 0;
   std::vector<Implementation> implementations;
   std::vector<PictureResult> pictures;  ///< in groups
-  /// What speed-ups are against: the first that is not ours, else the first of all.
+  /// Index of the implementation that speed-ups are against: the first that is not ours, else the first.
   std::size_t baseline = 0;
-  /// Where one of ours found something else than the first of ours: that should not be.
+  /// Differences between the objects of our implementations. Should be empty.
   std::vector<std::string> differences;
 
   /// In the order of the pictures.

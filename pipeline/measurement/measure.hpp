@@ -26,7 +26,7 @@ struct MeasureOptions {
   int timeline_frames = 40;
   PlanOptions plan;  ///< of `auto`
   MeterOptions meters;
-  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 

@@ -19,7 +19,7 @@ struct MeasureStagesOptions {
   bool exhaustive = false;             ///< all mappings of the stages as well
   double mapping_seconds = 0;          ///< of each of these; 0: as `seconds`
   MeterOptions meters;
-  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 

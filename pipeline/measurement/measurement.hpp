@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline measure` found out.
+/// Results of `sightline measure`.
 
 #include <cstdint>
 #include <optional>
@@ -67,7 +67,7 @@ struct Measurement {
   std::vector<WorkCount> work;  ///< of the first frame
   std::string program;          ///< version and instruction set
   std::string machine;          ///< CPU's name and number of threads in use, device and driver
-  std::string meter;            ///< what measured the energy; empty: "no meter"
+  std::string meter;            ///< energy meter; empty: "no meter"
   std::string meter_note;       ///< why there is none, or what it covers
   TraceInfo trace_info;
   std::vector<ScheduleResult> schedules;

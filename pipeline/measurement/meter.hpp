@@ -21,7 +21,7 @@ struct DeviceInfo;
 
 namespace sightline::pipeline {
 
-/// What of a machine a meter sees.
+/// Part of a machine that a meter sees.
 enum class Seen {
   cpu,      ///< processor packages: cores, caches, built-in graphics
   memory,   ///< of the processors
@@ -43,9 +43,9 @@ class Meter {
   /// For example "RAPL package-0", "RAPL package-0 dram", "NVML NVIDIA H200", "battery BAT0",
   /// "hwmon amdgpu PPT", "log power.csv".
   const std::string& name() const { return name_; }
-  /// What the figure includes, for people.
+  /// Description of the parts that the figure includes.
   const std::string& covers() const { return covers_; }
-  /// Why the meter cannot be used, for example "not readable: needs root"; empty where it can.
+  /// Reason why the meter cannot be used, for example "not readable: needs root"; empty where it can.
   const std::string& problem() const { return problem_; }
   bool usable() const { return problem_.empty(); }
   Seen sees() const { return sees_; }
@@ -78,13 +78,13 @@ class Meter {
   std::vector<std::unique_ptr<Meter>> parts_;
 };
 
-/// Where to look for meters. The defaults are right for a Linux machine; tests put their own in.
+/// Paths to search for meters. The defaults are right for a Linux machine; tests put their own in.
 struct MeterOptions {
   std::filesystem::path powercap = "/sys/class/powercap";          ///< RAPL, Intel and AMD
   std::filesystem::path hwmon = "/sys/class/hwmon";                ///< chips with energy or power sensors
   std::filesystem::path power_supply = "/sys/class/power_supply";  ///< batteries
-  std::string nvml = "libnvidia-ml.so.1";  ///< what dlopen finds NVIDIA's library by; empty: do not look
-  std::filesystem::path log;  ///< what an external logger writes (see joules_of_log); empty: none
+  std::string nvml = "libnvidia-ml.so.1";  ///< NVIDIA's library, for dlopen; empty: do not look
+  std::filesystem::path log;               ///< file of an external logger (see joules_of_log); empty: none
 
   std::chrono::milliseconds power_period{50};  ///< between two samples of a power sensor; 0: only start(),
                                                ///< joules() and stop() take one

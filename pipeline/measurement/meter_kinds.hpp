@@ -1,5 +1,5 @@
 #pragma once
-/// What the kinds of meters share. Internal to pipeline/meter*.cpp.
+/// Helpers of all kinds of meters. Internal to pipeline/meter*.cpp.
 
 #include <filesystem>
 #include <functional>

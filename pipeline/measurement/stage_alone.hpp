@@ -48,7 +48,7 @@ std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, con
 
 enum class Copy {
   upload,   ///< of the frame, with all that the host does for it
-  download  ///< of what the last of the stages leaves that are on the device right from the frame on
+  download  ///< of the output of the last stage in the first run of stages on the device
 };
 /// A copy between host and device. Null as above, and where the first stage does not run on the device.
 std::unique_ptr<StageAlone> copy_alone(const FrameProcessor& processor, const DeviceStages& device,

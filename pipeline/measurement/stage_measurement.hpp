@@ -1,6 +1,6 @@
 #pragma once
-/// What `sightline measure --stages` found out: time and energy of each stage on each processor, and what
-/// becomes of them in whole schedules.
+/// Results of `sightline measure --stages`: time and energy of each stage on each processor, in isolation
+/// and in whole schedules.
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +38,7 @@ struct AloneRow {
   std::size_t processor = 0;  ///< 0 is the CPU, others are devices
   double seconds = 0;         ///< a frame
   double utilisation = 0;     ///< share of the time that the processor was busy; of a CPU: of all its threads
-  bool made_ready = false;    ///< what comes before was done anew each time, measured apart and taken off
+  bool made_ready = false;    ///< earlier stages were repeated each time, measured separately and subtracted
   std::optional<Power> power;         ///< none where there is no meter, or `made_ready`
   std::optional<FrameJoules> joules;  ///< none where no meter sees the processor
   double fps() const { return seconds > 0 ? 1 / seconds : 0; }
@@ -56,7 +56,7 @@ struct WholeRow {
   std::vector<double> utilisations;        ///< by processor
   std::optional<Power> power;              ///< none where there is no meter
   std::optional<FrameJoules> joules;       ///< as far as meters see
-  std::optional<double> stages_joules;     ///< what its stages and copies take above idle, measured alone
+  std::optional<double> stages_joules;     ///< isolated stages and copies, above idle
   double predicted_fps = 0;                ///< from stage times measured one frame at a time
   std::optional<double> predicted_joules;  ///< of `predicted_fps` and the stages' energy
 };
@@ -74,14 +74,14 @@ struct StageMeasurement {
   std::vector<std::string> processors;  ///< "CPU, 2 threads", devices
   std::vector<bool> seen;               ///< by processor: whether a meter sees it
   std::string meter;                    ///< empty: there is none
-  std::string meter_note;               ///< what the meters cover, or why there is none
+  std::string meter_note;               ///< coverage of the meters, or the reason for none
   std::vector<std::string> meter_names;
   std::vector<std::string> part_names;
   std::optional<Power> idle_before, idle_after;
   double idle_watts = 0;           ///< the mean of the two
   std::vector<double> idle_parts;  ///< the same by part of a meter
   std::vector<AloneRow> rows;
-  std::vector<std::string> left_out;  ///< what could not be measured, and why
+  std::vector<std::string> left_out;  ///< parts that could not be measured, with reasons
   std::vector<WholeRow> schedules;    ///< the named ones
   std::vector<WholeRow> mappings;     ///< all of them, where these were asked for: the most frugal first
 };
@@ -90,7 +90,7 @@ struct StageMeasurement {
 /// so, while all was measured. 0 where there is no meter.
 double idle_error(const StageMeasurement& measurement);
 
-/// What of a whole schedule's joules a frame is what.
+/// Breakdown of a schedule's joules per frame.
 struct JoulesExplained {
   double idle = 0;    ///< the idle power over the time of a frame
   double stages = 0;  ///< its stages and copies, measured alone
@@ -99,10 +99,10 @@ struct JoulesExplained {
 /// None where something of it is not known.
 std::optional<JoulesExplained> explained(const WholeRow& row);
 
-/// What the planner needs of it.
+/// Energies for the planner.
 StageEnergies energies_of(const StageMeasurement& measurement);
 
-/// Of rows, the one with the fewest joules a frame, first of equals; none where none has any.
+/// Index of the row with the fewest joules per frame, the first of equals; none where no row has joules.
 std::optional<std::size_t> most_frugal(const std::vector<WholeRow>& rows);
 
 }  // namespace sightline::pipeline

@@ -48,7 +48,7 @@ class Adaptive : public TraceSink {
   DeviceCosts costs_;  ///< as planned
   Goal goal_;
   int in_flight_;
-  Schedule home_;  ///< what was planned
+  Schedule home_;  ///< planned schedule
   Schedule current_;
   PlanWatch watch_;
   Window window_;

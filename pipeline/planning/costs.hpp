@@ -1,5 +1,5 @@
 #pragma once
-/// What stages cost on each processor, and what rate and latency follow for a schedule.
+/// Costs of stages on each processor, and the rate and latency that follow for a schedule.
 
 #include <array>
 #include <string>
@@ -62,7 +62,7 @@ struct Load {
   double seconds = 0;
 };
 
-/// What a schedule asks of each processor: the CPU (core-seconds over threads), the device, its copies each
+/// Load of each processor under a schedule: the CPU (core-seconds over threads), the device, its copies each
 /// way, the decoder, and the shared cores; of several devices that frames are dealt out to, each gets as many
 /// as its speed allows. Those that have nothing to do are left out.
 std::vector<Load> loads_of(const DeviceCosts& costs, const Schedule& schedule);

@@ -17,7 +17,7 @@ class EnergyCounter {
   virtual bool empty() const = 0;
   /// The meters, for people; empty where there is none.
   virtual const std::string& name() const = 0;
-  /// What they cover; where there is none, why those that there are cannot be used.
+  /// Parts that the meters cover; without a meter, the reasons why none can be used.
   virtual const std::string& note() const = 0;
   /// Whether runs of seconds are enough for it: processors' own meters.
   virtual bool is_quick() const = 0;

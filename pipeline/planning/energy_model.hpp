@@ -1,5 +1,5 @@
 #pragma once
-/// What a frame's energy comes to under a schedule, from what its stages take alone.
+/// Prediction of a frame's energy under a schedule, from the energies of its isolated stages.
 
 #include <cstddef>
 #include <filesystem>
@@ -45,8 +45,8 @@ StageEnergies energies_from_json(const nlohmann::json& json);
 
 /// In the user's cache folder; empty where there is none.
 std::filesystem::path default_energy_file();
-/// What was stored under the key for these meters and so many stages and processors; none where there is
-/// nothing, or nothing that is understood.
+/// Energies that are stored under the key for these meters, stages and processors; none where the entry is
+/// missing or cannot be read.
 std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, const std::string& key,
                                              const std::string& meter, std::size_t stages,
                                              std::size_t processors);

@@ -21,8 +21,8 @@ struct EnergySeen {
   double device = 0;   ///< seconds that devices were
 };
 
-/// Of all schedules, the one with the fewest joules a frame as things are now, with what it takes; none where
-/// that is not known, or not a tenth less than what runs. Power that the plan's stages and idle do not
+/// Schedule with the fewest joules per frame at present costs; none where that is not known, or not 10% less
+/// than the running schedule. Power that the plan's stages and idle do not
 /// explain (another program's work, say) is taken to be there under every schedule. A frame takes no less
 /// time than it takes the source to bring one.
 /// @param costs   as they are now

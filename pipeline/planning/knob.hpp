@@ -25,7 +25,7 @@ class CapacityMeter {
     double possible = 0;      ///< frames a second that could be searched
     double delivered = 0;     ///< that were
     double resting = 0;       ///< share of the time, 0 to 1
-    bool by_outputs = false;  ///< where it rests: the sinks were busier than the source
+    bool by_outputs = false;  ///< the sinks were busier than the source while it rested
   };
   /// Forgets what it has seen, and leaves out the next `frames`, which a change still shows in.
   void begin_anew(int frames);
@@ -80,7 +80,7 @@ class Knob : public TraceSink {
   /// The setting of the frames that enter now, and who chose it: "25 filters, step 1.1", "by hand".
   std::string setting_text() const;
   std::string chosen_by() const;
-  /// What came of the policy, a line; empty where there was none, or it never came to judge.
+  /// One line about the policy's success; empty without a policy, or before its first check.
   std::string summary() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What a user may ask of the knob that turns between a processor's settings while it runs.
+/// Policies of the quality controller, which changes a processor's setting while it runs.
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sightline::pipeline {
 
-/// What somebody asked for: with `--settings`, `--hold`, `--budget`, `--battery`, or in section [knob].
+/// User's request: with `--settings`, `--hold`, `--budget`, `--battery`, or in section [knob].
 struct KnobRequest {
   std::string settings;        ///< as `--settings` takes them; empty: the family's own
   std::optional<double> hold;  ///< frames a second

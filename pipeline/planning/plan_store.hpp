@@ -9,7 +9,7 @@
 
 namespace sightline::pipeline {
 
-/// What a plan depends on besides the frames' content. `frame` is one of them.
+/// Key of a plan: all that it depends on besides the frames' content. `frame` is one of them.
 std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
                      int threads, const PlanOptions& options);
 
@@ -19,7 +19,7 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
                                        const FrameProcessor& processor, const Devices& devices,
                                        std::optional<std::int64_t> frames_to_come);
 
-/// Where it cannot be written, the log says so to those who look closely.
+/// Stores a plan. A failure to write is logged at debug level.
 void remember_plan(const JsonStore& store, const std::string& key, const Planned& planned);
 
 }  // namespace sightline::pipeline

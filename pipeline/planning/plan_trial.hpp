@@ -22,8 +22,8 @@ inline bool is_set(const std::atomic<bool>* stop) {
   return stop && stop->load();
 }
 
-/// What schedules do for a goal. Where the run is to end or a device is lost, nothing is tried any more: what
-/// was seen then is not what schedules do.
+/// Trials of schedules for a goal. They end when the run ends or a device is lost: later measurements would
+/// not be of the schedules.
 class PlanTrials {
  public:
   /// @param energy  the meters, for the goal energy; else null

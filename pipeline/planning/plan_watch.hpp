@@ -55,7 +55,7 @@ class PlanWatch {
 
   std::size_t deciding_;
   int drift_windows_;
-  std::optional<std::vector<double>> reference_;       ///< of what runs, when it was new
+  std::optional<std::vector<double>> reference_;       ///< of the running schedule, when it was new
   std::optional<std::vector<double>> plan_reference_;  ///< of the plan, undisturbed
   std::vector<double> scales_;                         ///< at the reference
   std::vector<double> last_;

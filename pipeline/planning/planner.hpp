@@ -42,7 +42,7 @@ struct Alternative {
 /// A plan that a short run limited is made anew for runs that are longer by this factor.
 inline constexpr std::int64_t kLongerRun = 2;
 
-/// What `auto` decided, and why.
+/// Decision of `auto`, with its reasons.
 struct Planned {
   Schedule schedule;
   DeviceCosts costs;
@@ -56,7 +56,7 @@ struct Planned {
 struct PlanOptions {
   Goal goal = Goal::throughput;
   int in_flight = 0;           ///< 0: chosen too
-  std::filesystem::path file;  ///< where plans are remembered; empty: nowhere
+  std::filesystem::path file;  ///< file of stored plans; empty: none
   double trial_seconds = 0.3;  ///< of each of the most promising schedules
   int trials = 5;              ///< how many of them are tried
   /// Frames of the run to come: unless a plan is remembered, measuring and trials end when planning has taken
@@ -72,7 +72,7 @@ struct PlanOptions {
   /// Says, where something has to be measured, how long copies take by device. Empty, or of fewer devices:
   /// they are measured at every stage instead.
   std::function<std::vector<TransferModel>()> transfers;
-  std::filesystem::path energy_file;  ///< where stages' energies are stored; empty: nowhere
+  std::filesystem::path energy_file;  ///< file of stored stage energies; empty: none
   /// Measures the energy of the stages on a frame, for the goal energy, where none is stored: each stage on
   /// each processor for so many seconds. Empty: it is not measured, and until they are tried, faster
   /// schedules are taken to need less.

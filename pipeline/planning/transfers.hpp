@@ -15,8 +15,8 @@ class TransferCurve {
   explicit TransferCurve(std::vector<std::pair<double, double>> points);
 
   bool empty() const { return points_.empty(); }
-  /// Of so many bytes: between two that were measured, on the line between them; beyond the largest, on the
-  /// line that leads to it; below the smallest, what that takes. 0 of an empty curve.
+  /// Time to transfer so many bytes: interpolated between measured sizes, extrapolated beyond the largest,
+  /// constant below the smallest. 0 for an empty curve.
   double seconds(double bytes) const;
   /// The other way round: the fewest bytes whose copy takes that long; 0 where even the smallest takes
   /// longer.

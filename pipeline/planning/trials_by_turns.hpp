@@ -9,9 +9,9 @@
 
 namespace sightline::pipeline {
 
-/// What is known of one before it is tried.
+/// Candidate, with its prediction.
 struct Contender {
-  std::optional<double> predicted;  ///< what it is expected to take, above 0
+  std::optional<double> predicted;  ///< predicted value, above 0
   int processors = 1;               ///< that it keeps busy
 };
 
@@ -23,7 +23,7 @@ struct TurnLimits {
   double worth = std::numeric_limits<double>::infinity();
 };
 
-/// What the trials of one came to.
+/// Results of a candidate's trials.
 struct Tried {
   std::vector<double> seen;  ///< each trial, in their order
   double mean = 0;
@@ -33,7 +33,7 @@ struct Tried {
 struct TurnsResult {
   std::vector<Tried> tried;         ///< by contender
   std::optional<std::size_t> best;  ///< none where nothing was tried
-  std::vector<std::size_t> tied;  ///< those that could not be told apart from the smallest mean, it included
+  std::vector<std::size_t> tied;    ///< indices of the smallest mean and those not distinguishable from it
 };
 
 /// Tries all by turns, there and back, so that what drifts (clocks, temperature) meets all alike. After the

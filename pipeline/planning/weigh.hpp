@@ -7,10 +7,10 @@
 
 namespace sightline::pipeline {
 
-/// What counts for the goal, as measured where it was tried, else as predicted. Smaller is better.
+/// Figure of merit for the goal: measured where the schedule was tried, else predicted. Smaller is better.
 double merit(const Alternative& a, Goal goal);
 
-/// Those that were tried come first, each kind by rising merit.
+/// Sorts tried schedules before untried ones, each kind by rising merit.
 void rank(std::vector<Alternative>& alternatives, Goal goal);
 
 }  // namespace sightline::pipeline

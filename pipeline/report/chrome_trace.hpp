@@ -54,7 +54,7 @@ class ChromeTraceWriter : public TraceSink {
     int thread = 0;
     std::int64_t end = 0;  ///< of its last span
   };
-  /// Where a span is shown.
+  /// Process and thread of a span in the trace.
   struct Place {
     int process = 0;
     int thread = 0;

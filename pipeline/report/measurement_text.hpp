@@ -13,7 +13,7 @@
 
 namespace sightline::pipeline {
 
-/// Of a terminal.
+/// Width of a terminal.
 inline constexpr std::size_t kColumns = 100;
 /// Rows of equal length; the first column is flush left, the others right.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);

@@ -19,7 +19,7 @@ std::string stages_as_page(const StageMeasurement& measurement);
 /// These bars alone, as SVG: a bar for each stage on each processor, then one for each schedule.
 std::string stages_as_svg(const StageMeasurement& measurement);
 
-/// What is not in any figure, and whatever else has to be known to read them; a sentence each.
+/// Remarks on the figures and on what they leave out; a sentence each.
 std::vector<std::string> remarks(const StageMeasurement& measurement);
 /// For each stage that was measured on several processors: which of them takes less of what is known.
 /// @param names  of the processors

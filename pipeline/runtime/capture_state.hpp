@@ -58,7 +58,7 @@ class CaptureWatch {
   void ended();
 
   CaptureStatus status(Time now) const;
-  /// Of the last frame, or of the start where there was none.
+  /// Time of the last frame, or of the start where there was none.
   Time last_frame() const;
   /// Seconds from frame to frame, as measured; else as the input says; 1/25 where that is not known.
   double period() const;

@@ -19,7 +19,7 @@ namespace sightline::pipeline {
 
 namespace flow = oneapi::tbb::flow;
 
-/// What moves through the graph: a frame that begins, or comes back from a device.
+/// Message of the flow graph: a frame that begins, or comes back from a device.
 struct Token {
   static constexpr int kBegins = -1;
   Slot* slot = nullptr;
@@ -84,7 +84,7 @@ class DeviceLine : public Outstanding::Receiver {
   const DeviceStages& stages_;
   const std::size_t number_;
   const std::string name_;
-  const std::string failure_;  ///< what is said of a device that has failed
+  const std::string failure_;  ///< message for a failed device
   const Options options_;
   const std::function<void(const std::string&)> on_loss_;
   std::unique_ptr<Submit> submit_;
@@ -97,7 +97,7 @@ class DeviceLine : public Outstanding::Receiver {
   int limit_ = 1;    ///< of these
   DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
-  std::vector<Slot*> polled_;  ///< those whose end the poller looks out for
+  std::vector<Slot*> polled_;  ///< slots whose end the poller waits for
   std::condition_variable_any poll_;
   std::unique_ptr<DeviceQueue> clock_queue_;
   DeviceClock clock_;

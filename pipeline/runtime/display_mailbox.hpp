@@ -10,7 +10,7 @@
 
 namespace sightline::pipeline {
 
-/// What the display is to show.
+/// Frame and objects to display.
 struct Showable {
   media::Frame frame;
   std::vector<Detection> objects;

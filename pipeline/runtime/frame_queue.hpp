@@ -18,7 +18,7 @@ namespace sightline::pipeline {
 
 using CaptureClock = std::chrono::steady_clock;
 
-/// What gives way when a frame comes and the queue is full.
+/// Frame that is dropped when the queue is full.
 enum class DropPolicy {
   oldest,  ///< the frame that waits longest: the detector gets the latest, latency is bounded
   newest,  ///< the frame that comes
@@ -38,7 +38,7 @@ inline constexpr std::array kDropCauses{DropCause::busy, DropCause::paused, Drop
 /// The one word for it in windows, logs and summaries.
 std::string_view to_string(DropCause cause);
 
-/// Where the captured frames went. In every snapshot
+/// Accounts of the captured frames. In every snapshot
 /// captured == taken + left_out + dropped_in_all() + waiting.
 struct CaptureCounts {
   std::int64_t captured = 0;
@@ -56,8 +56,8 @@ struct FrameQueueOptions {
   DropPolicy drop = DropPolicy::oldest;
   int capacity = 1;  ///< frames that wait
   int every = 1;     ///< offer the 1st, (1 + every)th, ... frame only
-  /// What a pause does: false: frames that come are dropped but for the newest, which `step` takes; true: the
-  /// source is held, and nothing is lost.
+  /// Mode of a pause. False: all frames but the newest, which `step` takes, are dropped. True: the source is
+  /// held, and nothing is lost.
   bool hold = false;
   const std::atomic<bool>* stop = nullptr;  ///< closes the queue within 50 ms of being set; may be null
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// What a live run shows of itself while it goes on: rates, latencies, and which stage is at work when.
+/// Statistics of a live run: rates, latencies, and the activity of each stage over time.
 
 #include <array>
 #include <deque>

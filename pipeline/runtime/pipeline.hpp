@@ -17,7 +17,7 @@
 
 namespace sightline::pipeline {
 
-/// Where results go. Called by one thread at a time, frames in order.
+/// Consumer of results. Called by one thread at a time, frames in order.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -27,12 +27,12 @@ class Sink {
 
 struct StageTime {
   std::string name;
-  std::string processor;  ///< where it ran: "CPU" or the device's name; "CPU and ..." where frames differed
+  std::string processor;  ///< "CPU" or the device's name; "CPU and ..." if frames differed
   double seconds = 0;     ///< busy time, summed over all frames
   double work = 0;        ///< core-seconds on the CPU
 };
 
-/// Where a run stands; sent after every frame.
+/// Progress of a run; sent after every frame.
 struct Progress {
   std::int64_t frames = 0;
   double seconds = 0;                 ///< since the start
@@ -45,7 +45,7 @@ struct SettingUse {
   std::int64_t frames = 0;
 };
 
-/// What a run did.
+/// Summary of a run.
 struct RunReport {
   std::int64_t frames = 0;
   std::int64_t skipped = 0;
@@ -113,8 +113,8 @@ class Pipeline {
   Schedule schedule() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Of the processor's settings (FrameProcessor::run_settings), the one that frames which enter now are
-  /// searched with; at first, the one that it is configured with.
+  /// Index of the setting (FrameProcessor::run_settings) for frames that enter now; at first, the configured
+  /// one.
   std::size_t setting() const;
   /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage) where
   /// the processor has no such setting.

@@ -28,15 +28,14 @@ struct Schedule {
   /// By stage of `on_device`: 0, it runs on the device that the frame is dealt to; else always on the device
   /// of this number less one.
   std::array<std::uint8_t, kMostStages> pinned{};
-  /// Of split frames, by device: how much of the devices' part each does, relative to the others. Empty: all
-  /// the same.
+  /// Relative share of each device in the devices' part of a split frame. Empty: equal shares.
   std::vector<double> shares = {};
   friend bool operator==(const Schedule&, const Schedule&) = default;
 
   bool uses_device() const { return on_device.any() || split > 0; }
 };
 
-/// What somebody asked for: with `--schedule`, `--map`, `--in-flight`, `--split`, or in section [schedule].
+/// User's request: with `--schedule`, `--map`, `--in-flight`, `--split`, or in section [schedule].
 struct ScheduleRequest {
   std::string name;   ///< of a named schedule; empty: `auto` with a device, `cpu` without
   std::string map;    ///< "filter=gpu,classify=cpu": changes to the named one; also NAME=NUMBER of a tunable
@@ -87,7 +86,7 @@ StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor
 /// that take no part have an empty one.
 std::vector<Partition> device_partitions(const Schedule& schedule, std::size_t devices);
 
-/// What is left of a schedule when a device is gone: the others do its work or, where it was the last, the
+/// Schedule without a lost device: the others do its work or, where it was the last, the
 /// CPU. The schedule must use it.
 Schedule without_device(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices,
                         std::size_t gone);

@@ -14,7 +14,7 @@ namespace sightline::pipeline {
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// What is found, without words. Throws Error (failed) and DeviceError.
+  /// Searches a picture without log messages. Throws Error (failed) and DeviceError.
   virtual FrameResult search(GrayView picture) = 0;
 };
 

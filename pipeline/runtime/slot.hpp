@@ -76,7 +76,7 @@ struct DevicePart {
   bool failed = false;      ///< the device said so
   bool abandoned = false;   ///< the device never answered: its buffers may still be in use
   std::int64_t ready = 0;   ///< since when the next segment could have run
-  std::vector<Span> spans;  ///< what it did
+  std::vector<Span> spans;  ///< the device's activities
 
   void begin() {
     error.clear();
@@ -97,9 +97,9 @@ struct Slot {
   FrameResult result;
 
   const Plan* plan = nullptr;
-  std::size_t segment = 0;        ///< next of the plan's
-  Segment handed;                 ///< what the device that has the frame does, of one that is not split
-  std::size_t dealt = kNoDevice;  ///< the device that the frame is dealt to
+  std::size_t segment = 0;               ///< next of the plan's
+  Segment handed;                        ///< work of the frame's device, if the frame is not split
+  std::size_t dealt = kNoDevice;         ///< the device that the frame is dealt to
   std::unique_ptr<Workspace> workspace;  ///< in a split: the CPU's partition, then the whole
   std::vector<DevicePart> parts;         ///< by device
   std::atomic<int> partitions_left{0};   ///< of a split frame, the CPU's among them
@@ -118,7 +118,7 @@ struct Slot {
   Workspace& device_workspace(std::size_t device) {
     return is_split() ? *parts[device].partition : *workspace;
   }
-  /// What the device that the frame is handed to has to do.
+  /// Work of the device that takes the frame over.
   Segment device_segment(const FrameProcessor& processor) const {
     return is_split() ? Segment{true, 0, processor.partitionable_stages()} : handed;
   }

@@ -84,7 +84,7 @@ class PeekedSource : public media::FrameSource {
  private:
   media::FrameSource& source_;
   std::deque<media::Frame> ahead_;
-  std::exception_ptr failure_;  ///< what reading ahead ended with
+  std::exception_ptr failure_;  ///< exception that ended reading ahead
 };
 
 }  // namespace sightline::pipeline

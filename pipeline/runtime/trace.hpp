@@ -1,5 +1,5 @@
 #pragma once
-/// Who ran what, where, from when to when.
+/// Trace of a run: activities with their processors and times.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sightline::pipeline {
 
-/// What a span of time went into.
+/// Activity of a span of time.
 enum class Activity : std::uint8_t {
   decode,    ///< the source made the frame
   wait,      ///< ready for `stage`, whose processor was busy with others
@@ -28,7 +28,7 @@ struct Span {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;      ///< of the processor; meaningless for decode and output
   std::uint8_t processor = 0;  ///< 0 is the CPU, others are devices: TraceInfo::processors
-  std::uint8_t partition = 0;  ///< where a frame is split: 0 the CPU's partition, 1 the device's
+  std::uint8_t partition = 0;  ///< of a split frame: 0 the CPU's partition, 1 the device's
   std::int64_t start = 0;
   std::int64_t end = 0;
   /// CPU stages: core-nanoseconds of all threads together; 0 where not known.
@@ -52,7 +52,7 @@ struct FrameTrace {
   std::span<const Span> spans;  ///< by start
 };
 
-/// What the numbers in a trace stand for.
+/// Names of the numbers in a trace.
 struct TraceInfo {
   std::vector<std::string> stages;      ///< of the processor
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"

@@ -37,7 +37,7 @@ class AdjustableDetector : public Detector {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::size_t partitionable_stages() const override { return configured().partitionable_stages(); }
-  /// Of two workspaces that were prepared with the same setting.
+  /// Merges two workspaces that were prepared with the same setting.
   void merge(Workspace& workspace, Workspace& other) const override;
   const Tunable* tunable() const override { return configured().tunable(); }
   std::span<const ProcessorSetting> run_settings() const override { return settings_; }

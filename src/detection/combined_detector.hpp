@@ -36,17 +36,17 @@ class CombinedDetector : public Detector, public NamingDetector {
   /// False where the frame is too small for all of them. Those for which it is find nothing.
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
-  /// Those of all detectors, where every one can divide a frame.
+  /// Partitionable stages of all detectors; 0 unless each one can divide a frame.
   std::size_t partitionable_stages() const override { return partitionable_; }
   void merge(Workspace& workspace, Workspace& other) const override;
   std::span<const ProcessorSetting> run_settings() const override { return settings_; }
   std::size_t configured_setting() const override { return configured_; }
-  /// Of the first detector that has one.
+  /// Tunable of the first detector that has one.
   const Tunable* tunable() const override;
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   std::vector<WorkCount> count_work(PictureView frame) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
-  /// Those of all detectors.
+  /// Union of all detectors' names.
   std::shared_ptr<const KnownNames> known_names() const override;
 
  private:

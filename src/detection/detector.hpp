@@ -9,9 +9,9 @@
 
 namespace sightline {
 
-/// What a user wants to know about a detector, besides.
+/// Description of a detector, in addition to that of its processor.
 struct DetectorInfo : ProcessorInfo {
-  std::vector<std::string> labels;  ///< what a Detection's label means
+  std::vector<std::string> labels;  ///< names of Detection::label
   /// By label: height in frame pixels of the smallest object that is searched for; 0, and none for labels at
   /// the end, where that depends on the object that it is inside of.
   std::vector<double> smallest_objects;
@@ -23,7 +23,7 @@ struct DetectorInfo : ProcessorInfo {
   double smallest_object() const;
 };
 
-/// What every detector family makes. Thread-safety: as FrameProcessor.
+/// Interface of all detector families. Thread-safety: as FrameProcessor.
 class Detector : public FrameProcessor {
  public:
   const DetectorInfo& info() const override = 0;

@@ -20,12 +20,12 @@ class ObjectProcessor : public FrameProcessor {
 
   /// Takes the objects of the frame that the workspace is prepared for, before its first stage runs.
   virtual void set_objects(Workspace& workspace, std::vector<Detection> objects) const = 0;
-  /// What became of them, once all stages have run. Moves them out of the workspace.
+  /// Objects after all stages. Moves them out of the workspace.
   virtual std::vector<Detection> take_objects(Workspace& workspace) const = 0;
   /// Changes what is to be known of the detector by what these stages add to it. Called once, before any
   /// workspace is made.
   virtual void extend(DetectorInfo& info) = 0;
-  /// Of stages that name objects; null of others.
+  /// Names that the stages may give to objects; null for stages that give none.
   virtual std::shared_ptr<const KnownNames> known_names() const { return nullptr; }
 
   const ProcessorInfo& info() const final;

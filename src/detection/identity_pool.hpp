@@ -1,5 +1,5 @@
 #pragma once
-/// Who an object is, out of what several frames say of it.
+/// Identity of an object, pooled over several frames.
 
 #include <string>
 #include <vector>

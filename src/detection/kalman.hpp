@@ -22,7 +22,7 @@ struct ConstantVelocity {
     return {measured, 0, position_deviation * position_deviation, velocity_deviation * velocity_deviation, 0};
   }
 
-  /// Where it will be `seconds` later.
+  /// Position `seconds` later.
   double ahead(double seconds) const { return position + seconds * velocity; }
 
   /// Lets time pass. `acceleration` is the standard deviation of the speed's change within one second.

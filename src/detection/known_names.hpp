@@ -1,5 +1,5 @@
 #pragma once
-/// Whose names may be shown at this moment. Results that outlive their frame, as those of a tracker, must
+/// Names that may be shown at this moment. Results that outlive their frame, as those of a tracker, must
 /// drop the name of somebody who has been deleted meanwhile.
 
 #include <memory>

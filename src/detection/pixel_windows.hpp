@@ -80,7 +80,7 @@ class PixelWindowWorkspace : public SlidingWindowWorkspace {
   TaskLists<Candidate> scanned;  ///< by tile
 };
 
-/// What such a detector knows of its model.
+/// Properties of the model that the detector needs.
 struct PixelWindowModel {
   std::string family;    ///< for example "waldboost"
   std::string name;      ///< of the file
@@ -88,8 +88,8 @@ struct PixelWindowModel {
   std::string label;
   Size window;           ///< pixels
   double box_scale = 1;  ///< sides of an object's box in parts of its window's, about the same middle
-  /// What is searched for at once; a candidate's level is that of the frame and the view's number times the
-  /// number of levels. Detections say which view they are of where it has a name.
+  /// Views that are searched at once. A candidate's level is the level of the frame plus the view's index
+  /// times the number of levels. Detections have the view's name where it has one.
   std::vector<std::string> views = std::vector<std::string>(1);
   std::string fingerprint;  ///< of all that decides which windows the scan rejects, and when
 };
@@ -99,7 +99,7 @@ class PixelWindowDetector : public SlidingWindowDetector {
  public:
   /// The stages, in order.
   enum StageIndex : std::size_t { kPyramid, kScan, kGroup };
-  /// What they leave for each other; number 0 is the frame.
+  /// Resources that stages exchange; number 0 is the frame.
   enum ResourceIndex : std::size_t { kImages = kFrameResource + 1, kCandidates, kDetections };
 
   std::span<const std::string_view> resources() const override;

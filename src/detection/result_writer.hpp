@@ -98,7 +98,7 @@ class ResultWriter {
   /// has failed before. Further calls do nothing.
   void finish();
 
-  class Output;  ///< where the bytes go; private to the implementation
+  class Output;  ///< destination of the bytes; private to the implementation
   class Format;  ///< how a frame is put; private to the implementation
 
   /// For `open` alone: nobody else can make these parts.

@@ -34,7 +34,7 @@ class ResultWriter::Output {
   const bool is_own_;  ///< opened here, and so empty at the start
   int fd_ = -1;
   int error_ = 0;
-  off_t whole_ = 0;  ///< where the last whole text ends
+  off_t whole_ = 0;  ///< end of the last complete text
 };
 
 /// The text of a format: a head, a piece for each frame and a tail.

@@ -1,5 +1,5 @@
 #pragma once
-/// What a model's scores are worth: confidences from 0 to 1 that mean the same for all models.
+/// Calibration of a model's scores: confidences from 0 to 1 that mean the same for all models.
 
 #include <string>
 #include <vector>

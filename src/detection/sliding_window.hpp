@@ -1,6 +1,6 @@
 #pragma once
-/// What detectors that slide a window over all levels of a pyramid have in common: how a frame is planned and
-/// partitioned, cut into bands for threads, and how candidates are collected, limited and merged.
+/// Base of detectors that slide a window over all levels of a pyramid: plans and partitions a frame, cuts it
+/// into bands for threads, and collects, limits and merges candidates.
 ///
 /// A family derives its workspace and its detector from the two classes below, lays out its own memory, and
 /// uses the functions. It keeps its levels in an order of its own choice: only their numbers matter here.
@@ -50,8 +50,8 @@ void for_each_band(const std::vector<Band>& bands, Workspace& workspace, const W
       bands.size(), [&](std::size_t i) { work(bands[i]); }, &workspace.work);
 }
 
-/// What tasks find, each into a list of its own, put one after the other in the order of the tasks: the
-/// result does not depend on the threads. Lists keep their memory. Thread-safety: one `run` at a time.
+/// One list of results per task, joined in the order of the tasks, so that the result does not depend on the
+/// threads. Lists keep their memory. Thread-safety: one `run` at a time.
 template <typename Found>
 class TaskLists {
  public:
@@ -74,7 +74,7 @@ class TaskLists {
   std::vector<std::vector<Found>> lists_;
 };
 
-/// What a level costs, for partitioning a frame.
+/// Cost of a level, for partitioning a frame.
 struct LevelCost {
   double work = 0;      ///< of the whole level, in any unit that all levels share (pixels, windows); 0: none
   int window_rows = 0;  ///< rows of windows, where a partition can end
@@ -138,7 +138,7 @@ class SlidingWindowWorkspace : public Workspace {
   std::vector<Size> octave_sizes() const;
 
   PictureView frame;                  ///< not owned; valid until the last stage has run
-  PlannedFrame planned;               ///< what geometry, rows and bands were made for
+  PlannedFrame planned;               ///< frame that geometry, rows and bands were made for
   std::vector<Candidate> candidates;  ///< by level, y, x, until `keep_best` sorts them
   std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
 

@@ -32,12 +32,11 @@ struct TrackerOptions {
   /// Lowest score that begins a track. What scores less only continues one that is already reported. The
   /// default: everything begins one.
   double start_score = -std::numeric_limits<double>::infinity();
-  /// What the score of a box that is only predicted falls to within `max_gap`: usually the detector's
-  /// threshold.
+  /// Score to which a predicted box falls within `max_gap`: usually the detector's threshold.
   double lowest_score = 0;
   /// A pause of so many seconds, or time that goes backwards, ends all tracks.
   double max_pause = 3.0;
-  /// Whose names may be reported: somebody who is deleted loses hers with the next report. Null: everybody's.
+  /// Names that may be reported: a deleted person's name is gone from the next report on. Null: all names.
   std::shared_ptr<const KnownNames> names = nullptr;
 
   /// Noise of a coordinate, in the object's heights (its aspect ratio: in parts of itself), as standard
@@ -81,8 +80,8 @@ class Tracker {
   /// @param time  of the frame in seconds, from any start; rises
   const std::vector<Detection>& update(double time, std::span<const Detection> objects);
 
-  /// What is likely to be seen at a time after the last `update`, for a frame that was not searched: what was
-  /// found in that update, with its score and for `max_lost` seconds, and what was missing there as above.
+  /// Prediction for a frame that was not searched, at a time after the last `update`: objects found in that
+  /// update, with their scores and for `max_lost` seconds, and missing objects as above.
   /// Changes nothing but the returned buffer, which is valid until the next call, and forgets deleted names.
   const std::vector<Detection>& predict(double time);
 

@@ -35,7 +35,7 @@ std::unique_ptr<ByteSource> open_standard_input(Interrupted interrupted);
 /// Bytes in memory.
 std::unique_ptr<ByteSource> open_content(std::vector<std::uint8_t> content);
 
-/// What all requests of one input share: the host that the user named, and how it is reached.
+/// Origin of all requests of one input: the host that the user named, and how it is reached.
 struct HttpOrigin {
   std::string host;
   std::string server;                      ///< see server_of

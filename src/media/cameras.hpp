@@ -1,5 +1,5 @@
 #pragma once
-/// What cameras there are, and what they can deliver (V4L2).
+/// List of cameras and their formats (V4L2).
 
 #include <string>
 #include <vector>
@@ -33,7 +33,7 @@ struct Camera {
   std::string path;     ///< an input for Reader
   std::string name;     ///< the driver's, such as "HD Webcam"
   std::string driver;   ///< such as "uvcvideo"
-  std::string bus;      ///< where it is plugged in
+  std::string bus;      ///< bus and port
   std::string problem;  ///< why it cannot be used, and what to do; empty where it can
   std::vector<CameraFormat> formats;
 };
@@ -61,7 +61,7 @@ std::vector<Camera> list_cameras(VideoDevices& devices);
 Camera first_camera();
 Camera first_camera(VideoDevices& devices);
 
-/// What one can do where there is no camera.
+/// Advice to a user without a camera.
 std::string no_camera_advice();
 
 }  // namespace sightline::media

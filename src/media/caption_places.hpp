@@ -1,5 +1,5 @@
 #pragma once
-/// Where captions stand beside boxes, so that none covers another where there is room.
+/// Positions of captions beside boxes, without overlap where there is room.
 
 #include <vector>
 
@@ -19,8 +19,8 @@ class CaptionPlaces {
   /// @param picture  captions stay within it as far as they fit
   explicit CaptionPlaces(const Area& picture) : picture_(picture) {}
 
-  /// The place of the next caption: above its box, below it, or at the lower end inside, so that it covers no head;
-  /// at the upper end inside only where captions placed before leave nothing else.
+  /// The place of the next caption: above its box, below it, or at the lower end inside, so that it covers no
+  /// head; at the upper end inside only where captions placed before leave nothing else.
   /// @param box  may lie partly outside of the picture
   Area next(const Area& box, Size caption);
 

@@ -17,7 +17,7 @@ class VideoEncoder {
                const WriteOptions& options);
 
   const AVCodecContext& context() const { return *context_; }
-  /// Where frames are put and drawn on before `encode`.
+  /// Picture to put a frame into and draw on before `encode`.
   FittedPicture& picture() { return fitted_; }
 
   /// Gives the encoder the picture, shown at `time` seconds from the first. Times that would not rise are

@@ -20,7 +20,7 @@ class FittedPicture {
 
   /// Brings a frame in. @throws Error (input) for a pixel format without conversion
   void put(const Frame& frame);
-  /// Where in the picture a box of the last frame lies.
+  /// Position of a box of the last frame in the picture.
   Box map(const Box& box) const;
   /// To draw on; valid until the next `put`.
   Yuv420View view();

@@ -7,7 +7,7 @@
 
 namespace sightline::media {
 
-/// What is in a folder. Links count as what they lead to.
+/// Contents of a folder. A link counts as its target.
 struct FolderContents {
   /// In order; each begins with the folder's path. Not all may be files: see `why_unreadable`.
   std::vector<std::filesystem::path> images;

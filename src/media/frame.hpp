@@ -16,7 +16,7 @@ namespace sightline::media {
 
 class Scaler;
 
-/// What 8-bit luma means: black 16 and white 235 (limited), or black 0 and white 255 (full).
+/// Range of 8-bit luma: black 16 and white 235 (limited), or black 0 and white 255 (full).
 enum class LumaRange { limited, full };
 
 /// When a live picture came about, in nanoseconds of std::chrono::steady_clock; 0 where that is not known, or
@@ -44,12 +44,12 @@ class Frame {
   /// frame to frame, over loops as well.
   double time() const { return time_; }
   Size size() const { return view_.size(); }
-  /// What a detector takes, valid as long as any copy of this frame. A view of the decoder's own pixels where
-  /// these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...) or packed full-range
-  /// colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted here. Everything else (palette,
-  /// 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding: samples of more than 8 bits
-  /// are rounded to the nearest of 8, never dithered, so equal pixels have equal luma in every format. The
-  /// stride may be negative; bytes past a row's end must not be read.
+  /// Picture for a detector, valid as long as any copy of this frame. A view of the decoder's own pixels
+  /// where these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...) or packed
+  /// full-range colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted here. Everything else
+  /// (palette, 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding: samples of more
+  /// than 8 bits are rounded to the nearest of 8, never dithered, so equal pixels have equal luma in every
+  /// format. The stride may be negative; bytes past a row's end must not be read.
   PictureView view() const { return view_; }
   /// The view of a frame that is luma. Throws std::bad_variant_access for packed colour; `to_gray` takes
   /// both.

@@ -8,7 +8,7 @@
 
 namespace sightline::media {
 
-/// Of each library that is linked.
+/// Versions of all linked libraries.
 std::vector<LibraryVersion> library_versions();
 
 /// Names of all video encoders, as `--encoder` takes them, in alphabetical order.

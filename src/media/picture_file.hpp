@@ -16,7 +16,7 @@ namespace sightline::media {
 void write_picture(const std::string& path, const Frame& frame, std::span<const Detection> objects,
                    std::span<const std::string> labels, StreamInfo info, WriteOptions options = {});
 
-/// Where pictures go if nobody says.
+/// Default file name of pictures.
 inline constexpr const char* kPicturePattern = "sightline-%Y%m%d-%H%M%S-%f.png";
 
 /// Writes a frame with the objects drawn in to a new file: a name, a pattern (`%f` is the frame's number) or

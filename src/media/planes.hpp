@@ -18,11 +18,11 @@ enum class PlaneKind { i420, nv12, rgb24, bgr24, rgba, bgra };
 /// ITU-R BT.601 or BT.709; meaningless for packed colour.
 enum class YuvMatrix { bt601, bt709 };
 
-/// What a display uploads. Owns nothing: valid as long as a copy of the frame lives and the PlaneStore is not
-/// used again.
+/// Planes for a display to upload. Owns nothing: valid as long as a copy of the frame lives and the
+/// PlaneStore is not used again.
 struct DisplayPlanes {
   PlaneKind kind = PlaneKind::i420;
-  const std::uint8_t* data[3] = {};  ///< those of the kind; i420: Y, U, V; nv12: Y, UV
+  const std::uint8_t* data[3] = {};  ///< planes of the kind; i420: Y, U, V; nv12: Y, UV
   std::ptrdiff_t stride[3] = {};     ///< bytes from row to row, never negative
   Size size;                         ///< pixels of luma, or of packed colour
   YuvMatrix matrix = YuvMatrix::bt601;

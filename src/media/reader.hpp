@@ -14,7 +14,7 @@
 
 namespace sightline::media {
 
-/// What a camera or screen is asked for; what is left out is the device's own choice.
+/// Requested format of a camera or screen; the device chooses what is not set.
 struct CaptureOptions {
   Size size;                 ///< 0x0: not asked for
   double frame_rate = 0;     ///< frames/s; 0: not asked for
@@ -106,7 +106,7 @@ class Reader {
   const StreamInfo& info() const;
   /// Packets and pictures found damaged so far.
   std::int64_t decode_errors() const;
-  /// What was wrong with the last of them; empty where none was. To be called when reading has ended.
+  /// Message of the last decode error; empty where there was none. Call it when reading has ended.
   const std::string& last_decode_error() const;
   /// The source's sound if there is any and ReadOptions::keep_audio was set, else null. Filled by `read`.
   std::shared_ptr<AudioTrack> audio() const;

@@ -25,7 +25,7 @@ struct RecordOptions {
   WriteOptions writing;    ///< `live` is set and `audio` is not regarded: recordings have no sound
 };
 
-/// Where a recording is at. Of the frames offered while it was on
+/// Status of a recording. For the frames offered while it was on
 /// `offered == written + busy + failed + pending`, and `pending` is 0 after `finish`.
 struct RecorderStatus {
   bool recording = false;    ///< frames that are offered now are taken, if there is room
@@ -39,7 +39,7 @@ struct RecorderStatus {
   std::int64_t busy = 0;     ///< left out, cause "recorder busy": the encoder could not keep up
   std::int64_t failed = 0;   ///< left out, cause "recorder failed": could not be encoded or written
   std::int64_t pending = 0;  ///< taken and not yet written
-  std::string error;         ///< what ended the last recording; empty where nothing did
+  std::string error;         ///< error that ended the last recording; empty: none
 };
 
 /// Names of the causes for frames that a recording lacks.

@@ -62,7 +62,7 @@ class Source {
   virtual StreamInfo info() const = 0;
 };
 
-/// What the sources of one reader share.
+/// State that the sources of one reader share.
 struct SourceContext {
   const ReadOptions& options;
   DecodeErrors& errors;

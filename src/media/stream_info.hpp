@@ -1,5 +1,5 @@
 #pragma once
-/// What is known of a source before its frames are read.
+/// Properties of a source, known before its frames are read.
 
 #include <cstdint>
 #include <optional>

@@ -21,8 +21,7 @@ namespace sightline::media {
 
 enum class InputKind { standard_input, generator, camera, screen, network, file };
 
-/// What the input's name says it is; a pattern of images counts as a file, and so does what nothing else
-/// fits.
+/// Kind of an input, by its name. A pattern of images counts as a file, and so does a name of no other kind.
 InputKind kind_of(const std::string& input);
 
 /// How long to go on without data.
@@ -50,7 +49,7 @@ class Patience {
 /// allows.
 class StreamInput {
  public:
-  /// Of the options, those for decoding are not regarded.
+  /// Opens the input. Ignores the options for decoding.
   /// @throws Error (input; failed when stopped)
   StreamInput(const std::string& input, const ReadOptions& options);
   ~StreamInput();
@@ -71,7 +70,7 @@ class StreamInput {
   bool stopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
   /// Whether this is one image file.
   bool is_single_image() const;
-  /// What analysing the input, or decoding a picture of it, may take. Sizes that are not known yet count as
+  /// Limits for analysing the input or decoding a picture of it. Sizes that are not known yet count as
   /// `max_pixels`.
   WorkLimit::Limits limits_of_picture(std::int64_t max_pixels) const;
   /// @throws Error (input) where these data of a PNG or APNG expand too much; see has_giant_chunks
@@ -130,7 +129,7 @@ class StreamInput {
 
   using Clock = std::chrono::steady_clock;
   const std::string input_;  ///< without its secrets: for messages
-  const std::string url_;    ///< what is opened
+  const std::string url_;    ///< URL to open
   const InputKind kind_;
   const std::atomic<bool>* stop_;
   const bool quick_;  ///< no longer analysis than it needs

@@ -10,7 +10,7 @@ namespace sightline::media {
 
 struct Unsupported {
   std::string kind;    ///< "an animated WebP"
-  std::string remedy;  ///< what to do
+  std::string remedy;  ///< advice to the user
 };
 
 /// Looks at the content of a file that could not be decoded, or its first 64 KiB. None where it is of no such

@@ -19,7 +19,7 @@ struct WriteOptions {
   /// Constant rate factor, 0 (best) to 51, lower is better and larger; encoders without one get quality / 5
   /// as the quantiser, within 1..31.
   int quality = 23;
-  std::string preset = "veryfast";    ///< where the encoder knows presets
+  std::string preset = "veryfast";    ///< for encoders with presets
   int threads = 0;                    ///< of the encoder; 0: its choice
   std::shared_ptr<AudioTrack> audio;  ///< sound to copy along (Reader::audio); may be null
   std::string input;                  ///< refused as the output, when it is the same file; may be empty
@@ -27,7 +27,7 @@ struct WriteOptions {
   /// played even if the process is killed, but for the last half a second or so. MP4 and MOV are written in
   /// short fragments, Matroska in short clusters.
   bool live = false;
-  double key_seconds = 1;  ///< where live: a key frame at least that often, by the frames' times
+  double key_seconds = 1;  ///< maximum time between key frames, if live
 };
 
 /// A video file being written: MP4, Matroska, or what else FFmpeg makes of the path's extension. With `%d` in

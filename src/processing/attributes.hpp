@@ -1,5 +1,5 @@
 #pragma once
-/// What is known of a detection beyond its box: who it is, and points in it.
+/// Attributes of a detection beyond its box: identity, and points in it.
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ struct Landmark {
   friend bool operator==(const Landmark&, const Landmark&) = default;
 };
 
-/// Who an object may be, of those that are known.
+/// Candidate for an object's identity.
 struct Identity {
   std::string name;
   double distance = 0;  ///< the lower, the likelier; its unit is the method's
@@ -28,13 +28,13 @@ struct Identity {
 inline constexpr const char* kUnknownName = "unknown";
 
 struct DetectionAttributes {
-  /// Who or what it was recognised as, or kUnknownName; empty where nobody tried to.
+  /// Recognised name, or kUnknownName; empty without recognition.
   std::string name;
   std::optional<double>
       distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
   std::vector<Landmark> landmarks;
   std::string view = {};  ///< from which side the object is seen, of detectors that know several: "frontal"
-  /// Of those that are known, each once, the nearest first: what the name was chosen from.
+  /// Candidates that the name was chosen from, each once, the nearest first.
   std::vector<Identity> identities = {};
   double limit = 0;  ///< largest distance of an identity at which an object has its name
   friend bool operator==(const DetectionAttributes&, const DetectionAttributes&) = default;

@@ -47,7 +47,7 @@ class DeviceSlot {
 
   std::vector<DeviceSpan> spans;  ///< of the last `submit`, in the order of the device
   DeviceEvent done;               ///< of the last `submit`
-  /// What other slots share with this one, all of them on the same device; null: nothing. To be emptied
+  /// Frame that other slots of the same device share with this one; null: none. To be emptied
   /// before a frame is prepared, and flushed after every `submit`.
   SharedFrameUpload* shared_frame = nullptr;
 };

@@ -1,6 +1,5 @@
 #pragma once
-/// What a frame processor leaves of a frame, where that is no list of objects: a histogram, a descriptor, a
-/// label image.
+/// Result of a frame processor other than a list of objects: a histogram, a descriptor, a label image.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +14,7 @@ class FrameOutput {
   FrameOutput& operator=(const FrameOutput&) = delete;
   virtual ~FrameOutput() = default;
 
-  /// Where this differs from another output of the same processor, for people ("bin 17: 3, not 4"); empty
+  /// Description of the difference to another output of the same processor ("bin 17: 3, not 4"); empty
   /// where every bit is the same.
   virtual std::string difference(const FrameOutput& other) const = 0;
   /// How many of whatever is counted it holds, for the run's summary.

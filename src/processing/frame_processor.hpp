@@ -1,6 +1,6 @@
 #pragma once
-/// What the pipeline runs: an ordered chain of stages over a workspace, and the result that it leaves of a
-/// frame.
+/// Frame processor: an ordered chain of stages over a workspace, with a result per frame. The pipeline runs
+/// it.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ class ComputeDevice;
 class DeviceStages;
 struct FrameResult;
 
-/// What a user wants to know about a frame processor before it runs.
+/// Description of a frame processor, for users.
 struct ProcessorInfo {
   std::string family;    ///< for example "filterbank"; empty where it is several processors' of their own
   std::string model;     ///< file and a few words about it
@@ -29,7 +29,7 @@ struct ProcessorInfo {
       variant;  ///< which of the model's sizes it runs, for people ("25 filters"); empty where there is one
   std::string accuracy;  ///< of a stored evaluation, for people; empty where there is none
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty where some can
-  /// Of the same evaluation: share of the objects that are missed at 1e-5 false positives a window.
+  /// Share of the objects that the same evaluation misses at 1e-5 false positives per window.
   std::optional<double> missed = std::nullopt;
 };
 
@@ -116,7 +116,7 @@ class FrameProcessor {
   /// into this one: the stages after them then see the whole frame.
   virtual void merge(Workspace& /*workspace*/, Workspace& /*other*/) const {}
 
-  /// What a schedule may tune; null where there is nothing.
+  /// Parameter that a schedule may tune; null where there is none.
   virtual const Tunable* tunable() const { return nullptr; }
 
   /// The settings that frames can be searched with, from the most accurate to the fastest; empty where there
@@ -129,11 +129,11 @@ class FrameProcessor {
   /// device. The processor must outlive them. Throws DeviceError where the device does not take the kernels.
   virtual std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const;
 
-  /// What a frame's work comes down to, in the order in which it becomes less; empty where the family does
-  /// not count. Searches the frame on the CPU, several times where it must: for people, not for every frame.
+  /// Remaining work of a frame after each rejecting step; empty where the family does not count. Searches the
+  /// frame on the CPU, possibly several times: for reports, not for every frame.
   virtual std::vector<WorkCount> count_work(PictureView /*frame*/) const { return {}; }
 
-  /// What the frame gave, into its result, once all stages have run. Moves it out of the workspace.
+  /// Moves the result of all stages out of the workspace.
   virtual void take_result(Workspace& workspace, FrameResult& result) const = 0;
 };
 

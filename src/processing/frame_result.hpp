@@ -19,7 +19,7 @@ struct Detection {
   int label = 0;     ///< index into the detector's labels
   /// Identity over frames, from 1, unique within one source; 0 where objects are not tracked.
   std::int64_t track = 0;
-  /// What is known of it besides, where anything is.
+  /// Further attributes; may be null.
   SharedAttributes attributes = {};
   /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none where the model is
   /// not calibrated.
@@ -47,7 +47,7 @@ struct FrameResult {
   std::vector<Detection> objects;  ///< by falling score, what was found inside others behind these
   std::string message;             ///< reason, where the status is not `ok`
   std::string picture = {};        ///< file name of a picture out of a folder, else empty
-  /// Of processors that leave something else than objects; null of the others.
+  /// Output of processors with other results than objects; null for the others.
   std::shared_ptr<const FrameOutput> output = {};
   std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty where there is one
 
@@ -55,7 +55,7 @@ struct FrameResult {
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }
 };
 
-/// Where the results of one frame differ in what was found, for people; empty where every bit is the same.
+/// Description of the difference between two results of one frame; empty where every bit is the same.
 std::string difference(const FrameResult& a, const FrameResult& b);
 
 }  // namespace sightline

@@ -8,7 +8,7 @@
 
 namespace sightline {
 
-/// What passes from stage to stage for all levels: memory of the workspace's own, made when a stage first
+/// Buffer between stages, for all levels: memory of the workspace's own, made when a stage first
 /// writes it, or memory that a device which takes part shares with the host, bound for a frame.
 /// Thread-safety: one thread at a time.
 class InterStageBuffer {

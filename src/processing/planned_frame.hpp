@@ -1,5 +1,5 @@
 #pragma once
-/// What a workspace or a device slot is planned for.
+/// Frame that a workspace or a device slot is planned for.
 
 #include "processing/frame_processor.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What the stages of a frame processor read and write, as a declaration: it is checked when a processor is
-/// built, and transfers between processors follow from it.
+/// Declaration of the resources that stages read and write. It is checked when a processor is built, and
+/// transfers between processors follow from it.
 
 #include <bitset>
 #include <cstddef>
@@ -35,7 +35,7 @@ class ResourceSet {
   constexpr void insert(std::size_t number) { bits_ |= 1U << number; }
   friend constexpr ResourceSet operator|(ResourceSet a, ResourceSet b) { return of(a.bits_ | b.bits_); }
   friend constexpr ResourceSet operator&(ResourceSet a, ResourceSet b) { return of(a.bits_ & b.bits_); }
-  /// Those of `a` that are not in `b`.
+  /// Resources of `a` that are not in `b`.
   friend constexpr ResourceSet operator-(ResourceSet a, ResourceSet b) { return of(a.bits_ & ~b.bits_); }
   friend constexpr bool operator==(ResourceSet, ResourceSet) = default;
 
@@ -51,14 +51,13 @@ class ResourceSet {
 /// One step of a frame processor. Stages run in order; each reads what earlier ones wrote into the workspace.
 struct StageInfo {
   std::string_view name;  ///< the field's word, for example "filter"
-  ResourceSet reads;      ///< what it takes from the workspace
-  ResourceSet writes;     ///< what it leaves there; what it changes in place is read and written
+  ResourceSet reads;      ///< resources that it reads from the workspace
+  ResourceSet writes;     ///< resources that it writes; those changed in place are in both sets
   /// Wide and regular: usually better on a GPU than on the CPU, where there is one.
   bool suits_device = false;
-  /// What it reads besides where that is at hand, and makes again for itself where it is not: no reason for a
-  /// transfer.
+  /// Resources that the stage reads if at hand and makes again otherwise: no reason for a transfer.
   ResourceSet reuses = {};
-  /// What it writes is a part of the frame's result, as what the last stage writes always is.
+  /// Whether its output is a part of the frame's result, as the last stage's always is.
   bool makes_result = false;
   friend constexpr bool operator==(const StageInfo&, const StageInfo&) = default;
 };

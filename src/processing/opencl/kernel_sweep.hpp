@@ -1,5 +1,5 @@
 #pragma once
-/// What settings of a family's kernels cost: a grid of two whole numbers, each place of it timed on frames.
+/// Sweep of a family's kernel parameters: a grid of two whole numbers, each place of it timed on frames.
 
 #include <atomic>
 #include <cstddef>
@@ -14,18 +14,18 @@ struct SweepPoint {
   std::string setting;  ///< as its option takes it, or in words
   double seconds =
       0;              ///< a frame, what depends on the setting: the fastest of several runs, mean over frames
-  double excess = 0;  ///< what KernelSweep::excess counts, a frame
+  double excess = 0;  ///< count of KernelSweep::excess, per frame
 };
 
 /// A grid of settings. Plain data.
 struct KernelSweep {
   std::string name;                ///< of what is varied: "phases"
   std::string timed;               ///< which part of a frame: "scan and finish"
-  std::string across, down;        ///< what columns and rows count
-  std::string excess;              ///< what SweepPoint::excess counts, in the plural; empty: nothing
+  std::string across, down;        ///< names of columns and rows
+  std::string excess;              ///< name of SweepPoint::excess, in the plural; empty: none
   std::vector<int> columns, rows;  ///< rising
   std::vector<SweepPoint> points;  ///< row after row
-  SweepPoint own;                  ///< what the processor has without a sweep
+  SweepPoint own;                  ///< the processor's parameters without a sweep
   std::size_t own_place = 0;       ///< the point that is next to it
   std::vector<SweepPoint> others;  ///< other kernels, for comparison
   std::string note;                ///< for people; may be empty
@@ -40,7 +40,7 @@ struct KernelSweep {
 
 struct SweepOptions {
   int values = 8;  ///< of each axis, at least 2; axes that have few values take all of them
-  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 

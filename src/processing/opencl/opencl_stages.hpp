@@ -1,8 +1,8 @@
 #pragma once
-/// What the OpenCL stages of every family have in common: frames on their way to the device, memory that
-/// passes from stage to stage and between host and device, lists of what was found, and the order of it all.
+/// Base of the OpenCL stages of all families: uploads frames, passes memory from stage to stage and between
+/// host and device, collects lists of candidates, and orders all of it.
 ///
-/// What is copied when follows from the stage contract (stage_contract.hpp). A family derives from
+/// The copies follow from the stage contract (stage_contract.hpp). A family derives from
 /// OpenClStagesOf, and says in its constructor how each resource crosses between processors:
 ///
 ///     class BlobStages : public OpenClStagesOf<BlobWorkspace, BlobSlot> {
@@ -204,7 +204,7 @@ class OpenClStageBase : public DeviceStages {
   opencl::Program gray_;
 };
 
-/// What a family derives its stages from.
+/// Base class of a family's stages.
 /// @tparam FrameWorkspace  its Workspace, with a member `frame` (PictureView) and, where frames are
 /// partitioned,
 ///                         `planned` (PlannedFrame)

@@ -15,7 +15,7 @@
 
 namespace sightline {
 
-/// What one frame takes on a device.
+/// Times of one frame on a device.
 struct FrameTimes {
   struct Stage {
     std::string name;
@@ -41,7 +41,7 @@ class VariantTimer {
   /// The frames' pixels must stay valid. Throws Error (input) where one is too small.
   VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames);
 
-  /// What each part of a frame takes: the fastest of several runs, after one to warm up; mean over the
+  /// Time of each part of a frame: the fastest of several runs, after one to warm up; mean over the
   /// frames.
   /// @param variant   for people, in errors
   /// @param is_exact  the results are compared with the CPU's: others are an Error (failed)
@@ -62,10 +62,10 @@ struct TuneOptions {
   opencl::TuningReport report = {};  ///< told of every trial; may be empty
   /// Instead of all variants, those that a walk downhill meets in each sweep, from the start values on.
   bool quick = false;
-  opencl::DeviceHints hints = {};  ///< where they are from, as far as they are known
+  opencl::DeviceHints hints = {};  ///< source of the start values, if known
 };
 
-/// What a tuner is about.
+/// Input of a tuner.
 struct TuningProblem {
   const FrameProcessor& processor;
   const opencl::Context& context;
@@ -82,7 +82,7 @@ struct TuningProblem {
 /// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
 opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
-/// What a family's TuneFunction returns.
+/// Result of a family's TuneFunction.
 struct TuningOutcome {
   std::string problem;  ///< for TuningDatabase
   opencl::TuningValues best;
