@@ -22,10 +22,10 @@ inline void load_cells(global const uchar* row, int stride, uint* cells) {
 // A tile is GROUP * PIXELS pixels of GROUP_ROWS * ROWS rows of codes. Codes of neighbourhoods that do not lie
 // in the image are of some pixels or other.
 kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
-    global const uchar* restrict images, global const CensusLevel* restrict levels,
+    global const uchar* restrict images, global const PixelLevel* restrict levels,
     global const Tile* restrict tiles, global ushort* restrict codes) {
   const Tile tile = tiles[get_group_id(0)];
-  global const CensusLevel* level = levels + tile.level;
+  global const PixelLevel* level = levels + tile.level;
   const int x = tile.x + PIXELS * (int)get_local_id(0);
   const int first = tile.y + ROWS * (int)get_local_id(1);
   if (x >= level->width) return;
@@ -91,6 +91,6 @@ kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
     vstore4(vload4(0, made), 0, to);
 #endif
     row += stride;
-    to += level->codes_stride;
+    to += level->planes_stride;
   }
 }

@@ -10,7 +10,7 @@
 // level and view, x, y, and the last stage's margin: `thresholds` of each view less the sum. A work-group
 // takes a window at a time.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
-    global const ushort* restrict codes, global const CensusLevel* restrict levels, int level_count,
+    global const ushort* restrict codes, global const PixelLevel* restrict levels, int level_count,
     global const Weak* restrict weak, global const uint* restrict sets, global const Stage* restrict stages,
     global const int* restrict views, global const int* restrict thresholds, int early, int capacity,
     global const int* restrict late, global int* restrict found) {
@@ -21,8 +21,8 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
   for (int k = get_group_id(0); k < windows; k += get_num_groups(0)) {
     const int4 window = vload4(k + 1, late);
     const int view = window.s0 / level_count;
-    global const CensusLevel* level = levels + window.s0 % level_count;
-    const int stride = level->codes_stride;
+    global const PixelLevel* level = levels + window.s0 % level_count;
+    const int stride = level->planes_stride;
     global const ushort* corner = CODES_AT(codes, level, window.s1, window.s2);
     const int end = views[view + 1];
     int sum = 0;

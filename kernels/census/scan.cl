@@ -14,13 +14,13 @@
 
 // `views` is the first stage of each view and one past the last view's last.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
-    global const ushort* restrict codes, global const CensusLevel* restrict levels, int level_count,
+    global const ushort* restrict codes, global const PixelLevel* restrict levels, int level_count,
     global const Tile* restrict tiles, global const Weak* restrict weak, global const uint* restrict sets,
     global const Stage* restrict stages, global const int* restrict views, int view_count, int early,
     int capacity, global int* restrict late) {
   const Tile tile = tiles[get_group_id(0)];
-  global const CensusLevel* level = levels + tile.level;
-  const int stride = level->codes_stride;
+  global const PixelLevel* level = levels + tile.level;
+  const int stride = level->planes_stride;
   const int item = get_local_id(0);
   global const ushort* corner = CODES_AT(codes, level, tile.x, tile.y);
   const int columns = min(level->windows_x - tile.x, TILE_X);

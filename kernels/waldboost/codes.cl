@@ -64,10 +64,10 @@ inline uint code_quad(const uint* top, const uint* middle, const uint* bottom, i
 // A tile is GROUP * PIXELS pixels of GROUP_ROWS * ROWS rows of codes. Codes of grids that do not lie in the
 // image are of some pixels or other.
 kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void codes(
-    global const uchar* restrict images, global const WaldboostLevel* restrict levels,
+    global const uchar* restrict images, global const PixelLevel* restrict levels,
     global const Tile* restrict tiles, global uchar* restrict codes) {
   const Tile tile = tiles[get_group_id(0)];
-  global const WaldboostLevel* level = levels + tile.level;
+  global const PixelLevel* level = levels + tile.level;
   const int x = tile.x + PIXELS * (int)get_local_id(0);
   const int y = tile.y + ROWS * (int)get_local_id(1);
   if (x >= level->width || y >= tile.end) return;

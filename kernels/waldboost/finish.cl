@@ -10,7 +10,7 @@
 // `late`'s. A work-group takes a window at a time, a work-item a weak classifier: the sums up to each are
 // those of all before it.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
-    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const PixelLevel* restrict levels,
     global const Weak* restrict weak, global const short* restrict responses, int count, int lowest,
     int capacity, global const int* restrict late, global int* restrict found) {
   local int sums[2][FINISH_GROUP];
@@ -23,7 +23,7 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
   }
   for (int k = get_group_id(0); k < windows; k += get_num_groups(0)) {
     const int4 window = vload4(k + 1, late);
-    global const WaldboostLevel* level = levels + LATE_LEVEL(window.s0);
+    global const PixelLevel* level = levels + LATE_LEVEL(window.s0);
     const int stride = level->planes_stride;
     global const Element* corner = planes + CORNER(level, window.s1, window.s2);
     int sum = window.s3;

@@ -22,7 +22,7 @@
 // is left goes to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's
 // second number.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
-    global const Element* restrict planes, global const WaldboostLevel* restrict levels, WINDOWS_PARAMETERS,
+    global const Element* restrict planes, global const PixelLevel* restrict levels, WINDOWS_PARAMETERS,
     global const short* restrict responses, int count, int fewest, int target, int share, int is_last,
     int capacity, global int* restrict kept, global int* restrict late) {
   local int counters[3];  // of three rounds in turn: one barrier a round
@@ -37,7 +37,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   int4 window = slot < slot_count ? vload4(slot, slots) : (int4)(0);
   bool alive = window.s0 != 0;
 #endif
-  global const WaldboostLevel* level = levels + LATE_LEVEL(window.s0);
+  global const PixelLevel* level = levels + LATE_LEVEL(window.s0);
   const int stride = level->planes_stride;
   global const Element* corner = planes + CORNER(level, window.s1, window.s2);
   int sum = window.s3;

@@ -20,11 +20,11 @@
 #ifdef VARIANT_NAIVE
 // Appends the windows that pass all weak classifiers and have a sum of at least `lowest`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
-    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const PixelLevel* restrict levels,
     global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
     int count, int lowest, int capacity, global int* restrict found) {
   const Tile tile = tiles[get_group_id(0)];
-  global const WaldboostLevel* level = levels + tile.level;
+  global const PixelLevel* level = levels + tile.level;
   const int stride = level->planes_stride;
   global const Element* corner = planes + CORNER(level, tile.x, tile.y);
   for (int w = get_local_id(0); w < TILE_WINDOWS; w += GROUP) {
@@ -43,7 +43,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 // where the one before ends; the first one is of one weak classifier, which lets codes pass whose bits are
 // set in `first`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
-    global const Element* restrict planes, global const WaldboostLevel* restrict levels,
+    global const Element* restrict planes, global const PixelLevel* restrict levels,
     global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
     constant const uint* first, constant const int* ends, int phases, int capacity,
     global int* restrict late) {
@@ -53,7 +53,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
   local int lengths[2];
   local int place;
   const Tile tile = tiles[get_group_id(0)];
-  global const WaldboostLevel* level = levels + tile.level;
+  global const PixelLevel* level = levels + tile.level;
   const int stride = level->planes_stride;
   const int item = get_local_id(0);
   global const Element* corner = planes + CORNER(level, tile.x, tile.y);

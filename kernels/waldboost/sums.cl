@@ -3,10 +3,11 @@
 //
 // Build options: ROWS, GROUP, GROUP_ROWS and PLANE_... as codes.cl's, and those of common.clh.
 //
-// Why not the ranks of all nine blocks in a word, as the CPU has them (src/waldboost/ranks.hpp): that is 16
-// bytes a pixel with four block sizes instead of 8, 12 million pixels of a frame of 1920x1080, and 81
-// comparisons for each pixel and size, about 600 operations. A look at a window is nine loads that neighbours
-// share and 18 comparisons, about 50 operations, of which detectors need 2 (alpha 0.2) to 12 (0.01) a window.
+// Why not the ranks of all nine blocks in a word, as the CPU has them (src/detectors/waldboost/ranks.hpp):
+// that is 16 bytes a pixel with four block sizes instead of 8, 12 million pixels of a frame of 1920x1080, and
+// 81 comparisons for each pixel and size, about 600 operations. A look at a window is nine loads that
+// neighbours share and 18 comparisons, about 50 operations, of which detectors need 2 (alpha 0.2) to 12
+// (0.01) a window.
 
 #define PIXELS 4  // of a row, that a work-item has
 
@@ -19,10 +20,10 @@
 // A tile is GROUP * PIXELS pixels of GROUP_ROWS * ROWS rows. Sums of blocks that do not lie in the image are
 // of some pixels or other.
 kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void sums(
-    global const uchar* restrict images, global const WaldboostLevel* restrict levels,
+    global const uchar* restrict images, global const PixelLevel* restrict levels,
     global const Tile* restrict tiles, global Element* restrict sums) {
   const Tile tile = tiles[get_group_id(0)];
-  global const WaldboostLevel* level = levels + tile.level;
+  global const PixelLevel* level = levels + tile.level;
   const int x = tile.x + PIXELS * (int)get_local_id(0);
   const int y = tile.y + ROWS * (int)get_local_id(1);
   if (x >= level->width || y >= tile.end) return;

@@ -113,6 +113,8 @@ class PixelWindowDetector : public SlidingWindowDetector {
   /// made.
   virtual std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const = 0;
 
+  /// How many views are searched for at once, see PixelWindowModel.
+  std::size_t views() const { return model_.views.size(); }
   /// The lowest score of a window that may be reported.
   double window_threshold() const { return options_.window_threshold; }
 

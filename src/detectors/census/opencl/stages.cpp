@@ -1,82 +1,62 @@
-// Kernels of a census detector on a device: building them, and what of the model they read.
+// Kernels of a census detector on a device: building them, what of the model they read, and the scan.
 #include "detectors/census/opencl/stages.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "base/error.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline::census {
 namespace {
 
 using opencl::define;
-using opencl::define_variant;
 
-constexpr std::size_t kFirstRead = 1024;  // windows that are read back with their number, to begin with
+constexpr int kLine = 32;  // LINE of kernels/census/common.clh
+
+// Mirrors `Stage` in kernels/census/common.clh.
+struct DeviceStage {
+  cl_int begin, end, limit, padding;
+};
+static_assert(sizeof(DeviceStage) == 4 * sizeof(cl_int));
+
+// Mirrors `Weak` there.
+struct DeviceWeak {
+  cl_int place, weight;
+};
+static_assert(sizeof(DeviceWeak) == 2 * sizeof(cl_int));
 
 }  // namespace
 
-OpenClSlot::OpenClSlot(const OpenClStages& stages)
-    : OpenClSlotBase(stages),
-      late(sizeof(DeviceAccepted), static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
-      found(static_cast<std::size_t>(stages.tuning_.first_capacity), kFirstRead),
-      pyramid(stages.pyramid_),
-      make_codes(stages.codes_, "codes"),
-      scan(stages.scan_, "scan"),
-      finish(stages.finish_, "finish") {
-  has_list(found, kCandidates);
-  has_list(late);
-}
-
 OpenClStages::OpenClStages(const CensusDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache, const KernelTuning& tuning)
-    : OpenClStagesOf(detector, context, cache, {kPyramid, kScan}), detector_(&detector), tuning_(tuning) {
-  buffer(kImages, &CensusWorkspace::images);
-  list(kCandidates);
+    : PixelWindowStages(detector, context, cache), detector_(&detector), tuning_(tuning) {
+  layout_ = {.line = kLine,
+             .element_bytes = sizeof(cl_ushort),
+             .interleaved = detector.packed().most_cell(),
+             .rows_below = kCensusSide - 1};
   settle();
-  pyramid_ = opencl::OctavePyramid::build(context, cache);
   build();
   upload_model();
 }
 
-// Replaces what the variant or the device leave no choice in.
 void OpenClStages::settle() {
-  KernelTuning& t = tuning_;
-  if (std::ranges::find(kKernelVariants, t.scan) == kKernelVariants.end())
-    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "there are naive and queue");
-  const opencl::DeviceInfo& device = context().device();
-  const auto most = static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, 1024));
-  t.group = std::clamp(t.group, 1, most);
-  t.finish_group =
-      static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(t.finish_group, 1, most))));
-  t.tile_rows = std::clamp(t.tile_rows, 1, kMostTileRows);
-  t.early_stages = std::max(t.early_stages, 1);
-  t.code_rows = std::max(t.code_rows, 1);
-  t.first_capacity = std::max(t.first_capacity, 1);
-  const auto local_bytes = [&] {
-    return static_cast<std::size_t>(t.tile_rows) * kTileX * 2 * sizeof(cl_ushort) + 3 * sizeof(cl_int);
-  };
-  while (local_bytes() > device.local_memory_bytes && t.tile_rows > 1) t.tile_rows /= 2;
+  PixelWindowStages::settle(tuning_, kKernelVariants);
+  tuning_.early_stages = std::max(tuning_.early_stages, 1);
+  fit_tile(tuning_, 2 * sizeof(cl_ushort), 3 * sizeof(cl_int));
 }
 
 void OpenClStages::build() {
-  const KernelTuning& t = tuning_;
-  const std::string planes = define("PLANES", detector_->packed().most_cell());
-  codes_ = program("census/codes.cl", planes + define("ROWS", t.code_rows) + define("GROUP", kCodesGroup) +
-                                          define("GROUP_ROWS", kCodesGroupRows));
-  scan_ = program("census/scan.cl", planes + define("TILE_X", kTileX) + define("TILE_Y", t.tile_rows) +
-                                        define("GROUP", t.group) + define_variant("VARIANT", t.scan));
-  finish_ = program("census/finish.cl", planes + define("FINISH_GROUP", t.finish_group));
+  const std::string planes = define("PLANES", layout_.interleaved);
+  codes_ = program("census/codes.cl", planes + codes_options());
+  scan_ = program("census/scan.cl", planes + scan_options());
+  finish_ = program("census/finish.cl", planes + define("FINISH_GROUP", tuning_.finish_group));
 }
 
 void OpenClStages::upload_model() {
   const Model& model = detector_->model();
-  const int planes = detector_->packed().most_cell();
   std::vector<DeviceWeak> weak;
   std::vector<std::uint8_t> sets;
   for (const WeakClassifier& w : model.weak) {
-    weak.push_back({w.y << 8 | (w.x * planes + w.cell - 1), w.weight});
+    weak.push_back({w.y << 8 | (w.x * layout_.interleaved + w.cell - 1), w.weight});
     sets.insert(sets.end(), w.codes.begin(), w.codes.end());  // devices are little-endian: words of 32 bits
   }
   std::vector<DeviceStage> stages;
@@ -97,16 +77,16 @@ void OpenClStages::upload_model() {
   upload(queue, thresholds_, thresholds);
 }
 
-std::vector<std::uint16_t> OpenClStages::read_codes(OpenClSlot& slot) const {
-  std::vector<std::uint16_t> codes(static_cast<std::size_t>(slot.code_bytes) / sizeof(std::uint16_t));
-  slot.queue.wait(slot.queue.read(slot.codes, codes.data(), codes.size() * sizeof(std::uint16_t)));
-  return codes;
-}
-
-std::size_t OpenClStages::code_at(const OpenClSlot& slot, std::size_t level, int x, int y, int cell) const {
-  const DeviceLevel& d = slot.levels[level];
-  return static_cast<std::size_t>(std::int64_t{d.codes_offset} * kLine + std::int64_t{y} * d.codes_stride +
-                                  x * detector_->packed().most_cell() + cell - 1);
+void OpenClStages::enqueue_scan(OpenClSlot& slot, const PixelWindowWorkspace& workspace) const {
+  const int wanted = static_cast<const CensusWorkspace&>(workspace).early_stages;
+  const cl_int early = wanted > 0 ? wanted : tuning_.early_stages;
+  const auto level_count = static_cast<cl_int>(slot.levels.size());
+  slot.finish.arguments(slot.planes, slot.level_buffer, level_count, weak_, sets_, stages_, views_,
+                        thresholds_, early, slot.late.capacity(), slot.late.buffer(), slot.found.buffer());
+  slot.scan.arguments(slot.planes, slot.level_buffer, level_count, slot.scan_tiles.buffer(), weak_, sets_,
+                      stages_, views_, static_cast<cl_int>(detector_->model().views.size()), early,
+                      slot.late.capacity(), slot.late.buffer());
+  slot.launch(slot.scan, opencl::groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group)));
 }
 
 }  // namespace sightline::census

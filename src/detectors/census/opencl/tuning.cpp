@@ -14,7 +14,7 @@ KernelTable make_table() {
   // On a CPU, one thread runs a work-group's items one after the other.
   KernelTable table({
       {{"scan", "queue", "queue", {"naive", "queue"}}, &KernelTuning::scan},
-      {{"tile_rows", 16, 8, {}, 1, kMostTileRows}, &KernelTuning::tile_rows},
+      {{"tile_rows", 16, 8, {}, 1, PixelWindowStages::kMostTileRows}, &KernelTuning::tile_rows},
       {{"group", 256, 16, {}, 1, 1024, Follows::work_group}, &KernelTuning::group},
       {{"early_stages", 3, 4, {}, 1, kMaxStages}, &KernelTuning::early_stages},
       {{"finish_group", 32, 8, {4, 8, 16, 32, 64, 128, 256}, 0, 0, Follows::work_group},

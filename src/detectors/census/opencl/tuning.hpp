@@ -4,24 +4,19 @@
 #include <string>
 #include <string_view>
 
+#include "detection/opencl/pixel_window_stages.hpp"
 #include "detectors/census/model.hpp"
 #include "opencl/tuning.hpp"
 #include "processing/opencl/opencl_tuner.hpp"
 
 namespace sightline::census {
 
-/// How the kernels are built for a device. Every choice gives the same results.
-struct KernelTuning {
-  /// naive: a work-item takes a window through all of the scan's stages. queue: what each stage leaves of a
-  /// work-group's windows waits in local memory and is shared out among its work-items anew. What the scan
-  /// leaves is finished by a work-group a window.
-  std::string scan = "queue";
-  int tile_rows = 16;          ///< of kTileX windows each, that a work-group has
-  int group = 256;             ///< work-items of a work-group
-  int early_stages = 3;        ///< that the scan has, where nobody asks for others
-  int finish_group = 64;       ///< work-items that share a window, a power of two
-  int code_rows = 4;           ///< rows of codes that a work-item makes
-  int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
+/// How the kernels are built for a device. Every choice gives the same results. Of `scan`, naive: a work-item
+/// takes a window through all of the scan's stages. queue: what each stage leaves of a work-group's windows
+/// waits in local memory and is shared out among its work-items anew. What the scan leaves is finished by a
+/// work-group a window.
+struct KernelTuning : PixelWindowTuning {
+  int early_stages = 3;  ///< that the scan has, where nobody asks for others
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;

@@ -1,26 +1,42 @@
 #pragma once
 /// The WaldBoost detector's stages on an OpenCL device; the kernels are under kernels/waldboost.
 ///
-/// Images lie as on the CPU. The scan first makes the codes of all pixels, in a plane of bytes for each block
-/// size that the model has, so that a weak classifier is two loads: of a code, and of its response. For LRP
-/// and LRD, these are planes of the blocks' sums, for Haar features it is an integral image, from which a
-/// code is made at each look. Windows then go through the weak classifiers as KernelTuning says. Sums are
-/// whole numbers: they are the CPU's, however they were added up.
-///
-/// Lists have room for as many windows as turn out to be needed; where one was too short, the scan runs
-/// again.
+/// Codes are of all pixels, in a plane of bytes for each block size that the model has, so that a weak
+/// classifier is two loads: of a code, and of its response. For LRP and LRD, these are planes of the blocks'
+/// sums, for Haar features it is an integral image, from which a code is made at each look. Windows then go
+/// through the weak classifiers as KernelTuning says. Sums are whole numbers: they are the CPU's, however
+/// they were added up.
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
-#include "detectors/waldboost/opencl/slot.hpp"
+#include "detection/opencl/pixel_window_stages.hpp"
+#include "detectors/waldboost/detector.hpp"
 #include "detectors/waldboost/opencl/tuning.hpp"
+#include "opencl/integrals.hpp"
 
 namespace sightline::waldboost {
 
-/// The kernels of one detector on one device: stages pyramid and scan. Spans have the names upload, pyramid,
-/// codes, scan, finish (but for the naive variant), download.
-class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
+class OpenClStages;
+
+/// The buffers of one frame in flight on one device. Records of `late` are of level and next weak classifier,
+/// x, y, and sum.
+class OpenClSlot : public PixelWindowSlot {
+ public:
+  explicit OpenClSlot(const OpenClStages& stages);
+
+  /// Windows of the last frame that found no room in a progressive step's share; they were finished all the
+  /// same.
+  std::size_t excess() const { return found.source_length(2); }
+
+  opencl::Buffer kept[2];           ///< of the progressive steps in turn: slots, records as those of `late`
+  opencl::Integrals integral;       ///< Haar, in the place of `make_codes`
+  opencl::Kernel first_step, step;  ///< progressive, in the place of `scan`
+};
+
+/// The kernels of one detector on one device. The naive variant has no span finish.
+class OpenClStages : public PixelWindowStages {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,
   /// and Error (usage) for variants that do not exist.
@@ -28,16 +44,16 @@ class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
                const KernelTuning& tuning);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
-
-  /// As asked for, or changed to what the device allows.
-  const KernelTuning& tuning() const { return tuning_; }
+  const KernelTuning& tuning() const override { return tuning_; }
   /// The weak classifiers at which phases end.
   const std::vector<int>& phases() const { return ends_; }
 
   /// Copies the codes of the last frame into host memory, and waits: for tests. LBP only. Throws DeviceError.
-  std::vector<std::uint8_t> read_codes(OpenClSlot& slot) const;
+  std::vector<std::uint8_t> read_codes(OpenClSlot& slot) const { return read_planes<std::uint8_t>(slot); }
   /// Where in these the code of a pixel is, for blocks of this size.
-  std::size_t code_at(const OpenClSlot& slot, std::size_t level, const Feature& blocks, int x, int y) const;
+  std::size_t code_at(const OpenClSlot& slot, std::size_t level, const Feature& blocks, int x, int y) const {
+    return element_at(slot, level, y * layout_.stacked + place_of_[PackedModel::plane_of(blocks)], x);
+  }
 
  private:
   friend class OpenClSlot;
@@ -48,26 +64,27 @@ class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
   void build();
   void upload_model();
   cl_int place_of(const Feature& feature) const;
-  // prepare.cpp
-  void plan_geometry(OpenClSlot& slot, const WaldboostWorkspace& workspace) const override;
   void plan_integrals(OpenClSlot& slot) const;
-  void plan_work(OpenClSlot& slot, const WaldboostWorkspace& workspace) const override;
-  void make_scratch(OpenClSlot& slot, const WaldboostWorkspace& workspace, std::size_t stage) const override;
+  void plan_geometry(PixelWindowSlot& slot, const PixelWindowWorkspace& workspace) const override;
+  void plan_work(PixelWindowSlot& slot, const PixelWindowWorkspace& workspace) const override;
+  void make_scratch(PixelWindowSlot& slot, const PixelWindowWorkspace& workspace,
+                    std::size_t stage) const override;
   // enqueue.cpp
-  void enqueue(OpenClSlot& slot, const WaldboostWorkspace& workspace, std::size_t stage) const override;
-  void take(OpenClSlot& slot, WaldboostWorkspace& workspace, std::size_t resource) const override;
-  void enqueue_planes(OpenClSlot& slot) const;
-  void enqueue_scan(OpenClSlot& slot) const;
+  void enqueue_codes(PixelWindowSlot& slot) const override;
+  void enqueue_scan(PixelWindowSlot& slot, const PixelWindowWorkspace& workspace) const override;
   void enqueue_steps(OpenClSlot& slot) const;
-  void enqueue_finish(OpenClSlot& slot) const;
+  double score(int /*view*/, cl_int units) const override { return detector_->score(units); }
 
   bool is_haar() const { return detector_->model().kind == FeatureKind::haar; }
   bool makes_codes() const { return detector_->model().kind == FeatureKind::lbp; }
-  std::size_t element_bytes() const { return makes_codes() ? sizeof(cl_uchar) : sizeof(cl_ushort); }
   bool is_naive() const { return tuning_.scan == "naive"; }
   bool is_progressive() const { return tuning_.scan == "progressive"; }
   /// Windows of a row that a work-group of the first progressive step has.
   int step_columns() const { return std::min(tuning_.group, 32); }
+  Size scan_tile() const override {
+    if (!is_progressive()) return PixelWindowStages::scan_tile();
+    return {step_columns(), tuning_.group / step_columns()};
+  }
   /// Work-groups of a later one, for so many slots that the step before has filled.
   std::size_t step_groups(std::size_t slots) const {
     const auto group = static_cast<std::size_t>(tuning_.group);
@@ -82,9 +99,7 @@ class OpenClStages : public OpenClStagesOf<WaldboostWorkspace, OpenClSlot> {
   KernelTuning tuning_;
   std::vector<int> ends_;
   std::vector<ProgressiveStep> steps_;
-  int planes_ = 0;                           ///< of codes or sums, or one of integrals
-  int place_of_[PackedModel::kPlanes] = {};  ///< among them, by PackedModel::plane_of; -1: not used
-  opencl::Program pyramid_, planes_program_, scan_, finish_;
+  int place_of_[PackedModel::kPlanes] = {};  ///< among the planes, by PackedModel::plane_of; -1: not used
   opencl::Program first_step_, step_;
   opencl::IntegralProgram integral_;
   opencl::Buffer weak_, responses_, first_passes_, phase_ends_;

@@ -19,7 +19,7 @@ KernelTable make_table() {
   // On a CPU, one thread runs a work-group's items one after the other.
   KernelTable table({
       {{"scan", "queue", "queue", {"naive", "progressive", "queue"}}, &KernelTuning::scan},
-      {{"tile_rows", 32, 8, {}, 1, kMostTileRows}, &KernelTuning::tile_rows},
+      {{"tile_rows", 32, 8, {}, 1, PixelWindowStages::kMostTileRows}, &KernelTuning::tile_rows},
       {{"group", 256, 16, {}, 1, 1024, Follows::work_group}, &KernelTuning::group},
       {{"at_once", 4, 1, {}, 1, 16}, &KernelTuning::at_once},
       {{"keep", 50, 50, {}, 1, 99}, &KernelTuning::keep},

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "detection/opencl/pixel_window_stages.hpp"
 #include "detectors/waldboost/model.hpp"
 #include "detectors/waldboost/steps.hpp"
 #include "opencl/tuning.hpp"
@@ -13,16 +14,14 @@
 
 namespace sightline::waldboost {
 
-/// How the kernels are built for a device. Every choice gives the same results.
-struct KernelTuning {
-  /// naive: a work-item takes a window through all weak classifiers. progressive: steps hand fixed shares of
-  /// a work-group's windows to each other, see waldboost/steps.hpp. queue: after every phase of weak
-  /// classifiers, what is left of a work-group's windows waits in local memory and is shared out among its
-  /// work-items anew. What these two leave is finished by a work-group a window.
-  std::string scan = "queue";
-  int tile_rows = 32;  ///< of kTileX windows each, that a work-group has
-  int group = 256;     ///< work-items of a work-group
-  int at_once = 4;     ///< weak classifiers that are looked up before the first of their sums is judged
+/// How the kernels are built for a device. Every choice gives the same results. Of `scan`, naive: a work-item
+/// takes a window through all weak classifiers. progressive: steps hand fixed shares of a work-group's
+/// windows to each other, see waldboost/steps.hpp. queue: after every phase of weak classifiers, what is left
+/// of a work-group's windows waits in local memory and is shared out among its work-items anew. What these
+/// two leave is finished by a work-group a window.
+struct KernelTuning : PixelWindowTuning {
+  KernelTuning() { tile_rows = 32; }
+  int at_once = 4;  ///< weak classifiers that are looked up before the first of their sums is judged
   /// A phase ends where so many percent of the windows with which it began are left.
   int keep = 50;
   /// The last phase of `scan` ends where less than one window in so many is left.
@@ -30,9 +29,6 @@ struct KernelTuning {
   int repeats = 2;  ///< progressive: how often the second step runs
   /// Progressive: its steps, not tuned; empty: those that follow from the model, with the usual shares.
   std::vector<ProgressiveStep> steps;
-  int finish_group = 64;       ///< work-items that share a window, a power of two
-  int code_rows = 4;           ///< rows of codes that a work-item makes
-  int first_capacity = 65536;  ///< windows that a list has room for until it proves too short; not tuned
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;
