@@ -2,6 +2,7 @@
 /// A device in use, for all that run on it together.
 
 #include <memory>
+#include <utility>
 
 #include "opencl/context.hpp"
 #include "opencl/program_cache.hpp"
@@ -11,8 +12,9 @@ namespace sightline::opencl {
 /// A device's context with the user's cache of programs. Thread-safety: as for both.
 struct OpenedDevice final : Context {
   /// Throws as Context does.
-  explicit OpenedDevice(const ChosenDevice& chosen)
-      : Context(chosen), cache(ProgramCache::default_folder()) {}
+  explicit OpenedDevice(const ChosenDevice& chosen,
+                        ProgramCache programs = ProgramCache(ProgramCache::default_folder()))
+      : Context(chosen), cache(std::move(programs)) {}
 
   mutable ProgramCache cache;
 };

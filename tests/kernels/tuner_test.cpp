@@ -35,10 +35,10 @@ class TunerTest : public OpenClStagesTest {
 TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    const opencl::OpenedDevice opened(opencl::ChosenDevice{device, 0, ""}, cache_);
     std::map<std::string, std::vector<TuningTrial>> stages;
     const TuningOutcome outcome =
-        tune(detector_, context, &cache_, frame_.views[0],
+        tune(detector_, opened, frame_.views[0],
              {.report = [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); }});
     const KernelTuning best = tuning_table().settings(outcome.best);
 
@@ -80,10 +80,10 @@ TEST_F(TunerTest, TheWinnerIsTheFastestExactFormOfEveryStage) {
 TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    const opencl::OpenedDevice opened(opencl::ChosenDevice{device, 0, ""}, cache_);
     std::map<std::string, std::string> marked;
     const TuningOutcome outcome =
-        tune(detector_, context, &cache_, frame_.views[0], {.report = [&](const TuningTrial& trial) {
+        tune(detector_, opened, frame_.views[0], {.report = [&](const TuningTrial& trial) {
                if (trial.best) marked[trial.stage] = trial.variant;
              }});
     const KernelTuning best = tuning_table().settings(outcome.best);
@@ -103,13 +103,13 @@ TEST_F(TunerTest, ReturnsTheFormsThatItMarks) {
 
 TEST_F(TunerTest, AQuickOneTriesLessAndMarksItsFastest) {
   const opencl::DeviceInfo& device = devices_[0];
-  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+  const opencl::OpenedDevice opened(opencl::ChosenDevice{device, 0, ""}, cache_);
   std::size_t all = 0;
   for (const opencl::TunedStage& stage : tuning_table().stages)
     all += variants_of(stage, default_values(tuning_table(), device), device).size();
   std::map<std::string, std::vector<TuningTrial>> stages;
   const auto report = [&](const TuningTrial& trial) { stages[trial.stage].push_back(trial); };
-  const TuningOutcome outcome = tune(detector_, context, &cache_, frame_.views[0],
+  const TuningOutcome outcome = tune(detector_, opened, frame_.views[0],
                                      {.report = report, .quick = true, .hints = {.work_group = 64}});
   EXPECT_TRUE(is_possible(tuning_table(), outcome.best));
   std::size_t tried = 0;
@@ -138,10 +138,10 @@ TEST_F(TunerTest, NetworksAreTuned) {
   const FilterbankDetector detector(model, options);
   ASSERT_TRUE(detector.verifies());
   const opencl::DeviceInfo& device = devices_[0];
-  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+  const opencl::OpenedDevice opened(opencl::ChosenDevice{device, 0, ""}, cache_);
   std::vector<TuningTrial> trials;
   const TuningOutcome outcome =
-      tune(detector, context, &cache_, frame_.views[0], {.report = [&](const TuningTrial& trial) {
+      tune(detector, opened, frame_.views[0], {.report = [&](const TuningTrial& trial) {
              if (trial.stage == "verify") trials.push_back(trial);
            }});
   EXPECT_GT(trials.size(), 1u);
@@ -179,7 +179,7 @@ TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
 
 TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
   const Image<std::uint8_t> tiny = picture({8, 8}, test::Pattern::noise);
-  const opencl::Context context(opencl::ChosenDevice{devices_[0], 0, ""});
+  const opencl::OpenedDevice opened(opencl::ChosenDevice{devices_[0], 0, ""}, cache_);
   const auto code_of = [](const auto& call) {
     try {
       call();
@@ -188,8 +188,8 @@ TEST_F(TunerTest, AFrameWithoutAWindowIsRefused) {
     }
     return ExitCode::done;
   };
-  EXPECT_EQ(code_of([&] { tune(detector_, context, &cache_, tiny.view(), {}); }), ExitCode::input);
-  const OpenClStages stages(detector_, context, &cache_, KernelTuning{});
+  EXPECT_EQ(code_of([&] { tune(detector_, opened, tiny.view(), {}); }), ExitCode::input);
+  const OpenClStages stages(detector_, opened, &cache_, KernelTuning{});
   EXPECT_EQ(code_of([&] { time_frame(stages, tiny.view(), 1); }), ExitCode::input);
 }
 

@@ -326,13 +326,12 @@ TEST_F(WaldboostOpenCl, SweptSettingsFindTheSame) {
   Model model = model_;
   for (std::size_t i = 5; i < model.thresholds.size(); ++i) model.thresholds[i] = kNoThreshold;
   const WaldboostDetector detector(model, options);
-  const opencl::Context context(opencl::ChosenDevice{devices_[0], 0, ""});
-  opencl::ProgramCache cache = test::program_cache();
+  const opencl::OpenedDevice opened(opencl::ChosenDevice{devices_[0], 0, ""}, test::program_cache());
   SweepOptions sweep_options;
   sweep_options.values = 3;
   int rows = 0;
   sweep_options.progress = [&](const std::string&) { ++rows; };
-  const std::vector<KernelSweep> sweeps = sweep(detector, context, &cache, frames, sweep_options);
+  const std::vector<KernelSweep> sweeps = sweep(detector, opened, frames, sweep_options);
   ASSERT_EQ(sweeps.size(), 2U);
   EXPECT_EQ(rows, 3 + 4);
   for (const KernelSweep& one : sweeps) {
@@ -362,7 +361,7 @@ TEST_F(WaldboostOpenCl, SweptSettingsFindTheSame) {
 
   const std::atomic<bool> stop = true;
   sweep_options.stop = &stop;
-  EXPECT_THROW(sweep(detector, context, &cache, frames, sweep_options), Error);
+  EXPECT_THROW(sweep(detector, opened, frames, sweep_options), Error);
 }
 
 TEST_F(WaldboostOpenCl, StepsThatAreGivenMeanProgressiveKernels) {
@@ -409,11 +408,10 @@ TEST_F(WaldboostOpenCl, TunedKernelsFindTheSame) {
   const Image<std::uint8_t> picture = make_picture({120, 90}, 5);
   const opencl::DeviceInfo& device = devices_[0];
   const WaldboostDetector detector(model_, some_options());
-  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-  opencl::ProgramCache cache = test::program_cache();
+  const opencl::OpenedDevice opened(opencl::ChosenDevice{device, 0, ""}, test::program_cache());
   std::map<std::string, int> best;
   const TuningOutcome outcome =
-      tune(detector, context, &cache, picture.view(), {.report = [&](const opencl::TuningTrial& trial) {
+      tune(detector, opened, picture.view(), {.report = [&](const opencl::TuningTrial& trial) {
              EXPECT_EQ(trial.failure, "") << trial.variant;
              EXPECT_GT(trial.seconds, 0) << trial.variant;
              best[trial.stage] += trial.best ? 1 : 0;

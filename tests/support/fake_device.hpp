@@ -11,10 +11,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/error.hpp"
+#include "pipeline/runtime/now.hpp"
 #include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 
@@ -56,7 +59,7 @@ class FakeEvent {
   class Ops final : public DeviceEventOps {
    public:
     static const Ops& instance() {
-      static const Ops ops;
+      static const Ops ops{};
       return ops;
     }
     void retain(void* handle) const noexcept override { ++own(handle).references_; }
