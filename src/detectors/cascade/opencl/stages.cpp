@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "processing/opencl/shared_device.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -176,6 +177,15 @@ Layout OpenClStages::layout_of_tile() const {
   tile.plane = static_cast<std::int64_t>(local_stride_) * local_rows_ / Layout::kTilted;
   static_cast<SheetContents&>(tile) = contents_;
   return tile;
+}
+
+std::unique_ptr<DeviceStages> CascadeDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  const KernelTuning tuning = options_.kernels.empty()
+                                  ? best_tuning(opened->device(), model_)
+                                  : variant_tuning(options_.kernels, opened->device(), model_.kind);
+  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened, tuning);
 }
 
 }  // namespace sightline::cascade

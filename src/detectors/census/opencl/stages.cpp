@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "opencl/data.hpp"
+#include "processing/opencl/shared_device.hpp"
 
 namespace sightline::census {
 namespace {
@@ -87,6 +88,14 @@ void OpenClStages::enqueue_scan(OpenClSlot& slot, const PixelWindowWorkspace& wo
                       stages_, views_, static_cast<cl_int>(detector_->model().views.size()), early,
                       slot.late.capacity(), slot.late.buffer());
   slot.launch(slot.scan, opencl::groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group)));
+}
+
+std::unique_ptr<DeviceStages> CensusDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  const KernelTuning tuning =
+      kernels().empty() ? best_tuning(opened->device(), model_) : variant_tuning(kernels(), opened->device());
+  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened, tuning);
 }
 
 }  // namespace sightline::census

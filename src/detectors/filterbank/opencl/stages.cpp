@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "image/lbp.hpp"
+#include "processing/opencl/shared_device.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -197,6 +198,14 @@ void OpenClStages::download(OpenClSlot& slot, FilterbankWorkspace& workspace) co
     std::copy_n(scores.data() + slot.levels[l].scores_offset,
                 static_cast<std::ptrdiff_t>(level.grid.pitch()) * level.windows_y, level.scores.data());
   }
+}
+
+std::unique_ptr<DeviceStages> FilterbankDetector::make_stages_on(
+    std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  return std::make_unique<StagesOnDevice<OpenClStages>>(
+      *this, opened, best_tuning(opened->device(), model_.dictionary.size()));
 }
 
 }  // namespace sightline::filterbank

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "opencl/data.hpp"
+#include "processing/opencl/shared_device.hpp"
 
 namespace sightline::waldboost {
 namespace {
@@ -154,6 +155,17 @@ void OpenClStages::make_scratch(PixelWindowSlot& slot, const PixelWindowWorkspac
     slot.fit(kept[i % 2], static_cast<std::int64_t>(slots * sizeof(DeviceAccepted)));
     groups = step_groups(slots);
   }
+}
+
+std::unique_ptr<DeviceStages> WaldboostDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  const auto opened = opencl::opened_from(device);
+  if (!opened) return nullptr;
+  const opencl::DeviceInfo& info = opened->device();
+  const bool has_steps = !own_options_.shares.empty() || !own_options_.phases.empty();
+  const std::string variant = has_steps && options_.kernels.empty() ? "progressive" : options_.kernels;
+  KernelTuning tuning = variant.empty() ? best_tuning(info, model_) : variant_tuning(variant, info);
+  if (has_steps) tuning.steps = steps();
+  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened, tuning);
 }
 
 }  // namespace sightline::waldboost
