@@ -13,7 +13,6 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "detection/candidate_limit.hpp"
-#include "detection/combined_detector.hpp"
 #include "detectors/registry.hpp"
 #include "faces/recognition/section.hpp"
 #include "model/size_limit.hpp"
@@ -327,27 +326,15 @@ bool DetectorOptions::wants_settings(const pipeline::KnobRequest& knob, std::siz
   return true;
 }
 
-// Of several detectors, each is turned through settings of its own (CombinedDetector).
-std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
-                                                           const std::string& listed, Wanted wanted) const {
-  if (configs.size() == 1) return make_adjustable(configs, 0, listed, wanted);
-  std::vector<std::unique_ptr<Detector>> detectors;
-  for (std::size_t i = 0; i < configs.size(); ++i)
-    detectors.push_back(make_adjustable(configs, i, listed, wanted));
-  return std::make_unique<CombinedDetector>(std::move(detectors));
-}
-
-std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Config>& configs,
-                                                           std::size_t which, const std::string& listed,
-                                                           Wanted wanted) const {
-  const Config& configuration = configs[which];
+// A branch with several operating points, if the detector has them.
+CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, const std::string& listed,
+                                                 Wanted wanted) const {
   const Family& family = family_of(configuration);
   std::vector<SettingChanges> all;
   if (!listed.empty()) all = parse_settings(listed);
   const DetectorInfo made = family.make(configuration)->info();
   if (listed.empty()) all = family.settings(configuration, made);
-  if (all.size() < 2 && listed.empty())
-    return make_detector(configuration, recognition::detector_extensions());
+  if (all.size() < 2 && listed.empty()) return make_branch(configuration, recognition::detector_extensions());
   std::vector<ConfiguredSetting> settings;
   for (const SettingChanges& changes : all) {
     settings.push_back({configuration.fresh_copy(), changes});
@@ -368,7 +355,7 @@ std::unique_ptr<Detector> DetectorOptions::make_adjustable(const std::vector<Con
       config.set("detector", key, value);
     }
   }
-  return make_detector(configuration, made, settings, recognition::detector_extensions());
+  return make_branch(configuration, made, settings, recognition::detector_extensions());
 }
 
 Engine DetectorOptions::make(Wanted wanted) const {
@@ -386,9 +373,13 @@ Engine DetectorOptions::make(Wanted wanted) const {
     pipeline::read_knob(config, &config == &configs.front() && offers_knob_ ? engine.knob : unused_knob);
     apply_to(config, wanted);
   }
-  engine.detector = wants_settings(engine.knob, configs.size())
-                        ? make_adjustable(configs, engine.knob.settings, wanted)
-                        : make_detector(configs, recognition::detector_extensions());
+  const bool adjustable = wants_settings(engine.knob, configs.size());
+  std::vector<CompositeBranch> branches;
+  for (const Config& config : configs) {
+    branches.push_back(adjustable ? make_adjustable(config, engine.knob.settings, wanted)
+                                  : make_branch(config, recognition::detector_extensions()));
+  }
+  engine.detector = CompositeDetector::compose(std::move(branches));
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;

@@ -12,6 +12,7 @@
 #include "apps/common/schedule_options.hpp"
 #include "base/config.hpp"
 #include "base/options.hpp"
+#include "detection/composite_detector.hpp"
 #include "family/family.hpp"
 
 namespace sightline::apps {
@@ -89,10 +90,8 @@ class DetectorOptions {
   void check_options(const std::vector<Config>& configs) const;
 
   bool wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const;
-  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, const std::string& listed,
-                                            Wanted wanted) const;
-  std::unique_ptr<Detector> make_adjustable(const std::vector<Config>& configs, std::size_t which,
-                                            const std::string& listed, Wanted wanted) const;
+  CompositeBranch make_adjustable(const Config& configuration, const std::string& listed,
+                                  Wanted wanted) const;
   void apply_to(Config& config, Wanted wanted) const;
   void apply_recognition_to(Config& config) const;
 

@@ -7,9 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "detection/adjustable_detector.hpp"
-#include "detection/combined_detector.hpp"
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 
 // A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
 // the first that recognises it, and cascades recognise any XML.
@@ -111,29 +109,31 @@ BoxPart part_of(const Config& config) {
 
 std::unique_ptr<Detector> make_nested(const Config& config);
 
-// With the detectors that the configuration has inside it.
-std::unique_ptr<Detector> nested(std::unique_ptr<Detector> detector, const Config& config) {
-  check_contract(detector->stages(), detector->resources());
+// Adds the search inside the boxes that the configuration describes.
+void add_inside(CompositeBranch& branch, const Config& config) {
+  check_contract(branch.detector().stages(), branch.detector().resources());
   std::vector<InsideDetector> inside;
   for (const Config& one : inside_of(config)) inside.push_back({make_nested(one), part_of(one)});
-  if (inside.empty()) return detector;
-  return std::make_unique<NestedDetector>(std::move(detector), std::move(inside));
+  if (!inside.empty()) branch.add(make_inside_search(std::move(inside)));
+}
+
+CompositeBranch nested_branch(const Config& config) {
+  CompositeBranch branch(family_of(config).make(config));
+  add_inside(branch, config);
+  return branch;
 }
 
 std::unique_ptr<Detector> make_nested(const Config& config) {
-  return nested(family_of(config).make(config), config);
+  return CompositeDetector::compose(nested_branch(config));
 }
 
-// With the stages of the extensions that the configuration asks for.
-std::unique_ptr<Detector> extended(std::unique_ptr<Detector> detector, const Config& config,
-                                   std::span<const DetectorExtension> extensions) {
+// Adds the stages of the extensions that the configuration asks for.
+void extend(CompositeBranch& branch, const Config& config, std::span<const DetectorExtension> extensions) {
   for (const DetectorExtension& extension : extensions) {
     if (!extension.wanted(config)) continue;
     // Of several detectors in a file with one section, those whose objects it is for.
-    if (auto further = extension.make(config, detector->info()))
-      detector = std::make_unique<ExtendedDetector>(std::move(detector), std::move(further));
+    if (auto behind = extension.make(config, branch.info())) branch.add(std::move(behind));
   }
-  return detector;
 }
 
 void check_config(const Config& config, std::span<const DetectorExtension> extensions) {
@@ -184,36 +184,36 @@ void check_detector_config(const Config& config, std::span<const DetectorExtensi
   check_inside(config);
 }
 
-std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
+CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions) {
   check_config(config, extensions);
-  return extended(make_nested(config), config, extensions);
+  CompositeBranch branch = nested_branch(config);
+  extend(branch, config, extensions);
+  return branch;
 }
 
-std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
-                                        std::span<const ConfiguredSetting> settings,
-                                        std::span<const DetectorExtension> extensions) {
+CompositeBranch make_branch(const Config& configuration, const DetectorInfo& made,
+                            std::span<const ConfiguredSetting> settings,
+                            std::span<const DetectorExtension> extensions) {
   check_config(configuration, extensions);
   const Family& family = family_of(configuration);
   const std::string used = setting_name(family.info(), made, {});
-  std::vector<AdjustableDetector::Named> all;
+  std::vector<NamedDetector> points;
   std::size_t configured = 0;
   for (const ConfiguredSetting& setting : settings) {
     check_config(setting.config, extensions);
     std::unique_ptr<Detector> detector = family.make(setting.config);
     std::string name = setting_name(family.info(), detector->info(), setting.changes);
-    if (name == used) configured = all.size();
-    all.push_back({std::move(name), std::move(detector)});
+    if (name == used) configured = points.size();
+    points.push_back({std::move(name), std::move(detector)});
   }
-  return extended(nested(std::make_unique<AdjustableDetector>(std::move(all), configured), configuration),
-                  configuration, extensions);
+  CompositeBranch branch(std::move(points), configured);
+  add_inside(branch, configuration);
+  extend(branch, configuration, extensions);
+  return branch;
 }
 
-std::unique_ptr<Detector> make_detector(std::span<const Config> configs,
-                                        std::span<const DetectorExtension> extensions) {
-  if (configs.size() == 1) return make_detector(configs.front(), extensions);
-  std::vector<std::unique_ptr<Detector>> detectors;
-  for (const Config& config : configs) detectors.push_back(make_detector(config, extensions));
-  return std::make_unique<CombinedDetector>(std::move(detectors));
+std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
+  return CompositeDetector::compose(make_branch(config, extensions));
 }
 
 }  // namespace sightline

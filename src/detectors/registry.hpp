@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "detection/extended_detector.hpp"
+#include "detection/composite_detector.hpp"
 #include "family/family.hpp"
 
 namespace sightline {
@@ -38,31 +38,32 @@ void check_detector_config(const Config& config, std::span<const DetectorExtensi
 
 /// Makes the detector that section [detector] of a configuration describes; its key `family` says which kind.
 /// Sections [[detector.inside]] describe others in the same way, of any family, that search inside the boxes
-/// of the first (NestedDetector); their key `part` = [left, top, right, bottom] says in which part of them.
+/// of the first (make_inside_search); their key `part` = [left, top, right, bottom] says in which part of
+/// them.
 /// @param extensions  stages that other sections may ask for; they run behind the detector's
 /// Throws Error (usage) as check_detector_config does and on bad options, Error (model) where the model
 /// cannot be used. For its stages on a device, see FrameProcessor::make_stages_on.
 std::unique_ptr<Detector> make_detector(const Config& config,
                                         std::span<const DetectorExtension> extensions = {});
-/// One of the settings that a run turns between.
+
+/// The same as a branch of a CompositeDetector, which may have several.
+CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions = {});
+
+/// One of the operating points that a run turns between.
 struct ConfiguredSetting {
   Config config;           ///< all of the detector's, with what the setting changes
   SettingChanges changes;  ///< what that is
 };
 
-/// As make_detector for one that turns between settings (AdjustableDetector), from the most accurate to the
-/// fastest; at least one. What is inside it, and its extensions, are those of the configuration itself. The
-/// settings are named by what tells them apart, "25 filters, step 1.1".
-/// @param configuration  what frames are searched with at first: the setting of the same name, or else the
+/// The same with several operating points, from the most accurate to the fastest; at least one. Detectors
+/// inside it, and its extensions, are those of the configuration itself. The points are named by what
+/// distinguishes them, "25 filters, step 1.1".
+/// @param configuration  its operating point is the configured one: the point of the same name, or else the
 /// first
-/// @param made  what the family's detector of that configuration says of itself
-/// Throws besides Error (usage) where settings differ in more than speed and accuracy.
-std::unique_ptr<Detector> make_detector(const Config& configuration, const DetectorInfo& made,
-                                        std::span<const ConfiguredSetting> settings,
-                                        std::span<const DetectorExtension> extensions = {});
-/// As make_detector for several configurations: detectors that search the same frames as one
-/// (CombinedDetector). At least one. Throws besides Error (usage) where there are too many.
-std::unique_ptr<Detector> make_detector(std::span<const Config> configs,
-                                        std::span<const DetectorExtension> extensions = {});
+/// @param made  description of the family's detector for that configuration
+/// Throws besides Error (usage) if points differ in more than speed and accuracy.
+CompositeBranch make_branch(const Config& configuration, const DetectorInfo& made,
+                            std::span<const ConfiguredSetting> settings,
+                            std::span<const DetectorExtension> extensions = {});
 
 }  // namespace sightline

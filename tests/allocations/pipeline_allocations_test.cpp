@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "allocations/allocations.hpp"
+#include "detection/composite_detector.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 #include "pipeline/runtime/sources.hpp"
 #include "support/no_detector.hpp"
@@ -33,11 +34,10 @@ class NoSink : public Sink {
   void accept(const media::Frame&, const FrameResult&) override {}
 };
 
-TEST(Allocations, NoneAFrame) {
+void expect_none_a_frame(const Detector& detector) {
   if (!test::kCountsAllocations) GTEST_SKIP() << "this build's memory allocation cannot be counted";
   Image<std::uint8_t> picture(16, 16);
   for (const int in_flight : {1, 4}) {
-    test::NoDetector detector(true);
     Schedule schedule;
     schedule.in_flight = in_flight;
     Pipeline pipeline(detector, nullptr, schedule, {2});
@@ -48,13 +48,28 @@ TEST(Allocations, NoneAFrame) {
     pipeline.run(stream);
     EXPECT_GT(test::allocations - before, 10) << "nothing is counted";
     const double a_frame = static_cast<double>(meter.counted()) / (Meter::kEnd - Meter::kWarm);
-    RecordProperty("in_flight_" + std::to_string(in_flight), std::to_string(a_frame));
+    testing::Test::RecordProperty("in_flight_" + std::to_string(in_flight), std::to_string(a_frame));
     // TBB's pools of tasks grow now and then, when a thread meets more of another's than before.
     EXPECT_LT(a_frame, 0.02) << meter.counted() << " in " << Meter::kEnd - Meter::kWarm << " frames, "
                              << in_flight << " in flight";
     std::printf("%d in flight: %lld allocations in %lld frames\n", in_flight,
                 static_cast<long long>(meter.counted()), static_cast<long long>(Meter::kEnd - Meter::kWarm));
   }
+}
+
+TEST(Allocations, NoneAFrame) {
+  expect_none_a_frame(test::NoDetector(true));
+}
+
+TEST(Allocations, NoneAFrameOfSeveralDetectors) {
+  const auto make = [] { return std::make_unique<test::NoDetector>(true); };
+  std::vector<NamedDetector> points;
+  points.push_back({"accurate", make()});
+  points.push_back({"fast", make()});
+  std::vector<CompositeBranch> branches;
+  branches.emplace_back(std::move(points), 1);
+  branches.emplace_back(make());
+  expect_none_a_frame(CompositeDetector(std::move(branches)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Two detectors on the same frames, through the pipeline: under every schedule, on one device and on two,
 // each finds what it finds alone.
-#include "detection/combined_detector.hpp"
+#include "detection/composite_detector.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/waldboost/detector.hpp"
@@ -22,12 +22,12 @@ class CombinedSchedules : public test::SameBoxes {
     filterbank::Options people;
     people.scale_step = 1.5;
     people.threshold = -10;
-    std::vector<std::unique_ptr<Detector>> both;
-    both.push_back(
+    std::vector<CompositeBranch> both;
+    both.emplace_back(
         std::make_unique<filterbank::FilterbankDetector>(sightline::test::random_model(5, 3), people));
-    both.push_back(
+    both.emplace_back(
         std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30), faces));
-    detector_ = std::make_unique<CombinedDetector>(std::move(both));
+    detector_ = std::make_unique<CompositeDetector>(std::move(both));
     // The third is too small for people of the model's size.
     for (const Size size : {Size{130, 110}, {130, 110}, {30, 28}, {130, 110}, {97, 120}})
       add_frame(sightline::test::random_picture(size, static_cast<unsigned>(frames_.size()) + 1));
@@ -57,12 +57,12 @@ TEST_F(CombinedSchedules, AllFindTheSame) {
 
 // Each detector speaks of its stages as --map takes them, not as it calls them by itself.
 TEST_F(CombinedSchedules, RefusalsNameStagesAsTheyAreTyped) {
-  std::vector<std::unique_ptr<Detector>> both;
-  both.push_back(std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30),
-                                                                waldboost::Options()));
-  both.push_back(std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]),
-                                                            cascade::Options()));
-  detector_ = std::make_unique<CombinedDetector>(std::move(both));
+  std::vector<CompositeBranch> both;
+  both.emplace_back(std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30),
+                                                                   waldboost::Options()));
+  both.emplace_back(std::make_unique<cascade::CascadeDetector>(cascade::make_model(cascade::kShapes[0]),
+                                                               cascade::Options()));
+  detector_ = std::make_unique<CompositeDetector>(std::move(both));
   const std::unique_ptr<DeviceStages> stages = make_stages();
   if (!stages) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
   ScheduleRequest request;

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "detection/adjustable_detector.hpp"
+#include "detection/composite_detector.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "pipeline/measurement/battery.hpp"
 #include "pipeline/measurement/energy.hpp"
@@ -42,8 +42,8 @@ std::unique_ptr<Detector> one_setting(std::size_t size, double step) {
                                                           options);
 }
 
-std::vector<AdjustableDetector::Named> three_settings() {
-  std::vector<AdjustableDetector::Named> all;
+std::vector<NamedDetector> three_settings() {
+  std::vector<NamedDetector> all;
   all.push_back({"6 filters", one_setting(2, 1.4)});
   all.push_back({"5 filters", one_setting(1, 1.4)});
   all.push_back({"coarse", one_setting(1, 1.8)});
@@ -60,7 +60,7 @@ class KnobSchedules : public testing::Test {
       const Size size = seed % 2 == 0 ? Size{150, 120} : Size{97, 131};
       frames_.push_back(media::frame_from_gray(sightline::test::random_picture(size, seed).view()));
     }
-    for (AdjustableDetector::Named& one : three_settings()) {
+    for (NamedDetector& one : three_settings()) {
       for (const media::Frame& frame : frames_)
         expected_[one.name].push_back(detect(*one.detector, *one.detector->make_workspace(), frame.view()));
     }
@@ -94,7 +94,7 @@ class KnobSchedules : public testing::Test {
     for (const SettingUse& use : report.settings) EXPECT_EQ(use.frames, frames[use.setting.name]);
   }
 
-  AdjustableDetector detector_{three_settings(), 1};
+  CompositeDetector detector_{CompositeBranch(three_settings(), 1)};
   std::vector<media::Frame> frames_;
   std::map<std::string, std::vector<std::vector<Detection>>> expected_;  ///< by setting and frame
 };
@@ -158,7 +158,7 @@ class KnobRun : public testing::Test {
     }
   }
 
-  AdjustableDetector detector_{three_settings(), 1};
+  CompositeDetector detector_{CompositeBranch(three_settings(), 1)};
   Pipeline pipeline_{detector_, nullptr, test::on_cpu(1)};
   KnobOptions options_;
   std::unique_ptr<Knob> knob_;

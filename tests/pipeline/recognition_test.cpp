@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "detection/extended_detector.hpp"
+#include "detection/composite_detector.hpp"
 #include "faces/gallery/sqlite.hpp"
 #include "faces/recognition/face_reader.hpp"
 #include "faces/recognition/gallery_people.hpp"
@@ -116,9 +116,10 @@ TEST_P(Recognition, NamesWhoIsKnownAndNobodyElse) {
   const auto recogniser = make_recogniser();
   const auto picture = sightline::test::random_picture({260, 190}, 3);
   KnownPeople people = people_of(*recogniser, picture.view(), 4);
-  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(4)),
-                                  std::make_unique<recognition::FaceIdentification>(
-                                      recogniser, std::make_shared<FixedPeople>(std::move(people)), 1));
+  const CompositeDetector detector(
+      CompositeBranch(std::make_unique<PlacesDetector>(some_places(4)),
+                      std::make_unique<recognition::FaceIdentification>(
+                          recogniser, std::make_shared<FixedPeople>(std::move(people)), 1)));
   EXPECT_TRUE(detector.info().names_objects);
   const auto workspace = detector.make_workspace();
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
@@ -141,9 +142,10 @@ TEST_P(Recognition, CostsAsMuchAsItsGalleryIsLargeInSteps) {
     const std::vector<std::uint8_t> one(recogniser->template_bytes());
     for (std::size_t i = 0; i < templates; ++i) people.templates.append(one);
     people.owners.assign(templates, 0);
-    const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
-                                    std::make_unique<recognition::FaceIdentification>(
-                                        recogniser, std::make_shared<FixedPeople>(std::move(people)), 1));
+    const CompositeDetector detector(
+        CompositeBranch(std::make_unique<PlacesDetector>(some_places(2)),
+                        std::make_unique<recognition::FaceIdentification>(
+                            recogniser, std::make_shared<FixedPeople>(std::move(people)), 1)));
     return detector.info().cost_key;
   };
   EXPECT_EQ(key_of(33), key_of(64));
@@ -154,9 +156,10 @@ TEST_P(Recognition, CostsAsMuchAsItsGalleryIsLargeInSteps) {
 TEST_P(Recognition, NobodyIsKnownByAnEmptyGallery) {
   const auto recogniser = make_recogniser();
   KnownPeople nobody{recognition::TemplateSet(recogniser->format()), {}, {}, 1000};
-  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
-                                  std::make_unique<recognition::FaceIdentification>(
-                                      recogniser, std::make_shared<FixedPeople>(std::move(nobody)), 1));
+  const CompositeDetector detector(
+      CompositeBranch(std::make_unique<PlacesDetector>(some_places(2)),
+                      std::make_unique<recognition::FaceIdentification>(
+                          recogniser, std::make_shared<FixedPeople>(std::move(nobody)), 1)));
   const auto workspace = detector.make_workspace();
   const auto picture = sightline::test::random_picture({120, 90}, 3);
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());
@@ -169,8 +172,9 @@ TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
   const auto picture = sightline::test::random_picture({260, 190}, 3);
   const auto people = std::make_shared<ChangingPeople>();
   people->set(people_of(*recogniser, picture.view(), 3));
-  const ExtendedDetector detector(std::make_unique<PlacesDetector>(some_places(2)),
-                                  std::make_unique<recognition::FaceIdentification>(recogniser, people, 1));
+  const CompositeDetector detector(
+      CompositeBranch(std::make_unique<PlacesDetector>(some_places(2)),
+                      std::make_unique<recognition::FaceIdentification>(recogniser, people, 1)));
   const auto names = known_names(detector);
   ASSERT_TRUE(names);
   EXPECT_EQ(*names->names(), (std::vector<std::string>{"person 0", "person 1"}));
@@ -203,10 +207,10 @@ TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
 TEST_P(Recognition, OnlySoManyFacesOfAFrameAreNamed) {
   const auto recogniser = make_recogniser();
   const auto picture = sightline::test::random_picture({120, 90}, 3);
-  const ExtendedDetector detector(
+  const CompositeDetector detector(CompositeBranch(
       std::make_unique<PlacesDetector>(std::vector<Box>(recognition::kMostFaces + 3, {10, 10, 50, 50})),
       std::make_unique<recognition::FaceIdentification>(
-          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, picture.view(), 3)), 1));
+          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, picture.view(), 3)), 1)));
   const auto workspace = detector.make_workspace();
   const std::vector<std::string> names = names_of(detect(detector, *workspace, picture.view()));
   ASSERT_EQ(names.size(), recognition::kMostFaces + 4);
@@ -219,10 +223,10 @@ TEST_P(Recognition, IsTheSameUnderEverySchedule) {
   std::vector<media::Frame> frames;
   std::vector<std::vector<Detection>> expected;
   const auto first = sightline::test::random_picture({200, 150}, 1);
-  const ExtendedDetector detector(
+  const CompositeDetector detector(CompositeBranch(
       std::make_unique<PlacesDetector>(some_places(5)),
       std::make_unique<recognition::FaceIdentification>(
-          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, first.view(), 5)), 1));
+          recogniser, std::make_shared<FixedPeople>(people_of(*recogniser, first.view(), 5)), 1)));
   const auto workspace = detector.make_workspace();
   for (const Size size : {Size{200, 150}, {65, 190}, {20, 90}, {203, 101}}) {
     const auto picture = sightline::test::random_picture(size, static_cast<unsigned>(frames.size()) + 1);

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 #include "detection/result_writer.hpp"
 #include "detection/tracker.hpp"
 #include "media/annotate.hpp"
@@ -96,7 +96,8 @@ TEST(Attributes, OfObjectsInsideOthersAreInPixelsOfTheFrame) {
   std::vector<InsideDetector> inside;
   inside.push_back({std::make_unique<FaceDetector>(face(ann())), {0, 0, 1, 1}});
   const Detection outer{{100, 40, 60, 60}, 2, 0, 0, DetectionAttributes{"Bob", {}, {{"hat", 5, 6}}}};
-  const NestedDetector detector(std::make_unique<FaceDetector>(outer), std::move(inside));
+  const CompositeDetector detector(
+      CompositeBranch(std::make_unique<FaceDetector>(outer), make_inside_search(std::move(inside))));
   const Image<std::uint8_t> picture(200, 150);
   const auto workspace = detector.make_workspace();
   const std::vector<Detection> found = detect(detector, *workspace, picture.view());

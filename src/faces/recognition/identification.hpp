@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "detection/extended_detector.hpp"
+#include "detection/composite_detector.hpp"
 #include "detection/sliding_window.hpp"
 #include "faces/recognition/known_people.hpp"
 #include "faces/recognition/recogniser.hpp"

@@ -1,12 +1,11 @@
-// Several detectors as one: each finds what it finds alone.
+// Several branches: each finds what its detector finds alone.
 
-#include "detection/combined_detector.hpp"
+#include "detection/composite_detector.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "detection/adjustable_detector.hpp"
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/waldboost/detector.hpp"
 #include "support/errors.hpp"
@@ -34,17 +33,17 @@ std::unique_ptr<Detector> people(double step = 1.5) {
   return std::make_unique<filterbank::FilterbankDetector>(test::random_model(5, 3), options);
 }
 
-std::unique_ptr<CombinedDetector> combined(auto... detectors) {
-  std::vector<std::unique_ptr<Detector>> all;
-  (all.push_back(std::move(detectors)), ...);
-  return std::make_unique<CombinedDetector>(std::move(all));
+std::unique_ptr<CompositeDetector> combined(auto... branches) {
+  std::vector<CompositeBranch> all;
+  (all.emplace_back(std::move(branches)), ...);
+  return std::make_unique<CompositeDetector>(std::move(all));
 }
 
 std::vector<Detection> found(const Detector& detector, PictureView picture) {
   return detect(detector, *detector.make_workspace(), picture);
 }
 
-TEST(CombinedDetector, FindsWhatEachFindsAlone) {
+TEST(CompositeDetector, FindsWhatEachFindsAlone) {
   const auto both = combined(people(), faces());
   const auto workspace = both->make_workspace();
   // The second is too small for people of the model's size, the third for anything.
@@ -64,7 +63,7 @@ TEST(CombinedDetector, FindsWhatEachFindsAlone) {
   }
 }
 
-TEST(CombinedDetector, FindsTheSameInPartitions) {
+TEST(CompositeDetector, FindsTheSameInPartitions) {
   const auto both = combined(people(), faces());
   const Image<std::uint8_t> picture = test::random_picture({150, 130}, 5);
   const std::size_t divided = both->partitionable_stages();
@@ -85,11 +84,11 @@ TEST(CombinedDetector, FindsTheSameInPartitions) {
 }
 
 // People in three settings, configured in the second; faces in two, configured in the first.
-TEST(CombinedDetector, AllAreTurnedTogether) {
+TEST(CompositeDetector, AllAreTurnedTogether) {
   const auto adjustable = [](std::size_t configured, auto... makers) {
-    std::vector<AdjustableDetector::Named> all;
+    std::vector<NamedDetector> all;
     ((all.push_back({std::to_string(all.size()), makers()})), ...);
-    return std::make_unique<AdjustableDetector>(std::move(all), configured);
+    return CompositeBranch(std::move(all), configured);
   };
   const auto a = [] { return people(); };
   const auto b = [] { return people(1.8); };
@@ -115,7 +114,32 @@ TEST(CombinedDetector, AllAreTurnedTogether) {
   EXPECT_TRUE(combined(people(), faces())->run_settings().empty());
 }
 
-TEST(CombinedDetector, NamesAreToldApart) {
+TEST(CompositeDetector, ABranchMayHaveStagesBehindItsDetector) {
+  const auto people_with_faces = [] {
+    std::vector<InsideDetector> inside;
+    inside.push_back({faces(), {}});
+    return CompositeBranch(people(), make_inside_search(std::move(inside)));
+  };
+  const auto both = combined(people_with_faces(), faces(4));
+  check_contract(both->stages(), both->resources());
+  const std::string person = people()->info().labels.front();
+  EXPECT_THAT(both->info().labels, ElementsAre(person, "face", "face 2"));
+  std::vector<std::string_view> names;
+  for (const StageInfo& stage : both->stages()) names.push_back(stage.name);
+  EXPECT_LT(std::ranges::find(names, person + ".group"), std::ranges::find(names, person + ".inside"));
+  EXPECT_EQ(names[names.size() - 2], person + ".inside");
+  for (const Size size : {Size{140, 120}, {30, 28}}) {
+    const Image<std::uint8_t> picture = test::random_picture(size, 7);
+    std::vector<Detection> expected = found(CompositeDetector(people_with_faces()), picture.view());
+    for (Detection detection : found(*faces(4), picture.view())) {
+      detection.label = 2;
+      expected.push_back(detection);
+    }
+    EXPECT_EQ(found(*both, picture.view()), expected) << size.width;
+  }
+}
+
+TEST(CompositeDetector, NamesAreToldApart) {
   const auto three = combined(faces(1), faces(2), people());
   EXPECT_THAT(three->info().labels, ElementsAre("face", "face 2", people()->info().labels.front()));
   check_contract(three->stages(), three->resources());
@@ -126,10 +150,10 @@ TEST(CombinedDetector, NamesAreToldApart) {
   EXPECT_EQ(stages.back(), people()->info().labels.front() + ".group");
 }
 
-TEST(CombinedDetector, RefusesTooMany) {
-  std::vector<std::unique_ptr<Detector>> all;
-  for (int i = 0; i < 12; ++i) all.push_back(faces());
-  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { CombinedDetector many(std::move(all)); }),
+TEST(CompositeDetector, RefusesTooMany) {
+  std::vector<CompositeBranch> all;
+  for (int i = 0; i < 12; ++i) all.emplace_back(faces());
+  EXPECT_THAT(test::error_of(ExitCode::usage, [&] { CompositeDetector many(std::move(all)); }),
               HasSubstr("too many stages"));
 }
 

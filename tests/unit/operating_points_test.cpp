@@ -1,13 +1,12 @@
-// One detector in several settings: each frame is searched as the detector of its setting searches it alone.
-
-#include "detection/adjustable_detector.hpp"
+// One detector at several operating points: a frame is searched as the detector of its point searches it
+// alone.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
@@ -24,16 +23,16 @@ std::unique_ptr<Detector> detector(std::size_t size, double step, filterbank::Op
   return std::make_unique<filterbank::FilterbankDetector>(sizes[size], options);
 }
 
-std::vector<AdjustableDetector::Named> three() {
-  std::vector<AdjustableDetector::Named> all;
+std::vector<NamedDetector> three() {
+  std::vector<NamedDetector> all;
   all.push_back({"8 filters", detector(2, 1.3)});
   all.push_back({"3 filters", detector(0, 1.3)});
   all.push_back({"coarse", detector(0, 1.7)});
   return all;
 }
 
-TEST(AdjustableDetector, FindsWhatTheSettingFindsAlone) {
-  const AdjustableDetector adjustable(three(), 1);
+TEST(OperatingPoints, FindsWhatTheSettingFindsAlone) {
+  const CompositeDetector adjustable(CompositeBranch(three(), 1));
   ASSERT_EQ(adjustable.run_settings().size(), 3u);
   EXPECT_EQ(adjustable.configured_setting(), 1u);
   EXPECT_EQ(adjustable.info().model, three()[1].detector->info().model);
@@ -54,8 +53,8 @@ TEST(AdjustableDetector, FindsWhatTheSettingFindsAlone) {
   EXPECT_EQ(surest.size(), 3u) << "settings that find the same show nothing";
 }
 
-TEST(AdjustableDetector, FindsTheSameInPartitionsAndInsideOthers) {
-  const AdjustableDetector adjustable(three(), 0);
+TEST(OperatingPoints, FindsTheSameInPartitionsAndInsideOthers) {
+  const CompositeDetector adjustable(CompositeBranch(three(), 0));
   const Image<std::uint8_t> picture = test::random_picture({150, 130}, 5);
   const auto rest = adjustable.make_workspace(), part = adjustable.make_workspace();
   rest->setting = part->setting = 2;
@@ -72,19 +71,20 @@ TEST(AdjustableDetector, FindsTheSameInPartitionsAndInsideOthers) {
   const auto expected = detect(*alone, *alone->make_workspace(), picture.view());
   EXPECT_EQ(adjustable.take_detections(*rest), expected);
 
-  std::vector<InsideDetector> none;
-  NestedDetector nested(std::make_unique<AdjustableDetector>(three(), 0), std::move(none));
+  CompositeBranch branch(three(), 0);
+  branch.add(make_inside_search({}));
+  const CompositeDetector nested(std::move(branch));
   ASSERT_EQ(nested.run_settings().size(), 3u);
   const auto workspace = nested.make_workspace();
   workspace->setting = 2;
   EXPECT_EQ(detect(nested, *workspace, picture.view()), expected);
 }
 
-TEST(AdjustableDetector, RefusesSettingsThatDifferInMore) {
-  const auto refused = [](AdjustableDetector::Named other) {
-    std::vector<AdjustableDetector::Named> all = three();
+TEST(OperatingPoints, RefusesSettingsThatDifferInMore) {
+  const auto refused = [](NamedDetector other) {
+    std::vector<NamedDetector> all = three();
     all.push_back(std::move(other));
-    return test::error_of(ExitCode::usage, [&] { AdjustableDetector(std::move(all), 0); });
+    return test::error_of(ExitCode::usage, [&] { CompositeBranch(std::move(all), 0); });
   };
   EXPECT_THAT(refused({"coarse", detector(0, 1.5)}), HasSubstr("'coarse' are the same"));
   auto other_label = test::random_sizes({3, 5, 8}, 4)[0];

@@ -1,5 +1,5 @@
-// Detectors inside the boxes of another.
-#include "detection/nested_detector.hpp"
+// Search inside the boxes of a detector.
+#include "detection/inside_search.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,11 +89,21 @@ class PixelDetector : public Detector {
 
 constexpr BoxPart kWhole{0, 0, 1, 1};
 
-// Boxes of 10 pixels at pixels of 250; in these, pixels of 100 at least, as boxes of 2.
-NestedDetector pixels_in_boxes(const BoxPart& part = kWhole, const std::string& label = "inner") {
+// Boxes of 10 pixels at pixels of 250.
+std::unique_ptr<Detector> boxes() {
+  return std::make_unique<PixelDetector>("outer", 250, 10);
+}
+
+CompositeDetector inside_of(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside) {
+  return CompositeDetector(CompositeBranch(std::move(outer), make_inside_search(std::move(inside))));
+}
+
+// In these boxes, pixels of 100 at least, as boxes of 2.
+CompositeDetector pixels_in_boxes(const BoxPart& part = kWhole, const std::string& label = "inner",
+                                  std::unique_ptr<Detector> outer = boxes()) {
   std::vector<InsideDetector> inside;
   inside.push_back({std::make_unique<PixelDetector>(label, 100, 2), part});
-  return {std::make_unique<PixelDetector>("outer", 250, 10), std::move(inside)};
+  return inside_of(std::move(outer), std::move(inside));
 }
 
 Image<std::uint8_t> dark(int width, int height) {
@@ -102,16 +112,17 @@ Image<std::uint8_t> dark(int width, int height) {
   return image;
 }
 
-std::vector<Detection> find(const NestedDetector& detector, PictureView frame, int tuned = 0) {
+std::vector<Detection> find(const CompositeDetector& detector, PictureView frame, int tuned = 0) {
   const auto workspace = detector.make_workspace();
   workspace->tuned = tuned;
   return detect(detector, *workspace, frame);
 }
 
-TEST(NestedDetector, WhatIsTunedAndCountedIsTheOuterDetectors) {
-  const NestedDetector detector = pixels_in_boxes();
-  ASSERT_NE(detector.tunable(), nullptr);
-  EXPECT_EQ(detector.tunable(), detector.outer().tunable());
+TEST(InsideSearch, WhatIsTunedAndCountedIsTheOuterDetectors) {
+  auto outer = boxes();
+  const Tunable* const tunable = outer->tunable();
+  const CompositeDetector detector = pixels_in_boxes(kWhole, "inner", std::move(outer));
+  EXPECT_EQ(detector.tunable(), tunable);
   Image<std::uint8_t> frame = dark(30, 20);
   frame.view().at(12, 8) = 252;
   EXPECT_EQ(find(detector, frame.view(), 2).size(), 2U);  // the box, and the pixel in it
@@ -151,8 +162,8 @@ TEST(Crop, IsAViewOfThePixels) {
   EXPECT_EQ(colour_part.colour().row(1) + 3 * 2, colour.row(3) + 3 * 7);
 }
 
-TEST(NestedDetector, HasTheStagesOfTheOuterOneAndItsOwn) {
-  const NestedDetector detector = pixels_in_boxes();
+TEST(InsideSearch, HasTheStagesOfTheOuterOneAndItsOwn) {
+  const CompositeDetector detector = pixels_in_boxes();
   std::vector<std::string_view> names;
   for (const StageInfo& stage : detector.stages()) names.push_back(stage.name);
   EXPECT_THAT(names, ElementsAre("copy", "find", "inside"));
@@ -162,7 +173,7 @@ TEST(NestedDetector, HasTheStagesOfTheOuterOneAndItsOwn) {
   EXPECT_NE(detector.info().cost_key, pixels_in_boxes({0, 0, 1, 0.5}).info().cost_key);
 }
 
-TEST(NestedDetector, FindsInsideTheBoxesOnly) {
+TEST(InsideSearch, FindsInsideTheBoxesOnly) {
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(30, 20) = 250;
   for (const auto& [x, y] : {std::pair{29, 20}, {35, 19}, {40, 25}, {35, 30}, {5, 5}})
@@ -179,20 +190,20 @@ TEST(NestedDetector, FindsInsideTheBoxesOnly) {
             (std::vector<Detection>{expected[0], expected[2], expected[3]}));
 }
 
-TEST(NestedDetector, ColourIsCutToo) {
+TEST(InsideSearch, ColourIsCutToo) {
   Image<std::uint8_t> red = dark(60, 40);
   red.view().at(30, 20) = 250;
   red.view().at(33, 27) = 130;
   std::vector<std::uint8_t> pixels(60 * 40 * 3);
   for (int y = 0; y < 40; ++y)
     for (int x = 0; x < 60; ++x) pixels[3 * (60 * y + x)] = red.view().at(x, y);
-  const NestedDetector detector = pixels_in_boxes();
+  const CompositeDetector detector = pixels_in_boxes();
   const auto found = find(detector, PackedView{pixels.data(), 60, 40, 180, PackedFormat::rgb24});
   EXPECT_EQ(found.size(), 3U);
   EXPECT_EQ(found, find(detector, red.view()));
 }
 
-TEST(NestedDetector, WhatTwoBoxesHoldIsReportedOnce) {
+TEST(InsideSearch, WhatTwoBoxesHoldIsReportedOnce) {
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(20, 20) = 250;
   frame.view().at(24, 22) = 251;
@@ -205,7 +216,7 @@ TEST(NestedDetector, WhatTwoBoxesHoldIsReportedOnce) {
   EXPECT_THAT(scores, ElementsAre(251, 250, 120, 110));
 }
 
-TEST(NestedDetector, NeighboursInOneBoxAreTheInnerDetectorsAffair) {
+TEST(InsideSearch, NeighboursInOneBoxAreTheInnerDetectorsAffair) {
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(20, 20) = 250;
   frame.view().at(25, 25) = frame.view().at(26, 25) = 120;  // boxes that share half of their area
@@ -213,23 +224,25 @@ TEST(NestedDetector, NeighboursInOneBoxAreTheInnerDetectorsAffair) {
   EXPECT_EQ(find(pixels_in_boxes(), frame.view()).size(), 5U);
 }
 
-TEST(NestedDetector, ALabelOfTheSameNameIsTheSame) {
+TEST(InsideSearch, ALabelOfTheSameNameIsTheSame) {
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(30, 20) = 250;
-  const NestedDetector detector = pixels_in_boxes(kWhole, "outer");
+  const CompositeDetector detector = pixels_in_boxes(kWhole, "outer");
   EXPECT_THAT(detector.info().labels, ElementsAre("outer"));
   for (const Detection& one : find(detector, frame.view())) EXPECT_EQ(one.label, 0);
 }
 
-TEST(NestedDetector, SeveralInsideAndInsideThese) {
+TEST(InsideSearch, SeveralInsideAndInsideThese) {
   std::vector<InsideDetector> innermost;
   innermost.push_back({std::make_unique<PixelDetector>("third", 200, 1), kWhole});
   std::vector<InsideDetector> inside;
-  inside.push_back({std::make_unique<NestedDetector>(std::make_unique<PixelDetector>("second", 150, 4),
-                                                     std::move(innermost)),
-                    kWhole});
+  inside.push_back(
+      {std::make_unique<CompositeDetector>(CompositeBranch(std::make_unique<PixelDetector>("second", 150, 4),
+                                                           make_inside_search(std::move(innermost)))),
+       kWhole});
   inside.push_back({std::make_unique<PixelDetector>("other", 100, 1), kWhole});
-  const NestedDetector detector(std::make_unique<PixelDetector>("first", 250, 10), std::move(inside));
+  const CompositeDetector detector =
+      inside_of(std::make_unique<PixelDetector>("first", 250, 10), std::move(inside));
   EXPECT_THAT(detector.info().labels, ElementsAre("first", "second", "third", "other"));
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(10, 10) = 250;
@@ -243,7 +256,7 @@ TEST(NestedDetector, SeveralInsideAndInsideThese) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(NestedDetector, CropsThatAreTooSmallHoldNothing) {
+TEST(InsideSearch, CropsThatAreTooSmallHoldNothing) {
   Image<std::uint8_t> frame = dark(60, 40);
   frame.view().at(59, 20) = 250;  // a column of its box is in the frame
   EXPECT_EQ(find(pixels_in_boxes(), frame.view()).size(), 1U);
@@ -251,8 +264,8 @@ TEST(NestedDetector, CropsThatAreTooSmallHoldNothing) {
   EXPECT_TRUE(find(pixels_in_boxes(), frame.view()).empty());
 }
 
-TEST(NestedDetector, ThreadsAndTheWorkspacesHistoryDoNotMatter) {
-  const NestedDetector detector = pixels_in_boxes({-0.5, -0.5, 1.5, 1.5});
+TEST(InsideSearch, ThreadsAndTheWorkspacesHistoryDoNotMatter) {
+  const CompositeDetector detector = pixels_in_boxes({-0.5, -0.5, 1.5, 1.5});
   std::vector<Image<std::uint8_t>> frames;
   for (unsigned seed = 0; seed < 6; ++seed) {
     frames.push_back(test::random_picture({50 + 10 * static_cast<int>(seed % 3), 45}, seed));
@@ -270,7 +283,7 @@ TEST(NestedDetector, ThreadsAndTheWorkspacesHistoryDoNotMatter) {
   }
 }
 
-TEST(NestedDetector, RefusesAnEmptyPart) {
+TEST(InsideSearch, RefusesAnEmptyPart) {
   for (const BoxPart& part : {BoxPart{0, 0, 0, 1}, BoxPart{0, 0.6, 1, 0.5}})
     EXPECT_NE(test::error_of(ExitCode::usage, [&] { pixels_in_boxes(part); }), "");
 }
@@ -301,9 +314,9 @@ class InsideSections : public testing::Test {
       "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"c.xml\"\nlabel = \"eye\"\n";
 };
 
-TEST_F(InsideSections, MakeANestedDetector) {
+TEST_F(InsideSections, MakeASearchInside) {
   const auto plain = make_detector(load(outer_));
-  EXPECT_EQ(dynamic_cast<const NestedDetector*>(plain.get()), nullptr);
+  EXPECT_EQ(dynamic_cast<const CompositeDetector*>(plain.get()), nullptr);
   const auto detector = make_detector(load(outer_ + inner_ + "[schedule]\n"));
   EXPECT_THAT(detector->info().labels, ElementsAre("face", "eye"));
   EXPECT_EQ(detector->stages().size(), plain->stages().size() + 1);

@@ -1,4 +1,4 @@
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
@@ -222,7 +222,8 @@ std::vector<Detection> InsideSearch::search_crop(std::size_t inside, const Crop&
 
 }  // namespace
 
-NestedDetector::NestedDetector(std::unique_ptr<Detector> outer, std::vector<InsideDetector> inside)
-    : ExtendedDetector(std::move(outer), std::make_unique<InsideSearch>(std::move(inside))) {}
+std::unique_ptr<ObjectProcessor> make_inside_search(std::vector<InsideDetector> inside) {
+  return std::make_unique<InsideSearch>(std::move(inside));
+}
 
 }  // namespace sightline

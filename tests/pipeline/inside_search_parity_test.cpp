@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "detection/nested_detector.hpp"
+#include "detection/inside_search.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "processing/opencl/shared_device.hpp"
@@ -52,7 +52,7 @@ std::vector<InsideDetector> inside() {
   return all;
 }
 
-class NestedParity : public testing::Test {
+class InsideSearchParity : public testing::Test {
  protected:
   void SetUp() override {
     const auto workspace = detector_.make_workspace();
@@ -82,20 +82,20 @@ class NestedParity : public testing::Test {
       ASSERT_EQ(collector.results[k].objects, expected_[k % frames_.size()]) << "frame " << k + 1;
   }
 
-  NestedDetector detector_{make_outer(), inside()};
+  CompositeDetector detector_{CompositeBranch(make_outer(), make_inside_search(inside()))};
   std::vector<media::Frame> frames_;
   std::vector<std::vector<Detection>> expected_;
   int inner_ = 0;
   std::unique_ptr<DeviceStages> device_;
 };
 
-TEST_F(NestedParity, OnTheCpu) {
+TEST_F(InsideSearchParity, OnTheCpu) {
   for (const int threads : {1, 2, 5}) {
     for (const int in_flight : {1, 4}) expect_same(test::on_cpu(in_flight), threads);
   }
 }
 
-TEST_F(NestedParity, WithOuterStagesOnADevice) {
+TEST_F(InsideSearchParity, WithOuterStagesOnADevice) {
   if (!device_) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
   for (const std::string_view name : {"gpu", "specialized", "overlap", "split"})
     expect_same(named_schedule(name, detector_, device_.get(), 2), 2);

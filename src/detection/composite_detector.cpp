@@ -1,0 +1,589 @@
+#include "detection/composite_detector.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "processing/device_stages.hpp"
+
+namespace sightline {
+namespace {
+
+[[noreturn]] void differ(const std::string& name, const std::string& other, const std::string& how) {
+  throw Error(ExitCode::usage, "settings '" + other + "' and '" + name + "' " + how,
+              "a run turns between settings that differ in speed and accuracy alone");
+}
+
+// Schedules, transfers and results must be the same for all frames, whatever their operating point.
+void check_alike(const NamedDetector& one, const NamedDetector& other) {
+  const Detector& a = *one.detector;
+  const Detector& b = *other.detector;
+  if (!std::ranges::equal(a.stages(), b.stages()) || !std::ranges::equal(a.resources(), b.resources()) ||
+      a.partitionable_stages() != b.partitionable_stages())
+    differ(other.name, one.name, "have different stages");
+  if (a.info().labels != b.info().labels) differ(other.name, one.name, "find different things");
+  const Tunable* const tuned = a.tunable();
+  const Tunable* const other_tuned = b.tunable();
+  if ((tuned != nullptr) != (other_tuned != nullptr) ||
+      (tuned && (tuned->name != other_tuned->name || tuned->largest != other_tuned->largest)))
+    differ(other.name, one.name, "are tuned in different ways");
+}
+
+std::vector<CompositeBranch> one_branch(CompositeBranch branch) {
+  std::vector<CompositeBranch> branches;
+  branches.push_back(std::move(branch));
+  return branches;
+}
+
+// The name, with a number if it is taken.
+std::string untaken(const std::string& name, const std::vector<std::string>& taken) {
+  std::string own = name;
+  for (int number = 2; std::ranges::find(taken, own) != taken.end(); ++number)
+    own = name + " " + std::to_string(number);
+  return own;
+}
+
+}  // namespace
+
+const ProcessorInfo& ObjectProcessor::info() const {
+  static const ProcessorInfo none;  // users see the CompositeDetector's
+  return none;
+}
+
+void ObjectProcessor::take_result(Workspace& workspace, FrameResult& result) const {
+  result.objects = take_objects(workspace);
+}
+
+CompositeBranch::CompositeBranch(std::unique_ptr<Detector> detector, std::unique_ptr<ObjectProcessor> behind)
+    : info_(detector->info()) {
+  points_.push_back({"", std::move(detector)});
+  if (behind) add(std::move(behind));
+}
+
+CompositeBranch::CompositeBranch(std::vector<NamedDetector> points, std::size_t configured)
+    : points_(std::move(points)), configured_(configured), info_(points_[configured].detector->info()) {
+  for (auto point = points_.begin(); point != points_.end(); ++point) {
+    if (std::find_if(points_.begin(), point, [&](const auto& o) { return o.name == point->name; }) != point)
+      differ(point->name, point->name, "are the same");
+    if (point != points_.begin()) check_alike(points_.front(), *point);
+    const DetectorInfo& info = point->detector->info();
+    std::ranges::transform(info_.smallest_objects, info.smallest_objects, info_.smallest_objects.begin(),
+                           [](double a, double b) { return std::min(a, b); });
+    info_.threshold = std::min(info_.threshold, info.threshold);
+    if (info_.cpu_only.empty()) info_.cpu_only = info.cpu_only;
+  }
+}
+
+void CompositeBranch::add(std::unique_ptr<ObjectProcessor> behind) {
+  behind->extend(info_);
+  behind_.push_back(std::move(behind));
+}
+
+class CompositeDetector::CompositeWorkspace : public Workspace {
+ public:
+  std::vector<std::vector<std::unique_ptr<Workspace>>> own;  ///< by member and point; null until needed
+  std::vector<std::size_t> point;                            ///< by member: the frame's operating point
+  std::vector<bool> active;  ///< by branch: whether the frame is large enough for it
+
+  Workspace& now(std::size_t member) const { return *own[member][point[member]]; }
+};
+
+CompositeDetector::CompositeDetector(CompositeBranch branch)
+    : CompositeDetector(one_branch(std::move(branch))) {}
+
+CompositeDetector::CompositeDetector(std::vector<CompositeBranch> branches) : branches_(std::move(branches)) {
+  add_members();
+  join_infos();
+  check_size();
+  add_stages(make_chains());
+  join_settings();
+}
+
+CompositeDetector::~CompositeDetector() = default;
+
+std::unique_ptr<Detector> CompositeDetector::compose(std::vector<CompositeBranch> branches) {
+  CompositeBranch& first = branches.front();
+  if (branches.size() == 1 && first.behind_.empty() && first.points_.front().name.empty())
+    return std::move(first.points_.front().detector);
+  return std::make_unique<CompositeDetector>(std::move(branches));
+}
+
+std::unique_ptr<Detector> CompositeDetector::compose(CompositeBranch branch) {
+  return compose(one_branch(std::move(branch)));
+}
+
+void CompositeDetector::add_members() {
+  for (std::size_t i = 0; i < branches_.size(); ++i) {
+    members_.push_back({i, {}, branches_[i].configured_, nullptr, {}});
+    for (const auto& point : branches_[i].points_) members_.back().points.push_back(point.detector.get());
+    for (const auto& one : branches_[i].behind_) members_.push_back({i, {one.get()}, 0, one.get(), {}});
+  }
+  const auto has_tunable = [](const Member& one) { return !one.behind && one.processor().tunable(); };
+  tuned_ = static_cast<std::size_t>(std::ranges::find_if(members_, has_tunable) - members_.begin());
+}
+
+void CompositeDetector::join_infos() {
+  if (branches_.size() == 1) {
+    info_ = branches_.front().info();
+    return;
+  }
+  info_.cost_key = "combined";
+  info_.threshold = std::numeric_limits<double>::infinity();
+  for (const CompositeBranch& branch : branches_) {
+    const DetectorInfo& info = branch.info();
+    info_.model += (info_.model.empty() ? "" : "; ") + info.model;
+    info_.cost_key += " + " + info.cost_key;
+    info_.threshold = std::min(info_.threshold, info.threshold);
+    info_.names_objects = info_.names_objects || info.names_objects;
+    if (!info.cpu_only.empty()) info_.cpu_only = info.cpu_only;
+    std::vector<int>& labels = labels_.emplace_back();
+    const std::vector<std::string> before = info_.labels;
+    for (const std::string& label : info.labels) {
+      labels.push_back(static_cast<int>(info_.labels.size()));
+      info_.labels.push_back(untaken(label, before));
+    }
+    info_.smallest_objects.insert(info_.smallest_objects.end(), info.smallest_objects.begin(),
+                                  info.smallest_objects.end());
+    info_.smallest_objects.resize(info_.labels.size());
+    names_.push_back(untaken(
+        labels.empty() ? info.family : info_.labels[static_cast<std::size_t>(labels.front())], names_));
+  }
+  if (std::ranges::any_of(branches_, [](const auto& one) { return one.info().cpu_only.empty(); }))
+    info_.cpu_only.clear();
+}
+
+void CompositeDetector::check_size() const {
+  std::size_t stages = 0, resources = 1;
+  for (const Member& one : members_) {
+    stages += one.processor().stages().size();
+    resources += one.processor().resources().size() - one.first_resource();
+  }
+  if (stages <= kMostStages && resources <= kMostStages) return;
+  const bool several = branches_.size() > 1;
+  throw Error(ExitCode::usage,
+              (several ? std::to_string(branches_.size()) + " detectors have"
+                       : std::string("a detector and what works on its objects have")) +
+                  " too many stages together (" + std::to_string(stages) + " of " +
+                  std::to_string(kMostStages) + ")",
+              several ? "search with fewer at a time" : "leave some of it out");
+}
+
+// Adds the resources, too.
+std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
+  std::vector<Chain> chains(branches_.size());
+  resources_.push_back(members_.front().processor().resources().front());
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    Member& member = members_[m];
+    Chain& chain = chains[member.branch];
+    const FrameProcessor& processor = member.processor();
+    const std::span<const std::string_view> names = processor.resources();
+    const std::size_t own = member.first_resource(), base = resources_.size();
+    for (const std::string_view name : names.subspan(own)) {
+      resources_.push_back(branches_.size() > 1
+                               ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
+                               : name);
+    }
+    // Objects are what the member before writes last.
+    const ResourceSet objects = member.behind ? chain.back().info.writes : ResourceSet();
+    const auto here = [&](ResourceSet set) {
+      ResourceSet moved = set & ResourceSet{kFrameResource};
+      if (member.behind && set.contains(ObjectProcessor::kObjectsResource)) moved = moved | objects;
+      for (std::size_t number = own; number < names.size(); ++number) {
+        if (set.contains(number)) moved.insert(base + number - own);
+      }
+      return moved;
+    };
+    for (StageInfo info : processor.stages()) {
+      for (ResourceSet* set : {&info.reads, &info.writes, &info.reuses}) *set = here(*set);
+      chain.push_back({{m, member.stages.size()}, info});
+      member.stages.push_back(0);  // set by add_stages
+    }
+  }
+  return chains;
+}
+
+// Stages that divide frames, then the others, then each branch's last.
+void CompositeDetector::add_stages(const std::vector<Chain>& chains) {
+  const bool several = branches_.size() > 1;
+  const auto add = [&](std::size_t branch, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      auto [place, info] = chains[branch][i];
+      if (several) {
+        std::string name = names_[branch] + "." + std::string(info.name);
+        std::ranges::replace(name, ' ', '-');  // as --map takes it
+        info.name = texts_.emplace_back(std::move(name));
+        info.makes_result = i + 1 == chains[branch].size();
+      }
+      members_[place.member].stages[place.stage] = places_.size();
+      places_.push_back(place);
+      stages_.push_back(info);
+    }
+  };
+  const auto divisible = [&](std::size_t branch) {
+    return std::min(branches_[branch].detector().partitionable_stages(), chains[branch].size() - 1);
+  };
+  for (std::size_t i = 0; i < chains.size(); ++i) add(i, 0, divisible(i));
+  if (std::ranges::all_of(branches_,
+                          [](const auto& one) { return one.detector().partitionable_stages() > 0; }))
+    partitionable_ = several ? places_.size() : branches_.front().detector().partitionable_stages();
+  for (std::size_t i = 0; i < chains.size(); ++i) add(i, divisible(i), chains[i].size() - 1);
+  for (std::size_t i = 0; i < chains.size(); ++i) add(i, chains[i].size() - 1, chains[i].size());
+}
+
+// As many steps to each side as the branch has that can be turned furthest there.
+void CompositeDetector::join_settings() {
+  if (branches_.size() == 1) {
+    const CompositeBranch& branch = branches_.front();
+    configured_ = branch.configured_;
+    for (const NamedDetector& point : branch.points_) {
+      const DetectorInfo& info = point.detector->info();
+      if (!point.name.empty()) settings_.push_back({point.name, info.accuracy, info.missed});
+    }
+    return;
+  }
+  std::size_t after = 0;
+  for (const CompositeBranch& branch : branches_) {
+    configured_ = std::max(configured_, branch.configured_);
+    after = std::max(after, branch.points_.size() - 1 - branch.configured_);
+  }
+  if (configured_ + after == 0) return;
+  for (std::size_t number = 0; number <= configured_ + after; ++number) {
+    ProcessorSetting& joined = settings_.emplace_back();
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+      const std::vector<NamedDetector>& points = branches_[i].points_;
+      if (points.size() < 2) continue;
+      joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " +
+                     points[point_of(branches_[i], static_cast<int>(number))].name;
+    }
+  }
+}
+
+// Operating point of a branch for one of `run_settings`, or for the configured one if below 0.
+std::size_t CompositeDetector::point_of(const CompositeBranch& branch, int setting) const {
+  if (setting < 0) return branch.configured_;
+  const int wanted = static_cast<int>(branch.configured_) + setting - static_cast<int>(configured_);
+  return static_cast<std::size_t>(std::clamp(wanted, 0, static_cast<int>(branch.points_.size()) - 1));
+}
+
+std::shared_ptr<const KnownNames> CompositeDetector::known_names() const {
+  std::vector<std::shared_ptr<const KnownNames>> several;
+  for (const CompositeBranch& branch : branches_) {
+    several.push_back(sightline::known_names(branch.detector()));
+    for (const auto& one : branch.behind_) several.push_back(one->known_names());
+  }
+  return joined(several);
+}
+
+const Tunable* CompositeDetector::tunable() const {
+  return tuned_ < members_.size() ? members_[tuned_].processor().tunable() : nullptr;
+}
+
+std::vector<WorkCount> CompositeDetector::count_work(PictureView frame) const {
+  if (branches_.size() == 1) return branches_.front().detector().count_work(frame);
+  std::vector<WorkCount> all;
+  for (std::size_t i = 0; i < branches_.size(); ++i) {
+    for (const WorkCount& one : branches_[i].detector().count_work(frame))
+      all.push_back({names_[i] + ": " + one.what, one.count});
+  }
+  return all;
+}
+
+// --- one frame ---------------------------------------------------------------------------------------------
+
+std::unique_ptr<Workspace> CompositeDetector::make_workspace() const {
+  auto workspace = std::make_unique<CompositeWorkspace>();
+  for (const Member& member : members_) {
+    auto& own = workspace->own.emplace_back(member.points.size());
+    own[member.configured] = member.processor().make_workspace();
+    workspace->point.push_back(member.configured);
+  }
+  workspace->active.resize(branches_.size());
+  return workspace;
+}
+
+bool CompositeDetector::prepare(Workspace& workspace, PictureView frame, Partition partition) const {
+  auto& w = static_cast<CompositeWorkspace&>(workspace);
+  w.active.assign(branches_.size(), true);
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const Member& member = members_[m];
+    if (!w.active[member.branch]) continue;
+    const std::size_t point = member.behind ? 0 : point_of(branches_[member.branch], w.setting);
+    w.point[m] = point;
+    if (!w.own[m][point]) w.own[m][point] = member.points[point]->make_workspace();
+    w.now(m).tuned = m == tuned_ ? w.tuned : 0;
+    w.active[member.branch] =
+        member.points[point]->prepare(w.now(m), frame, member.behind ? Partition() : partition);
+  }
+  return std::ranges::find(w.active, true) != w.active.end();
+}
+
+std::vector<Detection> CompositeDetector::take_objects(CompositeWorkspace& w, std::size_t m) const {
+  const Member& member = members_[m];
+  if (member.behind) return member.behind->take_objects(w.now(m));
+  return branches_[member.branch].points_[w.point[m]].detector->take_detections(w.now(m));
+}
+
+// To a member's first stage, if the member works on objects.
+void CompositeDetector::hand_over(CompositeWorkspace& w, std::size_t m, std::size_t stage) const {
+  if (members_[m].behind && stage == 0) members_[m].behind->set_objects(w.now(m), take_objects(w, m - 1));
+}
+
+void CompositeDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  auto& w = static_cast<CompositeWorkspace&>(workspace);
+  const auto [m, own] = places_[stage];
+  if (!w.active[members_[m].branch]) return;
+  hand_over(w, m, own);
+  members_[m].points[w.point[m]]->run_stage(own, w.now(m));
+  w.work.add(w.now(m).work);
+}
+
+void CompositeDetector::merge(Workspace& workspace, Workspace& other) const {
+  auto& w = static_cast<CompositeWorkspace&>(workspace);
+  auto& more = static_cast<CompositeWorkspace&>(other);
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (!members_[m].behind && w.active[members_[m].branch])
+      members_[m].points[w.point[m]]->merge(w.now(m), more.now(m));
+  }
+}
+
+std::vector<Detection> CompositeDetector::take_detections(Workspace& workspace) const {
+  auto& w = static_cast<CompositeWorkspace&>(workspace);
+  if (branches_.size() == 1) return take_objects(w, members_.size() - 1);
+  std::vector<Detection> all;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const std::size_t branch = members_[m].branch;
+    const bool is_last = m + 1 == members_.size() || members_[m + 1].branch != branch;
+    if (!is_last || !w.active[branch]) continue;
+    for (Detection& detection : take_objects(w, m)) {
+      detection.label = labels_[branch][static_cast<std::size_t>(detection.label)];
+      all.push_back(std::move(detection));
+    }
+  }
+  return all;
+}
+
+// --- on a device -------------------------------------------------------------------------------------------
+
+class CompositeDetector::CompositeSlot : public DeviceSlot {
+ public:
+  SharedFrameUpload frame;                                    ///< shared by several members
+  std::vector<std::vector<std::unique_ptr<DeviceSlot>>> own;  ///< by member and point; null until needed
+  std::unique_ptr<DeviceQueue> queue;                         ///< with several branches: joins their ends
+  std::vector<DeviceEvent> ends;                              ///< of the members' parts of a submission
+  std::size_t first = 0;                                      ///< stages of the last submission
+  std::size_t last = 0;
+};
+
+// Each member's stages with its own workspaces and slots, all on the same device.
+class CompositeDetector::CompositeStages : public DeviceStages {
+ public:
+  CompositeStages(const CompositeDetector& detector, std::shared_ptr<ComputeDevice> device)
+      : detector_(detector), device_(std::move(device)) {
+    for (const Member& member : detector_.members_) {
+      auto& own = own_.emplace_back();
+      StageSet on_all = StageSet().set();
+      for (const FrameProcessor* point : member.points) {
+        own.push_back(point->make_stages_on(device_));
+        on_all &= own.back() ? own.back()->supported() : StageSet();
+      }
+      if (on_all.none()) own.clear();
+      members_here_ += !own.empty();
+      for (std::size_t i = 0; i < member.stages.size(); ++i) supported_[member.stages[i]] = on_all[i];
+    }
+  }
+
+  const ComputeDevice& device() const override { return *device_; }
+  StageSet supported() const override { return supported_; }
+
+  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
+    const auto quoted = [&](std::size_t stage) { return "'" + std::string(names[stage]) + "'"; };
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      const Member& member = detector_.members_[m];
+      std::vector<std::string_view> own_names;
+      for (const std::size_t stage : member.stages) own_names.push_back(names[stage]);
+      for (const auto& point : own_[m]) point->check(part_of(on_device, m), own_names);
+      if (!member.behind) continue;
+      const std::size_t first = member.stages.front(), before = detector_.members_[m - 1].stages.back();
+      if (on_device[first] && on_device[before]) {
+        throw Error(ExitCode::usage,
+                    "stage " + quoted(first) + " cannot run on the device right behind " + quoted(before) +
+                        ", whose objects come by way of the host",
+                    "use --map " + std::string(names[first]) + "=cpu");
+      }
+    }
+    // A member's consecutive stages are submitted together, so a stage on the CPU must not part them.
+    for (std::size_t i = 0; i < detector_.places_.size(); ++i) {
+      const auto [m, own] = detector_.places_[i];
+      if (own == 0 || !on_device[i]) continue;
+      std::size_t at = detector_.members_[m].stages[own - 1];
+      if (!on_device[at]) continue;
+      while (on_device[at] && at < i) ++at;
+      if (at == i) continue;
+      throw Error(ExitCode::usage,
+                  "stage " + quoted(i) + " cannot run on the device apart from the stage before it",
+                  "give both to the CPU, or all stages between them to the device");
+    }
+  }
+
+  std::unique_ptr<DeviceSlot> make_slot() const override {
+    auto slot = std::make_unique<CompositeSlot>();
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      auto& own = slot->own.emplace_back(own_[m].size());
+      const std::size_t configured = detector_.members_[m].configured;
+      if (!own.empty()) own[configured] = own_[m][configured]->make_slot();
+    }
+    slot->ends.reserve(own_.size());
+    if (detector_.branches_.size() > 1) slot->queue = device_->make_queue();
+    return slot;
+  }
+
+  void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const override {
+    auto& s = static_cast<CompositeSlot&>(slot);
+    auto& w = static_cast<CompositeWorkspace&>(workspace);
+    s.frame = {};
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      const StageSet part = part_of(on_device, m);
+      if (part.none() || !w.active[detector_.members_[m].branch]) continue;
+      const DeviceStages& stages = *own_[m][w.point[m]];
+      std::unique_ptr<DeviceSlot>& own = s.own[m][w.point[m]];
+      if (!own) own = stages.make_slot();
+      own->shared_frame = members_here_ > 1 ? &s.frame : nullptr;
+      stages.prepare(*own, w.now(m), part);
+    }
+  }
+
+  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
+    begin(slot, workspace, first, last);
+    enqueue(slot, workspace,
+            [](const Part& part) { part.stages.submit(part.slot, part.workspace, part.first, part.last); });
+    join_ends(slot);
+  }
+
+  void complete(DeviceSlot& slot, Workspace& workspace) const override {
+    for_each_member(slot, workspace,
+                    [](const Part& part) { part.stages.complete(part.slot, part.workspace); });
+  }
+
+  bool runs_in_steps() const override {
+    return std::ranges::all_of(own_, [](const auto& points) {
+      return std::ranges::all_of(points, [](const auto& point) { return point->runs_in_steps(); });
+    });
+  }
+  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
+                     std::size_t last) const override {
+    begin(slot, workspace, first, last);
+    enqueue(slot, workspace, [](const Part& part) {
+      part.stages.submit_inputs(part.slot, part.workspace, part.first, part.last);
+    });
+  }
+  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const override {
+    const auto [m, own] = detector_.places_[stage];
+    auto& s = static_cast<CompositeSlot&>(slot);
+    auto& w = static_cast<CompositeWorkspace&>(workspace);
+    if (!w.active[detector_.members_[m].branch]) return;
+    const Part part = part_at(s, w, m, own, own + 1);
+    part.stages.submit_stage(part.slot, part.workspace, own);
+    take_spans(s, part);
+  }
+  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const override {
+    enqueue(slot, workspace, [](const Part& part) { part.stages.submit_outputs(part.slot, part.workspace); });
+    join_ends(slot);
+  }
+
+ private:
+  // A member's stages in a submission, with what they run on.
+  struct Part {
+    std::size_t member;
+    std::size_t first, last;
+    const DeviceStages& stages;
+    DeviceSlot& slot;
+    Workspace& workspace;
+  };
+
+  Part part_at(const CompositeSlot& s, const CompositeWorkspace& w, std::size_t m, std::size_t first,
+               std::size_t last) const {
+    return {m, first, last, *own_[m][w.point[m]], *s.own[m][w.point[m]], w.now(m)};
+  }
+
+  // Visits the members that have stages in the last submission and search the frame.
+  template <typename Visit>
+  void for_each_member(DeviceSlot& slot, Workspace& workspace, const Visit& visit) const {
+    auto& s = static_cast<CompositeSlot&>(slot);
+    auto& w = static_cast<CompositeWorkspace&>(workspace);
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      const Member& member = detector_.members_[m];
+      if (!w.active[member.branch]) continue;
+      const auto number_of = [&](std::size_t stage) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(member.stages, stage) -
+                                        member.stages.begin());
+      };
+      const std::size_t first = number_of(s.first), last = number_of(s.last);
+      if (first < last) visit(part_at(s, w, m, first, last));
+    }
+  }
+
+  void begin(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const {
+    auto& s = static_cast<CompositeSlot&>(slot);
+    s.spans.clear();
+    s.done = {};
+    s.first = first;
+    s.last = last;
+    for_each_member(slot, workspace, [&](const Part& part) {
+      detector_.hand_over(static_cast<CompositeWorkspace&>(workspace), part.member, part.first);
+    });
+  }
+
+  template <typename Submit>
+  void enqueue(DeviceSlot& slot, Workspace& workspace, const Submit& submit) const {
+    auto& s = static_cast<CompositeSlot&>(slot);
+    s.ends.clear();
+    for_each_member(slot, workspace, [&](const Part& part) {
+      submit(part);
+      s.ends.push_back(part.slot.done);
+      take_spans(s, part);
+    });
+  }
+
+  // What a member has just enqueued.
+  void take_spans(CompositeSlot& s, const Part& part) const {
+    for (DeviceSpan& span : part.slot.spans) {
+      span.stage = detector_.members_[part.member].stages[span.stage];
+      s.spans.push_back(std::move(span));
+    }
+    part.slot.spans.clear();
+  }
+
+  // There are none if the frame is too small for all branches of the submission.
+  static void join_ends(DeviceSlot& slot) {
+    auto& s = static_cast<CompositeSlot&>(slot);
+    if (s.ends.size() == 1) {
+      s.done = s.ends.front();
+    } else {
+      s.done = s.queue->marker_after(s.ends);
+      s.queue->flush();
+    }
+  }
+
+  // A member's stages out of all.
+  StageSet part_of(const StageSet& all, std::size_t member) const {
+    const std::vector<std::size_t>& stages = detector_.members_[member].stages;
+    StageSet part;
+    for (std::size_t i = 0; i < stages.size(); ++i) part[i] = all[stages[i]];
+    return part;
+  }
+
+  const CompositeDetector& detector_;
+  std::shared_ptr<ComputeDevice> device_;
+  std::vector<std::vector<std::unique_ptr<DeviceStages>>> own_;  ///< by member and point; empty: none here
+  std::size_t members_here_ = 0;                                 ///< that have stages on the device
+  StageSet supported_;
+};
+
+std::unique_ptr<DeviceStages> CompositeDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
+  auto stages = std::make_unique<CompositeStages>(*this, std::move(device));
+  return stages->supported().any() ? std::move(stages) : nullptr;
+}
+
+}  // namespace sightline
