@@ -12,6 +12,7 @@
 #include "opencl/api.hpp"
 #include "opencl/driver_check.hpp"
 #include "opencl/error.hpp"
+#include "opencl/opened_device.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -269,6 +270,10 @@ std::optional<ChosenDevice> choose_device(const DeviceChoice& choice,
                                       std::to_string(choice.compute_units));
   }
   return ChosenDevice{*found, choice.compute_units, why};
+}
+
+std::shared_ptr<ComputeDevice> open_device(const ChosenDevice& chosen) {
+  return std::make_shared<OpenedDevice>(chosen);
 }
 
 }  // namespace sightline::opencl

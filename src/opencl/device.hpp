@@ -2,6 +2,7 @@
 /// The OpenCL devices of this machine.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,5 +86,8 @@ std::optional<ChosenDevice> choose_device(const DeviceChoice& choice, const std:
 /// "auto" beside others, or parts of a device are more than it has.
 std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choices,
                                          const std::vector<DeviceInfo>& devices);
+
+/// Opens a device, with the user's cache of programs. Throws DeviceError where it cannot be used.
+std::shared_ptr<ComputeDevice> open_device(const ChosenDevice& chosen);
 
 }  // namespace sightline::opencl

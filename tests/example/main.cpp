@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
   std::vector<const sightline::DeviceStages*> devices;
   for (const auto& device : sightline::opencl::choose_devices(sightline::opencl::parse_device_choices("auto"),
                                                               sightline::opencl::list_devices())) {
-    stages.push_back(detector->make_device_stages(device));
+    stages.push_back(detector->make_stages_on(sightline::opencl::open_device(device)));
     devices.push_back(stages.back().get());
   }
   const sightline::pipeline::Devices all(devices);

@@ -29,7 +29,7 @@ class StagesOnDevice : private SharedDevice, public Stages {
 /// and FrameProcessor::make_stages_on.
 inline std::unique_ptr<DeviceStages> make_device_stages(const FrameProcessor& processor,
                                                         const opencl::ChosenDevice& device) {
-  return processor.make_stages_on(std::make_shared<opencl::OpenedDevice>(device));
+  return processor.make_stages_on(opencl::open_device(device));
 }
 
 }  // namespace sightline
