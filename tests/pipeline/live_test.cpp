@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "media/reader.hpp"
 #include "support/desktop.hpp"
+#include "support/media.hpp"
 #include "support/patience.hpp"
 #include "support/program.hpp"
 
