@@ -230,7 +230,7 @@ TEST_F(Evaluate, CurvesOfEarlierEvaluationsCompare) {
       << outcome.out;
   for (const char* part : {"<title>Ours</title>", ">first<", ">b<", "log-average 46.3%"})
     EXPECT_NE(bytes_of(folder_ / "both.svg").find(part), std::string::npos) << part;
-  expect_run(2, "2 curve(s)", command + std::vector<std::string>{"--name", "one"});
+  expect_run(2, "2 curves", command + std::vector<std::string>{"--name", "one"});
   media::test::store(
       folder_ / "c.csv",
       "curve,threshold,false_positives_per_window,miss_rate,positives,windows\nc,1,0,0.5,8,10\n");

@@ -179,7 +179,7 @@ TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
   EXPECT_EQ(bytes_of(gallery), before);
   // Who does not say of which model it is hears of people, but not how far distances are.
   expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with("recognise-light"));
-  const Outcome list = expect_run(0, "with its model, 'faces-recognition-light'",
+  const Outcome list = expect_run(0, "'faces-recognition-light'",
                                   {"faces", "list", "--json", "--gallery", gallery});
   EXPECT_TRUE(Json::parse(list.out).at("threshold").at("distance").is_null());
   expect_run(0, "",

@@ -78,7 +78,7 @@ TEST(Experiments, ImplementationsTakeTurns) {
     }
   }
   EXPECT_TRUE(e.differences.empty());
-  EXPECT_THAT(experiment_as_text(e), HasSubstr("all 2 of Sightline's found the same objects"));
+  EXPECT_THAT(experiment_as_text(e), HasSubstr("all 2 variants of Sightline found the same objects"));
 }
 
 TEST(Experiments, OursMustFindTheSameAndOthersNeedNot) {

@@ -181,8 +181,8 @@ TEST(KnobPolicy, IsReadAndSaid) {
   EXPECT_EQ(policy_of(request).kind, KnobPolicy::Kind::none);
   for (const auto& [text, said] : {std::pair{"40W", "no more than 40 W"},
                                    {"40 W", "no more than 40 W"},
-                                   {"0.2J", "no more than 0.2 J a frame"},
-                                   {"1e-3 j", "no more than 0.001 J a frame"}}) {
+                                   {"0.2J", "no more than 0.2 J per frame"},
+                                   {"1e-3 j", "no more than 0.001 J per frame"}}) {
     request.budget = text;
     EXPECT_EQ(describe(policy_of(request)), said);
   }

@@ -140,7 +140,7 @@ TEST(MediaLive, OnlyDevicesAreAsked) {
   refuse("screen:", "frame rate", [](CaptureOptions& o) { o.frame_rate = -1; });
   ReadOptions impatient;
   impatient.patience = -1;
-  expect_error(ExitCode::usage, "patience", [&] { Reader("lavfi:testsrc", impatient); });
+  expect_error(ExitCode::usage, "0 s", [&] { Reader("lavfi:testsrc", impatient); });
 }
 
 TEST(MediaLive, CameraThatIsNotThere) {

@@ -475,7 +475,7 @@ TEST_F(MeterTest, LogTimesInIso8601) {
         "2026-01-31T12:00:61Z", "2026-01-31T12:00:-1Z", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00+24:00",
         "2026-01-31T12:00:00 o'clock", "2026-01-31T12:00", "2026-01-31", "noon", "inf", ""}) {
     EXPECT_THAT(log_error(std::string("time,watts\n") + wrong + ",10\n"),
-                HasSubstr("line 2, which has no time"))
+                HasSubstr("line 2: it has no time"))
         << wrong;
   }
 }
@@ -517,12 +517,12 @@ TEST_F(MeterTest, LogErrorsNameTheLine) {
   EXPECT_THAT(log_error("when,watts\n"), HasSubstr("has no column 'time'"));
   EXPECT_THAT(log_error("time;watts\n"), HasSubstr("has no column 'time'"));
   EXPECT_THAT(log_error("time,power\n"), HasSubstr("has no column 'watts'"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,ten\n"), HasSubstr("line 3, which has no number of watts"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,nan\n"), HasSubstr("line 3, which has no number of watts"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101\n"), HasSubstr("line 3, which does not have as many cells"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n\n101,1,5\n"), HasSubstr("line 4, which does not have as many"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,ten\n"), HasSubstr("line 3: it has no number of watts"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101,nan\n"), HasSubstr("line 3: it has no number of watts"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n101\n"), HasSubstr("line 3: it has another number of cells"));
+  EXPECT_THAT(log_error("time,watts\n100,10\n\n101,1,5\n"), HasSubstr("line 4: it has another number"));
   EXPECT_THAT(log_error("time,watts\n100,10\n101,10\n100.5,10\n"),
-              HasSubstr("line 4, which goes back in time"));
+              HasSubstr("line 4: it goes back in time"));
 }
 
 TEST_F(MeterTest, LogIsCheckedBeforeTheRun) {

@@ -91,7 +91,7 @@ TEST(OperatingPoints, RefusesSettingsThatDifferInMore) {
   other_label.label = "car";
   EXPECT_THAT(
       refused({"cars", std::make_unique<filterbank::FilterbankDetector>(other_label, filterbank::Options())}),
-      HasSubstr("have different labels"));
+      HasSubstr("find different things"));
 }
 
 }  // namespace
