@@ -1,6 +1,6 @@
 #pragma once
-/// Schedule `auto`: measures what stages cost where, and picks the mapping and the frames in flight for a
-/// goal.
+/// Planner of the schedule `auto`: measures the cost of each stage on each processor, and selects the mapping
+/// and the number of frames in flight for a goal.
 
 #include <filesystem>
 #include <functional>
@@ -18,28 +18,28 @@
 namespace sightline::pipeline {
 
 enum class Goal { throughput, latency, energy };
-/// Throws Error (usage). Empty: throughput.
+/// Parses a goal's name; empty: throughput. Throws Error (usage) for other text.
 Goal parse_goal(const std::string& text);
-/// Throws Error (usage) where the goal is energy and there is no meter that is quick enough for it
-/// (EnergyCounter::is_quick).
+/// Throws Error (usage) if the goal is energy and no meter is fast enough for it (EnergyCounter::is_quick).
 /// @param energy  may be null
 void check_goal(Goal goal, const EnergyCounter* energy);
 
-/// A schedule that was weighed.
+/// A candidate schedule, with its predicted and measured figures.
 struct Alternative {
   Schedule schedule;
   double predicted_fps = 0;
   double predicted_latency = 0;            ///< seconds
   std::string bound_by;                    ///< the slowest processor
-  std::optional<double> predicted_joules;  ///< a frame, where the stages' energy is known
+  std::optional<double> predicted_joules;  ///< per frame; none if stage energies are unknown
   double achieved_fps = 0;                 ///< 0: not tried
   double achieved_latency = 0;             ///< seconds, median
-  std::optional<double> joules;            ///< a frame, where it was tried with a meter: mean of the trials
-  std::optional<double> joules_error;  ///< half of the interval that the true mean is in, 19 times out of 20
+  std::optional<double> joules;            ///< per frame, mean of the trials; none without a meter
+  std::optional<double> joules_error;      ///< half width of the mean's 95% confidence interval
   bool chosen = false;
 };
 
-/// A plan that a short run limited is made anew for runs that are longer by this factor.
+/// Factor by which a run may be longer than the run whose length limited a plan. Longer runs are planned
+/// again.
 inline constexpr std::int64_t kLongerRun = 2;
 
 /// Decision of `auto`, with its reasons.
@@ -47,89 +47,93 @@ struct Planned {
   Schedule schedule;
   DeviceCosts costs;
   std::vector<Alternative> alternatives;  ///< best first
-  bool remembered = false;                ///< from an earlier run's calibration
-  /// Frames of the run that it was made for, where that limited what was measured or tried.
+  bool remembered = false;                ///< taken from the stored plans
+  /// Frames of the run that it was made for, if that limited the measurements or trials.
   std::optional<std::int64_t> limited_to;
-  std::optional<StageEnergies> energies;  ///< that the goal energy was weighed with
+  std::optional<StageEnergies> energies;  ///< stage energies used for the goal energy
 };
 
 struct PlanOptions {
   Goal goal = Goal::throughput;
-  int in_flight = 0;           ///< 0: chosen too
+  int in_flight = 0;           ///< 0: selected by the planner
   std::filesystem::path file;  ///< file of stored plans; empty: none
-  double trial_seconds = 0.3;  ///< of each of the most promising schedules
-  int trials = 5;              ///< how many of them are tried
-  /// Frames of the run to come: unless a plan is remembered, measuring and trials end when planning has taken
-  /// a tenth of what these are expected to take. None: not known, no limit. Does not count for the goal
-  /// energy.
+  double trial_seconds = 0.3;  ///< seconds per trial
+  int trials = 5;              ///< number of schedules tried
+  /// Frames of the run to come. Without a stored plan, measurements and trials stop once planning has taken a
+  /// tenth of the run's expected time. None: unknown, no limit. Ignored for the goal energy.
   std::optional<std::int64_t> frames_to_come;
-  double energy_trial_seconds = 2;  ///< of a trial for the goal energy: meters are slow
-  /// For the goal energy, schedules are tried by turns until they can be told apart (trials_by_turns.hpp),
-  /// with at most so many trials of the mappings together, and of what is tuned, and of frames in flight.
+  double energy_trial_seconds = 2;  ///< seconds per trial for the goal energy: meters are slow
+  /// For the goal energy, schedules are tried in turn until they differ significantly (trials_by_turns.hpp).
+  /// `energy_trials` limits the trials of all mappings together, `energy_further_trials` those of the tunable
+  /// and, separately, of the frames in flight.
   int energy_trials = 40;
   int energy_further_trials = 16;
-  std::shared_ptr<EnergyCounter> energy;  ///< for the goal energy
-  /// Says, where something has to be measured, how long copies take by device. Empty, or of fewer devices:
-  /// they are measured at every stage instead.
+  std::shared_ptr<EnergyCounter> energy;  ///< meters for the goal energy; may be null
+  /// Returns the copy times by device; called only when measuring. If it is empty, or returns fewer devices,
+  /// copies are measured at every stage instead.
   std::function<std::vector<TransferModel>()> transfers;
   std::filesystem::path energy_file;  ///< file of stored stage energies; empty: none
-  /// Measures the energy of the stages on a frame, for the goal energy, where none is stored: each stage on
-  /// each processor for so many seconds. Empty: it is not measured, and until they are tried, faster
-  /// schedules are taken to need less.
+  /// Measures the energy of each stage on each processor with a frame, for the given seconds each; used for
+  /// the goal energy if no stored energies exist. If empty, faster schedules are assumed to need less energy
+  /// until they are tried.
   std::function<StageEnergies(const media::Frame& frame, double seconds)> measure_energies;
-  double energy_seconds = 1;                ///< for measure_energies
-  const std::atomic<bool>* stop = nullptr;  ///< ends it early, with what is known by then; may be null
+  double energy_seconds = 1;                ///< seconds for measure_energies
+  const std::atomic<bool>* stop = nullptr;  ///< stops planning early with the best known plan; may be null
 };
 
-/// In the user's cache folder; empty where there is none.
+/// Plan file in the user's cache folder; empty if there is none.
 std::filesystem::path default_plan_file();
 
-/// Names machine, devices with how their buffers and kernels are used, processor, frame size and threads:
-/// what decides what stages cost.
+/// Key of all that decides stage costs: version, CPU, threads, devices with their settings, processor and
+/// frame size.
 std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
 
-/// Ends measuring early, before a run that is not worth more.
+/// Limit of the calibration time for short runs.
 struct CalibrationLimit {
-  std::int64_t frames_to_come = 0;  ///< measuring may take a tenth of what these take on the CPU
-  bool is_reached = false;          ///< then, of mappings that share a frame, some copies stay unknown
+  std::int64_t frames_to_come = 0;  ///< calibration may take a tenth of their time on the CPU
+  bool is_reached = false;          ///< set if it ended early: some copies between stages stay unknown
 };
 
-/// Measures every stage alone on each processor, with the copies between them: one frame at a time through
-/// the mappings that show them, device by device. The pipeline must not be running; its schedule is changed.
-/// Where `stop` is set or a device is lost, some costs stay unknown.
-/// @param transfers  how long copies take, by device; may be fewer
-/// @param limit      null: measures all
+/// Measures every stage on each processor, and the copies between them, with one frame in flight and device
+/// by device. The pipeline must not be running; its schedule is changed. Some costs stay unknown if `stop` is
+/// set or a device is lost.
+/// @param transfers  copy times by device; may have fewer devices
+/// @param limit      time limit; null: none
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
 
-/// All mappings of stages to the CPU and one device, for each device and for all of them with frames dealt
-/// out, the same for splits, with the frames in flight that suit them, by falling predicted merit for the
-/// goal. Those on a device with a stage of unknown cost are left out.
-/// @param energies  of the stages, for the goal energy; null: faster is taken to be better
+/// Candidate schedules, best predicted first for the goal: all mappings of stages to the CPU and one device,
+/// for each device and for all devices together (each frame on one of them); likewise all splits. Each has
+/// its default frames in flight unless `in_flight` is above 0. Mappings with a stage of unknown cost on a
+/// device are left out.
+/// @param energies  stage energies, for the goal energy; null: faster is assumed to be better
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
                                const Devices& devices, Goal goal, int in_flight = 0,
                                const StageEnergies* energies = nullptr);
 
-/// Calibrates (or remembers), weighs, tries the most promising ones, then what the processor lets a schedule
-/// tune, and returns the best. A plan that was stopped, or lost a device, is not remembered; one that a short
-/// run limited is, for runs of up to kLongerRun times as many frames. For the goal energy, stages' energies
-/// that are stored (`sightline measure --stages` does) or are measured here say what to try; what counts is
-/// what the meters see, whether or not that is all, and where they cannot tell schedules apart, what was
-/// predicted of these. Throws as check_goal does.
-/// @param frames  some of the source, all of one size
+/// Plans a schedule and sets it on the pipeline: uses a stored plan, or calibrates, ranks all candidates,
+/// tries the best ones, and then tries values of the tunable and of the frames in flight.
+///
+/// A plan is stored unless it was stopped or lost a device. One that a short run limited applies to runs of
+/// up to kLongerRun times as many frames. For the goal energy, stage energies (stored by `sightline measure
+/// --stages`, or measured here) select the schedules to try. The meters' readings decide, even if the meters
+/// do not cover the whole machine; if they do not differ significantly, the prediction decides. Throws as
+/// check_goal.
+/// @param frames  sample frames of the source, all of one size; at least one
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options);
 
-/// The plan that is remembered for such a run, which is set; none where there is none. Measures nothing.
+/// Returns the stored plan for such a run and sets it on the pipeline; none if there is none. Measures
+/// nothing.
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
                                        const Devices& devices, const media::Frame& frame,
                                        const PlanOptions& options);
 
-/// The table of alternatives for people: the best `rows` of them.
+/// Table of the best `rows` alternatives, for people.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
-/// For people: which meters the goal energy was weighed by, and whose energy they do not see. A line; empty
-/// for other goals.
+/// Line for people on the meters used for the goal energy, and the parts whose energy they do not cover;
+/// empty for other goals.
 std::string energy_remark(const Planned& planned);
 
 }  // namespace sightline::pipeline

@@ -1,6 +1,6 @@
 #pragma once
-/// Runs a frame processor over sources: stages mapped to processors, several frames in flight, results in
-/// order.
+/// Pipeline: runs a frame processor on sources, with stages mapped to CPU and devices, several frames in
+/// flight, and results in order.
 
 #include <atomic>
 #include <functional>
@@ -21,7 +21,7 @@ namespace sightline::pipeline {
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Throws Error (failed) where the frame cannot be taken; the run ends then.
+  /// Throws Error (failed) if it cannot take the frame; that ends the run.
   virtual void accept(const media::Frame& frame, const FrameResult& result) = 0;
 };
 
@@ -29,17 +29,17 @@ struct StageTime {
   std::string name;
   std::string processor;  ///< "CPU" or the device's name; "CPU and ..." if frames differed
   double seconds = 0;     ///< busy time, summed over all frames
-  double work = 0;        ///< core-seconds on the CPU
+  double work = 0;        ///< core-seconds on the CPU, summed over all frames
 };
 
 /// Progress of a run; sent after every frame.
 struct Progress {
   std::int64_t frames = 0;
   double seconds = 0;                 ///< since the start
-  std::optional<std::int64_t> total;  ///< estimate of all frames
+  std::optional<std::int64_t> total;  ///< estimated number of frames in total
 };
 
-/// The frames that one of the processor's settings has searched.
+/// Number of frames processed at one operating point.
 struct SettingUse {
   ProcessorSetting setting;
   std::int64_t frames = 0;
@@ -50,25 +50,25 @@ struct RunReport {
   std::int64_t frames = 0;
   std::int64_t skipped = 0;
   std::int64_t failed = 0;
-  std::int64_t objects = 0;  ///< or whatever else results count: FrameResult::count
+  std::int64_t objects = 0;  ///< sum of FrameResult::count
   std::int64_t decode_errors = 0;
-  std::int64_t retried = 0;  ///< frames that a device failed on and another or the CPU did again
+  std::int64_t retried = 0;  ///< frames repeated elsewhere after a device failed
   double seconds = 0;
   bool stopped = false;           ///< by request, before the end of the source
-  std::vector<StageTime> stages;  ///< decode, the processor's own, transfers where there are any, output
+  std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
   std::string first_failure;      ///< message of the first failed frame
-  /// By setting, from the most accurate to the fastest; empty where the processor has only one. Frames that
-  /// were not searched count for none.
+  /// By operating point, from the most accurate to the fastest; empty if there is only one. Frames that were
+  /// not searched are not counted.
   std::vector<SettingUse> settings;
 
   /// Adds another source's run.
   void add(const RunReport& other);
 };
 
-/// One source with the sinks that its results go to.
+/// A source and the sinks of its results, which must all outlive the run.
 struct Stream {
   media::FrameSource* source = nullptr;
-  std::string name;  ///< of the source in the results
+  std::string name;  ///< source name in the results
   std::vector<Sink*> sinks;
   std::function<void(const Progress&)>
       on_progress;  ///< called in order, from one thread at a time; may be empty
@@ -80,52 +80,50 @@ struct RunOptions {
 };
 
 struct PipelineOptions {
-  int threads = 0;          ///< of the CPU; 0: all
-  double stall_limit = 30;  ///< seconds without an answer after which a device counts as lost
-  /// Ask a device for the end of its work rather than have it call back. Devices with memory of their own are
-  /// asked anyway: see Pipeline::Impl::poll.
+  int threads = 0;          ///< CPU threads; 0: all
+  double stall_limit = 30;  ///< seconds without an answer after which a device is lost
+  /// Poll devices for completion instead of using callbacks. Devices with their own memory are always polled.
   bool poll_device = false;
 };
 
-/// A frame processor with a schedule and the slots that it runs in. Slots are kept between runs.
+/// A frame processor with a schedule and the slots for its frames in flight. Slots are kept between runs.
 ///
-/// Frames enter with a free slot only, so that memory is bounded. Each goes through the segments of its
+/// A frame enters only when a slot is free, so memory is bounded. It then goes through the segments of its
 /// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
-/// for them. With several devices, frames are dealt out to them, each to the one that is expected to be done
-/// with it first, or share the frames. Results do not depend on the schedule, or on how many devices there
-/// are.
+/// for them. With several devices, each frame goes to the device that is expected to finish it first, or all
+/// devices share each frame. Results do not depend on the schedule or the number of devices.
 ///
-/// A frame on which a stage throws becomes a failed FrameResult and the run goes on. A device that fails, or
-/// does not answer, is disabled: its frames are retried on the other devices that the schedule has, or on the
-/// CPU, and all that follow stay there; the log says so once. An error of a source or of a sink ends the run
-/// and is thrown from `run`. Thread-safety: one `run` at a time; `set_schedule` and
-/// `set_setting` from any thread.
+/// A frame on which a stage throws becomes a failed FrameResult, and the run continues. A device that fails
+/// or does not answer is disabled for all later frames, and logged once. Its frames are retried on the
+/// schedule's other devices, or on the CPU. An error of a source or a sink ends the run, and `run` throws it.
+///
+/// Thread-safety: one `run` at a time; any thread may call `set_schedule` and `set_setting`.
 class Pipeline {
  public:
-  /// Throws Error (usage) where processor and devices cannot run the schedule.
+  /// Throws Error (usage) if the processor and the devices cannot run the schedule.
   /// @param processor  must outlive the pipeline
-  /// @param devices   its stages on devices, must outlive the pipeline; null: none
+  /// @param devices    the processor's stages on devices, must outlive the pipeline; null: none
   Pipeline(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule,
            const PipelineOptions& options = {});
   ~Pipeline();
 
   int threads() const;
   Schedule schedule() const;
-  /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage).
+  /// Sets the schedule of frames that enter from now on; frames in flight keep theirs. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Index of the setting (FrameProcessor::run_settings) for frames that enter now; at first, the configured
-  /// one.
+  /// Index of the operating point (FrameProcessor::run_settings) of frames that enter now; initially the
+  /// configured one.
   std::size_t setting() const;
-  /// For the frames that enter from now on; those in flight finish as they began. Throws Error (usage) where
-  /// the processor has no such setting.
+  /// Sets the operating point of frames that enter from now on; frames in flight keep theirs. Throws Error
+  /// (usage) if the processor has no such operating point.
   void set_setting(std::size_t setting);
   /// Whether a device was disabled.
   bool device_lost() const;
 
-  /// Runs until the sources end or `stop` is set. Several sources share the processors evenly. One report a
-  /// stream.
+  /// Runs until the sources end or `stop` is set. The sources share the pipeline evenly. Returns one report
+  /// per stream.
   std::vector<RunReport> run(std::span<Stream> streams, const RunOptions& options = {});
-  /// One source.
+  /// Runs one stream.
   RunReport run(Stream stream, const RunOptions& options = {});
 
   class Impl;

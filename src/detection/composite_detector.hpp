@@ -1,6 +1,6 @@
 #pragma once
-/// Detector composed of others: several that search the same frames, each with operating points of its own
-/// and with processors behind it that work on its objects.
+/// Detector composed of several detectors that search the same frames. Each has its own operating points, and
+/// may have processors that work on the objects it finds.
 
 #include <cstddef>
 #include <deque>
@@ -15,18 +15,20 @@
 
 namespace sightline {
 
-/// Stages that work on the objects of a detector: they search inside its boxes, or name its faces. A
-/// CompositeDetector runs them behind the detector's own. Thread-safety: as FrameProcessor.
+/// Stages that process the objects of a detector: they search inside its boxes, or name its faces. A
+/// CompositeDetector runs them after the detector's stages. Thread-safety: as FrameProcessor.
 class ObjectProcessor : public FrameProcessor {
  public:
-  /// Resource that holds the objects; none of these stages writes it. The following ones are its own.
+  /// Resource that holds the objects; none of these stages writes it. Resources with higher numbers belong to
+  /// these stages.
   static constexpr std::size_t kObjectsResource = 1;
 
-  /// Takes the objects of the frame that the workspace is prepared for, before its first stage runs.
+  /// Stores the detector's objects in a prepared workspace. Call it before the first stage runs.
   virtual void set_objects(Workspace& workspace, std::vector<Detection> objects) const = 0;
-  /// Moves the changed objects out of the workspace, once all stages have run.
+  /// Moves the processed objects out of the workspace. Call it once all stages have run.
   virtual std::vector<Detection> take_objects(Workspace& workspace) const = 0;
-  /// Adds what these stages change to the detector's description. Called once, before any workspace is made.
+  /// Updates the detector's description with the changes that these stages make. Called once, before any
+  /// workspace is made.
   virtual void extend(DetectorInfo& info) = 0;
   /// People whom the stages can name; null if they name nobody.
   virtual std::shared_ptr<const KnownNames> known_names() const { return nullptr; }
@@ -35,13 +37,14 @@ class ObjectProcessor : public FrameProcessor {
   void take_result(Workspace& workspace, FrameResult& result) const final;
 };
 
-/// Factory of stages behind a detector that a section of its configuration asks for.
+/// Factory of an ObjectProcessor that a section of the detector's configuration requests.
 struct DetectorExtension {
-  /// Whether the configuration asks for them.
+  /// Whether the configuration requests it.
   bool (*wanted)(const Config& config);
   /// Marks all keys of the section as known. Throws Error (usage). Reads no file.
   void (*check)(const Config& config);
-  /// Makes them; null if they cannot work on the detector's objects. Throws Error (usage, model, input).
+  /// Makes the ObjectProcessor; null if it cannot process the detector's objects. Throws Error (usage, model,
+  /// input).
   std::unique_ptr<ObjectProcessor> (*make)(const Config& config, const DetectorInfo& detector);
 };
 
@@ -51,18 +54,18 @@ struct NamedDetector {
   std::unique_ptr<Detector> detector;
 };
 
-/// One of the searches of a CompositeDetector: a detector, its operating points, and the processors behind
-/// it.
+/// Branch of a CompositeDetector: a detector, its operating points, and the processors that work on its
+/// objects in turn.
 class CompositeBranch {
  public:
   explicit CompositeBranch(std::unique_ptr<Detector> detector,
                            std::unique_ptr<ObjectProcessor> behind = nullptr);
   /// @param points      from the most accurate to the fastest; at least one
-  /// @param configured  the point of frames that ask for none; `info` describes it
+  /// @param configured  index of the default operating point, which `info` describes
   /// Throws Error (usage) if points differ in stages, labels or tunables, or if two have the same name.
   CompositeBranch(std::vector<NamedDetector> points, std::size_t configured);
 
-  /// Appends a processor, which gets the objects as those before it leave them.
+  /// Appends a processor, which receives the output of the processor before it.
   void add(std::unique_ptr<ObjectProcessor> behind);
 
   /// Description of the detector with all processors behind it.
@@ -78,32 +81,34 @@ class CompositeBranch {
   DetectorInfo info_;
 };
 
-/// Detector that runs all branches on each frame. It returns the objects of one branch after those of
-/// another, in the order of the branches; no branch depends on another one.
+/// Detector that runs all branches on each frame. The branches are independent. The result lists the objects
+/// branch by branch.
 ///
-/// With one branch, stages keep their names and their order. With several, the first label of a branch stands
-/// before the names: "person.filter", "face.scan"; a label that several branches have gets a number: "face",
-/// "face 2". Their order lets a device run as many stages as possible in one submission: first the stages of
-/// all branches that can divide a frame, then the others, and last the final stage of each branch.
+/// With one branch, stages keep their names and order. With several, names start with the branch's first
+/// label: "person.filter", "face.scan". A label that several branches share gets a number: "face", "face 2".
 ///
-/// All models, and their kernels on a device, are loaded at the start, so that a change of the operating
-/// point costs nothing. Buffers of a point are made when the first frame needs it. With several branches, all
-/// points change together, step by step from the configured ones; a branch without a further point keeps its
-/// last.
+/// Stages are ordered so that a device runs as many as possible in one submission: first the partitionable
+/// stages of all branches, then the others, and last the final stage of each branch.
 ///
-/// Objects reach the processors behind a detector through the host: if the last stage before such a processor
-/// runs on a device, its first stage runs on the CPU.
+/// All models, and their device kernels, are loaded at the start, so that changing the operating point needs
+/// no loading. Buffers of an operating point are allocated when the first frame uses it. With several
+/// branches, all operating points change together, step by step from the configured ones; a branch that has
+/// no further point stays at its last.
+///
+/// Objects pass from a detector to its processors through host memory. If the detector's last stage runs on a
+/// device, the processor's first stage therefore runs on the CPU.
 ///
 /// Thread-safety: as Detector.
 class CompositeDetector final : public Detector, public NamingDetector {
  public:
-  /// @param branches  at least one. Throws Error (usage) if they have more stages together than a processor
-  /// may
+  /// @param branches  at least one
+  /// Throws Error (usage) if all branches together have more than kMostStages stages or resources.
   explicit CompositeDetector(std::vector<CompositeBranch> branches);
   explicit CompositeDetector(CompositeBranch branch);
   ~CompositeDetector() override;
 
-  /// A CompositeDetector; a detector alone, with one operating point and nothing behind it, stays as it is.
+  /// Makes a CompositeDetector. A single detector with one operating point and no processors is returned
+  /// unchanged.
   static std::unique_ptr<Detector> compose(std::vector<CompositeBranch> branches);
   static std::unique_ptr<Detector> compose(CompositeBranch branch);
 
@@ -133,13 +138,13 @@ class CompositeDetector final : public Detector, public NamingDetector {
   class CompositeSlot;
   class CompositeStages;
 
-  /// A branch's detector, or a processor behind it, with stages of its own.
+  /// A branch's detector, or one of the processors that work on its objects, with its own stages.
   struct Member {
     std::size_t branch = 0;
     std::vector<const FrameProcessor*> points;
     std::size_t configured = 0;
-    const ObjectProcessor* behind = nullptr;  ///< null: the detector
-    std::vector<std::size_t> stages;          ///< by own stage: its number in the CompositeDetector
+    const ObjectProcessor* behind = nullptr;  ///< null: this is the detector
+    std::vector<std::size_t> stages;          ///< by own stage: stage number in the CompositeDetector
 
     const FrameProcessor& processor() const { return *points[configured]; }
     /// Number of the first resource that its own stages write.
@@ -171,15 +176,15 @@ class CompositeDetector final : public Detector, public NamingDetector {
   std::vector<CompositeBranch> branches_;
   std::vector<Member> members_;           ///< branch by branch, in the order in which they hand objects over
   std::vector<Place> places_;             ///< by stage
-  std::vector<std::vector<int>> labels_;  ///< with several branches, by branch: numbers of its labels here
-  std::vector<std::string> names_;        ///< with several branches, by branch: its first label
-  std::deque<std::string> texts_;         ///< names of stages and resources, with several branches
+  std::vector<std::vector<int>> labels_;  ///< by branch, if several: its labels' indices in info_.labels
+  std::vector<std::string> names_;        ///< by branch, if several: its first label
+  std::deque<std::string> texts_;         ///< names of stages and resources, if several branches
   std::vector<std::string_view> resources_;
   std::vector<StageInfo> stages_;
   std::vector<ProcessorSetting> settings_;
   std::size_t configured_ = 0;
   std::size_t partitionable_ = 0;
-  std::size_t tuned_ = 0;  ///< member that has the tunable; behind all: none
+  std::size_t tuned_ = 0;  ///< index of the member with the tunable; members_.size(): none
   DetectorInfo info_;
 };
 

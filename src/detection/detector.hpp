@@ -1,5 +1,5 @@
 #pragma once
-/// A frame processor whose result is boxes.
+/// Detector: a frame processor whose result is a list of objects with boxes.
 
 #include <string>
 #include <vector>
@@ -12,14 +12,14 @@ namespace sightline {
 /// Description of a detector, in addition to that of its processor.
 struct DetectorInfo : ProcessorInfo {
   std::vector<std::string> labels;  ///< names of Detection::label
-  /// By label: height in frame pixels of the smallest object that is searched for; 0, and none for labels at
-  /// the end, where that depends on the object that it is inside of.
+  /// By label: height of the smallest object searched for, in frame pixels. 0 if it depends on an enclosing
+  /// object; trailing labels of that kind may be missing.
   std::vector<double> smallest_objects;
-  double threshold = 0;        ///< lowest score that is reported
-  bool names_objects = false;  ///< says who objects are: worth asking of several frames (IdentityPool)
-  double scale_step = 0;       ///< ratio of neighbouring scales; 0: it searches no scales of its own
+  double threshold = 0;        ///< lowest reported score
+  bool names_objects = false;  ///< names people, pooled over several frames (IdentityPool)
+  double scale_step = 0;       ///< ratio of neighbouring scales, above 1; 0: no scales of its own
 
-  /// The smallest of smallest_objects.
+  /// Smallest of smallest_objects, in frame pixels.
   double smallest_object() const;
 };
 
@@ -28,12 +28,13 @@ class Detector : public FrameProcessor {
  public:
   const DetectorInfo& info() const override = 0;
 
-  /// The frame's objects as FrameResult has them, once all stages have run. Moves them out of the workspace.
+  /// Moves the frame's objects, in the order of FrameResult::objects, out of the workspace. Call it once all
+  /// stages have run.
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;
   void take_result(Workspace& workspace, FrameResult& result) const final;
 };
 
-/// All stages of one frame in order. Empty where the frame is too small.
+/// Runs all stages on one frame, on the CPU. Returns no objects if the frame is too small.
 std::vector<Detection> detect(const Detector& detector, Workspace& workspace, PictureView frame);
 
 }  // namespace sightline

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes what was found, frame by frame, in one of five file formats.
+/// Writer of detections, frame by frame, in one of five file formats.
 
 #include <filesystem>
 #include <memory>
@@ -12,96 +12,94 @@
 
 namespace sightline {
 
-/// The formats a detections file can have. In all of them boxes are in pixels of the frame, origin 0,0 at the
-/// top left, rounded to 2 decimals; scores have 4 decimals, times (seconds) 6. A number that is not finite is
-/// `null` in JSON and `nan` in CSV and MOT. A picture has neither a number (FrameResult::frame is 0) nor a
-/// time (it is not finite): they are `null` in JSON and empty in CSV.
+/// Formats of a detections file. In all of them boxes are in pixels of the frame, origin (0, 0) at the top
+/// left, rounded to 2 decimals. Scores have 4 decimals; times, in seconds, have 6. A non-finite number is
+/// `null` in JSON and `nan` in CSV and MOT. A picture has no frame number (FrameResult::frame is 0) and no
+/// time (not finite); both are `null` in JSON and empty in CSV.
 enum class ResultFormat {
-  /// JSON lines: one object a frame, on a line of its own:
+  /// JSON lines, one object per frame:
   /// `{"source":..,"frame":..,"time":..,"status":"ok","width":..,"height":..,
-  ///   "objects":[{"label":..,"score":..,"confidence":..,"box":[x,y,width,height]}]}`, the confidence where
-  ///   the
-  ///   model is calibrated (ScoreCalibration); what is known of an object besides follows its box,
-  ///   `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`; a tracked object ends
-  ///   in `"track":7`, a picture out of a folder has `"picture":"name.jpg"` after its source, `"message"`
-  ///   follows where status is not ok. Where a run turns between settings, the one that searched the frame
-  ///   stands before its objects, `"setting":"25 filters, step 1.1"`.
+  ///   "objects":[{"label":..,"score":..,"confidence":..,"box":[x,y,width,height]}]}`
+  /// Optional keys:
+  ///   - `confidence`: if the model is calibrated (ScoreCalibration).
+  ///   - Other attributes after the box: `"name":"Ann","distance":0.41,"landmarks":{"left_eye":[x,y]}`.
+  ///   - `"track":7`, last, for tracked objects.
+  ///   - `"picture":"name.jpg"` after the source, for pictures of a folder.
+  ///   - `"message"` after a status other than ok.
+  ///   - `"setting":"25 filters, step 1.1"` before the objects: operating point used, if the run changes it.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
-  /// RFC 4180 with a header and lines that end in LF: one row an object; a frame without objects has one row
-  /// whose object columns are empty, so that every frame appears. The last columns, `track`, `name`,
-  /// `distance` and `confidence`, are always there and empty where objects are not tracked, not recognised,
-  /// or of a
-  /// model that is not calibrated. Where
-  /// a run turns between settings, `setting` follows, as in `jsonl`: a file of another run has the columns
-  /// that it always had. There is no room for landmarks.
+  /// RFC 4180 with a header and LF line ends, one row per object. A frame without objects has one row with
+  /// empty object columns. The last columns are `track`, `name`, `distance` and `confidence`, always present
+  /// and empty if not
+  /// available. If the run changes operating points, a column `setting` follows, as in `jsonl`. Landmarks are
+  /// not written.
   csv,
-  /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`, -1 for the track where objects are not
-  /// tracked. Frames count from 1. The format has no room for labels, names, landmarks, for frames without
-  /// objects, nor for a
-  /// second source: a second source is an error.
+  /// MOTChallenge: `frame,track,x,y,width,height,score,-1,-1,-1`; track is -1 for untracked objects. Frames
+  /// count from 1. The format holds no labels, names, landmarks or frames without objects, and only one
+  /// source: a second one is an error.
   mot,
-  /// One document with the `images`, `categories` and `annotations` of the COCO format; an annotation has a
-  /// `score` as in COCO results, and a `track_id` where it is tracked. Ids count from 1; category n is label
-  /// n - 1. An image's `file_name` is `source#frame`, or the picture's name, its `setting` as
-  /// in `jsonl`. Name and distance are an annotation's `attributes`;
-  /// landmarks are its `keypoints`, whose names are those of the category's first object that has any: a
-  /// landmark of another name is left out, and one that is missing is 0,0,0.
+  /// COCO: one document with `images`, `categories` and `annotations`. An annotation has a `score` as in COCO
+  /// results, and a `track_id` if it is tracked. Ids count from 1; category n is label n - 1. An image's
+  /// `file_name` is `source#frame`, or the picture's name; its `setting` is as in `jsonl`. Name and distance
+  /// are in an annotation's `attributes`, landmarks in its `keypoints`. Keypoint names are those of the
+  /// category's first object with landmarks: landmarks of other names are left out, and missing ones are
+  /// 0,0,0.
   coco,
 };
 
 /// "jsonl", "json", "csv", "mot" or "coco".
 const char* to_string(ResultFormat format);
 
-/// The names of all formats.
+/// Names of all formats, as `to_string` gives them.
 std::vector<std::string_view> result_format_names();
 
-/// The format of that name (see to_string). Throws Error(usage) that lists the choices for any other name.
+/// Format with the given name (see to_string). Throws Error (usage), with the choices, for any other name.
 ResultFormat parse_result_format(std::string_view name);
 
-/// The format that a file's name suggests: `.jsonl`, `.ndjson`, `.json`, `.csv`, `.txt` and `.mot` (MOT),
-/// `.coco.json`; "-" (standard output) gives jsonl; nothing where the name says nothing. Case does not
-/// matter.
+/// Format that a file name suggests: `.jsonl`, `.ndjson`, `.json`, `.csv`, `.txt` and `.mot` (MOT),
+/// `.coco.json`; "-" (standard output) gives jsonl; none for other names. Ignores case.
 std::optional<ResultFormat> guess_result_format(const std::filesystem::path& path);
 
-/// Writes frames to a file or to standard output in the order they come.
+/// Writer of frames to a file or to standard output, in the order of the calls.
 ///
-/// Every `write` hands whole lines to the operating system before it returns, so a reader of a pipe sees each
-/// frame at once, and a full disk or a closed pipe is noticed at the frame that meets it (SIGPIPE is held
-/// back from the process while writing). Memory does not grow with the number of frames: the COCO format,
-/// which wants its two long lists one after the other, keeps the second in an unnamed temporary file until
-/// `finish`. An existing file is overwritten. Text that is not UTF-8 (a file name) has U+FFFD in place of the
-/// bad bytes in the JSON formats and goes unchanged into CSV.
+/// Every `write` passes whole lines to the operating system before it returns. A reader of a pipe therefore
+/// sees each frame at once, and a full disk or a closed pipe is reported for the frame that meets it. SIGPIPE
+/// is suppressed while writing. Memory does not grow with the number of frames: COCO has two long lists one
+/// after the other, so the second is kept in an unnamed temporary file until `finish`. An existing file is
+/// overwritten. In text that is not UTF-8 (a file name), the JSON formats replace invalid bytes by U+FFFD;
+/// CSV keeps them.
 ///
 /// Thread-safety: none; use from one thread at a time.
 class ResultWriter {
  public:
-  /// @param path    where to write; "-" is standard output
+  /// @param path          output file; "-" is standard output
   /// @param labels        names of the labels; `Detection::label` is an index into it
-  /// @param has_settings  whether the run turns between settings
-  /// Throws Error(failed), with the path and the system's reason, where the file cannot be written.
+  /// @param has_settings  whether the run changes operating points
+  /// Throws Error (failed), with the path and the system's reason, if the file cannot be written.
   static std::unique_ptr<ResultWriter> open(const std::filesystem::path& path, ResultFormat format,
                                             std::vector<std::string> labels, bool has_settings = false);
 
-  /// Finishes the file where `finish` has not been called; a failure there is logged, not thrown.
+  /// Finishes the file unless `finish` was called; a failure is logged, not thrown.
   ~ResultWriter();
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  /// Writes one frame. Throws Error(done) where standard output is a pipe that its reader has closed;
-  /// Error(failed) where the output cannot take it, where a label has no name, or after `finish`;
-  /// Error(usage) where the format cannot hold the frame (a second source in MOT).
+  /// Writes one frame. Throws
+  ///   - Error (done) if standard output is a pipe that its reader has closed;
+  ///   - Error (failed) if the output cannot be written, if a label has no name, or after `finish`;
+  ///   - Error (usage) if the format cannot hold the frame (a second source in MOT).
   void write(const FrameResult& result);
 
-  /// Completes the document and closes the file. Throws Error(failed) where that fails, or where a `write`
-  /// has failed before. Further calls do nothing.
+  /// Completes the document and closes the file. Throws Error (failed) if that fails, or if an earlier
+  /// `write` failed. Further calls do nothing.
   void finish();
 
   class Output;  ///< destination of the bytes; private to the implementation
-  class Format;  ///< how a frame is put; private to the implementation
+  class Format;  ///< encoding of a frame; private to the implementation
 
-  /// For `open` alone: nobody else can make these parts.
+  /// For `open` only: these types are private to the implementation.
   ResultWriter(std::unique_ptr<Output> output, std::unique_ptr<Format> format);
 
  private:
@@ -111,7 +109,7 @@ class ResultWriter {
   std::unique_ptr<Output> output_;
   std::unique_ptr<Format> format_;
   bool finished_ = false;
-  bool failed_ = false;  ///< the output has refused something: no second attempt
+  bool failed_ = false;  ///< a write failed: no second attempt
 };
 
 }  // namespace sightline

@@ -1,6 +1,6 @@
 #pragma once
-/// Gives objects an identity over frames, bridges frames in which a detector misses them, and leaves out what
-/// shows up only for a moment.
+/// Multi-object tracker: gives objects an identity across frames, bridges missed detections, and drops
+/// detections that appear only briefly.
 
 #include <cstdint>
 #include <limits>
@@ -17,34 +17,33 @@
 namespace sightline {
 
 struct TrackerOptions {
-  /// Frames that must have shown an object before it is reported. 1 reports everything at once, and is what
-  /// single pictures need.
+  /// Frames in which an object must be found before it is reported. 1: at once, as single pictures need.
   int min_hits = 3;
-  /// Frames in a row that may miss an object that is not yet reported, before it is forgotten.
+  /// Consecutive frames that may miss an object not yet reported before its track is deleted.
   int max_misses = 1;
-  /// Seconds that an object's identity is kept while nothing is found of it.
+  /// Time for which a reported object keeps its identity without being found, in seconds.
   double max_lost = 1.0;
-  /// Seconds of these during which its predicted box is reported, with a falling score. 0: only what was
-  /// found in the frame itself is reported.
+  /// Time within `max_lost` for which the predicted box is reported, with a falling score, in seconds. 0:
+  /// only objects found in the current frame are reported.
   double max_gap = 0.3;
-  /// Least intersection over union of a predicted box and a found one that may belong together, above 0 to 1.
+  /// Minimum intersection over union for matching a predicted box with a found one, above 0, at most 1.
   double min_overlap = 0.3;
-  /// Lowest score that begins a track. What scores less only continues one that is already reported. The
-  /// default: everything begins one.
+  /// Minimum score to begin a track. Objects below it only continue reported tracks. Default: every object
+  /// begins a track.
   double start_score = -std::numeric_limits<double>::infinity();
-  /// Score to which a predicted box falls within `max_gap`: usually the detector's threshold.
+  /// Score that a predicted box reaches after `max_gap`: usually the detector's threshold.
   double lowest_score = 0;
-  /// A pause of so many seconds, or time that goes backwards, ends all tracks.
+  /// Longest time between frames, in seconds. A longer gap, or time that goes backwards, ends all tracks.
   double max_pause = 3.0;
-  /// Names that may be reported: a deleted person's name is gone from the next report on. Null: all names.
+  /// Names that may be reported; names deleted from it disappear from the next report on. Null: all names.
   std::shared_ptr<const KnownNames> names = nullptr;
 
-  /// Noise of a coordinate, in the object's heights (its aspect ratio: in parts of itself), as standard
-  /// deviations.
+  /// Standard deviations of a coordinate's noise, relative to the object's height (for the aspect ratio,
+  /// relative to its value).
   struct Noise {
-    double measurement;   ///< of a found box
-    double acceleration;  ///< change of speed within a second, per second
-    double speed;         ///< speed of a new object, per second
+    double measurement;   ///< of the detected box
+    double acceleration;  ///< change of speed within one second, 1/s
+    double speed;         ///< of a new object's speed, 1/s
   };
   Noise place{0.03, 1.0, 1.0};  ///< of the centre
   Noise size{0.07, 0.1, 0.1};   ///< of height and aspect ratio
@@ -53,39 +52,42 @@ struct TrackerOptions {
 /// Follows the objects of one source.
 ///
 /// SORT (A. Bewley et al., "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter for each object
-/// predicts its box in the new frame, predicted and found boxes are paired so that the sum of their overlaps
-/// is the largest, and what is left over begins new tracks. State and noise are those of DeepSORT (N. Wojke
-/// et al., ICIP 2017): centre, aspect ratio and height, and noise in proportion to the height. Weakly found
-/// objects only continue tracks (Y. Zhang et al., "ByteTrack", ECCV 2022), see TrackerOptions::start_score.
-/// Unlike these, time is in seconds, so frames may be missing or come unevenly.
+/// predicts its box in the new frame. Predicted and found boxes are paired to maximise the sum of their
+/// overlaps. Unpaired objects begin new tracks.
 ///
-/// Reported are, by falling score (ties: the lower identity first), objects from their `min_hits`-th sighting
-/// on: with the smoothed box and the found score where they were found, and, where not, for `max_gap` seconds
-/// with the predicted box and a falling score, unless a found object covers at least half of it.
-/// An object gets its identity when it is first reported: 1, 2, 3 and so on, never used again. Labels never
-/// mix. Attributes are those that the object was last found with; its name is what all frames say together
-/// (IdentityPool) unless the person was deleted meanwhile, and landmarks, which have a place in one frame
-/// only, are left out where it was not found. Objects with an empty box, or a number that is not finite, are
-/// passed over.
+/// State and noise are those of DeepSORT (N. Wojke et al., ICIP 2017): centre, aspect ratio and height, with
+/// noise proportional to the height. Objects with low scores only continue tracks (Y. Zhang et al.,
+/// "ByteTrack", ECCV 2022); see TrackerOptions::start_score. Unlike in these papers, time is in seconds, so
+/// frames may be missing or irregular.
+/// Objects are reported from the frame in which they are found for the `min_hits`-th time, by falling score
+/// (ties: lower identity first):
+///   - found in this frame: smoothed box, found score;
+///   - missed for at most `max_gap`: predicted box, falling score, unless a found object with the same label
+///     covers at least half of the box.
 ///
-/// The result depends on the calls alone. In steady state nothing is allocated. Thread-safety: one thread at
-/// a time.
+/// The identity is given with the first report: 1, 2, 3, ..., never reused. Objects are matched only to
+/// tracks with the same label. Attributes are the last found ones; landmarks are left out if the object is
+/// not found in this frame. The name is pooled over all frames (IdentityPool) and disappears when the person
+/// is deleted. Objects with an empty box or a non-finite number are ignored.
+/// The result depends only on the sequence of calls. Steady state allocates nothing. Thread-safety: one
+/// thread at a time.
 class Tracker {
  public:
-  /// Throws std::invalid_argument for options that make no sense.
+  /// Throws std::invalid_argument if an option is out of range.
   explicit Tracker(const TrackerOptions& options = {});
 
-  /// Takes what was found in a frame and returns what is to be reported of it; valid until the next call. Do
-  /// not call it for a frame that was not searched: that would count as a miss.
-  /// @param time  of the frame in seconds, from any start; rises
+  /// Adds the objects of a frame. Returns the objects to report, valid until the next call. Do not call it
+  /// for a frame that was not searched, since that counts as a miss.
+  /// @param time  time of the frame in seconds from any origin, increasing
   const std::vector<Detection>& update(double time, std::span<const Detection> objects);
 
-  /// Prediction for a frame that was not searched, at a time after the last `update`: objects found in that
-  /// update, with their scores and for `max_lost` seconds, and missing objects as above.
-  /// Changes nothing but the returned buffer, which is valid until the next call, and forgets deleted names.
+  /// Predicts the objects of a frame that was not searched, at a time after the last `update`. Objects found
+  /// in that update keep their scores and are reported for up to `max_lost`; missed objects are reported as
+  /// above.
+  /// Changes only the returned buffer, which is valid until the next call, and removes deleted names.
   const std::vector<Detection>& predict(double time);
 
-  /// Tracks that are followed, reported or not.
+  /// Number of current tracks, reported or not.
   std::size_t tracks() const { return tracks_.size(); }
 
  private:
@@ -114,11 +116,11 @@ class Tracker {
 
   TrackerOptions options_;
   Assignment assignment_;
-  std::vector<Track> tracks_;  ///< by age
+  std::vector<Track> tracks_;  ///< oldest first
   double time_ = 0;
   std::int64_t last_id_ = 0;
 
-  std::vector<char> taken_;  ///< of each object of the frame: belongs to a track, or is no box
+  std::vector<char> taken_;  ///< by object of the frame: matched to a track, or unusable
   std::vector<std::size_t> rows_, columns_;
   std::vector<double> costs_;
   std::vector<Detection> reported_;

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads pictures from files, image sequences, folders, streams and generators.
+/// Reader of frames from files, image sequences, folders, streams and generators.
 
 #include <atomic>
 #include <cstdint>
@@ -14,58 +14,58 @@
 
 namespace sightline::media {
 
-/// Requested format of a camera or screen; the device chooses what is not set.
+/// Requested format of a camera or screen; the device chooses unset values.
 struct CaptureOptions {
-  Size size;                 ///< 0x0: not asked for
-  double frame_rate = 0;     ///< frames/s; 0: not asked for
-  std::string pixel_format;  ///< as `sightline devices --cameras` lists them: mjpeg, yuyv422, h264, ...
+  Size size;                 ///< pixels; 0x0: unset
+  double frame_rate = 0;     ///< frames/s; 0: unset
+  std::string pixel_format;  ///< from `sightline devices --cameras`: mjpeg, yuyv422, h264, ...; empty: unset
 };
 
 struct ReadOptions {
-  double start = 0;                ///< seconds from the source's start; frames before are not delivered
-  std::optional<double> duration;  ///< seconds from `start` on, in each loop; of endless loops together
-  int loop = 0;                    ///< how many more times to read the source; -1: for ever
-  int every = 1;                   ///< deliver the 1st, (1 + every)th, ... frame only
-  int threads = 0;                 ///< of the decoder; 0: FFmpeg's choice
-  /// For live streams: no frame threading, which delays by threads - 1 frames; what comes over the network is
-  /// analysed for a quarter of a second at most before the first frame (the frame rate may then not be known,
-  /// and is said to be 25); RTSP goes over TCP where the server has it. Frames have times (Frame::times).
+  double start = 0;                ///< seconds from the source's start; earlier frames are dropped
+  std::optional<double> duration;  ///< seconds from `start`, in each loop; for `loop` = -1 in total
+  int loop = 0;                    ///< number of repetitions of the source; -1: endless
+  int every = 1;                   ///< deliver every n-th frame, beginning with the first
+  int threads = 0;                 ///< decoder threads; 0: FFmpeg's choice
+  /// For live streams. Disables frame threading, which adds a delay of `threads` - 1 frames. Analyses a
+  /// network stream for at most 0.25 s before the first frame; an unknown frame rate is then reported as 25.
+  /// Uses TCP for RTSP if the server supports it. Sets Frame::times.
   bool low_delay = false;
-  /// Seconds that opening, or one `read`, may go without data before it ends in an Error (input); 0: no
-  /// limit; none: kNetworkPatience for URLs, no limit for others. Any data counts, also that of streams which
-  /// are not read. An X server that hangs cannot be interrupted.
+  /// Maximum time in seconds that opening, or one `read`, waits without data before it throws Error (input).
+  /// 0: no limit; none: kNetworkPatience for URLs, no limit for other inputs. Data of streams that are not
+  /// read counts, too. A hanging X server cannot be interrupted.
   std::optional<double> patience;
-  /// Whether pictures of a folder that cannot be read whole are delivered as frames with a damage().
-  /// Otherwise the first one ends the reading with an Error (input).
+  /// Deliver unreadable or truncated pictures of a folder as frames with a damage(). Otherwise the first one
+  /// throws Error (input).
   bool deliver_damaged = false;
-  /// Whether reading goes on after such a picture was delivered; otherwise it ends with an Error (input).
+  /// Continue after delivering a damaged picture; otherwise the next `read` throws Error (input).
   bool keep_going = false;
   bool recursive = false;   ///< read the pictures in a folder's sub-folders, too
-  CaptureOptions capture;   ///< for cameras and screens; refused (usage) for other inputs
+  CaptureOptions capture;   ///< for cameras and screens; Error (usage) for other inputs
   bool keep_audio = false;  ///< fill `Reader::audio()`
-  std::int64_t max_pixels = std::int64_t{1}
-                            << 27;  ///< of one picture; guards against bombs and damaged headers
-  /// Open HLS playlists too: a local one may name files of its folder and below, one from a server may name
-  /// URLs of that host.
+  /// Maximum pixels of one picture; guards against decompression bombs and damaged headers.
+  std::int64_t max_pixels = std::int64_t{1} << 27;
+  /// Also open HLS playlists. A local one may only name files in its folder and below; one from a server may
+  /// only name URLs of that host.
   bool allow_playlists = false;
-  std::string netrc;  ///< file with users and passwords of hosts (see secrets.hpp); empty: none
-  /// URLs with secrets, by what is shown in their place (see hide_secrets).
+  std::string netrc;  ///< netrc file with credentials of hosts (see secrets.hpp); empty: none
+  /// URLs with secrets, by redacted name (see hide_secrets).
   std::map<std::string, std::string> secret_urls;
-  /// Set to true (from any thread or a signal handler) to make blocking reads return: `read` then ends the
-  /// stream. Must outlive the reader. May be null.
+  /// Stop flag: set it to true (from any thread or a signal handler) to make blocking reads return; `read`
+  /// then ends the stream. Must outlive the reader. May be null.
   const std::atomic<bool>* stop = nullptr;
 };
 
 inline constexpr double kNetworkPatience = 10;  ///< seconds
 
-/// Takes the secrets out of an input's name: remembers the URL in `options`, and returns what to show, and to
-/// open, in its place. Where inputs differ in their secrets alone, the names are numbered (`***2`). Other
-/// inputs are returned as they are.
+/// Replaces a URL that contains secrets by a redacted name. Stores the URL in `options`, and returns the
+/// name, which the Reader then opens. URLs that differ only in their secrets get numbered names (`***2`).
+/// Other inputs are returned unchanged.
 std::string hide_secrets(const std::string& input, ReadOptions& options);
 
-/// Whether the input brings its frames in its own time, and what is not taken is lost: cameras (also such as
-/// are not plugged in), screens and URLs of the network, but no file, folder, pattern, generator or standard
-/// input.
+/// Whether the input is live: it sets the pace, and frames that are not taken in time are lost. True for
+/// cameras (plugged in or not), screens and network URLs; false for files, folders, patterns, generators and
+/// standard input.
 bool is_live(const std::string& input);
 
 /// A source of frames.
@@ -73,42 +73,41 @@ bool is_live(const std::string& input);
 /// Input is one of
 ///   - a file or URL that FFmpeg opens (its first video stream; cover pictures do not count),
 ///   - a printf pattern of numbered images (`img%03d.png`),
-///   - a folder: its images (list_images), each of a size of its own; 25 a second,
+///   - a folder: its images (list_images) at 25 frames/s; sizes may differ,
 ///   - one image,
 ///   - a camera: a V4L2 device (`/dev/video0`),
-///   - `screen:` and an X11 display: the whole of it with the cursor, or the part at an offset that
-///     CaptureOptions::size gives the size of (`screen:`: the one of $DISPLAY; `screen::99`,
-///     `screen::0.0+100,200`),
+///   - `screen:` and an X11 display with its cursor (`screen:` for $DISPLAY, `screen::99`); an offset
+///     (`screen::0.0+100,200`) selects a part of it, with the size CaptureOptions::size,
 ///   - `lavfi:` and a filter graph (`lavfi:testsrc=duration=2`),
 ///   - `-`, standard input.
 ///
-/// A file or stream is opened only in formats that hold pictures themselves; one that names other files or
-/// servers (playlists, manifests, session descriptions) is refused, but see ReadOptions::allow_playlists.
-/// Opening ends after 60 s (from the first byte on, for standard input and FIFOs).
+/// A file or stream is opened only in formats that contain their pictures. Files that name other files or
+/// servers (playlists, manifests, session descriptions) are refused, except by ReadOptions::allow_playlists.
+/// Opening times out after 60 s (for standard input and FIFOs, counted from the first byte).
 ///
-/// Errors: what makes the input unusable throws Error (ExitCode::input) from the constructor, which decodes
-/// the first frame ahead. Damaged frames of videos are counted and left out (or, where the decoder could
-/// conceal the damage, counted and delivered); damaged pictures: see ReadOptions::deliver_damaged.
-/// Thread-safety: one thread at a time, but for `decode_errors`, `audio` and `info`, which any thread may
+/// Errors: the constructor decodes the first frame and throws Error (input) if the input is unusable. Damaged
+/// frames of videos are counted and dropped, or delivered if the decoder could conceal the damage. For
+/// damaged pictures see ReadOptions::deliver_damaged.
+/// Thread-safety: one thread at a time, except `decode_errors`, `audio` and `info`, which any thread may
 /// call.
 class Reader {
  public:
-  /// @throws Error (input; usage for options out of range; failed when stopped meanwhile)
+  /// @throws Error (input; usage for options out of range; failed if stopped during opening)
   explicit Reader(const std::string& input, const ReadOptions& options = {});
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
 
-  /// The next frame; none at the end or when stopped.
-  /// @throws Error (input) for 100 failures in a row, or a picture over `max_pixels`
+  /// Reads the next frame; none at the end or when stopped.
+  /// @throws Error (input) after 100 consecutive failures, or for a picture of more than `max_pixels`
   std::optional<Frame> read();
 
   const StreamInfo& info() const;
-  /// Packets and pictures found damaged so far.
+  /// Number of damaged packets and pictures so far.
   std::int64_t decode_errors() const;
-  /// Message of the last decode error; empty where there was none. Call it when reading has ended.
+  /// Message of the last decode error; empty if there was none. Call it after reading has ended.
   const std::string& last_decode_error() const;
-  /// The source's sound if there is any and ReadOptions::keep_audio was set, else null. Filled by `read`.
+  /// Audio of the source if it has any and ReadOptions::keep_audio is set, else null. `read` fills it.
   std::shared_ptr<AudioTrack> audio() const;
 
  private:
@@ -116,7 +115,7 @@ class Reader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Whether two paths are one existing file (links followed). False for anything that is not a file.
+/// Whether both paths refer to the same existing file (following links). False if either is not a file.
 bool is_same_file(const std::string& a, const std::string& b);
 
 }  // namespace sightline::media

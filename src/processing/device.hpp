@@ -1,6 +1,6 @@
 #pragma once
-/// Devices as pipelines and detectors use them: what they are, their queues, events and clocks, without the
-/// types of the API behind them. src/opencl implements them for OpenCL.
+/// Device interface for pipelines and detectors: descriptions, queues, events and clocks, without types of
+/// the underlying API. src/opencl implements it for OpenCL.
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class DeviceType { cpu, gpu, accelerator, other };
 /// "CPU", "GPU", ...
 const char* to_string(DeviceType type);
 
-/// What a device is. A plain value; 0 or empty means unknown.
+/// Description of a device. 0 or empty means unknown.
 struct DeviceInfo {
   std::string platform;
   std::string name;
@@ -31,22 +31,22 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
   bool unified_memory = false;  ///< host and device share memory
 
-  /// Whether the device is one of NVIDIA's.
+  /// Whether the vendor is NVIDIA.
   bool is_nvidia() const { return vendor.find("NVIDIA") != std::string::npos; }
 };
 
-/// Is told the end of a command. Must live until then.
+/// Callback for the end of a command. Must live until it is called.
 class Completion {
  public:
   virtual ~Completion() = default;
-  /// Called from a thread of the driver's: must return quickly and make no calls to the device.
+  /// Called from a driver thread: must return quickly and must not call the device.
   virtual void complete(bool failed) noexcept = 0;
 };
 
 class DeviceEventOps;
 
-/// A command that a device was asked to run. Counted reference; cheap to move and to copy, without an
-/// allocation. Thread-safety: as for a pointer; any thread may wait.
+/// Event of a command on a device. A counted reference: moves and copies do not allocate. Thread-safety: as
+/// for a pointer; any thread may wait.
 class DeviceEvent {
  public:
   /// Device times in nanoseconds on the device's clock.
@@ -56,7 +56,7 @@ class DeviceEvent {
   enum class State { running, complete, failed };
 
   DeviceEvent() = default;
-  /// Takes over one reference to a handle of the implementation's. Null: no command.
+  /// Takes over one reference to the implementation's handle. Null: no command.
   DeviceEvent(void* handle, const DeviceEventOps& ops) noexcept : handle_(handle), ops_(&ops) {}
   DeviceEvent(const DeviceEvent& other);
   DeviceEvent(DeviceEvent&& other) noexcept
@@ -73,16 +73,16 @@ class DeviceEvent {
   void* handle() const { return handle_; }
   const DeviceEventOps* ops() const { return ops_; }
 
-  // What follows must not be called without a command. `device` is the device's name, for errors.
+  // The following functions require a command. `device` is the device's name, for errors.
 
-  /// Valid once the command is complete. Throws DeviceError.
+  /// Times of the command, which must be complete. Throws DeviceError.
   Times times(const std::string& device) const;
-  /// Calls `completion.complete` once, from a thread of the driver's, when the command is done or has failed.
-  /// The queue must be flushed, or it may never be called. Throws DeviceError.
+  /// Calls `completion.complete` once, from a driver thread, when the command has completed or failed. Flush
+  /// the queue, or the call may never come. Throws DeviceError.
   void on_complete(Completion& completion, const std::string& device) const;
-  /// How far the command is. Never waits.
+  /// State of the command. Never waits.
   State state() const;
-  /// Waits for the command, whose queue must be flushed. Throws DeviceError where it failed.
+  /// Waits for the command, whose queue must be flushed. Throws DeviceError if the command failed.
   void wait(const std::string& device) const;
 
  private:
@@ -90,7 +90,8 @@ class DeviceEvent {
   const DeviceEventOps* ops_ = nullptr;
 };
 
-/// What an implementation does with the handles of its events; see DeviceEvent. One constant object each.
+/// Operations of an implementation on the handles of its events; see DeviceEvent. One constant object per
+/// implementation.
 class DeviceEventOps {
  public:
   virtual void retain(void* handle) const noexcept = 0;
@@ -104,39 +105,39 @@ class DeviceEventOps {
   ~DeviceEventOps() = default;
 };
 
-/// An in-order queue of commands with their times. Thread-safety: one thread at a time.
+/// In-order command queue with profiling. Thread-safety: one thread at a time.
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
   virtual const std::string& device_name() const = 0;
 
-  /// A command that does nothing: complete when all before it are.
+  /// Enqueues an empty command, which completes when all commands before it have.
   virtual DeviceEvent marker() = 0;
-  /// The same once commands of other queues of the device are complete; they must be flushed.
+  /// As `marker`, but also waits for commands of other queues of the device, which must be flushed.
   virtual DeviceEvent marker_after(std::span<const DeviceEvent> others) = 0;
-  /// Hands everything to the device. Without it, an event may never complete.
+  /// Submits all commands to the device. Without it, an event may never complete.
   virtual void flush() = 0;
-  /// Waits for everything.
+  /// Waits for all commands.
   virtual void finish() = 0;
-  /// Waits for one event. Throws DeviceError where the command failed.
+  /// Waits for one event. Throws DeviceError if the command failed.
   void wait(const DeviceEvent& event) { event.wait(device_name()); }
 };
 
-/// Maps event times (nanoseconds of the device) to the host's steady clock. Devices need not have a common
-/// timer with the host, so a marker ties the two: its end on the device against the moment the host sees it
-/// done. The error is the time from the one to the other, some tens of microseconds; of several markers the
-/// one seen soonest counts. Clocks drift: call `synchronise` again from time to time. Thread-safety: any
-/// thread may map while one synchronises.
+/// Maps event times (device clock, ns) to the host's steady clock. Device and host need not share a timer. A
+/// marker therefore ties them: its end on the device corresponds to the middle of the interval between
+/// sending it and seeing it complete on the host. Of several markers, the one with the shortest interval
+/// counts; half of that interval, some tens of microseconds, is the uncertainty. Clocks drift: call
+/// `synchronise` again from time to time. Thread-safety: any thread may map while one synchronises.
 class DeviceClock {
  public:
   using HostTime = std::chrono::steady_clock::time_point;
 
-  /// Waits for everything on the queue. Throws DeviceError.
+  /// Waits for all commands on the queue, then measures the offset. Throws DeviceError.
   void synchronise(DeviceQueue& queue);
   HostTime to_host(std::uint64_t device_ns) const;
-  /// Whether the last synchronisation is older than ten seconds.
+  /// Whether the last synchronisation is more than 10 s ago.
   bool stale() const;
-  /// Uncertainty of the mapping: from just before the marker was sent until it was seen done.
+  /// Uncertainty of the mapping: half of the time from sending the marker to seeing it complete.
   std::chrono::nanoseconds uncertainty() const;
 
  private:
@@ -146,7 +147,7 @@ class DeviceClock {
   HostTime when_{};
 };
 
-/// A device in use. Thread-safety: any thread.
+/// An opened device. Thread-safety: any thread.
 class ComputeDevice {
  public:
   virtual ~ComputeDevice() = default;
@@ -154,16 +155,16 @@ class ComputeDevice {
   const std::string& name() const { return info().name; }
   /// Throws DeviceError.
   virtual std::unique_ptr<DeviceQueue> make_queue() const = 0;
-  /// Memory for frames that the device then copies by itself; null where nothing is gained by it.
+  /// Frame memory that the device can copy by DMA; null if it brings no gain.
   virtual FrameMemory* frame_memory() const { return nullptr; }
-  /// What else decides how long work takes there, for keys of stored measurements.
+  /// Further settings that affect timing, for the keys of stored measurements.
   virtual std::string configuration() const { return {}; }
 };
 
-/// A frame's luma on a device, for slots that work on the same frame there: the first of them uploads it.
+/// A frame's luma on a device, shared by slots that work on the same frame. The first slot uploads it.
 struct SharedFrameUpload {
-  const void* luma = nullptr;  ///< the implementation's buffer, of the slot that uploaded it
-  DeviceEvent ready;           ///< when it is there; empty: nobody has uploaded it yet
+  const void* luma = nullptr;  ///< implementation's buffer, owned by the slot that uploaded it
+  DeviceEvent ready;           ///< completes when the upload has; empty: not yet uploaded
 };
 
 }  // namespace sightline

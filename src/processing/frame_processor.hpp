@@ -1,5 +1,5 @@
 #pragma once
-/// Frame processor: an ordered chain of stages over a workspace, with a result per frame. The pipeline runs
+/// Frame processor: an ordered chain of stages over a workspace, with one result per frame. The pipeline runs
 /// it.
 
 #include <cstdint>
@@ -22,32 +22,31 @@ struct FrameResult;
 
 /// Description of a frame processor, for users.
 struct ProcessorInfo {
-  std::string family;    ///< for example "filterbank"; empty where it is several processors' of their own
-  std::string model;     ///< file and a few words about it
-  std::string cost_key;  ///< names all that decides what a frame of a size costs, but for the machine
-  std::string
-      variant;  ///< which of the model's sizes it runs, for people ("25 filters"); empty where there is one
-  std::string accuracy;  ///< of a stored evaluation, for people; empty where there is none
-  std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty where some can
-  /// Share of the objects that the same evaluation misses at 1e-5 false positives per window.
+  std::string family;    ///< for example "filterbank"; empty for several families
+  std::string model;     ///< file name and short description
+  std::string cost_key;  ///< key of all that decides the cost of a frame except its size and the machine
+  std::string variant;   ///< size of the model, for people ("25 filters"); empty if there is only one
+  std::string accuracy;  ///< from a stored evaluation, for people; empty if there is none
+  std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty if some can
+  /// Miss rate in the evaluation of `accuracy` at 1e-5 false positives per window, 0 to 1; none without one.
   std::optional<double> missed = std::nullopt;
 };
 
-/// One of several ways in which a processor can search a frame, from accurate to fast.
+/// Operating point of a processor: one trade-off between accuracy and speed.
 struct ProcessorSetting {
-  std::string name;              ///< for people: "25 filters, step 1.1"; each of a processor's is another
-  std::string accuracy;          ///< as ProcessorInfo has it
-  std::optional<double> missed;  ///< likewise
+  std::string name;              ///< for people: "25 filters, step 1.1"; unique within a processor
+  std::string accuracy;          ///< as ProcessorInfo::accuracy
+  std::optional<double> missed;  ///< as ProcessorInfo::missed
 };
 
-/// How many of something one frame has, for people: "windows left after boosting stage 3".
+/// Count of work items in one frame, for people: "windows left after boosting stage 3".
 struct WorkCount {
   std::string what;
   std::int64_t count = 0;
 };
 
-/// A part of a frame's work: from `begin` to `end` of it, 0 to 1. Cut where a processor finds it best (rows
-/// of windows); neighbouring partitions fit together without gap or overlap of results.
+/// Part of a frame's work, from `begin` to `end`, 0 to 1. The processor chooses the exact cut (for example at
+/// a row of windows); neighbouring partitions join without gap or overlap of results.
 struct Partition {
   double begin = 0;
   double end = 1;
@@ -55,18 +54,18 @@ struct Partition {
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
-/// A whole number that divides a processor's work between its stages, for example how much one of them
-/// leaves to the next. It decides what a frame costs on which processor, never what is found, and is a part
-/// of the schedule.
+/// Integer parameter that divides a processor's work between its stages, for example how much one stage
+/// leaves to the next. It changes the cost of a frame on each processor, never the result. It is part of the
+/// schedule.
 struct Tunable {
-  std::string_view name;     ///< as `--map` takes it; no stage's
-  int largest = 0;           ///< from 1 on
-  std::vector<int> choices;  ///< worth trying, rising; 0, the processor's own choice, is always tried
+  std::string_view name;     ///< for `--map`; differs from all stage names
+  int largest = 0;           ///< maximum; the minimum is 1
+  std::vector<int> choices;  ///< values to try, increasing; 0 (processor's default) is always tried
 };
 
-/// The intermediate results of one frame in flight, made by the processor that uses it. Buffers grow to the
-/// largest frame seen and are then reused: in steady state a frame allocates nothing but its result.
-/// Thread-safety: one frame, and so one thread of control, at a time.
+/// Intermediate results of one frame in flight, made by the processor that uses it. Buffers grow to the
+/// largest frame seen and are then reused: in steady state a frame allocates only its result. Thread-safety:
+/// one frame, and so one thread of control, at a time.
 class Workspace {
  public:
   Workspace() = default;
@@ -74,18 +73,18 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
   virtual ~Workspace() = default;
 
-  WorkMeter work;  ///< told by run_stage how long threads were busy
-  int tuned = 0;   ///< the processor's tunable, set before `prepare`; 0: its own choice
-  /// Which of the processor's settings the frame is searched with, set before `prepare`; below 0: the one
-  /// that it is configured with.
+  WorkMeter work;  ///< busy time of threads, recorded by run_stage
+  int tuned = 0;   ///< value of the tunable, set before `prepare`; 0: processor's default
+  /// Index of the frame's operating point in `run_settings`, set before `prepare`; negative: the configured
+  /// one.
   int setting = -1;
 };
 
-/// A model, and the stages that apply it. Immutable after construction, so one processor serves any number of
-/// frames in flight, each with a workspace of its own.
+/// A model and the stages that apply it. Immutable after construction, so one processor serves any number of
+/// frames in flight, each with its own workspace.
 ///
-/// The result for a frame depends on the frame, the processor and the setting alone: not on the number of
-/// threads, the workspace's history or the instruction set.
+/// The result depends only on the frame, the processor and the operating point: not on the number of threads,
+/// the workspace's history or the instruction set.
 class FrameProcessor {
  public:
   FrameProcessor() = default;
@@ -94,50 +93,52 @@ class FrameProcessor {
   virtual ~FrameProcessor() = default;
 
   virtual const ProcessorInfo& info() const = 0;
-  /// Names of what stages hand to each other, by number; the first is the frame. See stage_contract.hpp.
+  /// Names of the resources that stages pass on, by number; number 0 is the frame. See stage_contract.hpp.
   virtual std::span<const std::string_view> resources() const = 0;
   virtual std::span<const StageInfo> stages() const = 0;
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
 
-  /// Readies the workspace for a frame, whose pixels must stay valid and unchanged until the last stage has
-  /// run. Colour is searched by its luma (image/gray.hpp). False where the frame is too small for anything to
-  /// be found; then no stage may be run on it.
-  /// @param partition  the part of the frame's work that this workspace is for; see partitionable_stages
+  /// Prepares the workspace for a frame, whose pixels must stay valid and unchanged until the last stage has
+  /// run. Colour frames are converted to luma (image/gray.hpp). Returns false if the frame is too small to
+  /// contain an object; then no stage may be run on it.
+  /// @param partition  part of the frame's work for this workspace; see partitionable_stages
   virtual bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const = 0;
 
-  /// Runs one stage on the CPU, on as many threads as the calling TBB arena offers. Stages of one frame run
-  /// in order. While it waits, the calling thread takes no tasks of the caller's (base/parallel.hpp).
+  /// Runs one stage on the CPU with the threads of the calling TBB arena. Run the stages of a frame in order.
+  /// While it waits, the calling thread runs no unrelated tasks of the caller's arena (base/parallel.hpp).
   virtual void run_stage(std::size_t stage, Workspace& workspace) const = 0;
 
-  /// How many of the first stages can each work on a partition of the frame in a workspace of its own. 0:
-  /// frames are not divided.
+  /// Number of leading stages that can work on one partition of a frame, in its own workspace. 0: frames
+  /// cannot be divided.
   virtual std::size_t partitionable_stages() const { return 0; }
-  /// Takes what the partitionable stages found in another workspace, for another partition of the same frame,
-  /// into this one: the stages after them then see the whole frame.
+  /// Moves the results of the partitionable stages from `other`, prepared for another partition of the same
+  /// frame, into `workspace`. The later stages then see the whole frame.
   virtual void merge(Workspace& /*workspace*/, Workspace& /*other*/) const {}
 
-  /// Parameter that a schedule may tune; null where there is none.
+  /// Parameter that a schedule may tune; null if there is none.
   virtual const Tunable* tunable() const { return nullptr; }
 
-  /// The settings that frames can be searched with, from the most accurate to the fastest; empty where there
-  /// is only one. All have the same stages.
+  /// Operating points, from the most accurate to the fastest; empty if there is only one. All have the same
+  /// stages.
   virtual std::span<const ProcessorSetting> run_settings() const { return {}; }
-  /// The number of the one that the processor is configured with.
+  /// Index of the configured operating point.
   virtual std::size_t configured_setting() const { return 0; }
 
-  /// The processor's stages on a device, which others may share; null where it has none for this kind of
-  /// device. The processor must outlive them. Throws DeviceError where the device does not take the kernels.
+  /// The processor's stages on a device, which may be shared with other processors; null if the processor has
+  /// none for this kind of device. The processor must outlive them. Throws DeviceError if the device cannot
+  /// build the kernels.
   virtual std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const;
 
-  /// Remaining work of a frame after each rejecting step; empty where the family does not count. Searches the
+  /// Remaining work of a frame after each rejecting step; empty if the family does not count it. Searches the
   /// frame on the CPU, possibly several times: for reports, not for every frame.
   virtual std::vector<WorkCount> count_work(PictureView /*frame*/) const { return {}; }
 
-  /// Moves the result of all stages out of the workspace.
+  /// Moves the frame's result out of the workspace. Call it once all stages have run.
   virtual void take_result(Workspace& workspace, FrameResult& result) const = 0;
 };
 
-/// All stages of one frame in order, on the CPU. False, and no stage has run, where the frame is too small.
+/// Runs all stages on one frame in order, on the CPU. Returns false, without running any, if the frame is too
+/// small.
 bool run_stages(const FrameProcessor& processor, Workspace& workspace, PictureView frame);
 
 }  // namespace sightline

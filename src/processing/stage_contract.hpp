@@ -1,6 +1,6 @@
 #pragma once
-/// Declaration of the resources that stages read and write. It is checked when a processor is built, and
-/// transfers between processors follow from it.
+/// Resources that stages read and write. They are checked when a processor is built, and the transfers
+/// between CPU and device follow from them.
 
 #include <bitset>
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace sightline {
 
-/// Most stages, and most resources, of a processor.
+/// Maximum number of stages, and of resources, of a processor.
 inline constexpr std::size_t kMostStages = 32;
 
-/// Which of a processor's stages run on the device; the others run on the CPU.
+/// Set of the stages that run on the device; the others run on the CPU.
 using StageSet = std::bitset<kMostStages>;
 
-/// A resource is what one stage leaves for others: the images of all levels, a list of candidates. A
+/// A resource is data that one stage produces for others: the images of all levels, a list of candidates. A
 /// processor numbers its resources; number 0 is always the frame, which no stage writes.
 inline constexpr std::size_t kFrameResource = 0;
 
-/// Some of a processor's resources, by number (below kMostStages).
+/// Set of a processor's resources, by number (below kMostStages).
 class ResourceSet {
  public:
   constexpr ResourceSet() = default;
@@ -50,34 +50,37 @@ class ResourceSet {
 
 /// One step of a frame processor. Stages run in order; each reads what earlier ones wrote into the workspace.
 struct StageInfo {
-  std::string_view name;  ///< the field's word, for example "filter"
+  std::string_view name;  ///< standard term, for example "filter"
   ResourceSet reads;      ///< resources that it reads from the workspace
-  ResourceSet writes;     ///< resources that it writes; those changed in place are in both sets
-  /// Wide and regular: usually better on a GPU than on the CPU, where there is one.
+  ResourceSet writes;     ///< resources that it writes; one changed in place is in both sets
+  /// Whether the stage is regular and highly parallel, so usually faster on a GPU than on the CPU.
   bool suits_device = false;
-  /// Resources that the stage reads if at hand and makes again otherwise: no reason for a transfer.
+  /// Resources that the stage reads if they are on its side, and recomputes otherwise; they cause no
+  /// transfer.
   ResourceSet reuses = {};
-  /// Whether its output is a part of the frame's result, as the last stage's always is.
+  /// Whether its output is part of the frame's result. The last stage's output always is.
   bool makes_result = false;
   friend constexpr bool operator==(const StageInfo&, const StageInfo&) = default;
 };
 
-/// Throws std::logic_error, naming stage and resource, unless all that a stage reads or reuses was written by
-/// an earlier one (or is the frame), no stage writes the frame, every resource but the result is read or
-/// reused after it was written, and names are there and different.
+/// Throws std::logic_error, naming stage and resource, unless
+///   - each resource that a stage reads or reuses is the frame or was written by an earlier stage;
+///   - no stage writes the frame;
+///   - each resource except the result is read or reused after it was written;
+///   - all names are non-empty and unique.
 /// @param resources  names of all resources, by number
 void check_contract(std::span<const StageInfo> stages, std::span<const std::string_view> resources);
 
-/// Consecutive stages on a device, with what has to be copied for them.
+/// Consecutive stages on a device, with the copies that they need.
 struct DeviceSegment {
   std::size_t first = 0;
   std::size_t last = 0;   ///< one past
-  ResourceSet uploads;    ///< the segment reads them, and the device does not have them as they are now
-  ResourceSet downloads;  ///< a later stage on the CPU reads them, and the CPU does not have them
+  ResourceSet uploads;    ///< read by the segment and not current on the device
+  ResourceSet downloads;  ///< read by a later CPU stage and not on the CPU
 };
 
-/// The copies that a mapping of stages needs: each resource moves once, and only where a stage on the other
-/// side reads it. In the order of the stages.
+/// Device segments, with their copies, of a mapping of stages, in stage order. Each resource is copied only
+/// if a stage on the other side reads it, and only once.
 std::vector<DeviceSegment> plan_transfers(std::span<const StageInfo> stages, const StageSet& on_device);
 
 }  // namespace sightline
