@@ -70,7 +70,7 @@ ResultFormat detections_format(const std::string& file, const std::string& given
   if (file.empty() || file == "-" || tells_nothing || promised == format) return format;
   const bool is_json = format == ResultFormat::coco && promised == ResultFormat::json;
   if (!is_json)
-    spdlog::warn("detections are in format {} in '{}', whose extension names another one", to_string(format),
+    spdlog::warn("writing '{1}' in format {0}, although its extension suggests another", to_string(format),
                  file);
   return format;
 }

@@ -222,8 +222,8 @@ std::vector<Config> DetectorOptions::load_configs() const {
   check_number_of_detectors(configs);
   if (is_enough && &family_of(configs.front()) != named) {
     throw Error(ExitCode::usage,
-                fmt::format("the model '{}' is {}, and '{}' takes another kind", model(), named->info().one,
-                            configs.front().name()),
+                fmt::format("the model '{}' is {}, but configuration '{}' needs another kind of model",
+                            model(), named->info().one, configs.front().name()),
                 fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
   return configs;

@@ -225,7 +225,8 @@ void log_run(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline, 
   const pipeline::Schedule schedule = pipeline.schedule();
   spdlog::info("{}{}; schedule {}", subject, counted(pipeline.threads(), "thread"),
                engine.is_auto() ? "auto" : schedule.name);
-  if (!build.optimised) spdlog::warn("this is not an optimised build: expect a tenth of the speed");
+  if (!build.optimised)
+    spdlog::warn("this build is not optimised and runs at about a tenth of the usual speed");
   spdlog::debug("sightline {} ({} build), {}", build.version, build.build_type, instruction_set());
   if (engine.is_auto()) return;
   spdlog::debug("schedule {}: {}, {} in flight", schedule.name,

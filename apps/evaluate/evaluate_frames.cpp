@@ -304,7 +304,7 @@ void calibrate(const FrameArguments& a, const Config& config,
   const std::filesystem::path file = config.model_path("detector", "model", "");
   if (key.empty())
     throw Error(ExitCode::usage,
-                "cannot calibrate '" + file.string() + "': such a model keeps no calibration",
+                "cannot calibrate '" + file.string() + "': this kind of model cannot store a calibration",
                 "--calibrate is for models that Sightline trains, with their verification network");
   std::vector<JudgedBox> all;
   for (const auto& boxes : judged) all.insert(all.end(), boxes.begin(), boxes.end());

@@ -67,8 +67,8 @@ struct AlignedPhotos {
         landmarks::load_model(settings.points, std::uint64_t{landmarks::kMaxModelSize} << 20), pictures,
         throw_if_stopped);
     if (found.without_face > 0)
-      spdlog::warn("no face is found in {} of {} photos; their middle is used instead", found.without_face,
-                   different.size());
+      spdlog::warn("no face found in {} of {} photos; using the centre of these photos instead",
+                   found.without_face, different.size());
     points = std::move(found.points);
   }
 

@@ -56,7 +56,8 @@ TextureRecord describe_tile(const texture::TextureProcessor& processor, const Te
   const auto workspace = processor.make_workspace();
   FrameResult result;
   if (!run_stages(processor, *workspace, PictureView(std::as_const(pixels).view())))
-    throw Error(ExitCode::usage, fmt::format("tiles of {} pixels have no inner pixels", where.width),
+    throw Error(ExitCode::usage,
+                fmt::format("tiles of {} pixels are too small for the operators", where.width),
                 "use larger --tiles");
   processor.take_result(*workspace, result);
   texture::TextureTotals totals(choice.settings, 1);

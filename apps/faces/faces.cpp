@@ -110,7 +110,7 @@ int remove(const PeopleArguments& a) {
         "'{}' {}", a.names.front(),
         person ? "has " + counted(person->templates, "picture") + " now" : "is deleted: no picture is left");
   }
-  if (!left.empty()) spdlog::warn("not all deleted data are overwritten yet: {}", left);
+  if (!left.empty()) spdlog::warn("some deleted data are not yet overwritten: {}", left);
   return 0;
 }
 

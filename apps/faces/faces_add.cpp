@@ -266,7 +266,7 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
   for (const std::string& input : inputs.videos) gathering.add_video(input);
   if (gathering.pictures.empty() && gathering.frames().empty())
     throw Error(ExitCode::input,
-                fmt::format("none of {} shows one face",
+                fmt::format("found exactly one face in none of {}",
                             counted(static_cast<std::int64_t>(gathering.left_out), "picture")),
                 "the messages above give the reasons");
 

@@ -117,7 +117,7 @@ media::Frame LabelPictures::load_frame(const Entry& entry) const {
   const std::string input = entry.video ? videos_[*entry.video] : entry.file.string();
   media::Reader reader(input, reading);
   if (auto frame = reader.read()) return std::move(*frame);
-  throw Error(ExitCode::input, "'" + input + "' has no such picture any more");
+  throw Error(ExitCode::input, "'" + input + "' no longer contains the requested picture");
 }
 
 void LabelPictures::keep(std::size_t picture) {

@@ -38,9 +38,9 @@ void complete_input(LiveArguments& a, const Typed& typed) {
   if (a.capture.live && typed.loop)
     throw Error(ExitCode::usage, "--loop needs a file, and '" + a.input + "' is not one");
   if (a.capture.live && typed.pace)
-    throw Error(ExitCode::usage, "--pace needs a file: '" + a.input + "' has its own pace");
+    throw Error(ExitCode::usage, "--pace needs a file: '" + a.input + "' is live and sets the pace");
   if (a.capture.live && a.reading.start > 0)
-    throw Error(ExitCode::usage, "--start needs a file: '" + a.input + "' begins now");
+    throw Error(ExitCode::usage, "--start needs a file: '" + a.input + "' is live");
   a.reading.loop = typed.loop.value_or(0);
   if (!a.capture.live) a.capture.pace = typed.pace.value_or(1);
   // What is read as fast as it can be waits for the detector: else nearly all would be dropped.

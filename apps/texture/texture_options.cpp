@@ -155,7 +155,8 @@ int TextureOptions::tile(const TextureChoice& choice) const {
   if (tile_ && *tile_ % cell != 0) {
     const int near = std::max(*tile_ / cell, 1) * cell;
     throw Error(ExitCode::usage,
-                "a tile of " + std::to_string(*tile_) + " pixels would cut cells of " + std::to_string(cell),
+                "a tile of " + std::to_string(*tile_) + " pixels is not a multiple of the cell size " +
+                    std::to_string(cell),
                 "use --tile " + std::to_string(near) + ", or leave it out");
   }
   if (tile_) return *tile_;

@@ -133,7 +133,7 @@ void Knob::accept(const FrameTrace& trace) {
     }
   } catch (const std::exception& e) {
     failed_ = true;
-    spdlog::warn("setting: {}; it stays {}", e.what(), name(pipeline_.setting()));
+    spdlog::warn("setting: {}; the setting remains {}", e.what(), name(pipeline_.setting()));
   }
 }
 

@@ -58,7 +58,7 @@ Goal parse_goal(const std::string& text) {
   if (text.empty() || text == "throughput") return Goal::throughput;
   if (text == "latency") return Goal::latency;
   if (text == "energy") return Goal::energy;
-  throw Error(ExitCode::usage, "there is no goal '" + text + "'", "there are: throughput, latency, energy");
+  throw Error(ExitCode::usage, "unknown goal '" + text + "'", "use throughput, latency or energy");
 }
 
 std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads) {

@@ -267,7 +267,8 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
 
 std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
                                       LiveOptions options) {
-  if (read.every != 1) throw Error(ExitCode::usage, "a live source skips frames itself: its reader must not");
+  if (read.every != 1)
+    throw Error(ExitCode::usage, "ReadOptions::every must be 1 for a live source, which drops frames itself");
   if (options.name.empty()) options.name = input;
   media::ReadOptions own = read;
   own.low_delay = options.live;
