@@ -353,7 +353,7 @@ TEST_F(TextureProgram, NamesOfFilesReachNoTerminalAsTheyAre) {
     shown.append(block, static_cast<std::size_t>(size));
   close(terminal);
   const Outcome missing = expect_run(3, "", {"texture", name + ".missing"});
-  const Outcome misspelt = expect_run(2, "", {"texture", "--\x1b[31m"});
+  const Outcome misspelt = expect_run(2, "", {"texture", "--x\x1b[31m"});
   EXPECT_THAT(shown, HasSubstr("a\\x1b]0;title\\x07\\u202egnp.png"));
   for (const std::string& text : {shown, outcome.err, missing.err, misspelt.err}) {
     for (const char* bad : {"\x1b", "\x07", "\u202e"}) EXPECT_THAT(text, Not(HasSubstr(bad)));
