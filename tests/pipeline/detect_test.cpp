@@ -433,7 +433,7 @@ TEST(Detect, NamesOfDetectionsThatPromiseAnotherFormatWarn) {
     const Outcome outcome =
         run(std::vector<std::string>{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return outcome.err.find("extension names another") != std::string::npos;
+    return outcome.err.find("although its extension") != std::string::npos;
   };
   EXPECT_TRUE(warnings({"-d", folder / "out.png"}));
   EXPECT_TRUE(warnings({"-d", folder / "a.json", "-f", "csv"}));

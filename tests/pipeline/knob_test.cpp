@@ -343,7 +343,7 @@ TEST_F(KnobRun, AMeterThatFailsEndsThePolicyAlone) {
     frames(1, {0.1, 0.1, 0.1});
     return knob_->chosen_by() == "policy ended";
   }));
-  EXPECT_THAT(log_.str(), HasSubstr("stays 5 filters"));
+  EXPECT_THAT(log_.str(), HasSubstr("setting remains 5 filters"));
   EXPECT_EQ(knob_->turn(1), "setting: coarse (3 of 3)") << "a hand still can";
 }
 
