@@ -54,7 +54,7 @@ CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
       common.run = run;
       return;
     }
-    // What its subcommand does not read would pass silently.
+    // An option that the subcommand does not read would be ignored silently.
     for (const CLI::Option* option : command->get_options()) {
       if (option->count() == 0) continue;
       throw CLI::ValidationError(option->get_name(), "'" + command->get_name() + " " +

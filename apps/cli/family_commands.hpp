@@ -10,7 +10,7 @@
 
 namespace sightline::apps {
 
-/// "filter banks, census cascades": the families that a predicate holds for, for people.
+/// Titles of the families for which a predicate holds, as a list to show: "filter banks, census cascades".
 template <typename Predicate>
 std::string titles_where(Predicate holds) {
   std::string titles;

@@ -14,7 +14,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-/// What the value of an option is called: "FILE"; empty for a flag.
+/// Placeholder of an option's value in the help: "FILE"; empty for a flag.
 std::string value_name(const CLI::Option& option);
 
 /// The beginning of a help text up to its first semicolon or full stop: it stands beside much else.

@@ -4,8 +4,8 @@
 
 #include "characterisation/decisions.hpp"
 #include "characterisation/record.hpp"
-#include "characterisation/transfer_model.hpp"
 #include "opencl/context.hpp"
+#include "pipeline/measurement/transfer_model.hpp"
 
 namespace sightline::apps {
 namespace {

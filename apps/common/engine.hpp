@@ -79,7 +79,7 @@ struct Engine : ProcessorEngine {
 /// The devices that a schedule asks for. Throws as opencl::choose_devices does.
 std::vector<opencl::ChosenDevice> choose_devices(const pipeline::ScheduleRequest& schedule);
 
-/// Whether a run that nobody asked a schedule for uses devices all of which are CPUs.
+/// Use of devices that are all CPUs, in a run without a requested schedule.
 enum class CpuDevices {
   used,
   left_out,  ///< the CPU's own code is faster: no kernels are built

@@ -1,5 +1,5 @@
 // Copies' times by their size.
-#include "characterisation/transfer_model.hpp"
+#include "pipeline/measurement/transfer_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "characterisation/transfer_model.hpp"
+#include "pipeline/measurement/transfer_model.hpp"
 
 #include <utility>
 #include <vector>
